@@ -121,6 +121,18 @@ const { metafile } = await esbuild.build({
   logLevel: "warning",
   plugins: [fromTable, constructedStyleSheets],
 });
+// What stand-alone pages of networks consist of: the modules of static/standalone/ as one script.
+await esbuild.build({
+  entryPoints: ["static/standalone/player.js", "static/standalone/player.css"],
+  outdir: join(out, "player"),
+  absWorkingDir: root,
+  bundle: true,
+  format: "iife",
+  target: "es2023",
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "warning",
+});
 copyFileSync(join(root, "node_modules/uplot/dist/uPlot.min.css"), join(out, "uplot.css"));
 for (const [name, entry] of Object.entries(modules)) {
   writeFileSync(join(out, `${name}.d.ts`), "types" in entry ? entry.types : entry.source);

@@ -28,6 +28,12 @@ def static() -> Path:
     return _beside("static")
 
 
+def player() -> Path:
+    """Return the folder of what stand-alone pages consist of: ``player.js`` and ``player.css``."""
+    inside = _PACKAGE / "player"
+    return inside if inside.is_dir() else static() / "vendor" / "player"
+
+
 def docs() -> Path:
     """Return the folder of the built documentation: inside a wheel, else where set-up built it."""
     inside = _PACKAGE / "docs"

@@ -163,7 +163,7 @@
  *   | {kind: "tune"}
  * )} Command
  * @typedef {(
- *   | {kind: "export", format: ExportFormat}
+ *   | {kind: "export", format: ExportFormat, names?: DataNames}
  *   | {kind: "import", name: string}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
@@ -279,7 +279,9 @@
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
- * @typedef {"safetensors" | "npz" | "script"} ExportFormat
+ * @typedef {"safetensors" | "npz" | "script" | "page"} ExportFormat
+ * @typedef {{title: string, classes: string[], columns: string[]}} DataNames
+ *   of the program, and of classes and columns of its data as far as they are known
  *
  * @typedef {{name: string, vendor: string, architecture: string, backend: string,
  *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,

@@ -10,6 +10,7 @@ import { clearFindings } from "./doctor.js";
 import { isEmbedded } from "./embedded.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
+import { dataNames } from "./export-names.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
 import { t } from "./locale.js";
@@ -481,7 +482,7 @@ export async function stepOperations() {
 
 /** @param {ExportFormat} format @returns {Promise<Answers["export"]>} */
 export async function exportModel(format) {
-  return await ask({ kind: "export", format }, store.past.value?.bytes);
+  return await ask({ kind: "export", format, names: dataNames() }, store.past.value?.bytes);
 }
 
 /** @param {File} file @returns {Promise<string[]>} names of the variables that were set */

@@ -177,7 +177,9 @@ def test_the_graph_fits_a_window_that_changes(playground: Playground) -> None:
         playground.at("tab-training").click()
 
 
-def test_everything_can_be_exported_from_one_menu(playground: Playground, tmp_path: Path) -> None:
+def test_everything_can_be_exported_from_one_menu(
+    playground: Playground, chromium: Browser, tmp_path: Path
+) -> None:
     playground.finish(GOOD)
     run = playground.page.evaluate(
         "async () => (await import('/static/js/store.js')).runs.value.at(-1).number"
@@ -185,11 +187,13 @@ def test_everything_can_be_exported_from_one_menu(playground: Playground, tmp_pa
     playground.at("export").click()
     names = [
         playground.download(f"export-menu-{kind}", tmp_path).name
-        for kind in ("code", "weights-safetensors", "weights-npz", "script", "report", "project")
-    ]
-    endings = ["py", "safetensors", "npz", "py", "html", "playgrad"]
+        for kind in (
+            "code", "weights-safetensors", "weights-npz", "script", "page", "report", "project"
+        )
+    ]  # fmt: skip
+    endings = ["py", "safetensors", "npz", "py", "html", "html", "playgrad"]
     assert [name.rpartition(".")[2] for name in names] == endings
-    assert names[4] == f"report-run-{run}.html"
+    assert names[5] == f"report-run-{run}.html"
     assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")
     arrays = [set(np.load(tmp_path / names[2])), set(load_file(tmp_path / names[1]))]
     assert arrays[0] == arrays[1] > {"dense_1/kernel"}
@@ -200,6 +204,12 @@ def test_everything_can_be_exported_from_one_menu(playground: Playground, tmp_pa
     hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
     expected = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]
     np.testing.assert_allclose(script["predict"](x), expected, rtol=1e-5, atol=1e-6)
+    alone = chromium.new_page()
+    alone.goto((tmp_path / names[4]).as_uri())
+    expect(alone.get_by_test_id("field-3")).to_be_visible()
+    results = [alone.evaluate("row => predict(row)", row.tolist())[0] for row in x]
+    np.testing.assert_allclose(results, expected, rtol=1e-4, atol=1e-5)
+    alone.close()
     playground.page.keyboard.press("Escape")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.data.excerpt import Excerpt
 from playgrad.doctor import inspector as inspector_module
 from playgrad.doctor import thresholds
 from playgrad.doctor.finding import Finding
@@ -18,7 +19,6 @@ from playgrad.doctor.look import Look
 from playgrad.doctor.words import in_words
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
-from playgrad.training.excerpt import Excerpt
 from tests.doctor.programs import HEAD, ILL
 from tests.doctor.watched import StrictInspector, Watched
 

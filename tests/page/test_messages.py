@@ -135,6 +135,12 @@ def _drive(page: Page) -> None:
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
     page.send(
         {"kind": "export", "format": "npz", "id": 1},
+        {
+            "kind": "export",
+            "format": "page",
+            "names": {"title": "Signs", "classes": ["minus", "plus"], "columns": []},
+            "id": 25,
+        },
         {"kind": "predict", "pixels": [0.5] * 784, "id": 2},
         {"kind": "placement", "id": 3},
         {"kind": "graph", "id": 4},

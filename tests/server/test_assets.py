@@ -23,7 +23,7 @@ def _zip(content: bytes) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(content))
 
 
-def test_bundle_has_library_and_kernels_but_no_desktop_parts(client: FlaskClient) -> None:
+def test_bundle_has_library_kernels_and_player_but_no_desktop_parts(client: FlaskClient) -> None:
     response = client.get("/bundle/playgrad.zip")
     assert response.headers["Content-Type"] == "application/zip"
     with _zip(response.data) as archive:
@@ -36,7 +36,8 @@ def test_bundle_has_library_and_kernels_but_no_desktop_parts(client: FlaskClient
     assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == expected
     for left_out in ("server/", "cli/", "assets/", "static/"):
         assert not [name for name in names if name.startswith(f"playgrad/{left_out}")]
-    assert all(name.endswith((".py", ".wgsl")) for name in names)
+    others = {name for name in names if not name.endswith((".py", ".wgsl"))}
+    assert others == {"playgrad/player/player.css", "playgrad/player/player.js"}
 
 
 def test_bundle_is_the_same_bytes_each_time() -> None:
@@ -57,6 +58,7 @@ def test_bundle_follows_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (package / "one.py").write_text("a = 1")
     monkeypatch.setattr(bundle, "_PACKAGE", package)
     monkeypatch.setattr(paths, "kernels", lambda: tmp_path / "kernels")
+    monkeypatch.setattr(paths, "player", lambda: tmp_path / "player")
     client = create_app().test_client()
     first = client.get("/bundle/playgrad.zip")
     (package / "two.py").write_text("b = 2")

@@ -36,9 +36,18 @@ def packages_step() -> Step:
 
 def vendor_step() -> Step:
     script = ROOT / "tools" / "vendor.mjs"
+    static = ROOT / "static"
+    # All that the player of stand-alone pages may consist of.
+    player = [
+        *static.glob("standalone/**/*.js"),
+        static / "standalone" / "player.css",
+        static / "engine" / "program.js",
+        static / "engine" / "errors.js",
+        static / "js" / "digit.js",
+    ]
     return Step(
         "browser modules",
-        [script, ROOT / "package-lock.json"],
-        [VENDOR / "preact.js", VENDOR / "codemirror.js"],
+        [script, ROOT / "package-lock.json", *sorted(player)],
+        [VENDOR / "preact.js", VENDOR / "codemirror.js", VENDOR / "player" / "player.js"],
         lambda: run("node", script),
     )

@@ -55,7 +55,7 @@ def _add_train(parsers: Parsers) -> None:
         "--export",
         type=kinds.exported_file,
         metavar="FILE",
-        help="write the model: .onnx, or its weights: .safetensors, .npz",
+        help="write the model: .onnx, .py, .html, or its weights: .safetensors, .npz",
     )
     parser.add_argument(
         "--trace",

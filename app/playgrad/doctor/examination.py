@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.doctor import thresholds
 from playgrad.doctor.checks import CLASSES, examine
 from playgrad.doctor.course import has_learnt, was_patient
@@ -15,7 +16,6 @@ from playgrad.doctor.look import Look, Sight
 from playgrad.doctor.remedies import prescribe, shuffles_alone
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.training.callbacks import History
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe
 
 _UNSCALED = {

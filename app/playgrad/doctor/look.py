@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.doctor import thresholds
 from playgrad.doctor.evidence import LayerFacts, Location, NotFinite
 from playgrad.dtypes import dtype
@@ -20,7 +21,6 @@ from playgrad.graph.tensor import Node
 from playgrad.inspection.probe import MOST_WEIGHTS, SAMPLES, SampleProbe
 from playgrad.nn.layer import Layer
 from playgrad.ops.state import Variable
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe
 
 Array = np.ndarray[Any, Any]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.errors import GraphError
 from playgrad.inspection.histories import (
     MOST_RECORDS,
@@ -21,7 +22,6 @@ from playgrad.inspection.probe import SAMPLES, SampleProbe
 from playgrad.models.network import Network
 from playgrad.ops.state import Variable
 from playgrad.training.callbacks import Callback
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.dtypes import dtype
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph, at_top
@@ -22,7 +23,6 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.state import Variable, placeholder
 from playgrad.runtime.session import Session
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.layer_updates import collected_updates
 from playgrad.training.objectives import mean_of_batch
 from playgrad.training.penalties import collected_penalties, with_penalties

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.data.vocabulary import Vocabulary, newest_vocabulary
-from playgrad.models.generating import TextForm, text_form
-from playgrad.training.excerpt import Excerpt
+from playgrad.models.text_form import TextForm, text_form
 
 Array = np.ndarray[Any, Any]
 

@@ -13,6 +13,7 @@ from playgrad.errors import CheckpointError
 from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
+from playgrad.interchange.webpage.export import page_text
 from playgrad.io.weights import encode_checked, write_file
 
 Array = np.ndarray[Any, Any]
@@ -53,11 +54,16 @@ def _script(model: Exported, file: str) -> bytes:
     return script_text(model.inference_graph(), file).encode()
 
 
+def _page(model: Exported, _: str) -> bytes:
+    return page_text(model, model.inference_graph()).encode()
+
+
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
     Format("npz", ".npz", _weights("npz")),
     Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
     Format("script", ".py", _script),
+    Format("page", ".html", _page),
 )
 
 

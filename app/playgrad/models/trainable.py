@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -15,7 +16,6 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.callbacks import History
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.state import TrainingState
 

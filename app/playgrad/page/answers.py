@@ -13,6 +13,8 @@ from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.inspection.outputs import softmax
 from playgrad.interchange.formats import format_of
+from playgrad.interchange.webpage.about import Names
+from playgrad.interchange.webpage.export import page_text
 from playgrad.io import decode
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
@@ -37,7 +39,11 @@ def export_model(model: Any, request: Request) -> Answer:
     kind = format_of("", request.get("format", "safetensors"))
     stem = "weights" if kind.name in io.FORMATS else "model"
     name = f"{stem}{kind.ending}"
-    content = kind.encode(model, name)
+    if kind.name == "page":  # the page knows what people call the data
+        graph = model.inference_graph()
+        content = page_text(model, graph, Names(**request.get("names", {}))).encode()
+    else:
+        content = kind.encode(model, name)
     digest = hashlib.sha256(content).hexdigest()
     return {"filename": name, "bytes": content, "sha256": digest}
 

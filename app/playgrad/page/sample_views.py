@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.data.vocabulary import newest_vocabulary
 from playgrad.errors import DataError
 from playgrad.inspection.outputs import scale_of
@@ -19,7 +20,6 @@ from playgrad.inspection.projection import layer_values, project_values, project
 from playgrad.inspection.samples import Predictions, judge
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
-from playgrad.training.excerpt import Excerpt
 
 Array = np.ndarray[Any, Any]
 View = dict[str, Any]

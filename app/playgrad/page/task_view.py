@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.dtypes import dtype
 from playgrad.inspection.forward import check_without_effect, run
 from playgrad.inspection.outputs import Scale, classes_in, decisions, scale_of
@@ -22,7 +23,6 @@ from playgrad.page.restored_model import RestoredModel
 from playgrad.page.text_view import text_view
 from playgrad.page.unit_maps import hidden_layers, unit_maps
 from playgrad.runtime.hooks import Request
-from playgrad.training.excerpt import Excerpt
 
 Array = np.ndarray[Any, Any]
 View = dict[str, Any]

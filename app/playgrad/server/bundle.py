@@ -1,4 +1,4 @@
-"""The library as a zip archive for the browser: ``playgrad/`` with its kernels."""
+"""The library as a zip archive for the browser: ``playgrad/`` with its kernels and its player."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def _members() -> Iterator[tuple[str, Path]]:
     kernels = paths.kernels()
     for path in kernels.rglob("*.wgsl"):
         yield f"playgrad/kernels/{path.relative_to(kernels).as_posix()}", path
+    for path in paths.player().glob("player.*"):
+        yield f"playgrad/player/{path.name}", path
 
 
 def _build(members: list[tuple[str, Path]]) -> Bundle:

@@ -1,37 +1,16 @@
-"""Excerpts of data sets, to be looked at while a model is trained with the whole."""
+"""Takes excerpts of the data that a model is trained with."""
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.training.sample_weights import Samples
 
-Array = np.ndarray[Any, Any]
 MOST_SAMPLES = 1000
 MOST_BYTES = 4 << 20
 FEWEST_SAMPLES = 24
 """Even if they take more than `MOST_BYTES`."""
-_numbers = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """Some samples of a data set, in order and evenly spread over it.
-
-    Attributes:
-        x, y: copies of the inputs and the targets.
-        total: the number of samples in the data set.
-        number: different for each excerpt.
-    """
-
-    x: Array
-    y: Array
-    total: int
-    number: int = field(default_factory=lambda: next(_numbers))
 
 
 def excerpt(samples: Samples) -> Excerpt | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.training.callbacks import History
-from playgrad.training.excerpt import Excerpt
 from playgrad.training.steps import TrainStep
 
 

@@ -26,6 +26,7 @@ function Files() {
     { id: "weights-safetensors", ...model("safetensors", ".safetensors"), ...words.weights },
     { id: "weights-npz", ...model("npz", ".npz"), ...words.weightsForNumPy },
     { id: "script", ...model("script", ".py"), ...words.script },
+    { id: "page", ...model("page", ".html"), ...words.page },
     { id: "report", ending: ".html", save: () => last && saveReport([last]), isOff: !last, ...words.report(last?.number ?? null) },
     { id: "project", ending: ".playgrad", save: saveProject, isOff: false, ...words.project },
   ];

@@ -1147,6 +1147,7 @@ export const en = {
     weights: { title: "Weights", about: "With the layers: pg.load_model opens it, as do libraries that read safetensors" },
     weightsForNumPy: { title: "Weights for NumPy", about: "Opened by numpy.load, and by this page" },
     script: { title: "Script that predicts", about: "The trained network as Python: needs NumPy, nothing else. Without optimizer state" },
+    page: { title: "Page that predicts", about: "The trained network as one HTML file: opens in any browser, without a network" },
     report: (/** @type {number | null} */ run) => ({
       title: run === null ? "Report of a run" : `Report of run ${run}`,
       about: "Settings, code and curves as a page without scripts",

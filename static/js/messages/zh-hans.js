@@ -1191,6 +1191,7 @@ export const zhHans = {
     weights: { title: "权重", about: "包含各层：可用 pg.load_model 打开，支持 safetensors 的库也能读取" },
     weightsForNumPy: { title: "NumPy 用的权重", about: "可用 numpy.load 打开，也可在本页面打开" },
     script: { title: "预测脚本", about: "训练好的网络写成 Python：只需要 NumPy。不含优化器状态" },
+    page: { title: "预测网页", about: "训练好的网络写成一个 HTML 文件：可在任何浏览器中打开，无需联网" },
     report: (run) => ({
       title: run === null ? "运行的报告" : `运行 ${run} 的报告`,
       about: "设置、代码和曲线，一个不含脚本的网页",

@@ -1,0 +1,123 @@
+/** The controls of each kind of input. Each returns its element, and calls `onInput` with values. */
+
+import { drawingBoard } from "./drawing-board.js";
+import { button, element } from "./elements.js";
+import { imageOf, pixelsOf, show } from "./pictures.js";
+import { zeros } from "./tensors.js";
+import { numberText, words } from "./words.js";
+
+/** @import { Data } from "./tensors.js" */
+/**
+ * @typedef {(data: Data | null, problem?: string) => void} OnInput null where there is no input yet
+ * @typedef {{node: HTMLElement, set: (data: Data) => void}} Control `set` shows a sample
+ */
+
+/** @param {any} input @param {ArrayLike<number>} values @returns {Data} */
+export function arrayOf(input, values) {
+  const { data } = zeros(input);
+  for (let i = 0; i < data.length; i += 1) data[i] = values[i];
+  return data;
+}
+
+/** A board for grey pictures, files for all. @param {any} input @param {OnInput} onInput @returns {Control} */
+export function pictureControl(input, onInput) {
+  const { low, high, dtype } = input;
+  const preview = element("canvas", { className: "preview", "aria-hidden": "true" });
+  const problem = element("p", { className: "problem", role: "alert" });
+
+  /** @param {Float32Array | null} pixels from 0 to 1 */
+  function accept(pixels) {
+    problem.textContent = "";
+    preview.hidden = pixels === null;
+    if (pixels === null) return onInput(null);
+    show(preview, pixels, input, 0, 1);
+    const scaled = pixels.map((value) => value * high);
+    onInput(arrayOf(input, dtype.startsWith("float") ? scaled : scaled.map(Math.round)));
+  }
+
+  const board = input.channels === 1 ? drawingBoard(input, accept) : null;
+  const file = element("input", { type: "file", accept: "image/*", className: "hidden-file", data: "picture-file" });
+  file.onchange = async () => {
+    const [picture] = file.files ?? [];
+    if (!picture) return;
+    try {
+      accept(await pixelsOf(picture, input));
+      board?.wipe();
+    } catch {
+      problem.textContent = words.unreadable(picture.name);
+    }
+    file.value = "";
+  };
+  const label = element("label", { className: "button" }, words.openPicture, file);
+  preview.hidden = true;
+  const foot = element("div", { className: "foot" }, preview, ...(board ? [board.clear] : []), label);
+  return {
+    node: element("div", {}, ...(board ? [board.node] : []), foot, problem),
+    set(data) {
+      board?.wipe();
+      preview.hidden = false;
+      show(preview, data, input, low, high);
+      onInput(data);
+    },
+  };
+}
+
+/** A field for each column. @param {any} input @param {OnInput} onInput @returns {Control} */
+export function rowControl(input, onInput) {
+  /** @type {string[]} */
+  const columns = Array.from({ length: input.shape[1] }, (_, i) => input.columns[i] ?? words.column(i + 1));
+  const fields = columns.map((_, i) => element("input", { type: "number", step: "any", value: "0", data: `field-${i}` }));
+  const send = () => {
+    const values = fields.map((field) => field.valueAsNumber);
+    onInput(values.some(Number.isNaN) ? null : arrayOf(input, values));
+  };
+  for (const field of fields) field.oninput = send;
+  const node = element("div", { className: "fields" }, ...columns.map((column, i) => element("label", {}, column, fields[i])));
+  return {
+    node,
+    set(data) {
+      fields.forEach((field, i) => (field.value = numberText(data[i])));
+      onInput(data);
+    },
+  };
+}
+
+/** Numbers in a text field. @param {any} input @param {OnInput} onInput @returns {Control} */
+export function numbersControl(input, onInput) {
+  const { data } = zeros(input);
+  const shape = input.shape.slice(1);
+  const text = element("textarea", { rows: 6, spellcheck: false, data: "numbers" });
+  text.oninput = () => {
+    const parts = text.value.split(/[\s,;[\]]+/).filter((part) => part !== "");
+    const wrong = parts.find((part) => Number.isNaN(Number(part)));
+    if (wrong !== undefined) onInput(null, words.notNumber(wrong));
+    else if (parts.length !== data.length) onInput(null, words.notNumbers(parts.length, data.length));
+    else onInput(arrayOf(input, parts.map(Number)));
+  };
+  return {
+    node: element("label", { className: "numbers" }, words.numbers(`(${shape.join(", ")})`, data.length), text),
+    set(values) {
+      text.value = Array.from(values, numberText).join(" ");
+      onInput(values);
+    },
+  };
+}
+
+/**
+ * Buttons that show samples of the data.
+ * @param {any} input @param {Data[]} samples @param {(sample: Data) => void} onChoose
+ */
+export function sampleButtons(input, samples, onChoose) {
+  const buttons = samples.map((sample, i) => {
+    const name = words.sample(i + 1);
+    const made = button(input.kind === "picture" ? "" : String(i + 1), `sample-${i}`, () => onChoose(sample));
+    made.setAttribute("aria-label", name);
+    if (input.kind === "picture") {
+      const canvas = element("canvas", { width: input.width, height: input.height, "aria-hidden": "true" });
+      canvas.getContext("2d")?.putImageData(imageOf(sample, input, input.low, input.high), 0, 0);
+      made.append(canvas);
+    }
+    return made;
+  });
+  return element("section", { className: "samples" }, element("h3", {}, words.samples), element("div", {}, ...buttons));
+}

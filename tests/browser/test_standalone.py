@@ -1,0 +1,295 @@
+"""Stand-alone pages, opened from the disk: they predict what the model does, and ask no server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.inspection.outputs import softmax
+from tests.browser.test_accessibility import AXE, PHONE, violations
+from tests.interchange.networks import MODELS, built, predictions
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+Array = np.ndarray[Any, Any]
+Open = Callable[..., Page]
+MOST_BYTES = 200_000
+"""Of a page without its weights."""
+WITHOUT_GPU = "delete Navigator.prototype.gpu"
+KEEPS_DEVICE = """
+const request = GPUAdapter.prototype.requestDevice;
+GPUAdapter.prototype.requestDevice = async function (...args) {
+  return (globalThis.device = await request.apply(this, args));
+};"""
+GPU, JAVASCRIPT = "WebGPU", "JavaScript"
+
+
+@pytest.fixture
+def open_file(chromium: Browser) -> Iterator[Open]:
+    """A function that opens a file; complaints and requests of the page are failures."""
+    pages: list[Page] = []
+    complaints: list[str] = []
+
+    def open_page(path: Path, init: str = "", **options: Any) -> Page:
+        page = chromium.new_page(locale="en-GB", **options)
+        pages.append(page)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("request", lambda request: complaints.append(request.url))
+        if init:
+            page.add_init_script(init)
+        page.goto(path.as_uri())
+        assert complaints == [path.as_uri()]
+        complaints.clear()
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert complaints == []
+
+
+def at(page: Page, name: str) -> Any:
+    return page.get_by_test_id(name)
+
+
+def predict(page: Page, x: Array) -> list[Array]:
+    """Return what the page's function `predict` gives for one sample."""
+    expect(at(page, "backend")).to_be_visible()
+    results = page.evaluate("x => predict(x)", x.reshape(-1).tolist())
+    return [np.asarray(result, np.float32) for result in results]
+
+
+@pytest.mark.parametrize(("init", "backend"), [("", GPU), (WITHOUT_GPU, JAVASCRIPT)])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_predicts_the_same(
+    open_file: Open, tmp_path: Path, name: str, init: str, backend: str
+) -> None:
+    model, x = built(name)
+    model.export(tmp_path / "model.html")
+    page = open_file(tmp_path / "model.html", init)
+    expect(at(page, "backend")).to_have_text(backend)
+    tolerance = 1e-5 if backend == JAVASCRIPT else 1e-4
+    for sample in (x[:1], x[1:2]):
+        results = predict(page, sample)
+        for result, wanted in zip(results, predictions(model, sample), strict=True):
+            np.testing.assert_allclose(
+                result.reshape(wanted.shape), wanted, rtol=tolerance, atol=tolerance
+            )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_is_small(tmp_path: Path, name: str) -> None:
+    model, _ = built(name)
+    model.export(tmp_path / "model.html")
+    text = (tmp_path / "model.html").read_text(encoding="utf-8")
+    stored = re.search(r'id="weights">([^<]*)<', text)
+    assert stored
+    assert len(text.encode()) - len(stored[1]) < MOST_BYTES
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> tuple[pg.Model, Path]:
+    """A small network that reads digits, and its page."""
+    (x, y), (x_test, y_test) = pg.data.mnist()
+    model = pg.Sequential(
+        [nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(32, activation="relu"), nn.Dense(10)],
+        name="digits",
+    )
+    model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+    model.fit(x[:6000], y[:6000], epochs=2, validation_data=(x_test[:100], y_test[:100]), verbose=0)
+    path = tmp_path_factory.mktemp("pages") / "digits.html"
+    model.export(path)
+    return model, path
+
+
+def test_samples_are_read_as_by_the_model(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+    model, path = digits
+    assert model.test_excerpt is not None
+    page = open_file(path)
+    for number in (0, 3, 7):
+        at(page, f"sample-{number}").click()
+        chances = softmax(model.predict(model.test_excerpt.x[number : number + 1]))[0]
+        best = int(chances.argmax())
+        expect(at(page, "verdict")).to_have_text(f"{best} ({100 * chances[best]:.1f}%)")
+        for label, chance in enumerate(chances):
+            shown = float(at(page, f"value-{label}").inner_text().rstrip("%"))
+            assert shown == pytest.approx(100 * chance, abs=0.06)
+
+
+def test_a_drawn_one_is_a_one(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+    page = open_file(digits[1])
+    at(page, "clear").click()
+    expect(at(page, "answer")).to_contain_text("Enter something")
+    box = at(page, "board").bounding_box()
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + box["height"] - 40, steps=8)
+    page.mouse.up()
+    expect(at(page, "verdict")).to_have_text(re.compile("^1 "))
+
+
+def test_a_digit_is_drawn_with_the_keyboard(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+    page = open_file(digits[1])
+    at(page, "clear").click()
+    at(page, "board").focus()
+    page.keyboard.press("Space")
+    for _ in range(16):
+        page.keyboard.press("ArrowDown")
+    expect(at(page, "verdict")).to_have_text(re.compile("^1 "))
+    page.keyboard.press("Delete")
+    expect(at(page, "answer")).to_contain_text("Enter something")
+
+
+def test_a_picture_is_opened(
+    open_file: Open, digits: tuple[pg.Model, Path], tmp_path: Path
+) -> None:
+    model, path = digits
+    page = open_file(path)
+    assert model.test_excerpt is not None
+    rows = model.test_excerpt.x[2]
+    encoded = page.evaluate(
+        """async (rows) => {
+          const canvas = new OffscreenCanvas(28, 28);
+          const image = new ImageData(28, 28);
+          rows.flat().forEach((value, i) => image.data.set([value, value, value, 255], 4 * i));
+          canvas.getContext("2d").putImageData(image, 0, 0);
+          return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+        }""",
+        rows.tolist(),
+    )
+    (tmp_path / "digit.png").write_bytes(bytes(encoded))
+    at(page, "picture-file").set_input_files(tmp_path / "digit.png")
+    chances = softmax(model.predict(rows[None]))[0]
+    best = int(chances.argmax())
+    expect(at(page, "verdict")).to_have_text(f"{best} ({100 * chances[best]:.1f}%)")
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    at(page, "picture-file").set_input_files(tmp_path / "broken.png")
+    expect(page.get_by_text("broken.png is not a picture")).to_be_visible()
+
+
+def test_a_lost_gpu_is_replaced_and_said(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+    model, path = digits
+    assert model.test_excerpt is not None
+    page = open_file(path, KEEPS_DEVICE)
+    expect(at(page, "backend")).to_have_text(GPU)
+    page.evaluate("device.destroy()")
+    expect(at(page, "backend")).to_have_text("JavaScript: the GPU was lost")
+    (result,) = predict(page, model.test_excerpt.x[:1])
+    wanted = model.predict(model.test_excerpt.x[:1])[0]
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_text_is_continued_as_by_generate(open_file: Open, tmp_path: Path) -> None:
+    text = "the cat sat on the mat and the dog sat on the cat " * 4
+    vocabulary = pg.data.Vocabulary(text)
+    x, y = vocabulary.windows(text, 8)
+    model = pg.Sequential(
+        [
+            nn.Embedding(len(vocabulary), 8),
+            nn.GRU(24, return_sequences=True),
+            nn.Dense(len(vocabulary)),
+        ]
+    )
+    model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(x, y, epochs=4, verbose=0)
+    model.export(tmp_path / "writer.html")
+    page = open_file(tmp_path / "writer.html")
+    at(page, "temperature").fill("0")
+    at(page, "prompt").fill("the c")
+    at(page, "write").click()
+    wanted = vocabulary.decode(pg.generate(model, vocabulary.encode("the c"), 60, temperature=0))
+    expect(at(page, "written")).to_contain_text(wanted, use_inner_text=False, timeout=60_000)
+    expect(at(page, "expected").locator("tr")).to_have_count(6)
+    at(page, "write").click()  # stops
+    expect(at(page, "write")).to_have_text("Write")
+    at(page, "prompt").fill("the Ω")
+    at(page, "write").click()
+    expect(at(page, "problem")).to_have_text("The network does not know “Ω”.")
+
+
+def test_a_row_of_a_table_has_fields(open_file: Open, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(200, 3)).astype(np.float32)
+    y = (x @ np.float32([2, -1, 0.5]) + 1).astype(np.float32)
+    model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(1)])
+    model.compile("adam", "mse")
+    model.fit(x, y[:, None], epochs=2, verbose=0)
+    model.export(tmp_path / "prices.html")
+    page = open_file(tmp_path / "prices.html")
+    row = np.float32([0.5, -1.25, 2])
+    for number, value in enumerate(row):
+        at(page, f"field-{number}").fill(str(value))
+    wanted = float(model.predict(row[None])[0, 0])
+    expect(at(page, "verdict")).to_have_text(re.compile(r"^-?[\d.]+$"))
+    page.wait_for_timeout(200)
+    assert float(at(page, "verdict").inner_text()) == pytest.approx(wanted, rel=1e-3)
+    at(page, "field-1").fill("")
+    expect(at(page, "answer")).to_contain_text("Enter something")
+
+
+def test_wrong_numbers_are_refused(open_file: Open, tmp_path: Path) -> None:
+    model, x = built("attention")
+    model.export(tmp_path / "model.html")
+    page = open_file(tmp_path / "model.html")
+    at(page, "numbers").fill("1, 2, three")
+    expect(page.get_by_text("“three” is not a number.")).to_be_visible()
+    at(page, "numbers").fill("1 2 3")
+    expect(page.get_by_text("This needs 40 numbers; there are 3.")).to_be_visible()
+    at(page, "numbers").fill(json.dumps(x[0].tolist()))
+    expect(at(page, "value-0").first).to_be_visible()
+
+
+@pytest.mark.parametrize("element", ["weights", "network", "about"])
+def test_a_damaged_file_says_so(
+    chromium: Browser, digits: tuple[pg.Model, Path], tmp_path: Path, element: str
+) -> None:
+    text = digits[1].read_text(encoding="utf-8")
+    head, mark, rest = text.partition(f'id="{element}">')
+    cut = rest.index("</script>")
+    (tmp_path / "damaged.html").write_text(f"{head}{mark}{rest[: cut // 2]}{rest[cut:]}")
+    page = chromium.new_page(locale="en-GB")
+    page.goto((tmp_path / "damaged.html").as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("This file is damaged")
+    page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(open_file: Open, digits: tuple[pg.Model, Path], theme: str) -> None:
+    page = open_file(digits[1], color_scheme=theme)
+    expect(at(page, "verdict")).to_be_visible()
+    page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+    assert violations(page) == []
+
+
+def test_a_phone_needs_no_scrolling_sideways(
+    open_file: Open, digits: tuple[pg.Model, Path]
+) -> None:
+    page = open_file(digits[1], viewport=PHONE)
+    expect(at(page, "verdict")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_page_speaks_chinese(chromium: Browser, digits: tuple[pg.Model, Path]) -> None:
+    page = chromium.new_page(locale="zh-CN")
+    page.goto(digits[1].as_uri())
+    expect(page.get_by_role("heading", name="输入", exact=True)).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    page.close()
+
+
+def test_a_model_of_unknown_size_is_refused() -> None:
+    inputs = pg.Input((None, None, 3))
+    model = pg.Model(inputs, nn.Conv2D(2, 3)(inputs))
+    with pytest.raises(pg.errors.ExportError, match="needs to know all sizes but the batch's"):
+        model.export("nothing.html")

@@ -1,0 +1,104 @@
+"""Each operation in plain JavaScript: stand-alone pages compute the samples of the op contract."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from playgrad import paths
+from playgrad.contract.cases import Case, add_case, cases_of
+from playgrad.errors import ExportError
+from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
+from playgrad.interchange.inference import InferenceGraph
+from playgrad.interchange.webpage.program import STRUCTURED, PageProgram, page_program
+from tests.interchange.predictions import OPERATIONS
+
+RUN = Path(__file__).with_name("standalone_samples.mjs")
+LEFT_OUT = {"while_loop"}
+HALVES = {"float16"}
+
+
+def _has_halves(case: Case) -> bool:
+    dtypes = {array.dtype.name for array in case.sample.inputs}
+    return bool(HALVES & {*dtypes, case.sample.attrs.get("dtype")})
+
+
+EVERY = [case for name in sorted(OPERATIONS - LEFT_OUT) for case in cases_of(lookup(name))]
+CASES = [case for case in EVERY if case.sample.inputs and not _has_halves(case)]
+
+
+def _program(case: Case) -> tuple[PageProgram, list[Any]]:
+    added = add_case(case, Graph())
+    outputs = added.node.outputs[:1] if case.op.name == "max_pool2d" else added.node.outputs
+    network = InferenceGraph("sample", tuple(added.inputs), outputs, {})
+    shapes = {tensor.node.name: value.shape for tensor, value in added.values.items()}
+    return page_program(network, shapes), list(added.values.values())
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """What JavaScript computes for every sample, in one process; the reason where it cannot."""
+    work, computed = [], {}
+    for case in CASES:
+        try:
+            program, inputs = _program(case)
+        except ExportError as error:
+            computed[str(case)] = str(error)
+            continue
+        data = [_text(np.ascontiguousarray(each).tobytes()) for each in inputs]
+        sample = {"program": program.data, "weights": _text(program.weights), "inputs": data}
+        work.append((str(case), sample))
+    done = subprocess.run(
+        ["node", RUN],
+        input=json.dumps([sample for _, sample in work]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    names = [name for name, _ in work]
+    return computed | dict(zip(names, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_javascript_computes_the_sample(case: Case, results: dict[str, Any]) -> None:
+    found = results[str(case)]
+    assert isinstance(found, list), found
+    with np.errstate(all="ignore"):
+        expected = case.op.reference(case.sample.inputs, case.sample.attrs)
+    for result, wanted in zip(found, expected, strict=False):
+        dtype = np.dtype(result["dtype"])
+        assert dtype == wanted.dtype
+        array = np.frombuffer(base64.b64decode(result["data"]), dtype).reshape(result["shape"])
+        tolerance = max(case.sample.tolerance, 1e-5)
+        # JavaScript sums in float64, so that long sums differ by the rounding of the reference.
+        largest = np.abs(wanted[np.isfinite(wanted)], dtype=np.float64).max(initial=10.0)
+        np.testing.assert_allclose(array, wanted, rtol=tolerance, atol=1e-6 * largest)
+
+
+def test_python_knows_the_operations_of_javascript() -> None:
+    folder = paths.static() / "standalone" / "operations"
+    tables = [
+        path.read_text(encoding="utf-8").partition("Record<string, Operation>} */\nexport const")[2]
+        for path in folder.glob("*.js")
+    ]
+    names = {name for text in tables for name in re.findall(r"^  (\w+)[,:]", text, re.MULTILINE)}
+    assert names == STRUCTURED
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if _has_halves(case)][:3], ids=str)
+def test_float16_is_refused(case: Case) -> None:
+    with pytest.raises(ExportError, match="float16"):
+        _program(case)

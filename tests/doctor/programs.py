@@ -152,8 +152,8 @@ model.fit(x[:80], y[:80], epochs=40, verbose=0, seed=1, validation_data=(x[80:],
     "input-scale": Ill(
         """\
 classes = random.integers(0, 3, 300)
-x = random.integers(0, 120, (300, 8, 8, 1)).astype(np.uint8)
-x[np.arange(300), classes * 2] += 100
+x = random.integers(0, 190, (300, 8, 8, 1)).astype(np.uint8)
+x[np.arange(300), classes * 2] += 60
 model = pg.Sequential([
     nn.Flatten(),
     nn.Dense(32, activation="tanh"),

@@ -12,6 +12,7 @@ export const OF_LIBRARY = [
 
 /** The classes of images of the library. A test compares them with Python's. @type {Record<string, string[]>} */
 export const CLASSES = {
+  mnist: [..."0123456789"],
   fashion_mnist: [
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
   ],
@@ -20,7 +21,7 @@ export const CLASSES = {
 
 /** The data set with names of classes that a program calls, if it is the only one. @param {string} source */
 export function namedSet(source) {
-  const calls = source.matchAll(/^[^#\n]*\bdata\.(?:load\(\s*["'])?(fashion_mnist|shapes)\b/gm);
+  const calls = source.matchAll(/^[^#\n]*\bdata\.(?:load\(\s*["'])?(mnist|fashion_mnist|shapes)\b/gm);
   const [name, ...others] = new Set([...calls].map(([, each]) => each));
   return others.length === 0 ? name : undefined;
 }

@@ -94,7 +94,4 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     # The first key goes to the middle, each other one to the next; the table rounds.
     words = page.text("projection-sample")
     neighbours = [chosen[each] for each in np.argsort(shown[:, 1])[249:256]]
-    assert any(
-        f"true class {labels[at]}, predicted class {scores[at].argmax()}" in words
-        for at in neighbours
-    )
+    assert any(f"true {labels[at]}, predicted {scores[at].argmax()}" in words for at in neighbours)

@@ -170,7 +170,7 @@ def test_a_strip_of_test_images_is_marked_as_predict_says(cpu: Playground) -> No
         assert image.get_attribute("data-label") == str(label)
         assert image.get_attribute("data-predicted") == str(guess)
         words = image.locator(".visually-hidden").inner_text()
-        assert words.startswith(f"A {label}, predicted {guess}, ")
+        assert words.startswith(f"{label}, predicted {guess}, ")
         assert words.endswith("right" if label == guess else "wrong")
         assert ("✓" if label == guess else "✗") in image.inner_text()
     assert cpu.text("strip-right") == str(int((y == predicted).sum()))

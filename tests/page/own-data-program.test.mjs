@@ -74,7 +74,7 @@ test("the data sets of the library are Python's", () => {
   assert.deepEqual(names("fashion_mnist", "FASHION_NAMES"), CLASSES.fashion_mnist);
   assert.equal(namedSet('x, y = pg.data.load("shapes", size=24)'), "shapes");
   assert.equal(namedSet("x = pg.data.fashion_mnist()\ny = pg.data.shapes()"), undefined);
-  assert.equal(namedSet("# pg.data.shapes()\nx = pg.data.mnist()"), undefined);
+  assert.equal(namedSet("# pg.data.shapes()\nx = pg.data.mnist()"), "mnist");
 });
 
 /** @param {string} path @param {BlobPart[]} parts */

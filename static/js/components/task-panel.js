@@ -88,7 +88,7 @@ const DIGITS = /\bmnist\b|\b784\b|\b28\b/;
 function takesDigits() {
   const task = store.task.value;
   if (task?.shows === "images") {
-    return !namedSet(store.executed.value.source) && task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
+    return showsDigits(store.executed.value.source) && task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
   }
   if (task && task.shows !== "unknown") return false;
   if (store.active.value) return isOfDigits(store.executed.value.source);
@@ -98,4 +98,7 @@ function takesDigits() {
 }
 
 /** @param {string} source */
-const isOfDigits = (source) => DIGITS.test(source) && !namedSet(source);
+const isOfDigits = (source) => DIGITS.test(source) && showsDigits(source);
+
+/** Whether no other images are in a program. @param {string} source */
+const showsDigits = (source) => ["mnist", undefined].includes(namedSet(source));

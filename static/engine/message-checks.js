@@ -230,6 +230,18 @@ const nodeKernel = record({
   problem: nullable(unavailable),
 });
 
+const kernelBench = record({
+  opened: nullable(record({ adapter: text, nodes: listOf(text), kernels: listOf(text) })),
+  report: nullable(record({
+    passed: flag, samples: listOf(record({ name: text, problem: nullable(text) })), others: count,
+    error: nullable(text), line: nullable(count),
+  })),
+  times: nullable(record({
+    before: number, after: number, limit: number, moved: count, operations: count, runs: count, error: nullable(text),
+  })),
+  problem: nullable(unavailable),
+});
+
 const nodeTime = record({
   measured: nullable(record({ seconds: number, runs: count, device: text })), problem: nullable(unavailable),
 });
@@ -298,6 +310,7 @@ const FIELDS = {
     task: optional(task), histograms: optional(histograms), layers: optional(layersView),
     samples: optional(samples), projection: optional(projection), node: optional(node),
     nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),
+    bench: optional(kernelBench),
     outcome: optional(oneOf("done", "error", "interrupted")),
     completions: optional(listOf(record({ label: text, type: text }))),
   },

@@ -148,6 +148,8 @@
  *     the first batch, or for the sample with this number.
  *   `node_kernel`: the kernel that computes a node.
  *   `node_time`: measure a node by itself.
+ *   `kernel_bench`: open the bench of a node's kernels, or try the text that comes with the question
+ *     in place of number `kernel` of them: check what it computes, or measure its time.
  *   `node_find`: the nodes for which a query holds; see `app/playgrad/inspection/query.py`.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
@@ -178,6 +180,7 @@
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
  *   | {kind: "node_kernel", name: string}
  *   | {kind: "node_time", name: string}
+ *   | {kind: "kernel_bench", name: string, action: "open" | "check" | "time" | "close", kernel: number}
  *   | {kind: "node_find", query: string}
  *   | {kind: "prompt", code: string}
  *   | {kind: "complete", text: string}
@@ -200,6 +203,7 @@
  *   node_view: {node: NodeView},
  *   node_kernel: {node_kernel: {kernel: NodeKernel | null, problem: Unavailable | null}},
  *   node_time: {node_time: {measured: NodeTime | null, problem: Unavailable | null}},
+ *   kernel_bench: {bench: KernelBench},
  *   node_find: {nodes: NodeMatches},
  *   prompt: {outcome: "done" | "error" | "interrupted"},
  *   complete: {completions: {label: string, type: string}[]},
@@ -437,6 +441,17 @@
  * @typedef {{family: string, workgroups: number[], nodes: string[], wgsl: string, length: number}} NodeCommand
  *   `wgsl`: the source, or the beginning of its `length` characters
  * @typedef {{seconds: number, runs: number, device: string}} NodeTime `runs`: in a row
+ * @typedef {{opened: {adapter: string, nodes: string[], kernels: string[]} | null, report: KernelReport | null,
+ *            times: KernelTimes | null, problem: Unavailable | null}} KernelBench
+ *   what the question was for; `nodes`: those that the kernels compute; `kernels`: their WGSL
+ * @typedef {{passed: boolean, samples: {name: string, problem: string | null}[], others: number,
+ *            error: string | null, line: number | null}} KernelReport
+ *   `samples`: "step", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract
+ *   with another kernel; `error`: of the compiler, about a line
+ * @typedef {{before: number, after: number, limit: number, moved: number, operations: number,
+ *            runs: number, error: string | null}} KernelTimes
+ *   seconds of a run with the compiler's kernel, with the edited one, and the least that the device
+ *   could take to move that many bytes and do that many operations
  * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
  * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
  *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array

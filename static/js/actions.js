@@ -441,6 +441,19 @@ export async function nodeKernel(name) {
 }
 
 /**
+ * Open the bench of a node's kernels, or try `wgsl` on it in place of number `kernel`.
+ * @param {string} name
+ * @param {"open" | "check" | "time" | "close"} action
+ * @param {string} [wgsl] @param {number} [kernel]
+ * @returns {Promise<Answers["kernel_bench"]["bench"]>}
+ * @throws {EngineFailure}
+ */
+export async function kernelBench(name, action, wgsl = "", kernel = 0) {
+  const answer = await client.ask({ kind: "kernel_bench", name, action, kernel }, new TextEncoder().encode(wgsl));
+  return answer.bench;
+}
+
+/**
  * The time that a node of the graph takes by itself.
  * @param {string} name
  * @returns {Promise<Answers["node_time"]["node_time"]>}

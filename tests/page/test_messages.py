@@ -147,6 +147,13 @@ def _drive(page: Page) -> None:
         {"kind": "execution", "apart": False, "id": 15},
         {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
         {"kind": "operations", "id": 20},
+        {
+            "kind": "kernel_bench",
+            "name": "dense_1/relu_1",
+            "action": "open",
+            "kernel": 0,
+            "id": 26,
+        },
         {"kind": "task_view", "known": 0, "id": 8},
         {
             "kind": "inspect_layers",
@@ -228,7 +235,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
     kinds |= {11: "node_view", 12: "node_find", 13: "node_kernel", 14: "node_time"}
     kinds |= {15: "execution", 16: "inspect_layers", 17: "histograms"}
-    kinds |= {18: "samples", 19: "projection", 20: "operations"}
+    kinds |= {18: "samples", 19: "projection", 20: "operations", 26: "kernel_bench"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

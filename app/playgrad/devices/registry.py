@@ -132,6 +132,22 @@ def gpu(index: int = 0) -> WebGpuDevice:
     return device
 
 
+def open_scratch_gpu() -> WebGpuDevice:
+    """Open a further device on the adapter of ``gpu:0``, which nobody else uses.
+
+    Who opens it destroys it. What is lost with it is nobody else's.
+
+    Raises:
+        DeviceError: there is no GPU, or it cannot be opened.
+    """
+    number = len(gpu_adapters())
+    if number == 0:
+        raise DeviceError("WebGPU offers no adapter here.", hint=gpu_hint())
+    device = WebGpuDevice(f"gpu:{number}", _open_host(number))
+    device.target = replace(device.target, measured=known_tuning(device.host.info))
+    return device
+
+
 def look_for_lost_gpus() -> None:
     """Ask for adapters again if all GPUs that were once opened here are gone."""
     if _gpus and not gpu_adapters():

@@ -13,7 +13,10 @@ from playgrad.errors import GraphError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.inspection.activations import Silenced, check_units, compute, results
+from playgrad.inspection.kernel_bench import KernelBench
+from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.operations import StepSight, step_operations
+from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.weights import WeightStatistics, statistics
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.nn.masks import mask_of
@@ -23,6 +26,17 @@ from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]
 _HOST = "cpu:0"
+_KERNEL_PROBLEMS = {
+    "unknown": "the training step does not have an operation named '{name}'.",
+    "no_output": "'{name}' computes nothing: it only makes others run together.",
+    "no_wgsl": "NumPy computes '{name}' on {device}, and no kernel.",
+    "stored": "'{name}' is stored, not computed.",
+    "resolved": "the compiler resolved '{name}' before the step runs.",
+    "not_measured": "'{name}' cannot run alone: {message}",
+    "needs_feed": "'{name}' depends on a placeholder that only the program feeds.",
+    "no_session": "the session of the model is closed.",
+}
+"""Sentences for the codes of `Unavailable`."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,30 @@ class Inspection:
                 "the replicas of this model train at their own pace, so there is no single step."
             )
         return step_operations(self._model.session, self._model.training_targets)
+
+    def kernel(self, name: str) -> KernelBench:
+        """Return the kernels of an operation of the training step, with a place to try others.
+
+        The operation runs alone, on a device of its own, with the inputs that it has in the first
+        batch: nothing of the model or its training changes. Close it when you are done.
+
+        Args:
+            name: of the operation, as the graph shows it: ``"dense_1/matmul_1"``.
+
+        Raises:
+            GraphError: no GPU computes an operation of this name in a step, or it cannot run alone;
+                or the model has not been trained.
+        """
+        model = self._model
+        values = NodeValues(model.session, model.training_targets)
+        try:
+            node = values.tensor(name).node
+            return KernelBench(model.session, model.training_targets, values, node)
+        except Unavailable as problem:
+            sentence = _KERNEL_PROBLEMS[problem.code]
+            raise GraphError(sentence.format(**{"name": name, **problem.values})) from None
+        finally:
+            values.close()
 
     def silenced(self, units: Silenced) -> Inspection:
         """Return a look at the same model in which units or channels are 0 wherever they are used.

@@ -25,6 +25,7 @@ from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.page.answers import ANSWERS, graph
+from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserShelf
 from playgrad.page.faults import FILE, describe
 from playgrad.page.figure_limit import FigureLimit
@@ -158,6 +159,7 @@ class Controller:
         self.histograms = HistogramRecorder()
         self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
         self.nodes = NodeViews()
+        self.bench = BenchView(self.nodes)
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
 
@@ -261,6 +263,7 @@ class Controller:
         self.inspector = None
         self.histograms.forget()
         self.graphs.clear()
+        self.bench.clear()
         self.nodes.clear()
         self.namespace.clear()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
@@ -327,6 +330,8 @@ class Controller:
             return {"node_kernel": self.nodes.kernel(looked, self.graphs.programs, request)}
         if kind == "node_time":
             return {"node_time": self.nodes.time(looked, self.graphs.programs, request)}
+        if kind == "kernel_bench":
+            return {"bench": self.bench.answer(looked, self.graphs.programs, request)}
         if kind == "node_find":
             return {"nodes": self.nodes.find(looked, self.graphs.programs, request)}
         if kind not in ANSWERS:

@@ -1,8 +1,13 @@
-import { html } from "../../vendor/preact.js";
+import { html, useEffect, useState } from "../../vendor/preact.js";
 import { nodeKernel } from "../actions.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { lazy } from "./lazy.js";
 import { useAnswer } from "./node-answer.js";
+
+const Bench = lazy(async () => (await import("./kernel-bench.js")).KernelBench, () => ({
+  name: t().bench.title, waiting: t().nodeTabs.loading,
+}));
 
 /** The most names of operations that are listed. */
 const MOST_NAMES = 24;
@@ -11,6 +16,8 @@ const MOST_NAMES = 24;
 export function NodeKernel({ node }) {
   const words = t().nodeTabs;
   const { answer, waiting } = useAnswer(() => nodeKernel(node.name), [node.name, store.liveModel.value]);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [node.name]);
   if (!answer?.kernel) return waiting;
   const { device, within, fused, commands, total } = answer.kernel;
   const others = fused.filter((name) => name !== within);
@@ -18,7 +25,10 @@ export function NodeKernel({ node }) {
     ${commands.length === 0 && html`<p>${words.numpy(node.op, device)}</p>`}
     ${within && html`<p>${words.within} <${NodeLink} name=${within} /></p>`}
     ${others.length > 0 && html`<p>${words.together} <${Names} names=${others} /></p>`}
-    ${commands.map(({ family, workgroups, nodes, wgsl, length }, at) => html`
+    ${commands.length > 0 && html`<button type="button" class="button small" data-testid="open-kernel-bench" aria-expanded=${isOpen}
+      title=${t().bench.openAbout} onClick=${() => setOpen(!isOpen)}>${isOpen ? t().bench.close : t().bench.open}</button>`}
+    ${isOpen && html`<${Bench} name=${node.name} />`}
+    ${!isOpen && commands.map(({ family, workgroups, nodes, wgsl, length }, at) => html`
       <section class="node-dispatch" key=${at}>
         <dl>
           <div><dt>${words.family}</dt><dd><code>${family}</code></dd></div>

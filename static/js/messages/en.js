@@ -681,6 +681,37 @@ export const en = {
       `This run branches off ${run > 0 ? `from run ${run}` : "from the run before"} at step ${count(step)}.`,
     branchOf: (/** @type {number} */ run, /** @type {number} */ step) => `branch${run > 0 ? ` of run ${run}` : ""} at step ${count(step)}`,
   },
+  bench: {
+    title: "The kernel bench",
+    open: "Try another kernel",
+    close: "Close the bench",
+    openAbout: "Edit the WGSL, check it against NumPy and time it. The training is not touched",
+    about: (/** @type {string[]} */ nodes, /** @type {string} */ adapter) =>
+      `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of the first batch. Edits stay here: training goes on with the compiler's kernel.`,
+    kernel: "Kernel",
+    number: (/** @type {number} */ at, /** @type {number} */ all) => `${at} of ${all}`,
+    source: "WGSL of the kernel",
+    check: "Check",
+    checking: "Checking…",
+    time: "Time",
+    timing: "Measuring…",
+    back: "Back to the compiler's",
+    passed: (/** @type {number} */ samples) => `It computes what NumPy does, in all ${samples} samples.`,
+    failed: (/** @type {number} */ wrong, /** @type {number} */ samples) => `It computes something else in ${wrong} of ${samples} samples.`,
+    sample: (/** @type {string} */ name) => (/** @type {Record<string, string>} */ ({
+      step: "Inputs of the first batch:", normal: "Random inputs:", zeros: "Zeros:", large: "Large inputs:",
+    })[name] ?? `Sample ${name.replace(/\D+/, "")} of the op contract:`),
+    others: (/** @type {number} */ number) =>
+      `${number} ${number === 1 ? "sample of the op contract runs" : "samples of the op contract run"} another kernel, without the lines you changed.`,
+    compiled: "compiler's",
+    edited: "edited",
+    limit: "limit",
+    unchanged: "The kernel is unchanged.",
+    ratio: (/** @type {string} */ ratio) => `The edited kernel takes ${ratio} times as long.`,
+    share: (/** @type {number} */ percent) => `${percent}% of the limit`,
+    how: (/** @type {number} */ runs, /** @type {string} */ moved, /** @type {string} */ operations) =>
+      `Medians of seven rounds of ${runs} runs, by turns. The limit is the time to move ${moved} bytes or to do ${operations} operations, whichever is longer, at the rates measured on this device. A tensor that fits a cache can be faster.`,
+  },
   nodeTabs: {
     name: "The details of operations",
     loading: "Loading…",
@@ -732,6 +763,7 @@ export const en = {
     problems: {
       stored: () => "It is stored, not computed, so no kernel runs for it in a step.",
       resolved: () => "The compiler resolved it before the step runs: it is constant, equal to another operation, or not needed.",
+      no_wgsl: (/** @type {any} */ { device }) => `NumPy computes it on ${device}, and no kernel. Train on a GPU to try others.`,
       not_measured: (/** @type {any} */ { message }) => `It cannot run by itself: ${message}`,
       no_model: () => "Kernels are shown for the training step of a model that is trained by fit().",
       query_form: () => "Write a query as value(*relu*) zeros > 0.5 or grad(dense_*) |max| > 10.",

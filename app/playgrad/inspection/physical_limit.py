@@ -1,0 +1,129 @@
+"""The least time that a device could take for operations: the roofline of Williams, Waterman and
+Patterson 2009, with rates that are measured on the device itself.
+
+A kernel must move its inputs and results at least once, and do its arithmetic. The rates are those
+of the library's own fastest kernels here: an elementwise operation on a large tensor, and a product
+of large matrices. A time below the limit is possible where a tensor fits a cache.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.compiler.compile import run_passes
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.devices.webgpu import WebGpuDevice
+from playgrad.dtypes import dtype
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node
+from playgrad.ops.elementwise.activations import relu
+from playgrad.ops.products.matmul import matmul
+from playgrad.ops.state import placeholder
+
+SIDE = 512
+"""Rows and columns of the matrices; a side takes 1 MiB."""
+ELEMENTS = 1 << 21
+REPEATS = 3
+_PRODUCTS = ("matmul", "conv", "depthwise", "dot_product_attention")
+_GPU = "gpu:0"
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Measured rates of a device: bytes and floating-point operations per second."""
+
+    bandwidth: float
+    arithmetic: float
+
+
+@dataclass(frozen=True)
+class PhysicalLimit:
+    """The least seconds for some operations.
+
+    Attributes:
+        seconds: the larger of the two times.
+        moved: bytes of inputs and results.
+        operations: multiplications and additions.
+        rates: of the device.
+    """
+
+    seconds: float
+    moved: int
+    operations: int
+    rates: Rates
+
+
+_measured: weakref.WeakKeyDictionary[WebGpuDevice, Rates] = weakref.WeakKeyDictionary()
+
+
+def physical_limit(device: WebGpuDevice, nodes: Iterable[Node]) -> PhysicalLimit:
+    """Return the limit of ``nodes``, which have static shapes and are computed together."""
+    if device not in _measured:
+        _measured[device] = _rates(device)
+    rates = _measured[device]
+    nodes = list(nodes)
+    inside = {tensor for node in nodes for tensor in node.outputs}
+    read = {tensor for node in nodes for tensor in node.inputs}
+    moved = sum(
+        dtype(tensor.dtype).device_bytes(tensor.spec.size)
+        for tensor in {*read, *inside}
+        if tensor not in read or tensor not in inside
+    )
+    operations = sum(_operations(node) for node in nodes)
+    seconds = max(moved / rates.bandwidth, operations / rates.arithmetic)
+    return PhysicalLimit(seconds, moved, operations, rates)
+
+
+def _operations(node: Node) -> int:
+    """Return the multiplications and additions of a node; of elementwise ones one an element.
+
+    A product (m, k) by (k, n) takes 2 m k n, twice the root of the product of all three sizes. So
+    does a convolution, up to its windows at the border.
+    """
+    sizes = [tensor.spec.size for tensor in node.inputs]
+    results = sum(tensor.spec.size for tensor in node.outputs)
+    name = str(node.attrs.get("base", node.op.name))
+    if not name.startswith(_PRODUCTS) or len(sizes) < 2:
+        return max(results, *sizes, 0)
+    if name.startswith("matmul"):
+        return 2 * math.isqrt(sizes[0] * sizes[1] * results)
+    filters = node.inputs[1].spec.static_shape
+    if name == "conv2d" and len(filters) == 4:
+        return 2 * node.outputs[0].spec.size * math.prod(filters[:3])
+    return 2 * math.isqrt(sizes[0] * sizes[1] * results)
+
+
+def _rates(device: WebGpuDevice) -> Rates:
+    rows = np.random.default_rng(0).normal(size=(SIDE, SIDE)).astype(np.float32)
+    product = _seconds(device, matmul, [rows, rows])
+    flat = np.zeros(ELEMENTS, np.float32)
+    return Rates(
+        bandwidth=2 * flat.nbytes / _seconds(device, relu, [flat]),
+        arithmetic=2 * SIDE**3 / product,
+    )
+
+
+def _seconds(device: WebGpuDevice, operation: Any, arrays: list[np.ndarray[Any, Any]]) -> float:
+    """Return the least seconds of a run of an operation."""
+    with Graph().as_default() as graph:
+        inputs = [placeholder("float32", array.shape) for array in arrays]
+        result = operation(*inputs)
+    feeds = {tensor.node.name: tensor for tensor in inputs}
+    values = {tensor.node.name: array for tensor, array in zip(inputs, arrays, strict=True)}
+    program = Program(graph, [result], [], feeds)
+    compiled = run_passes(program, {n: a.shape for n, a in values.items()}, Policy(_GPU, [_GPU]))
+    plan = device.load(compiled.plan(_GPU, device.target, {}), {})
+    try:
+        plan.run(0, values, [])
+        once = plan.run(0, {}, []).seconds
+        runs = max(1, min(64, int(0.05 / once)))
+        return min(plan.run(0, {}, [], runs).seconds / runs for _ in range(REPEATS))
+    finally:
+        plan.unload()

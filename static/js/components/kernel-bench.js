@@ -1,0 +1,127 @@
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { kernelBench } from "../actions.js";
+import { count, tick } from "../format.js";
+import { createKernelEditor, markLine, setText } from "../kernel-editor.js";
+import { t } from "../locale.js";
+import { useAnswer } from "./node-answer.js";
+
+/** @import { KernelReport, KernelTimes } from "../../engine/messages.js" */
+/** @typedef {import("../../vendor/codemirror.js").EditorView} EditorView */
+
+/** A place to change a kernel of the selected operation, to check it and to time it. @param {{name: string}} props */
+export function KernelBench({ name }) {
+  const { answer, waiting } = useAnswer(() => kernelBench(name, "open"), [name]);
+  const [number, setNumber] = useState(0);
+  useEffect(() => () => void kernelBench(name, "close").catch(() => {}), [name]);
+  const words = t().bench;
+  if (!answer?.opened) return waiting;
+  const { kernels, nodes, adapter } = answer.opened;
+  return html`
+    <section class="kernel-bench" aria-labelledby="kernel-bench-title" data-testid="kernel-bench">
+      <h4 id="kernel-bench-title">${words.title}</h4>
+      <p class="hint">${words.about(nodes, adapter)}</p>
+      ${kernels.length > 1 && html`<label class="kernel-choice">${words.kernel}
+        <select value=${number} onChange=${(/** @type {any} */ event) => setNumber(Number(event.target.value))}>
+          ${kernels.map((_, at) => html`<option key=${at} value=${at}>${words.number(at + 1, kernels.length)}</option>`)}
+        </select></label>`}
+      <${Kernel} key=${`${name} ${number}`} name=${name} number=${number} original=${kernels[number]} />
+    </section>
+  `;
+}
+
+/** @param {{name: string, number: number, original: string}} props */
+function Kernel({ name, number, original }) {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const editor = useRef(/** @type {EditorView | null} */ (null));
+  const [text, setCurrent] = useState(original);
+  const [busy, setBusy] = useState(/** @type {"check" | "time" | null} */ (null));
+  const [report, setReport] = useState(/** @type {KernelReport | null} */ (null));
+  const [times, setTimes] = useState(/** @type {KernelTimes | null} */ (null));
+  const [problem, setProblem] = useState("");
+  const words = t().bench;
+
+  useEffect(() => {
+    const view = createKernelEditor(/** @type {HTMLElement} */ (place.current), original, words.source, (changed) => {
+      setCurrent(changed);
+      setReport(null);
+      setTimes(null);
+    });
+    editor.current = view;
+    return () => view.destroy();
+  }, []);
+
+  /** @param {"check" | "time"} action */
+  async function ask(action) {
+    setBusy(action);
+    setProblem("");
+    try {
+      const answer = await kernelBench(name, action, text, number);
+      const { report: checked, times: measured } = answer;
+      if (checked) setReport(checked);
+      if (measured && !measured.error) setTimes(measured);
+      const error = checked?.error ?? measured?.error ?? "";
+      if (editor.current) markLine(editor.current, checked?.line ?? null, error);
+      if (error) setProblem(error);
+    } catch (failure) {
+      setProblem(/** @type {Error} */ (failure).message);
+    }
+    setBusy(null);
+  }
+
+  function back() {
+    if (!editor.current) return;
+    setText(editor.current, original);
+    markLine(editor.current, null, "");
+    setProblem("");
+  }
+
+  return html`
+    <div class="kernel-editor" ref=${place} data-testid="kernel-editor"></div>
+    <div class="kernel-buttons">
+      <button type="button" class="button small" data-testid="kernel-check" disabled=${busy !== null} onClick=${() => ask("check")}>
+        ${busy === "check" ? words.checking : words.check}</button>
+      <button type="button" class="button small" data-testid="kernel-time" disabled=${busy !== null} onClick=${() => ask("time")}>
+        ${busy === "time" ? words.timing : words.time}</button>
+      <button type="button" class="button small quiet" data-testid="kernel-back" disabled=${text === original} onClick=${back}>${words.back}</button>
+    </div>
+    ${problem && html`<pre class="kernel-problem" role="alert" data-testid="kernel-problem">${problem}</pre>`}
+    ${report && !report.error && html`<${Report} report=${report} />`}
+    ${times && html`<${Times} times=${times} isChanged=${text !== original} />`}
+  `;
+}
+
+/** @param {{report: KernelReport}} props */
+function Report({ report: { passed, samples, others } }) {
+  const words = t().bench;
+  const wrong = samples.filter(({ problem }) => problem !== null);
+  return html`
+    <div role="status" data-testid="kernel-report" data-passed=${passed ? "" : undefined}>
+      <p class="kernel-verdict">${passed ? words.passed(samples.length) : words.failed(wrong.length, samples.length)}</p>
+      <ul>${wrong.map(({ name, problem }) => html`<li key=${name}><b>${words.sample(name)}</b> ${problem}</li>`)}</ul>
+      ${others > 0 && html`<p class="hint">${words.others(others)}</p>`}
+    </div>
+  `;
+}
+
+/** @param {{times: KernelTimes, isChanged: boolean}} props */
+function Times({ times: { before, after, limit, moved, operations, runs }, isChanged }) {
+  const words = t().bench;
+  const rows = [
+    { name: words.compiled, seconds: before },
+    ...(isChanged ? [{ name: words.edited, seconds: after }] : []),
+    { name: words.limit, seconds: limit },
+  ];
+  const longest = Math.max(...rows.map(({ seconds }) => seconds));
+  return html`
+    <table class="kernel-times" data-testid="kernel-times">
+      <caption>${isChanged ? words.ratio(tick(after / before)) : words.unchanged}</caption>
+      <tbody>${rows.map(({ name, seconds }) => html`<tr key=${name}>
+        <th scope="row">${name}</th>
+        <td><meter min="0" max=${longest} value=${seconds} aria-hidden="true"></meter></td>
+        <td class="kernel-seconds">${tick(seconds * 1e6)} µs</td>
+        <td class="kernel-share">${seconds === limit ? "" : words.share(Math.round((100 * limit) / seconds))}</td>
+      </tr>`)}</tbody>
+    </table>
+    <p class="hint">${words.how(runs, count(moved), count(operations))}</p>
+  `;
+}

@@ -1,0 +1,104 @@
+"""The kernel bench: other WGSL for a kernel of the training step, checked and timed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.playground import GOOD, PASTE, PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+LOSSES = 'print("losses", [float(x).hex() for x in model.history.losses])'
+
+
+@pytest.fixture(scope="module")
+def bench(chromium: Browser, server: str) -> Iterator[Playground]:
+    """The bench of the product of the first layer, in a page that has trained on the GPU."""
+    playground = Playground(chromium, server)
+    playground.choose_device("gpu")
+    playground.finish(f"{GOOD}\n{LOSSES}")
+    playground.at("tab-graph").click()
+    search = playground.at("graph-search")
+    search.fill("dense_1/matmul_1")
+    search.press("Enter")
+    playground.at("node-kernel").click()
+    playground.at("open-kernel-bench").click()
+    expect(playground.at("kernel-editor")).to_be_visible(timeout=PATIENCE_MS)
+    yield playground
+    playground.close()
+
+
+def edit(page: Playground, before: str, after: str) -> None:
+    """Type the compiler's kernel into the editor, with ``before`` replaced by ``after``."""
+    text: str = page.page.evaluate(
+        """async () => {
+          const { kernelBench } = await import("/static/js/actions.js");
+          return (await kernelBench("dense_1/matmul_1", "open")).opened.kernels[0];
+        }"""
+    )
+    assert text.count(before) >= 1
+    content = page.at("kernel-editor").locator(".cm-content")
+    content.click()
+    page.page.keyboard.press("ControlOrMeta+A")
+    content.evaluate(PASTE, text.replace(before, after, 1))
+
+
+def test_the_compilers_kernel_passes(bench: Playground) -> None:
+    bench.at("kernel-check").click()
+    report = bench.at("kernel-report")
+    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+    expect(report).to_have_attribute("data-passed", "")
+    expect(bench.at("kernel-back")).to_be_disabled()
+
+
+def test_an_error_of_the_compiler_marks_its_line(bench: Playground) -> None:
+    edit(bench, "const ROWS", "const const ROWS")
+    bench.at("kernel-check").click()
+    problem = bench.at("kernel-problem")
+    expect(problem).to_be_visible(timeout=PATIENCE_MS)
+    number = re.search(r"line (\d+)", problem.inner_text())
+    assert number, problem.inner_text()
+    marked = bench.at("kernel-editor").locator(".cm-lintRange-error")
+    expect(marked.first).to_contain_text("const const ROWS")
+    bench.at("kernel-back").click()
+    expect(problem).to_have_count(0)
+    expect(marked).to_have_count(0)
+
+
+def test_a_wrong_kernel_is_found_and_one_click_goes_back(bench: Playground) -> None:
+    edit(bench, "const DEPTH = 4u", "const DEPTH = 3u")
+    bench.at("kernel-check").click()
+    report = bench.at("kernel-report")
+    expect(report).to_contain_text("It computes something else", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("Inputs of the first batch: the result:")
+    bench.at("kernel-back").click()
+    bench.at("kernel-check").click()
+    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+
+
+def test_both_kernels_are_timed_beside_the_limit(bench: Playground) -> None:
+    edit(bench, "const ROWS", "// the same\nconst ROWS")
+    bench.at("kernel-time").click()
+    times = bench.at("kernel-times")
+    expect(times).to_be_visible(timeout=PATIENCE_MS)
+    rows = [row.split() for row in times.locator("tr").all_inner_texts()]
+    assert [row[0] for row in rows] == ["compiler's", "edited", "limit"]
+    before, after, limit = (float(row[1]) for row in rows)
+    assert before > 0 and after > 0 and limit > 0
+    expect(times).to_contain_text("times as long")
+    bench.at("kernel-back").click()
+
+
+def test_the_training_is_untouched(bench: Playground) -> None:
+    """The same program trains with the same losses, to the bit, after all of that."""
+    edit(bench, "const DEPTH = 4u", "const DEPTH = 3u")
+    bench.at("kernel-check").click()
+    expect(bench.at("kernel-report")).to_contain_text("something else", timeout=PATIENCE_MS)
+    first = re.search(r"losses .*", bench.text("console"))
+    bench.finish()
+    second = re.search(r"losses .*", bench.text("console"))
+    assert first and second and first[0] == second[0]

@@ -1,0 +1,131 @@
+"""The kernel bench from Python: edited kernels are checked, timed, and change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import GraphError
+from playgrad.inspection.kernel_bench import KernelBench, patched
+
+pytestmark = pytest.mark.gpu
+
+
+def trained(device: str = "gpu") -> pg.Sequential:
+    x = np.random.default_rng(0).normal(size=(64, 20)).astype(np.float32)
+    model = pg.Sequential([nn.Dense(16, activation="relu"), nn.Dense(3)])
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(pg.optim.SGD(0.1), loss, device=device)
+    model.fit(x, np.arange(64) % 3, batch_size=16, epochs=1, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[pg.Sequential]:
+    model = trained()
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def bench(model: pg.Sequential) -> Iterator[KernelBench]:
+    bench = pg.inspect(model).kernel("dense_1/matmul_1")
+    yield bench
+    bench.close()
+
+
+def test_the_compilers_kernel_computes_what_numpy_does(bench: KernelBench) -> None:
+    assert bench.nodes == ("dense_1/matmul_1", "dense_1/add_1", "dense_1/relu_1")
+    report = bench.check(bench.kernels[0])
+    assert report and [each.name for each in report.samples] == ["step", "normal", "zeros", "large"]
+
+
+def test_a_wrong_kernel_fails_with_the_place_of_the_difference(bench: KernelBench) -> None:
+    text = bench.kernels[0]
+    assert "DEPTH = 20u" in text
+    report = bench.check(text.replace("DEPTH = 20u", "DEPTH = 19u", 1))
+    assert not report
+    problems = {each.name: each.problem for each in report.samples}
+    assert problems["zeros"] is None
+    for name in ("step", "normal", "large"):
+        assert problems[name] and "values differ, the worst at [" in problems[name]
+    assert bench.check(text), "the kernel of the compiler passes again"
+
+
+def test_an_error_of_the_compiler_names_its_line(bench: KernelBench) -> None:
+    lines = bench.kernels[0].split("\n")
+    at = next(i for i, line in enumerate(lines) if "fn main" in line)
+    lines[at + 1] = f"let nothing = 1.0 + true; {lines[at + 1]}"
+    report = bench.check("\n".join(lines))
+    assert not report and report.samples == ()
+    assert report.error and report.line == at + 2
+
+
+def test_times_stand_beside_the_limit(bench: KernelBench) -> None:
+    times = bench.time(bench.kernels[0])
+    assert times.before > 0 and times.after > 0
+    moved = 4 * (16 * 20 + 20 * 16 + 16 + 16 * 16)  # batch, kernel, bias, result
+    assert times.limit.moved == moved
+    assert times.limit.operations == 2 * 16 * 20 * 16
+    rates = times.limit.rates
+    expected = max(moved / rates.bandwidth, times.limit.operations / rates.arithmetic)
+    assert times.limit.seconds == expected
+
+
+def test_the_samples_of_the_contract_run_the_changed_kernel(model: pg.Sequential) -> None:
+    bench = pg.inspect(model).kernel("train/sparse_softmax_cross_entropy")
+    try:
+        text = bench.kernels[0]
+        good = bench.check(text.replace("fn larger", "// a comment\nfn larger", 1))
+        assert good and [n for each in good.samples if (n := each.name).startswith("contract")]
+        assert "fn larger" in text
+        wrong = bench.check(text.replace("select(max(x, y), y,", "select(min(x, y), x,", 1))
+        failed = [each.name for each in wrong.samples if each.problem]
+        assert any(name.startswith("contract") for name in failed), str(wrong)
+    finally:
+        bench.close()
+
+
+def test_nothing_of_the_model_changes() -> None:
+    model, other = trained(), trained()
+    bench = pg.inspect(model).kernel("dense_1/matmul_1")
+    bench.check(bench.kernels[0].replace("DEPTH = 20u", "DEPTH = 19u", 1))
+    bench.time(bench.kernels[0])
+    bench.close()
+    x = np.random.default_rng(1).normal(size=(32, 20)).astype(np.float32)
+    for each in (model, other):
+        each.fit(x, np.arange(32) % 3, batch_size=16, epochs=2, verbose=0)
+    for one, another in zip(model.get_weights(), other.get_weights(), strict=True):
+        assert np.array_equal(one, another)
+    model.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("dense_9/matmul", "does not have an operation named 'dense_9/matmul'"),
+        ("dense_1/kernel", "'dense_1/kernel' is stored, not computed"),
+    ],
+)
+def test_what_has_no_kernel_says_so(model: pg.Sequential, name: str, words: str) -> None:
+    with pytest.raises(GraphError, match=words):
+        pg.inspect(model).kernel(name)
+
+
+def test_a_processor_runs_no_kernels() -> None:
+    model = trained("cpu")
+    with pytest.raises(GraphError, match="NumPy computes 'dense_1/matmul_1' on cpu:0"):
+        pg.inspect(model).kernel("dense_1/matmul_1")
+    model.close()
+
+
+def test_a_change_is_found_again_in_another_text() -> None:
+    before, after = "a\nsize = 4\nb += 1\nc", "a\nsize = 4\nb += 2\nd\nc"
+    assert patched("a\nsize = 9\nb += 1\nc", before, after) == "a\nsize = 9\nb += 2\nd\nc"
+    assert patched("a\nsize = 9\nx\nc", before, after) is None
+    assert patched("top\na\nc", "a\nc", "a\nb\nc") == "top\na\nb\nc"

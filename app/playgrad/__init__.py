@@ -57,9 +57,10 @@ from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
 from playgrad.inspection.inspect import inspect
+from playgrad.interchange.readers import load_model
 from playgrad.models import eager_values as eager_values
 from playgrad.models.generating import generate
-from playgrad.models.loading import load_model, model_from_json
+from playgrad.models.loading import model_from_json
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations

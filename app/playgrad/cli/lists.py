@@ -10,7 +10,7 @@ from pathlib import Path
 from playgrad import io, paths
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
-from playgrad.models.loading import load_model
+from playgrad.interchange.readers import load_model
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
 

@@ -1,4 +1,4 @@
-"""Models from files, and from the text that `to_json` returns."""
+"""Models from files of weights, and from the text that `to_json` returns."""
 
 from __future__ import annotations
 
@@ -35,14 +35,8 @@ def model_from_json(text: str | bytes) -> Model:
     return _CLASSES[kind].from_config(data["config"])
 
 
-def load_model(file: str | Path | bytes) -> Model:
+def model_from_weights(file: str | Path | bytes) -> Model:
     """Return the model whose weights ``model.save_weights`` wrote to a safetensors file.
-
-    Its program is not needed: the file describes the layers. The model has a graph of its own and
-    is not compiled; nothing in the file is executed.
-
-    Args:
-        file: a path, or the bytes of a file.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, or weights that do

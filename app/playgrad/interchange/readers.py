@@ -1,0 +1,65 @@
+"""The formats from which `pg.load_model` makes models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playgrad.models.loading import model_from_weights
+from playgrad.models.model import Model
+
+File = str | Path | bytes
+"""A path, or the bytes of a file."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of files that describe models.
+
+    Attributes:
+        name: the name of the format.
+        endings: the endings of its files, in lower case and with the dot.
+        recognizes: whether the bytes of a file without a name have this format.
+        read: returns the model of a file. It executes nothing from the file.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    recognizes: Callable[[bytes], bool]
+    read: Callable[[File], Model]
+
+
+WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
+
+READERS: tuple[Reader, ...] = (WEIGHTS,)
+"""In order: the first that recognizes bytes reads them, and the weights take what is left."""
+
+
+def reader_of(file: File) -> Reader:
+    """Return the reader for the ending of a path or for the content of bytes.
+
+    Paths with other endings are read as weights, whose content shows which format they have.
+    """
+    if isinstance(file, bytes):
+        return next(reader for reader in READERS if reader.recognizes(file))
+    name = str(file).lower()
+    return next((reader for reader in READERS if name.endswith(reader.endings)), WEIGHTS)
+
+
+def load_model(file: File) -> Model:
+    """Return the model that a file describes, with its weights.
+
+    Files of weights in the safetensors format describe their layers when ``model.save_weights``
+    wrote them; the program is not needed. The model has a graph of its own and is not compiled;
+    nothing in the file is executed.
+
+    Args:
+        file: a path, whose ending decides the format, or the bytes of a file.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged, has weights alone, or weights that do
+            not fit its layers.
+        GraphError: the description of the layers is damaged, or has an unknown layer.
+    """
+    return reader_of(file).read(file)

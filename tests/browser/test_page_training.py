@@ -245,7 +245,7 @@ def flipped(content: bytes) -> bytes:
         (lambda whole, _: whole[: len(whole) // 2], "truncated"),
         (lambda whole, _: whole[:5], "not a safetensors file"),
         (lambda _, __: b"PK\x03\x04 nothing else", "not an npz file"),
-        (lambda _, __: b"<!doctype html>\n<title>not found</title>", "neither a safetensors nor"),
+        (lambda _, __: b"<!doctype html>\n<title>not found</title>", "not a safetensors, npz or"),
         (lambda _, __: b"", "is empty"),
         (lambda _, weights: other_shapes(weights), "'dense_2/bias' has shape (7,) in the file"),
         (lambda _, weights: other_names(weights), "it needs 'dense_1/kernel'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -71,16 +72,17 @@ def test_an_npz_that_announces_more_than_it_has_takes_no_memory() -> None:
 
 
 def test_files_of_other_kinds_are_named() -> None:
-    with pytest.raises(CheckpointError, match="neither a safetensors nor an npz file"):
+    with pytest.raises(CheckpointError, match="not a safetensors, npz or PyTorch file"):
         decode(b"\x89PNG\r\n\x1a\n and the rest of a picture")
     single = io.BytesIO()
     np.save(single, np.zeros(3))
     with pytest.raises(CheckpointError, match=r"a single array \(npy\).*numpy.savez"):
         decode(single.getvalue())
-    of_torch = io.BytesIO()
-    torch.save({"weight": torch.zeros(3)}, of_torch)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("notes.txt", "not an array")
     with pytest.raises(CheckpointError, match=r"which is not an array\. Save the weights with"):
-        decode(of_torch.getvalue())
+        decode(archive.getvalue())
 
 
 def test_damaged_npz() -> None:

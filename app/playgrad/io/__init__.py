@@ -1,4 +1,4 @@
-"""Weights files: safetensors and npz."""
+"""Weights files: safetensors and npz, and those of PyTorch, which are only read."""
 
 from playgrad.io.weights import (
     FORMATS,

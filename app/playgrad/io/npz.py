@@ -24,7 +24,7 @@ from playgrad.io.tensor_entry import (
 Array = np.ndarray[Any, Any]
 _SUFFIX = ".npy"
 # zipfile raises these for bytes that are not a zip file, or a truncated, changed or encrypted one.
-_DAMAGE = (
+DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -74,10 +74,10 @@ class NpzFile:
         self._members: dict[str, zipfile.ZipInfo] = {}
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content))
-            _check_places(self._archive)
+            check_places(self._archive)
             for member in self._archive.infolist():
                 self._add(member)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise _as_checkpoint_error(error) from None
 
     def _add(self, member: zipfile.ZipInfo) -> None:
@@ -105,7 +105,7 @@ class NpzFile:
             with self._archive.open(self._members[name]) as file:
                 file.read(entry.begin)
                 _read_into(file, values)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise _as_checkpoint_error(error) from None
         array: Array = values.view(entry.dtype)
         check_flags(name, array)
@@ -162,7 +162,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         )
 
 
-def _check_places(archive: zipfile.ZipFile) -> None:
+def check_places(archive: zipfile.ZipFile) -> None:
     """Raise CheckpointError if members overlap, as in archives made to unpack without end."""
     end = 0
     for member in sorted(archive.infolist(), key=lambda member: member.header_offset):
@@ -170,4 +170,4 @@ def _check_places(archive: zipfile.ZipFile) -> None:
             raise CheckpointError(f"'{member.filename[:80]}' overlaps another array of the file.")
         end = member.header_offset + _LOCAL_HEADER + member.compress_size
     if end > archive.start_dir:
-        raise CheckpointError("the npz file is damaged: its arrays reach into its directory.")
+        raise CheckpointError("the file is damaged: its arrays reach into its directory.")

@@ -14,6 +14,7 @@ from playgrad.io import npz, safetensors
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import count_text
+from playgrad.io.torch_file import TorchFile, is_torch_file
 from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
@@ -84,8 +85,10 @@ def decode(content: bytes, expected: Mapping[str, Any] | None = None) -> dict[st
         ) from None
 
 
-def _opened(content: bytes) -> NpzFile | SafetensorsFile:
+def _opened(content: bytes) -> NpzFile | SafetensorsFile | TorchFile:
     """Return the file after validating its header."""
+    if content[:2] == b"PK" and is_torch_file(content):
+        return TorchFile(content)
     if content[:2] == b"PK":
         return NpzFile(content)
     if content[:6] == b"\x93NUMPY":
@@ -94,7 +97,7 @@ def _opened(content: bytes) -> NpzFile | SafetensorsFile:
             hint="Save them with numpy.savez(file, **weights).",
         )
     if content[8:9] not in (b"{", b""):  # a header follows its length
-        raise CheckpointError("the file is neither a safetensors nor an npz file.")
+        raise CheckpointError("the file is not a safetensors, npz or PyTorch file.")
     return SafetensorsFile(content)
 
 

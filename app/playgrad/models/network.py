@@ -361,7 +361,10 @@ class Network:
         export(self, path, format)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
-        """Load all weights from a file in either format. On an error, no weight changes.
+        """Load all weights from a safetensors, npz or PyTorch file. On an error, none changes.
+
+        A file of ``torch.save`` holds a dictionary of tensors under this model's names and in its
+        layouts (or has one under "state_dict"). Nothing in it is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.

@@ -1,0 +1,145 @@
+"""PyTorch's files: values as torch.save wrote them, and nothing of a file is executed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import CheckpointError
+from playgrad.io import decode
+
+
+def saved(value: object) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+def with_pickle(content: bytes) -> bytes:
+    """A file of PyTorch with another pickle."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("archive/data.pkl", content)
+    return buffer.getvalue()
+
+
+NET = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.BatchNorm2d(3), torch.nn.Linear(4, 5))
+REAL = saved(NET.state_dict())
+
+
+@pytest.mark.parametrize("wrap", [dict, lambda state: {"state_dict": state, "epoch": 3}])
+def test_a_state_dict_has_torchs_values(wrap) -> None:
+    arrays = decode(saved(wrap(NET.state_dict())))
+    assert list(arrays) == list(NET.state_dict())
+    for name, tensor in NET.state_dict().items():
+        np.testing.assert_array_equal(arrays[name], tensor.numpy(), strict=True)
+
+
+def test_views_and_dtypes_are_read() -> None:
+    whole = torch.arange(24).reshape(4, 6)
+    tensors = {
+        "t": whole.T,
+        "part": whole[1:3, ::2],
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+    }
+    for dtype in (torch.float64, torch.float16, torch.int32, torch.uint8, torch.int8, torch.bool):
+        tensors[str(dtype)] = torch.ones(3, dtype=dtype)
+    for name, array in decode(saved(tensors)).items():
+        np.testing.assert_array_equal(array, tensors[name].detach().numpy(), strict=True)
+
+
+def test_a_model_loads_weights_under_its_names_and_predicts_as_torch(tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((4,)), nn.Dense(3)])
+    linear = torch.nn.Linear(4, 3)
+    kernel, bias = model.named_weights()
+    torch.save({kernel: linear.weight.T, bias: linear.bias}, tmp_path / "net.pt")
+    model.load_weights(tmp_path / "net.pt")
+    x = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    expected = linear(torch.from_numpy(x)).detach().numpy()
+    np.testing.assert_allclose(model.predict(x), expected, atol=1e-5)
+
+
+def test_torchs_own_names_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((4,)), nn.Dense(3)])
+    before = model.named_weights()
+    torch.save(torch.nn.Linear(4, 3).state_dict(), tmp_path / "net.pt")
+    with pytest.raises(CheckpointError, match="the file has 'weight', 'bias', not in the model"):
+        model.load_weights(tmp_path / "net.pt")
+    for name, array in model.named_weights().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+class Harm:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_nothing_is_executed(tmp_path: Path, protocol: int) -> None:
+    target = tmp_path / "made"
+    content = pickle.dumps({"w": Harm(target)}, protocol)
+    with pytest.raises(CheckpointError, match="refused"):
+        decode(with_pickle(content))
+    assert not target.exists()
+    pickle.loads(content)
+    assert target.exists()  # the pickle would have done it
+
+
+def test_a_whole_module_is_refused() -> None:
+    with pytest.raises(CheckpointError, match="refused"):
+        decode(saved(NET))
+
+
+@pytest.mark.parametrize("shape, strides", [((1 << 40,), (0,)), ((3, 2), (0, 1))])
+def test_no_tensor_is_larger_than_its_storage(shape, strides) -> None:
+    content = saved({"w": torch.as_strided(torch.zeros(3), shape, strides)})
+    with pytest.raises(CheckpointError, match="beyond its 3 stored values"):
+        decode(content)
+
+
+def test_a_cycle_is_refused() -> None:
+    cycle: dict[str, object] = {}
+    cycle["state_dict"] = cycle
+    with pytest.raises(CheckpointError, match="'state_dict' in the PyTorch file is not a tensor"):
+        decode(with_pickle(pickle.dumps(cycle, 2)))
+
+
+def test_instructions_are_limited() -> None:
+    with pytest.raises(CheckpointError, match="more than 1,048,576 instructions"):
+        decode(with_pickle(b"\x80\x02" + b"}" * (2 << 20) + b"."))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_changed_bytes_end_as_an_error_or_as_arrays(data) -> None:
+    content = bytearray(REAL)
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(CheckpointError):
+        decode(bytes(content))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_changed_pickles_end_as_an_error_or_as_arrays(data) -> None:
+    with zipfile.ZipFile(io.BytesIO(REAL)) as archive:
+        content = bytearray(archive.read("archive/data.pkl"))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(CheckpointError):
+        decode(with_pickle(bytes(content)))

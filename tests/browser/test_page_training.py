@@ -220,6 +220,18 @@ def test_weights_loaded_into_a_held_run_are_those_it_goes_on_with(
     assert playground.number("test-accuracy") == pytest.approx(trained.accuracy, abs=1e-6)
 
 
+def test_weights_of_pytorch_are_loaded(trained: Trained, tmp_path: Path) -> None:
+    playground = trained.playground
+    wanted = {name: array[..., ::-1].copy() for name, array in playground.weights().items()}
+    file = tmp_path / "net.pt"
+    torch.save({"state_dict": {n: torch.from_numpy(a) for n, a in wanted.items()}}, file)
+    playground.load(file)
+    expect(playground.page.get_by_text("Loaded 4 variables from net.pt")).to_be_visible()
+    loaded = playground.weights()
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(loaded[name], array)
+
+
 def other_shapes(weights: dict[str, Array]) -> bytes:
     return save({**weights, "dense_2/bias": np.zeros(7, np.float32)})
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.inference import InferenceGraph
+from playgrad.interchange.keras.export import keras_bytes
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io.weights import encode_checked, write_file
+from playgrad.nn.layer import Layer
 
 Array = np.ndarray[Any, Any]
+
+_ARCHITECTURE = "playgrad.model"  # the name in the metadata; `models` is above this package
 
 
 class Exported(Protocol):
     """A network, as far as formats need it; the class `Network` itself imports this module."""
+
+    @property
+    def layers(self) -> Sequence[Layer]: ...
 
     def named_weights(self) -> dict[str, Array]: ...
 
@@ -54,6 +62,17 @@ def _script(model: Exported, file: str) -> bytes:
     return script_text(model.inference_graph(), file).encode()
 
 
+def _keras(model: Exported, _: str) -> bytes:
+    names = [str(layer.name) for layer in model.layers]
+    text = model.file_metadata().get(_ARCHITECTURE)
+    if text is None:
+        raise ExportError(
+            "a model that does not describe its layers has no equivalent in a Keras file.",
+            hint="Export the model as ONNX, which has its operations.",
+        )
+    return keras_bytes(json.loads(text), names, model.named_weights())
+
+
 def _page(model: Exported, _: str) -> bytes:
     return page_text(model, model.inference_graph()).encode()
 
@@ -62,6 +81,7 @@ FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
     Format("npz", ".npz", _weights("npz")),
     Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
+    Format("keras", ".keras", _keras),
     Format("script", ".py", _script),
     Format("page", ".html", _page),
 )

@@ -296,8 +296,12 @@ model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), metric
 model.fit(x, y, batch_size=40, validation_data=(x_test, y_test))
 `);
   const back = after(digits, setData(digits, digits.data[0], "xor").changes);
-  assert.equal(back.text, digits.text.replace("mnist()", "xor(500, ratio=0.8)").replace("Dense(10)", "Dense(2)")
+  assert.equal(back.text, digits.text.replace("mnist()", "xor(500, noise=0.05, seed=0, ratio=0.8)").replace("Dense(10)", "Dense(2)")
     .replace("    nn.Rescaling(1 / 255),\n    nn.Flatten(),\n", ""));
+  for (const [kind, noise] of [["moons", 0.05], ["circle", 0.05], ["spiral", 0.02], ["gauss", 0.2]]) {
+    const points = after(digits, setData(digits, digits.data[0], kind).changes).text;
+    assert.ok(points.includes(`pg.data.${kind}(500, noise=${noise}, seed=0, ratio=0.8)`), points);
+  }
   const other = after(back, setData(back, back.data[0], "spiral").changes);
   assert.equal(other.text, back.text.replace("xor", "spiral"));
 });
@@ -318,7 +322,7 @@ test("data of the same kind keep the arguments that both have", () => {
   assert.ok(switched(undivided, "shapes").text.includes("pg.data.shapes(400, seed=3)"));
   const drawn = example("coloured-shapes.py");
   const dense = readProgram(drawn.text.replace(/ {8}nn\.(Conv2D|Batch|ReLU|MaxPool)[^\n]*\n/g, ""));
-  assert.ok(switched(dense, "xor").text.includes("pg.data.xor(4000, seed=0, ratio=0.8)"));
+  assert.ok(switched(dense, "xor").text.includes("pg.data.xor(4000, noise=0.05, seed=0, ratio=0.8)"));
 });
 
 test("names of classes follow the data", () => {
@@ -388,7 +392,7 @@ test("locked lines are not in the way of other data", () => {
   for (const change of changes) assert.ok(spans.every(({ from, to }) => change.to <= from || change.from >= to), JSON.stringify(change));
   const now = after(program, changes).text.split("\n");
   for (const line of locked) assert.ok(now.includes(lines[line]));
-  assert.ok(now.some((line) => line.includes("pg.data.circle(500, ratio=0.8)")));
+  assert.ok(now.some((line) => line.includes("pg.data.circle(500, noise=0.05, seed=0, ratio=0.8)")));
 });
 
 test("changes by line give the other text", () => {

@@ -9,6 +9,7 @@ import { changesByLine, difference, nameFor, setArgument, setClass } from "./edi
 import { applyChanges } from "./lists.js";
 import { readProgram } from "./reader.js";
 import { inferShapes } from "./shapes.js";
+import { parametersOf } from "./signatures.js";
 import { addLayer, canRemove, removeLayer } from "./structure.js";
 import { assignment, children, elements, parse, walk } from "./syntax.js";
 
@@ -73,19 +74,29 @@ function replaceData(program, call, kind) {
   });
 }
 
-/** The arguments of new data: those of the former data that they have, too. @param {string} kind @param {Call} former */
+/**
+ * The arguments of new data: those of the former data that they have, too. For points the defaults of the
+ * others are written out, so that the program shows its noise and its seed.
+ * @param {string} kind
+ * @param {Call} former
+ */
 function argumentsFor(kind, former) {
   if (kind !== "shapes" && SETS[kind].sort === "images") return "";
-  const kept = MADE.flatMap((parameter) => {
+  const defaults = SETS[kind].sort === "points" ? pointDefaults(kind) : {};
+  return MADE.flatMap((parameter) => {
     const { text, value } = argumentOf(former, parameter) ?? {};
-    if (text === undefined || value?.type === "none") return [];
-    return [{ parameter, text: parameter === "samples" ? text : `${parameter}=${text}` }];
-  });
-  if (SETS[kind].sort === "points") {
-    if (kept[0]?.parameter !== "samples") kept.unshift({ parameter: "samples", text: "500" });
-    if (kept.at(-1)?.parameter !== "ratio") kept.push({ parameter: "ratio", text: "ratio=0.8" });
-  }
-  return kept.map(({ text }) => text).join(", ");
+    const written = text === undefined || value?.type === "none" ? defaults[parameter] : text;
+    if (!written) return [];
+    return [parameter === "samples" ? written : `${parameter}=${written}`];
+  }).join(", ");
+}
+
+/** The defaults of points, by parameter, but divided into two parts. @param {string} kind */
+function pointDefaults(kind) {
+  const parameters = parametersOf(`data.${kind}`) ?? [];
+  /** @type {Record<string, string | null | undefined>} */
+  const defaults = { ...Object.fromEntries(parameters.map((each) => [each.name, each.default])), ratio: "0.8" };
+  return defaults;
 }
 
 /**

@@ -5,7 +5,15 @@ const CLICK_SLACK = 4;
 /** Pixels around the legend, which covers the bottom of the view. */
 const LEGEND_MARGIN = 14;
 
-/** @typedef {import("./graph-layout.js").Box} Box */
+/** Pixels between a box that is shown and what surrounds it. */
+const SHOW_MARGIN = 12;
+
+/**
+ * @typedef {{x: number, y: number}} Point
+ * @typedef {import("./graph-layout.js").Box} Box
+ * @typedef {{x: number, y: number, width: number, height: number, scale: number}} Sight
+ *   what is in sight, in units of the drawing; `x` and `y`: its top left corner
+ */
 
 export class Viewport {
   x = 0;
@@ -13,6 +21,7 @@ export class Viewport {
   scale = 1;
   #svg;
   #content;
+  #onMove;
   #farthest = 0.05;
   /** @type {Map<number, {x: number, y: number}>} pressed pointers, by id */
   #pointers = new Map();
@@ -23,10 +32,15 @@ export class Viewport {
   /** Whether the wheel zooms without Ctrl; otherwise it scrolls the page. */
   wheelZooms = false;
 
-  /** @param {SVGSVGElement} svg @param {SVGGElement} content the group to move */
-  constructor(svg, content) {
+  /**
+   * @param {SVGSVGElement} svg
+   * @param {SVGGElement} content the group to move
+   * @param {(sight: Sight) => void} onMove called after each move
+   */
+  constructor(svg, content, onMove) {
     this.#svg = svg;
     this.#content = content;
+    this.#onMove = onMove;
     const { signal } = this.#listeners;
     svg.addEventListener("pointerdown", (event) => this.#down(event), { signal });
     svg.addEventListener("pointermove", (event) => this.#move(event), { signal });
@@ -45,23 +59,22 @@ export class Viewport {
   }
 
   /**
-   * Show the whole drawing, or its beginning if it does not fit.
+   * Show the whole drawing, or a part of it if it does not fit.
    * @param {{width: number, height: number}} size
    * @param {number} [smallest] the smallest scale
+   * @param {Point} [about] the part to show; by default the top left corner
    */
-  fit({ width, height }, smallest = 0) {
+  fit(size, smallest = 0, about = { x: 0, y: 0 }) {
     const room = this.#room();
-    if (!width || !height || !room.width) return;
-    const whole = Math.min(1.1, room.width / width, room.height / height);
+    if (!size.width || !size.height || !room.width) return;
+    const whole = Math.min(1.1, room.width / size.width, room.height / size.height);
     this.scale = Math.max(whole, smallest);
     this.#farthest = Math.min(0.2, whole / 2);
-    this.x = Math.max(0, (room.width - width * this.scale) / 2);
-    this.y = Math.max(0, (room.height - height * this.scale) / 2);
+    this.centre(within(about, size, { width: room.width / this.scale, height: room.height / this.scale }));
     this.isMoved = false;
-    this.#apply();
   }
 
-  /** @param {number} factor @param {{x: number, y: number}} [about] in pixels of the view */
+  /** @param {number} factor @param {Point} [about] in pixels of the view */
   zoom(factor, about) {
     const room = this.#room();
     const { x, y } = about ?? { x: room.width / 2, y: room.height / 2 };
@@ -80,24 +93,70 @@ export class Viewport {
     this.#apply();
   }
 
-  /** Move as little as needed to show a box. @param {Box} box */
-  show({ x, y, width, height }) {
+  /**
+   * Move as little as needed to show a box; zoom in on it if the drawing is smaller than `smallest`.
+   * @param {Box} box
+   * @param {number} [smallest] the smallest scale
+   */
+  show(box, smallest = 0) {
+    if (this.scale < smallest) {
+      this.scale = smallest;
+      this.centre(box);
+    }
+    const { x, y, width, height } = box;
     const room = this.#room();
-    this.x += nudge(this.x + x * this.scale, (width / 2) * this.scale + 12, room.width);
-    this.y += nudge(this.y + y * this.scale, (height / 2) * this.scale + 12, room.height);
+    const half = { width: (width / 2) * this.scale + SHOW_MARGIN, height: (height / 2) * this.scale + SHOW_MARGIN };
+    this.x += nudge(this.x + x * this.scale, half.width, room.width);
+    this.y += nudge(this.y + y * this.scale, half.height, room.height);
+    const corner = this.#minimap();
+    const [right, bottom] = [this.x + x * this.scale + half.width, this.y + y * this.scale + half.height];
+    if (corner && right > corner.x && bottom > corner.y) {
+      // Above the map, or left of it where there is too little room.
+      if (corner.y >= 2 * half.height) this.y -= bottom - corner.y;
+      else this.x -= right - corner.x;
+    }
     this.#apply();
+  }
+
+  /** Move a point of the drawing to the centre of the view. @param {Point} point */
+  centre({ x, y }) {
+    const room = this.#room();
+    this.x = room.width / 2 - x * this.scale;
+    this.y = room.height / 2 - y * this.scale;
+    this.isMoved = true;
+    this.#apply();
+  }
+
+  /** Pixels of the screen per pixel of the view: style sheets zoom the page on a very wide screen. */
+  get #unit() {
+    return this.#svg.currentCSSZoom ?? 1;
   }
 
   #room() {
     const { width, height } = this.#svg.getBoundingClientRect();
     const legend = this.#svg.closest(".graph-stage")?.querySelector(".graph-legend");
-    const foot = legend ? legend.getBoundingClientRect().height + LEGEND_MARGIN : 0;
-    return { width, height: Math.max(0, height - foot) };
+    const unit = this.#unit;
+    const foot = legend ? legend.getBoundingClientRect().height / unit + LEGEND_MARGIN : 0;
+    return { width: width / unit, height: Math.max(0, height / unit - foot) };
+  }
+
+  /** The top left corner of the map, which covers the view from there on. @returns {Point | null} */
+  #minimap() {
+    const map = this.#svg.closest(".graph-stage")?.querySelector(".graph-minimap")?.getBoundingClientRect();
+    return map ? this.#inView(map.left, map.top) : null;
+  }
+
+  /** A place on the screen, in pixels of the view. @param {number} x @param {number} y */
+  #inView(x, y) {
+    const { left, top } = this.#svg.getBoundingClientRect();
+    return { x: (x - left) / this.#unit, y: (y - top) / this.#unit };
   }
 
   #apply() {
     const { x, y, scale } = this;
+    const { width, height } = this.#room();
     this.#content.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    this.#onMove({ x: -x / scale, y: -y / scale, width: width / scale, height: height / scale, scale });
   }
 
   /** @param {PointerEvent} event */
@@ -120,28 +179,24 @@ export class Viewport {
     const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
     if (other) this.#pinch(before, now, other);
     else {
-      this.x += dx;
-      this.y += dy;
+      this.x += dx / this.#unit;
+      this.y += dy / this.#unit;
       this.isMoved = true;
       this.#apply();
     }
   }
 
-  /** @typedef {{x: number, y: number}} Point */
   /** @param {Point} before @param {Point} now @param {Point} other */
   #pinch(before, now, other) {
     const distance = (/** @type {Point} */ p) => Math.hypot(p.x - other.x, p.y - other.y) || 1;
-    const { left, top } = this.#svg.getBoundingClientRect();
-    const about = { x: (now.x + other.x) / 2 - left, y: (now.y + other.y) / 2 - top };
-    this.zoom(distance(now) / distance(before), about);
+    this.zoom(distance(now) / distance(before), this.#inView((now.x + other.x) / 2, (now.y + other.y) / 2));
   }
 
   /** @param {WheelEvent} event */
   #wheel(event) {
     if (!this.wheelZooms && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    const { left, top } = this.#svg.getBoundingClientRect();
-    this.zoom(Math.exp(-event.deltaY / 400), { x: event.clientX - left, y: event.clientY - top });
+    this.zoom(Math.exp(-event.deltaY / 400), this.#inView(event.clientX, event.clientY));
   }
 }
 
@@ -150,4 +205,21 @@ function nudge(at, half, room) {
   if (2 * half > room) return room / 2 - at;
   if (at - half < 0) return half - at;
   return at + half > room ? room - half - at : 0;
+}
+
+/**
+ * The nearest centre of the view at which it shows no more beyond the drawing's edges than it must.
+ * @param {Point} centre
+ * @param {{width: number, height: number}} size of the drawing
+ * @param {{width: number, height: number}} sight
+ * @returns {Point}
+ */
+export function within({ x, y }, size, sight) {
+  return { x: clamped(x, size.width, sight.width), y: clamped(y, size.height, sight.height) };
+}
+
+/** @param {number} at @param {number} size @param {number} seen */
+function clamped(at, size, seen) {
+  if (seen >= size) return size / 2;
+  return Math.min(size - seen / 2, Math.max(seen / 2, at));
 }

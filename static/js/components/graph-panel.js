@@ -1,4 +1,4 @@
-import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSignal, useState } from "../../vendor/preact.js";
 import { alone } from "../alone.js";
 import { matches } from "../graph-find.js";
 import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from "../graph-heat.js";
@@ -9,6 +9,7 @@ import { lit } from "../step-operations.js";
 import * as store from "../store.js";
 import { ExecutionDock } from "./execution-dock.js";
 import { Legend, deviceClass, deviceOf } from "./graph-legend.js";
+import { Minimap } from "./graph-minimap.js";
 import { GraphSearch } from "./graph-search.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
@@ -39,6 +40,7 @@ export function GraphPanel() {
   useEffect(() => graph ? undefined : setLarge(false), [graph]);
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("../viewport.js").Viewport | null} */ (null));
+  const sight = useSignal(/** @type {import("../viewport.js").Sight | null} */ (null));
 
   // A new run keeps the open scopes, and opens those that hold nearly all of its graph.
   useEffect(() => {
@@ -97,9 +99,12 @@ export function GraphPanel() {
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
           ${drawing ? html`
             <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
-              wheelZooms=${isLarge} onToggle=${toggle}
+              sight=${sight} wheelZooms=${isLarge} onToggle=${toggle}
               onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-            <${Legend} devices=${devices} />
+            <div class="graph-foot">
+              <${Legend} devices=${devices} />
+              <${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />
+            </div>
           ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
         </div>
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}

@@ -17,8 +17,8 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 });
 
-/** The smallest scale at which text is readable. */
-const READABLE = 0.55;
+/** The smallest scale at which text is readable: that at which the smallest has its 11 pixels. */
+const READABLE = 1;
 
 /**
  * Fit the drawing, or show its beginning if the whole would be too small to read.
@@ -27,19 +27,19 @@ const READABLE = 0.55;
  * @param {Layout} layout
  */
 function openOn(view, picture, layout) {
-  view?.fit(layout, READABLE);
-  const first = picture.items.find((item) => item.kind === "node" && item.node.phase === "input");
-  if (first) view?.show(layout.boxes[first.id]);
+  const first = picture.items.find((item) => item.kind === "node" && item.node.phase === "input") ?? picture.items[0];
+  view?.fit(layout, READABLE, first && layout.boxes[first.id]);
 }
 
 /**
  * The drawing of a graph, with panning, zooming and arrow keys.
  * @param {{drawing: Drawing, selected: string | null, marked: ReadonlySet<string>,
  *          lit: ReadonlyMap<string, import("../step-operations.js").Light>, wheelZooms: boolean,
+ *          sight: import("../../vendor/preact.js").Signal<import("../viewport.js").Sight | null>,
  *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
  *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
  */
-export function GraphView({ drawing, selected, marked, lit, wheelZooms, colourOf, onToggle, onSelect, handle }) {
+export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, colourOf, onToggle, onSelect, handle }) {
   const svg = useRef(/** @type {SVGSVGElement | null} */ (null));
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
@@ -55,7 +55,7 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, colourOf
 
   useLayoutEffect(() => {
     if (!svg.current || !content.current) return undefined;
-    const view = new Viewport(svg.current, content.current);
+    const view = new Viewport(svg.current, content.current, (seen) => (sight.value = seen));
     handle.current = view;
     const end = onResize(svg.current, () => {
       const box = chosen.current && shown.current.layout.boxes[chosen.current];
@@ -88,7 +88,7 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, colourOf
   }, [layout]);
 
   useEffect(() => {
-    if (selected && layout.boxes[selected]) handle.current?.show(layout.boxes[selected]);
+    if (selected && layout.boxes[selected]) handle.current?.show(layout.boxes[selected], READABLE);
   }, [selected]);
 
   const light = (/** @type {import("../graph-model.js").Item} */ item) =>

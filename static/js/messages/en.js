@@ -628,6 +628,7 @@ export const en = {
     layoutFailed: "the layout worker failed",
     operations: (/** @type {number} */ number) => `${number} operations`,
     keys: "Graph. Arrow keys move, Enter opens.",
+    minimap: "Overview of the graph. Arrow keys move the view.",
     scope: (/** @type {string} */ name) => `${name}, scope`,
     part: (/** @type {string} */ name, /** @type {number} */ number, /** @type {number} */ parts) => `${name} ${number}/${parts}`,
     colourBy: "Colour by",

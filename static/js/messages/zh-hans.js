@@ -706,6 +706,7 @@ export const zhHans = {
     layoutFailed: "布局的工作线程出错",
     operations: (number) => `${number} 个操作`,
     keys: "计算图。方向键移动，Enter 打开。",
+    minimap: "计算图缩略图。方向键移动视野。",
     scope: (name) => `${name}，作用域`,
     part: (name, number, parts) => `${name} ${number}/${parts}`,
     colourBy: "着色依据",

@@ -1,0 +1,197 @@
+"""The drawing of the graph: its scale, and the map of it in a corner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import PATIENCE_MS, Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# The drawing on the screen: its smallest text in pixels, the view and the boxes.
+_DRAWING = """() => {
+  const rect = (element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  const svg = document.querySelector(".graph-svg");
+  const sizes = [...svg.querySelectorAll("text")].map((text) =>
+    parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+  const boxes = [...svg.querySelectorAll(".graph-box")].map(rect);
+  return { text: Math.min(...sizes), view: rect(svg), boxes };
+}"""
+
+# The map's rectangle, and what is in sight of the drawing: left, top, right, bottom.
+_SIGHT = """() => {
+  const map = document.querySelector("[data-testid=graph-minimap]");
+  const whole = map.viewBox.baseVal;
+  const mark = map.querySelector("[data-testid=graph-sight]").getBBox();
+  const view = document.querySelector(".graph-svg");
+  const { left, top, width, height } = view.getBoundingClientRect();
+  const legend = document.querySelector(".graph-legend").getBoundingClientRect();
+  const ctm = view.querySelector(":scope > g").getScreenCTM().inverse();
+  const corners = [[left, top], [left + width, top + height - legend.height - 14]];
+  const seen = corners.flatMap(([x, y]) => {
+    const place = new DOMPoint(x, y).matrixTransform(ctm);
+    const within = (at, most) => Math.min(most, Math.max(0, at));
+    return [within(place.x, whole.width), within(place.y, whole.height)];
+  });
+  return {
+    mark: [mark.x, mark.y, mark.x + mark.width, mark.y + mark.height],
+    seen,
+    whole: [whole.width, whole.height],
+  };
+}"""
+
+SMALLEST_TEXT = 11
+
+
+@pytest.fixture
+def unfolded(playground: Playground) -> Iterator[Playground]:
+    """The graph of a small network on a laptop, all scopes open: far larger than the stage."""
+    page = playground.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    playground.at("tab-graph").click()
+    playground.runs_well()
+    collapse = page.get_by_role("button", name="Collapse all scopes")
+    if collapse.count():
+        collapse.click()
+    page.get_by_role("button", name="Expand all scopes").click()
+    kernel = playground.at("graph-view").locator('[data-id="dense_1/kernel"]')
+    expect(kernel).to_be_attached(timeout=PATIENCE_MS)
+    expect(playground.at("graph-minimap")).to_be_visible()
+    yield playground
+    page.set_viewport_size({"width": 1366, "height": 768})
+    collapse.click()
+
+
+def drawing(playground: Playground) -> Any:
+    return playground.page.evaluate(_DRAWING)
+
+
+def in_sight(drawing: Any) -> list[Any]:
+    view = drawing["view"]
+    return [
+        box
+        for box in drawing["boxes"]
+        if box["left"] >= view["left"] - 1
+        and box["right"] <= view["right"] + 1
+        and box["top"] >= view["top"] - 1
+        and box["bottom"] <= view["bottom"] + 1
+    ]
+
+
+def test_the_graph_opens_readable_on_its_beginning(unfolded: Playground) -> None:
+    opened = drawing(unfolded)
+    assert opened["text"] >= SMALLEST_TEXT
+    assert len(in_sight(opened)) < len(opened["boxes"])
+    first = unfolded.at("graph-view").locator('[data-id$="batch_indices"]')
+    expect(first).to_be_in_viewport(ratio=1)
+
+    unfolded.page.get_by_role("button", name="Fit to view").click()
+    fitted = drawing(unfolded)
+    assert fitted["text"] < SMALLEST_TEXT
+    assert len(in_sight(fitted)) == len(fitted["boxes"])
+    expect(unfolded.at("graph-minimap")).to_have_count(0)
+
+
+def test_a_node_that_is_found_or_selected_is_readable(unfolded: Playground) -> None:
+    fit = unfolded.page.get_by_role("button", name="Fit to view")
+    fit.click()
+    search = unfolded.at("graph-search")
+    search.fill("sgd/update")
+    search.press("Enter")
+    found = unfolded.at("graph-view").locator('[data-id="sgd/update"]')
+    expect(found).to_have_attribute("data-selected", "")
+    expect(found).to_be_in_viewport(ratio=0.9)
+    assert drawing(unfolded)["text"] >= SMALLEST_TEXT
+    search.fill("")
+    fit.click()
+    kernel = unfolded.at("graph-view").locator('[data-id="dense_1/kernel"]')
+    kernel.locator(".graph-box").click()
+    expect(kernel).to_be_in_viewport(ratio=0.9)
+    assert drawing(unfolded)["text"] >= SMALLEST_TEXT
+    unfolded.page.keyboard.press("Escape")
+
+
+def marks_what_is_seen(playground: Playground) -> list[float]:
+    """Check the rectangle in the map against the view; return it."""
+    sight = playground.page.evaluate(_SIGHT)
+    assert sight["mark"] == pytest.approx(sight["seen"], abs=0.02 * max(sight["whole"]))
+    mark: list[float] = sight["mark"]
+    return mark
+
+
+def test_the_map_moves_the_view(unfolded: Playground) -> None:
+    small = unfolded.at("graph-minimap")
+    mouse = unfolded.page.mouse
+    box = small.bounding_box()
+    assert box
+    left, top, right, bottom = marks_what_is_seen(unfolded)
+    assert top < 60  # the beginning
+
+    # A click, then a drag that begins on the rectangle.
+    mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    middle = marks_what_is_seen(unfolded)
+    whole = unfolded.page.evaluate(_SIGHT)["whole"]
+    centre = [(middle[0] + middle[2]) / 2, (middle[1] + middle[3]) / 2]
+    assert centre == pytest.approx([side / 2 for side in whole], rel=0.05)
+    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.4, steps=5)
+    mouse.up()
+    dragged = marks_what_is_seen(unfolded)
+    moved = [dragged[0] - middle[0], dragged[1] - middle[1]]
+    assert moved == pytest.approx([whole[0] / 4, -whole[1] / 10], rel=0.1)
+    mouse.move(box["x"] + 2, box["y"] + 2)
+    assert marks_what_is_seen(unfolded) == dragged  # the drag has ended
+
+    # The keyboard moves by a quarter of what is seen, and stops at the edge.
+    small.focus()
+    width = right - left
+    unfolded.page.keyboard.press("ArrowLeft")
+    assert marks_what_is_seen(unfolded)[0] == pytest.approx(dragged[0] - width / 4, rel=0.02)
+    for _ in range(40):
+        unfolded.page.keyboard.press("ArrowUp")
+    assert marks_what_is_seen(unfolded)[1] == pytest.approx(0, abs=1)
+    assert bottom > 0
+    expect(unfolded.page.get_by_role("application", name="Overview of the graph")).to_be_focused()
+
+
+def test_the_map_leaves_room(unfolded: Playground) -> None:
+    """It covers neither the legend nor the focused operation, and is left out of a small stage."""
+    page = unfolded.page
+    for width, height in ((1440, 900), (1000, 700), (390, 844), (2560, 1440)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(200)
+        small = unfolded.at("graph-minimap").bounding_box()
+        legend = page.locator(".graph-legend").bounding_box()
+        stage = unfolded.at("graph-view").bounding_box()
+        assert small
+        assert legend
+        assert stage
+        beside = small["x"] >= legend["x"] + legend["width"]
+        above = small["y"] + small["height"] <= legend["y"]
+        assert beside or above, (width, height)
+        assert small["width"] * small["height"] < 0.1 * stage["width"] * stage["height"]
+        marks_what_is_seen(unfolded)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    unfolded.page.locator(".graph-item").first.focus()
+    for key in ["ArrowDown", "ArrowRight"] * 12:
+        page.keyboard.press(key)
+        focused = page.locator(".graph-item:focus, .graph-cluster-title:focus").bounding_box()
+        small = unfolded.at("graph-minimap").bounding_box()
+        assert focused
+        assert small
+        if "graph-item" in (page.evaluate("document.activeElement.getAttribute('class')") or ""):
+            assert (
+                focused["x"] + focused["width"] <= small["x"] + 1
+                or focused["y"] + focused["height"] <= small["y"] + 1
+            )
+    page.set_viewport_size({"width": 240, "height": 320})
+    page.wait_for_timeout(200)
+    expect(unfolded.at("graph-minimap")).to_have_count(0)

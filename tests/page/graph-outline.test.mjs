@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { isAllSeen, mapSize, outlines } from "../../static/js/graph-outline.js";
+import { within } from "../../static/js/viewport.js";
+
+const node = (id, phase) => ({ id, kind: "node", node: { name: id, phase } });
+const boxes = {
+  a: { x: 50, y: 20, width: 60, height: 40 }, b: { x: 50, y: 100, width: 60, height: 40 }, c: { x: 150, y: 60, width: 20, height: 10 },
+};
+
+test("boxes of a colour are one path", () => {
+  const items = [node("a", "forward"), node("b", "forward"), node("c", "update")];
+  assert.deepEqual([...outlines(items, boxes, ({ phase }) => phase)], [
+    ["forward", "M20.0 0.0h60v40h-60zM20.0 80.0h60v40h-60z"], ["update", "M140.0 55.0h20v10h-20z"],
+  ]);
+});
+
+test("a folded scope has the colour of its box", () => {
+  const scope = { id: "a", kind: "scope", nodes: [{ phase: "variable" }, { phase: "variable" }, { phase: "gradient" }] };
+  assert.deepEqual([...outlines([scope], boxes, ({ phase }) => phase).keys()], ["gradient"]);
+});
+
+test("all is seen when only the margin is not", () => {
+  const size = { width: 400, height: 300 };
+  assert.ok(isAllSeen(size, { x: 0, y: 0, width: 400, height: 300, scale: 1 }));
+  assert.ok(isAllSeen(size, { x: 6, y: -20, width: 390, height: 400, scale: 1 }));
+  assert.ok(!isAllSeen(size, { x: 30, y: 0, width: 400, height: 300, scale: 1 }));
+  assert.ok(!isAllSeen(size, { x: 0, y: 0, width: 400, height: 150, scale: 2 }));
+});
+
+test("a map keeps the proportions of a drawing, and a chain of operations is not a thread", () => {
+  const sight = { x: 0, y: 0, width: 1000, height: 800, scale: 1 };
+  const { width, height } = mapSize({ width: 2000, height: 1500 }, sight) ?? {};
+  assert.ok(Math.abs(width / height - 4 / 3) < 1e-9 && width <= 260 && height <= 208);
+  assert.equal(mapSize({ width: 100, height: 100_000 }, sight)?.width, 30);
+  // In pixels of the view, whatever the scale.
+  assert.deepEqual(mapSize({ width: 2000, height: 1500 }, { ...sight, width: 500, height: 400, scale: 2 }), { width, height });
+  assert.equal(mapSize({ width: 2000, height: 1500 }, { ...sight, width: 200, height: 800 }), null);
+});
+
+test("the view stays within the drawing, or has it in its middle", () => {
+  const size = { width: 1000, height: 1000 };
+  assert.deepEqual(within({ x: -50, y: 990 }, size, { width: 200, height: 400 }), { x: 100, y: 800 });
+  assert.deepEqual(within({ x: 300, y: 500 }, size, { width: 200, height: 400 }), { x: 300, y: 500 });
+  assert.deepEqual(within({ x: 300, y: 500 }, size, { width: 1200, height: 400 }), { x: 500, y: 500 });
+});

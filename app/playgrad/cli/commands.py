@@ -73,6 +73,15 @@ def run_examples(options: argparse.Namespace, parser: argparse.ArgumentParser) -
     return print_examples(options.json)
 
 
+def run_predict(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.predict import predict
+
+    if options.inputs.count("-") > 1:
+        parser.error("standard input, -, can be read once only")
+    signals.begin_work()
+    return predict(options)
+
+
 def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.lists import convert
 

@@ -24,7 +24,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
-        _add_train, _add_simulate, _add_devices, _add_tune, _add_examples, _add_export, _add_serve,
+        _add_train, _add_predict, _add_simulate, _add_devices, _add_tune, _add_examples,
+        _add_export, _add_serve,
     ):  # fmt: skip
         add(parsers)
     return parser
@@ -95,6 +96,41 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--explain", action="store_true", help="print where each operation runs, and why"
     )
+
+
+def _add_predict(parsers: Parsers) -> None:
+    parser = parsers.add_parser("predict", help="print what a saved model says about samples")
+    parser.add_argument("model", metavar="MODEL", help="a file that pg.load_model reads")
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="samples: .npy, .npz with one array, .csv, .png, or - for standard input",
+    )
+    parser.add_argument(
+        "--device", type=kinds.device, default="auto", help="auto, cpu, gpu or gpu:N"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="form of the output (default: table)",
+    )
+    parser.add_argument(
+        "--logits", action="store_true", help="the output is the scores of classes before softmax"
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="A,B,C|FILE",
+        help="names of the classes in their order, or a file with one in a line",
+    )
+    parser.add_argument(
+        "--top",
+        type=kinds.count,
+        metavar="N",
+        help="number of classes to print, most probable first (default: 3 in a table, else all)",
+    )
+    parser.set_defaults(command=commands.run_predict)
 
 
 def _add_simulate(parsers: Parsers) -> None:

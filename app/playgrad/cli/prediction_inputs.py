@@ -1,0 +1,192 @@
+"""The samples that ``playgrad predict`` takes from files: arrays, tables and images."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from playgrad.data.png import decode_png
+from playgrad.data.read_files import MOST_BYTES, read_csv
+from playgrad.errors import CheckpointError, DTypeError, ReadError, ShapeError, shape_text
+from playgrad.graph.spec import Shape
+from playgrad.io.npy_header import MAGIC, read_header
+from playgrad.io.npz import NpzFile
+from playgrad.models.network import Network
+from playgrad.nn.basic import Rescaling
+
+Array = np.ndarray[Any, Any]
+STDIN = "-"
+_PNG = b"\x89PNG\r\n\x1a\n"
+_ZIP = b"PK\x03\x04"
+_FORMATS = ("npy", "npz", "csv", "png")
+
+
+class _NamedBytes(io.BytesIO):
+    """A file in memory, whose name is in errors."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+def read_samples(file: str, model: Network) -> tuple[str, Array]:
+    """Return the name of ``file`` and its samples, (count, ...), for the one input of ``model``.
+
+    An array of the shape of one sample is one sample. The rows of a table are reshaped to it. An
+    image has values from 0 to 1 if the model computes with floats from the start.
+
+    Args:
+        file: a name that ends in .npy, .npz, .csv or .png; "-" for standard input, whose content
+            shows its format.
+
+    Raises:
+        ReadError: it cannot be read, is damaged, or has a cell that is not a number.
+        ShapeError: it does not hold samples of the shape that the model takes.
+        DTypeError: the model takes whole numbers, and a table has others.
+    """
+    name, content, ending = _content(file)
+    sample = model.input_shape[1:]
+    if ending == "png":
+        return name, _image(content, name, model)[None]
+    if ending == "csv":
+        return name, _as_samples(_table(content, name, model.input_dtype), name, sample)
+    array = _npy(content, name) if ending == "npy" else _npz(content, name)
+    return name, array[None] if _fits(array.shape, sample) else array
+
+
+def _content(file: str) -> tuple[str, bytes, str]:
+    """Return the name for errors, the bytes, and the ending that says how to read them."""
+    if file == STDIN:
+        content = sys.stdin.buffer.read()
+        return "standard input", content, _ending_of(content)
+    ending = Path(file).suffix[1:].lower()
+    if ending not in _FORMATS:
+        raise ReadError(
+            f"{file} does not end in {', '.join(f'.{each}' for each in _FORMATS)}.", file=file
+        )
+    try:
+        return file, Path(file).read_bytes(), ending
+    except OSError as error:
+        raise ReadError(f"cannot open {file}: {error.strerror}.", file=file) from None
+
+
+def _ending_of(content: bytes) -> str:
+    starts = {MAGIC: "npy", _ZIP: "npz", _PNG: "png"}
+    return next((ending for start, ending in starts.items() if content.startswith(start)), "csv")
+
+
+def _npy(content: bytes, name: str) -> Array:
+    try:
+        read_header(io.BytesIO(content), name, len(content))
+        array: Array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (CheckpointError, ValueError, EOFError, OSError) as error:
+        raise ReadError(f"{name} is not an array of numbers: {error}", file=name) from None
+    return array
+
+
+def _npz(content: bytes, name: str) -> Array:
+    try:
+        file = NpzFile(content)
+        if len(file.entries) != 1:
+            listed = ", ".join(file.entries) or "none"
+            raise ReadError(
+                f"{name} must hold one array, got {len(file.entries)}: {listed}.",
+                hint="Save the samples alone, with numpy.save.",
+                file=name,
+            )
+        if file.unpacked > MOST_BYTES:
+            raise ReadError(
+                f"{name} unpacks to {file.unpacked:,} bytes, more than the {MOST_BYTES:,} allowed.",
+                file=name,
+            )
+        return file.read(next(iter(file.entries)))
+    except CheckpointError as error:
+        raise ReadError(f"{name} cannot be read: {error}", file=name) from None
+
+
+def _table(content: bytes, name: str, dtype: str) -> Array:
+    """Return the rows of a CSV file. A first line without any number names the columns."""
+    try:
+        first = next(filter(str.strip, content.decode("utf-8-sig").splitlines()), "")
+    except UnicodeDecodeError:
+        raise ReadError(f"{name} is not UTF-8 text.", file=name) from None
+    delimiter = max(",;\t", key=first.count)
+    cells = next(csv.reader([first], delimiter=delimiter), [])
+    header = not any(_is_number(cell) for cell in cells)
+    rows = list(read_csv(_NamedBytes(content, name), header=header, delimiter=delimiter))
+    if not rows:
+        raise ReadError(f"{name} has no rows.", file=name)
+    table = np.stack(rows)
+    _check_values(table, name, dtype, cells if header else [])
+    return table.astype(dtype) if np.dtype(dtype).kind in "iu" else table
+
+
+def _check_values(table: Array, name: str, dtype: str, titles: Sequence[str]) -> None:
+    """Check that the numbers are finite, and whole if the model takes whole numbers."""
+    is_whole = np.dtype(dtype).kind in "iu"
+    wrong = ~np.isfinite(table) | (is_whole & (table != np.floor(table)))
+    if not wrong.any():
+        return
+    row, column = (int(i) for i in np.argwhere(wrong)[0])
+    title = repr(titles[column].strip()) if titles else str(column)
+    place = f"{name}, row {row + 1} has {table[row, column]:g} in column {title}"
+    if not np.isfinite(table[row, column]):
+        raise ReadError(f"{place}, which is not a finite number.", file=name, record=row)
+    raise DTypeError(f"{place}, but the model takes whole numbers ({dtype}).")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_samples(table: Array, name: str, sample: Shape) -> Array:
+    """Reshape the rows of a table to samples."""
+    columns = table.shape[1]
+    if len(sample) == 1 and sample[0] in (None, columns):
+        return table
+    if None not in sample and math.prod(dim or 0 for dim in sample) == columns:
+        return table.reshape(len(table), *(dim or 0 for dim in sample))
+    raise ShapeError(
+        f"the model takes samples of shape {shape_text(sample)}, but {name} has rows of {columns} "
+        "columns."
+    )
+
+
+def _image(content: bytes, name: str, model: Network) -> Array:
+    """Return an image as a sample, in grey or in colour as the model takes it."""
+    sample = model.input_shape[1:]
+    pixels = decode_png(content, 0, name)
+    size = pixels.shape[:2]
+    if len(sample) == 1:
+        channels = 3 if sample[0] == 3 * math.prod(size) else 1
+        shape: Shape = (math.prod(size) * channels,)
+    else:
+        channels = sample[2] or pixels.shape[2] if len(sample) == 3 else 1
+        shape = (*size, channels) if len(sample) == 3 else size
+    if not _fits(shape, sample) or channels not in (1, 2, 3, 4):
+        raise ShapeError(
+            f"the model takes samples of shape {shape_text(sample)}, but {name} is an image of "
+            f"{size[0]} x {size[1]} pixels (height x width)."
+        )
+    image = decode_png(content, channels, name).reshape([dim or 0 for dim in shape])
+    rescales = bool(model.layers) and isinstance(model.layers[0], Rescaling)
+    if np.dtype(model.input_dtype).kind != "f" or rescales:
+        return image
+    return image.astype(np.float32) / np.float32(255)
+
+
+def _fits(shape: Shape, sample: Shape) -> bool:
+    return len(shape) == len(sample) and all(
+        dim in (None, size) for size, dim in zip(shape, sample, strict=True)
+    )

@@ -13,6 +13,7 @@ from playgrad.errors import GraphError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.inspection.activations import Silenced, check_units, compute, results
+from playgrad.inspection.attention import attention_weights
 from playgrad.inspection.kernel_bench import KernelBench
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.operations import StepSight, step_operations
@@ -96,6 +97,26 @@ class Inspection:
         tensors = {name: tensor for name, (_, tensor) in results(self._model).items()}
         values = self._compute(list(tensors.values()), prepare_inputs(self._model, x, "x"))
         return dict(zip(tensors, values, strict=True))
+
+    def attention(self, x: Any) -> dict[str, Array]:
+        """Return the weights of attention for ``x``, (batch, heads, to, from), by layer.
+
+        A row of a head has the weights of all keys for one query: they sum to 1, or are 0 if the
+        query sees no key. In the second call of a layer they are named ``attention_1:2``, and those
+        of a decoder for the sequence of an encoder ``transformer_decoder_1/cross``.
+
+        Args:
+            x: as in `activations`.
+
+        Returns:
+            An array for each use of attention, in their order; empty if there is none.
+
+        Raises:
+            GraphError: predicting would change a variable or the random state.
+            DataError, ShapeError, DTypeError: the samples do not fit.
+        """
+        xs = prepare_inputs(self._model, x, "x")
+        return attention_weights(self._model, xs, self._silenced)
 
     def predict(self, x: Any) -> Any:
         """Return the outputs for ``x``, an array, or a list if the model has several outputs."""
@@ -229,8 +250,8 @@ def inspect(model: TrainableNetwork) -> Inspection:
     """Return a look at the layers of ``model``: their weights, and their results for samples.
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
-    table; it has ``layers``, ``activations(x)``, ``predict(x)``, ``evaluate(x, y)``, and
-    ``silenced(units)``, in which units of your choice are 0.
+    table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``predict(x)``,
+    ``evaluate(x, y)``, and ``silenced(units)``, in which units of your choice are 0.
 
     Raises:
         GraphError: the model is not built.

@@ -18,13 +18,15 @@ from playgrad.ops.arrays.shape import identity, reshape
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.core.build import add_node, as_tensor, as_tensors, constant, expect_floating
 from playgrad.ops.core.samples import floats
-from playgrad.ops.elementwise.definitions import cast, where
+from playgrad.ops.elementwise.definitions import cast, mul, where
 from playgrad.ops.lowering.attention import LARGEST, lower_attention, lower_attention_gradient
 from playgrad.ops.products.matmul import matmul, numpy_matmul
 from playgrad.ops.reductions.softmax import softmax
 
 HIDDEN = -1e9
 """The score of a key that a query does not see, so that its weight is 0 after softmax."""
+WEIGHTS = "attention_weights"
+"""The name of nodes whose values are the weights of attention."""
 
 
 def dot_product_attention(
@@ -105,7 +107,10 @@ def composed_attention(
 def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None, *, scale: float, is_causal: bool
 ) -> Tensor:
-    """Return the weights of attention, (batch, heads, to, from); see `dot_product_attention`."""
+    """Return the weights of attention, (batch, heads, to, from); see `dot_product_attention`.
+
+    The node of the result is named `WEIGHTS`, by which others find it in a graph.
+    """
     query, key = (transpose(x, (0, 2, 1, 3)) for x in (query, key))
     scores = matmul(query * scale, key, transpose_b=True)
     if scores.shape[-1] == 0:  # softmax needs at least one
@@ -121,9 +126,10 @@ def attention_weights(
         earlier = constant(np.tri(to, origin, dtype=np.bool_))
         seen = earlier if seen is None else seen & earlier
     if seen is None:
-        return softmax(scores)
-    # The second product is for queries that see nothing.
-    return softmax(where(seen, scores, HIDDEN)) * cast(seen, scores.dtype)
+        return softmax(scores, name=WEIGHTS)
+    # The product is for queries that see nothing.
+    weights = softmax(where(seen, scores, HIDDEN))
+    return mul(weights, cast(seen, scores.dtype), name=WEIGHTS)
 
 
 def weighted_values(weights: Tensor, value: Tensor) -> Tensor:
@@ -205,9 +211,13 @@ def _infer_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSp
     return [query, key, value]
 
 
-def _weights(
-    query: Array, key: Array, mask: Array | None, attrs: Attrs
-) -> Array:  # (batch, heads, to, from)
+def numpy_attention_weights(query: Array, key: Array, mask: Array | None, attrs: Attrs) -> Array:
+    """Compute the weights of attention with NumPy, (batch, heads, to, from).
+
+    Args:
+        query, key, mask: as in `dot_product_attention`.
+        attrs: those of its node: ``scale`` and ``is_causal``.
+    """
     scores = numpy_matmul(query.transpose(0, 2, 1, 3), key.transpose(0, 2, 3, 1)) * attrs["scale"]
     if attrs["is_causal"]:
         earlier: Array = np.tri(*scores.shape[-2:], dtype=np.bool_)
@@ -222,14 +232,16 @@ def _weights(
 
 def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     query, key, value = inputs[:3]
-    weights = _weights(query, key, inputs[3] if len(inputs) > 3 else None, attrs)
+    weights = numpy_attention_weights(query, key, inputs[3] if len(inputs) > 3 else None, attrs)
     context = numpy_matmul(weights, value.transpose(0, 2, 1, 3))
     return [np.ascontiguousarray(context.transpose(0, 2, 1, 3))]
 
 
 def _gradient_reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     query, key, value, grad = (x.transpose(0, 2, 1, 3) for x in inputs[:4])
-    weights = _weights(inputs[0], inputs[1], inputs[4] if len(inputs) > 4 else None, attrs)
+    weights = numpy_attention_weights(
+        inputs[0], inputs[1], inputs[4] if len(inputs) > 4 else None, attrs
+    )
     slopes = numpy_matmul(grad, value.swapaxes(-1, -2))
     along = (slopes * weights).sum(axis=-1, keepdims=True)
     by_scores = weights * (slopes - along) * grad.dtype.type(attrs["scale"])

@@ -205,6 +205,16 @@ const samples = (value) => (value?.shows === "none" ? noSamples(value) : value?.
 /** @type {Check} */
 const projection = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "points" && projected(value));
 
+const sampleNumber = record({ number: count, count, tested: flag });
+const noAttention = record({ reason: oneOf("restored", "data", "attention"), seconds: number });
+const attentionMaps = record({
+  seconds: number, layers: listOf(record({ name: text, heads: count })), layer: text, sample: sampleNumber,
+  total: record({ heads: count, queries: count, keys: count }), heads: count, queries: count, keys: count,
+  query_tokens: nullable(listOf(text)), key_tokens: nullable(listOf(text)), weights: bytes,
+});
+/** @type {Check} */
+const attention = (value) => (value?.shows === "none" ? noAttention(value) : value?.shows === "maps" && attentionMaps(value));
+
 const unavailable = record({ code: text, values });
 
 const summary = record({
@@ -308,7 +318,7 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph), execution: optional(execution),
     operations: optional(operations),
     task: optional(task), histograms: optional(histograms), layers: optional(layersView),
-    samples: optional(samples), projection: optional(projection), node: optional(node),
+    samples: optional(samples), projection: optional(projection), attention: optional(attention), node: optional(node),
     nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),
     bench: optional(kernelBench),
     outcome: optional(oneOf("done", "error", "interrupted")),

@@ -132,8 +132,8 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
- *   `export`, `inspect_layers`, `predict`, `projection`, `samples`, `task_view`: about the model as it
- *     was at the checkpoint that is the payload, if there is one.
+ *   `attention`, `export`, `inspect_layers`, `predict`, `projection`, `samples`, `task_view`: about the
+ *     model as it was at the checkpoint that is the payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.
@@ -144,6 +144,7 @@
  *   `samples`: the model's predictions for single samples; `projection`: the samples in the plane of a
  *     layer's principal components, the last hidden one for ""; `known`: the version of the samples
  *     that the page has.
+ *   `attention`: the weights of attention for one sample, in the layer with this name or the first.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
  *     the first batch, or for the sample with this number.
  *   `node_kernel`: the kernel that computes a node.
@@ -177,6 +178,7 @@
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
  *   | {kind: "projection", known: number, layer: string}
+ *   | {kind: "attention", sample: number, layer: string}
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
  *   | {kind: "node_kernel", name: string}
  *   | {kind: "node_time", name: string}
@@ -200,6 +202,7 @@
  *   inspect_layers: {layers: LayersView},
  *   samples: {samples: SamplesView},
  *   projection: {projection: ProjectionView},
+ *   attention: {attention: AttentionView},
  *   node_view: {node: NodeView},
  *   node_kernel: {node_kernel: {kernel: NodeKernel | null, problem: Unavailable | null}},
  *   node_time: {node_time: {measured: NodeTime | null, problem: Unavailable | null}},
@@ -410,6 +413,15 @@
  * )} ProjectionView
  *   `size`: values for each sample; `projected`: how many samples were; `rows`: the numbers of those
  *   with finite values, and `points` (rows, 2) their coordinates; `explained`: shares of the variance
+ * @typedef {(
+ *   | {shows: "none", reason: "restored" | "data" | "attention", seconds: number}
+ *   | {shows: "maps", seconds: number, layers: {name: string, heads: number}[], layer: string, sample: SampleNumber,
+ *      total: {heads: number, queries: number, keys: number}, heads: number, queries: number, keys: number,
+ *      query_tokens: string[] | null, key_tokens: string[] | null, weights: Uint8Array}
+ * )} AttentionView
+ *   `attention`: the network has none; `weights` (heads, queries, keys): the first ones, of `total`; tokens:
+ *   at the positions, if the sequence is that of the sample
+ * @typedef {{number: number, count: number, tested: boolean}} SampleNumber `tested`: not trained with
  * @typedef {"restored" | "data" | "outputs" | "layers"} NoSamples
  *   why there are none: the model was restored, without its data; it has several inputs or outputs; it
  *   does not predict one class or number for each sample; no layer has values to project

@@ -20,7 +20,7 @@ import * as store from "./store.js";
 
 /**
  * @import {
- *   Answers, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, ExportFormat
+ *   Answers, AttentionView, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, ExportFormat
  * } from "../engine/messages.js"
  */
 
@@ -405,6 +405,18 @@ export async function samplesView(known) {
 export async function projectionView(known, layer) {
   const answer = await ask({ kind: "projection", known, layer }, store.past.value?.bytes);
   return answer.projection;
+}
+
+/**
+ * The weights of attention for one sample.
+ * @param {number} sample
+ * @param {string} layer "" for the first that has attention
+ * @returns {Promise<AttentionView>}
+ * @throws {EngineFailure}
+ */
+export async function attentionView(sample, layer) {
+  const answer = await ask({ kind: "attention", sample, layer }, store.past.value?.bytes);
+  return answer.attention;
 }
 
 /**

@@ -19,5 +19,6 @@ export const INSPECT_VIEWS = [
   view("layers", () => t().inspectLayers.title, async () => (await import("./components/inspect-layers.js")).InspectLayers),
   view("samples", () => t().inspectSamples.title, async () => (await import("./components/inspect-samples.js")).SamplesView),
   view("projection", () => t().inspectProjection.title, async () => (await import("./components/inspect-projection.js")).ProjectionPanel),
+  view("attention", () => t().inspectAttention.title, async () => (await import("./components/inspect-attention.js")).AttentionPanel),
   view("histograms", () => t().inspectHistograms.name, async () => (await import("./components/inspect-histograms.js")).HistogramsView),
 ];

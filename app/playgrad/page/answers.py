@@ -16,6 +16,7 @@ from playgrad.interchange.formats import format_of
 from playgrad.interchange.webpage.about import Names
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io import decode
+from playgrad.page.attention_view import attention_view
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
@@ -138,5 +139,6 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "inspect_layers": layers_view,
     "samples": samples_view,
     "projection": projection_view,
+    "attention": attention_view,
 }
 """A function of the model and the request, for each kind of request."""

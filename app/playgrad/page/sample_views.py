@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
-from playgrad.data.vocabulary import newest_vocabulary
 from playgrad.errors import DataError
 from playgrad.inspection.outputs import scale_of
 from playgrad.inspection.pictures import image_size, pixels
 from playgrad.inspection.projection import layer_values, project_values, projectable_layers
 from playgrad.inspection.samples import Predictions, judge
+from playgrad.inspection.tokens import vocabulary_of
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
@@ -113,10 +113,7 @@ def _texts(model: Any, x: Array) -> list[str] | None:
     """Return samples that are sequences of tokens as texts, if the program has a vocabulary of
     which the network embeds as many tokens.
     """
-    if x.ndim != 2 or x.dtype.kind not in "iu":
-        return None
-    sizes = [layer.input_dim for layer in model.layers if hasattr(layer, "input_dim")]
-    vocabulary = newest_vocabulary(sizes[0]) if sizes else None
+    vocabulary = vocabulary_of(model, x) if x.ndim == 2 else None
     if vocabulary is None:
         return None
     try:

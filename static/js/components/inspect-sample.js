@@ -1,7 +1,8 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { sampleNumber, usesDrawing } from "../inspected-layer.js";
+import { usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
+import { SampleSteps } from "./sample-steps.js";
 
 /** @import { InspectedSample as Sample } from "../../engine/messages.js" */
 
@@ -12,10 +13,6 @@ import { t } from "../locale.js";
 export function InspectedSample({ sample, hasDrawing, isDrawn }) {
   const words = t().inspectLayers;
   const { picture, count, target, decision } = sample;
-  const to = (/** @type {number} */ step) => {
-    usesDrawing.value = false;
-    sampleNumber.value = (sampleNumber.value + step + count) % count;
-  };
   return html`
     <section class="inspect-sample" data-testid="inspect-sample" aria-labelledby="inspect-sample-title">
       ${picture && html`<${SamplePicture} picture=${picture} />`}
@@ -28,8 +25,7 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
             && html`<span>${words.predictedBefore} <b>${format.tick(sample.decision_before)}</b></span>`}
         </p>
         <p class="inspect-steps">
-          <button type="button" class="button small" data-testid="sample-before" onClick=${() => to(-1)}>${words.previous}</button>
-          <button type="button" class="button small" data-testid="sample-next" onClick=${() => to(1)}>${words.next}</button>
+          <${SampleSteps} count=${count} />
           ${hasDrawing && html`<button type="button" class="button small" data-testid="sample-drawn" aria-pressed=${isDrawn}
             onClick=${() => (usesDrawing.value = !usesDrawing.value)}>${words.drawing}</button>`}
         </p>

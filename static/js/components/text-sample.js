@@ -2,6 +2,7 @@ import { html, useEffect } from "../../vendor/preact.js";
 import { percent } from "../format.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { visible } from "../tokens.js";
 
 /**
  * @import { Expected, TaskView, TextData } from "../../engine/messages.js"
@@ -72,11 +73,4 @@ function Bar({ token, chance, isBest }) {
       <span class="probability-value">${percent(chance, 1)}</span>
     </li>
   `;
-}
-
-/** A token, in words if it is white space. @param {string} token */
-function visible(token) {
-  /** @type {Record<string, string>} */
-  const names = t().sample.tokens;
-  return names[token] ?? token;
 }

@@ -1,0 +1,16 @@
+/** Tokens as they are shown. */
+
+import { t } from "./locale.js";
+
+/** A token, in words if it is white space. @param {string} token */
+export function visible(token) {
+  /** @type {Record<string, string>} */
+  const names = t().sample.tokens;
+  return names[token] ?? token;
+}
+
+/** A token as a mark of about its own width. @param {string} token */
+export const marked = (token) => MARKS[token] ?? token;
+
+/** @type {Record<string, string>} */
+const MARKS = { " ": "·", "\n": "⏎", "\t": "⇥" };

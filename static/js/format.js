@@ -24,6 +24,10 @@ export function percent(fraction, digits = 2) {
 /** A number on an axis. @param {number} value */
 export const tick = (value) => String(Number(value.toPrecision(3)));
 
+/** The time of a kernel: "12.3 µs", "1.5 ms". @param {number} seconds */
+export const kernelTime = (seconds) =>
+  seconds < 1e-3 ? `${tick(seconds * 1e6)} µs` : `${tick(seconds * 1e3)} ms`;
+
 /** A number of a picture, with two digits. @param {number} value */
 export const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");
 

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ def digits_for_clothes() -> Iterator[None]:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Exception | None]:
     """Runs a program on the CPU, and returns its error."""
     monkeypatch.setenv("PLAYGRAD_DEVICE", "cpu")
+    for name in ("keras", "tensorflow", "torch"):  # as in the page, which has none of them
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.chdir(tmp_path)
 
     def run_one(code: str) -> Exception | None:

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { kernelBench } from "../actions.js";
-import { count, tick } from "../format.js";
+import { count, kernelTime, tick } from "../format.js";
 import { createKernelEditor, markLine, setText } from "../kernel-editor.js";
 import { t } from "../locale.js";
 import { useAnswer } from "./node-answer.js";
@@ -118,7 +118,7 @@ function Times({ times: { before, after, limit, moved, operations, runs }, isCha
       <tbody>${rows.map(({ name, seconds }) => html`<tr key=${name}>
         <th scope="row">${name}</th>
         <td><meter min="0" max=${longest} value=${seconds} aria-hidden="true"></meter></td>
-        <td class="kernel-seconds">${tick(seconds * 1e6)} µs</td>
+        <td class="kernel-seconds">${kernelTime(seconds)}</td>
         <td class="kernel-share">${seconds === limit ? "" : words.share(Math.round((100 * limit) / seconds))}</td>
       </tr>`)}</tbody>
     </table>

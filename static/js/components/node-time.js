@@ -1,6 +1,6 @@
 import { html, useState } from "../../vendor/preact.js";
 import { nodeTime } from "../actions.js";
-import { tick } from "../format.js";
+import { kernelTime, tick } from "../format.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { useAnswer } from "./node-answer.js";
@@ -15,9 +15,9 @@ export function NodeTime({ node }) {
   const rate = store.progress.value.stepsPerSecond;
   return html`
     <dl class="node-statistics" data-testid="node-seconds">
-      <div><dt>${words.alone}</dt><dd>${microseconds(seconds)}</dd></div>
+      <div><dt>${words.alone}</dt><dd>${kernelTime(seconds)}</dd></div>
       ${rate !== null && rate > 0 && html`
-        <div><dt>${words.step}</dt><dd>${microseconds(1 / rate)}</dd></div>
+        <div><dt>${words.step}</dt><dd>${kernelTime(1 / rate)}</dd></div>
         <div><dt>${words.share}</dt><dd>${tick(100 * seconds * rate)}%</dd></div>
       `}
     </dl>
@@ -25,6 +25,3 @@ export function NodeTime({ node }) {
     <button type="button" class="button small" onClick=${() => setAgain(again + 1)}>${words.again}</button>
   `;
 }
-
-/** @param {number} seconds */
-const microseconds = (seconds) => (seconds < 1e-3 ? `${tick(seconds * 1e6)} µs` : `${tick(seconds * 1e3)} ms`);

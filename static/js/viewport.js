@@ -27,8 +27,8 @@ export class Viewport {
   #pointers = new Map();
   #moved = 0;
   #listeners = new AbortController();
-  /** Whether the visitor has panned or zoomed since the last fit. */
-  isMoved = false;
+  /** What a resize is to keep in view; null once the visitor has panned or zoomed. @type {"beginning" | "whole" | null} */
+  framing = "beginning";
   /** Whether the wheel zooms without Ctrl; otherwise it scrolls the page. */
   wheelZooms = false;
 
@@ -71,7 +71,7 @@ export class Viewport {
     this.scale = Math.max(whole, smallest);
     this.#farthest = Math.min(0.2, whole / 2);
     this.centre(within(about, size, { width: room.width / this.scale, height: room.height / this.scale }));
-    this.isMoved = false;
+    this.framing = smallest ? "beginning" : "whole";
   }
 
   /** @param {number} factor @param {Point} [about] in pixels of the view */
@@ -82,7 +82,7 @@ export class Viewport {
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.y = y - ((y - this.y) * scale) / this.scale;
     this.scale = scale;
-    this.isMoved = true;
+    this.framing = null;
     this.#apply();
   }
 
@@ -123,7 +123,7 @@ export class Viewport {
     const room = this.#room();
     this.x = room.width / 2 - x * this.scale;
     this.y = room.height / 2 - y * this.scale;
-    this.isMoved = true;
+    this.framing = null;
     this.#apply();
   }
 
@@ -181,7 +181,7 @@ export class Viewport {
     else {
       this.x += dx / this.#unit;
       this.y += dy / this.#unit;
-      this.isMoved = true;
+      this.framing = null;
       this.#apply();
     }
   }

@@ -59,8 +59,9 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
     handle.current = view;
     const end = onResize(svg.current, () => {
       const box = chosen.current && shown.current.layout.boxes[chosen.current];
-      if (box) view.show(box); // the details have taken room from the drawing
-      else if (!view.isMoved) openOn(view, shown.current.picture, shown.current.layout);
+      if (view.framing === "whole") view.fit(shown.current.layout);
+      else if (box) view.show(box); // the details have taken room from the drawing
+      else if (view.framing === "beginning") openOn(view, shown.current.picture, shown.current.layout);
     });
     return () => {
       end();

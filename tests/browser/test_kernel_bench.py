@@ -22,14 +22,18 @@ def bench(chromium: Browser, server: str) -> Iterator[Playground]:
     playground.choose_device("gpu")
     playground.finish(f"{GOOD}\n{LOSSES}")
     playground.at("tab-graph").click()
-    search = playground.at("graph-search")
-    search.fill("dense_1/matmul_1")
-    search.press("Enter")
-    playground.at("node-kernel").click()
-    playground.at("open-kernel-bench").click()
-    expect(playground.at("kernel-editor")).to_be_visible(timeout=PATIENCE_MS)
+    open_bench(playground)
     yield playground
     playground.close()
+
+
+def open_bench(page: Playground) -> None:
+    search = page.at("graph-search")
+    search.fill("dense_1/matmul_1")
+    search.press("Enter")
+    page.at("node-kernel").click()
+    page.at("open-kernel-bench").click()
+    expect(page.at("kernel-editor")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def edit(page: Playground, before: str, after: str) -> None:
@@ -75,6 +79,30 @@ def test_a_wrong_kernel_is_found_and_one_click_goes_back(bench: Playground) -> N
     report = bench.at("kernel-report")
     expect(report).to_contain_text("It computes something else", timeout=PATIENCE_MS)
     expect(report).to_contain_text("Inputs of the first batch: the result:")
+    bench.at("kernel-back").click()
+    bench.at("kernel-check").click()
+    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+
+
+def test_a_loop_without_an_exit_does_not_compile(bench: Playground) -> None:
+    """What bounds the loops of a kernel for the check must not make it valid."""
+    edit(bench, "let row ", "loop { } let row ")
+    bench.at("kernel-check").click()
+    expect(bench.at("kernel-problem")).to_contain_text("loop", timeout=PATIENCE_MS)
+    bench.at("kernel-back").click()
+
+
+def test_an_endless_loop_does_not_stop_the_page(bench: Playground) -> None:
+    edit(bench, "let row ", "while (true) { } let row ")
+    bench.at("kernel-check").click()
+    report = bench.at("kernel-report")
+    expect(report).to_contain_text("It computes something else", timeout=PATIENCE_MS)
+    bench.at("kernel-time").click()
+    problem = bench.at("kernel-problem")
+    expect(problem).to_contain_text("only a kernel that computes", timeout=PATIENCE_MS)
+    bench.finish()
+    open_bench(bench)
+    expect(bench.at("kernel-back")).to_be_enabled()  # what was edited is there
     bench.at("kernel-back").click()
     bench.at("kernel-check").click()
     expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)

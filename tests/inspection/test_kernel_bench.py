@@ -9,7 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.errors import GraphError
+from playgrad.errors import GraphError, KernelError
 from playgrad.inspection.kernel_bench import KernelBench, patched
 
 pytestmark = pytest.mark.gpu
@@ -63,6 +63,23 @@ def test_an_error_of_the_compiler_names_its_line(bench: KernelBench) -> None:
     report = bench.check("\n".join(lines))
     assert not report and report.samples == ()
     assert report.error and report.line == at + 2
+
+
+@pytest.mark.parametrize("loop", ["while (true) { }", "for (;;) { if (ROWS == 0u) { break; } }"])
+def test_an_endless_loop_ends(bench: KernelBench, loop: str) -> None:
+    report = bench.check(bench.kernels[0].replace("let row ", f"{loop} let row ", 1))
+    assert report.error is None and len(report.samples) == 4, str(report)
+
+
+def test_only_a_kernel_that_is_right_is_timed(bench: KernelBench) -> None:
+    text = bench.kernels[0].replace("DEPTH = 20u", "DEPTH = 19u", 1)
+    with pytest.raises(KernelError, match="only a kernel that computes what NumPy does is timed"):
+        bench.time(text)
+
+
+def test_a_kernel_that_is_not_there(bench: KernelBench) -> None:
+    with pytest.raises(GraphError, match="has 1 kernels, not a number 3"):
+        bench.check(bench.kernels[0], kernel=3)
 
 
 def test_times_stand_beside_the_limit(bench: KernelBench) -> None:

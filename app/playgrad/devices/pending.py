@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
 TIMEOUT_SECONDS = 300.0
 """A device that gives no answer or other sign of life for this long is treated as lost. Even the
 slowest adapter finishes a segment or compiles a program in much less, and even the busiest machine
 starts a page's worker."""
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Within the block, treat a device of the page as lost after this many seconds.
+
+    For work that may never end, such as a kernel that somebody is writing.
+    """
+    global TIMEOUT_SECONDS
+    before, TIMEOUT_SECONDS = TIMEOUT_SECONDS, seconds
+    try:
+        yield
+    finally:
+        TIMEOUT_SECONDS = before
+
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -25,11 +25,19 @@ from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.contract.comparison import BrokenRuleError, expect_close
 from playgrad.devices import registry
 from playgrad.devices.base import check_plan
+from playgrad.devices.pending import patience
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.dtypes import dtype
-from playgrad.errors import KernelError, PlaygradError
+from playgrad.errors import (
+    DeviceLostError,
+    DeviceTimeoutError,
+    GraphError,
+    KernelError,
+    PlaygradError,
+)
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.inspection.loop_guard import guarded
 from playgrad.inspection.node_kernel import node_kernel
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.physical_limit import PhysicalLimit, physical_limit
@@ -39,9 +47,12 @@ from playgrad.runtime.session import Session
 Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-4
 """Relative to the largest number of a result, as in the op contract."""
+PATIENCE_SECONDS = 20.0
+"""A kernel that takes longer has an endless loop, in all likelihood."""
 ROUNDS = 7
 ROUND_SECONDS = 0.05
 MOST_RUNS = 1024
+_ENDLESS = f"no answer within {PATIENCE_SECONDS:.0f} s: the kernel probably has an endless loop."
 _LINE = re.compile(r"(?:line |wgsl:)(\d+)")
 _GPU = "gpu:0"
 
@@ -167,11 +178,20 @@ class KernelBench:
             are the inputs of the first batch, others of the same shapes, and those samples of the
             op contract whose kernels have the lines that were changed.
         """
+        self._expect_kernel(kernel)
         try:
-            plan = self._loaded(self._edited(self._plan, kernel, wgsl))
+            with patience(PATIENCE_SECONDS):
+                return self._checked(wgsl, kernel)
         except KernelError as error:
             match = _LINE.search(str(error))
             return KernelReport(error=error.message, line=int(match[1]) if match else None)
+        except DeviceTimeoutError:
+            return KernelReport(error=_ENDLESS)
+        except DeviceLostError as error:
+            return KernelReport(error=f"the kernel lost its device: {error.message}")
+
+    def _checked(self, wgsl: str, kernel: int) -> KernelReport:
+        plan = self._guarded(self._plan, kernel, wgsl)
         try:
             samples = [
                 SampleCheck(name, self._problem(plan, feeds)) for name, feeds in self._samples()
@@ -185,8 +205,27 @@ class KernelBench:
         """Measure an edited kernel beside the compiler's, with the inputs of the first batch.
 
         Raises:
-            KernelError: the kernel does not compile.
+            KernelError: the kernel does not compile, or computes something else.
+            DeviceLostError: it does not end, or the device was lost.
         """
+        self._expect_kernel(kernel)
+        with patience(PATIENCE_SECONDS):
+            return self._timed(wgsl, kernel)
+
+    def _expect_kernel(self, number: int) -> None:
+        if not 0 <= number < len(self.kernels):
+            raise GraphError(
+                f"'{self.name}' has {len(self.kernels)} kernels, not a number {number}."
+            )
+
+    def _timed(self, wgsl: str, kernel: int) -> KernelTimes:
+        trial = self._guarded(self._plan, kernel, wgsl)
+        try:
+            problem = self._problem(trial, self._feeds)
+        finally:
+            trial.unload()
+        if problem is not None:
+            raise KernelError(f"only a kernel that computes what NumPy does is timed: {problem}")
         plans = [self._loaded(self._plan)]
         try:
             plans.append(self._loaded(self._edited(self._plan, kernel, wgsl)))
@@ -249,6 +288,23 @@ class KernelBench:
     def _loaded(self, plan: Mapping[str, Any]) -> LoadedPlan:
         return self._opened().load(dict(plan), {})
 
+    def _guarded(self, plan: Mapping[str, Any], kernel: int, wgsl: str) -> LoadedPlan:
+        """Load a Plan with an edited kernel whose loops end.
+
+        Raises:
+            KernelError: the kernel as it was written does not compile.
+        """
+        loaded = self._loaded(self._edited(plan, kernel, wgsl))
+        ending = guarded(wgsl)
+        if ending == wgsl:
+            return loaded
+        try:
+            guard = self._loaded(self._edited(plan, kernel, ending))
+        except KernelError:  # such as a function that only returns from within its loop
+            return loaded
+        loaded.unload()
+        return guard
+
     @staticmethod
     def _seconds(plan: LoadedPlan, runs: int) -> float:
         return plan.run(0, {}, [], runs).seconds
@@ -279,6 +335,8 @@ class KernelBench:
         names = [tensor.name for tensor in self._compiled.program.fetches]
         try:
             results = plan.run(0, _read_by(plan, feeds), names).arrays
+        except DeviceLostError:
+            raise
         except PlaygradError as error:
             return error.message
         return _difference([results[name] for name in names], expected)
@@ -317,12 +375,14 @@ class KernelBench:
             return None
         expected = case.op.reference(list(case.sample.inputs), case.sample.attrs)
         try:
-            loaded = self._loaded(self._edited(plan, kernel, text))
+            loaded = self._guarded(plan, kernel, text)
         except KernelError as error:
             return error.message
         try:
             names = [tensor.name for tensor in compiled.program.fetches]
             results = loaded.run(0, _read_by(loaded, feeds), names).arrays
+        except DeviceLostError:
+            raise
         except PlaygradError as error:
             return error.message
         finally:

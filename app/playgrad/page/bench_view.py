@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playgrad.compiler.program import Program
-from playgrad.errors import KernelError
+from playgrad.errors import DeviceLostError, KernelError
 from playgrad.inspection.kernel_bench import KernelBench
 from playgrad.inspection.problem import Unavailable
 from playgrad.page.node_view import NodeViews
@@ -86,7 +86,7 @@ def _times(bench: KernelBench, text: str, kernel: int) -> View:
     view |= {"runs": 0, "error": None}
     try:
         times = bench.time(text, kernel)
-    except KernelError as error:
+    except (DeviceLostError, KernelError) as error:
         return view | {"error": error.message}
     limit = times.limit
     return view | {

@@ -8,6 +8,9 @@ import { useAnswer } from "./node-answer.js";
 /** @import { KernelReport, KernelTimes } from "../../engine/messages.js" */
 /** @typedef {import("../../vendor/codemirror.js").EditorView} EditorView */
 
+/** Edited kernels by the compiler's: they outlive the bench, which a new run closes. @type {Map<string, string>} */
+const drafts = new Map();
+
 /** A place to change a kernel of the selected operation, to check it and to time it. @param {{name: string}} props */
 export function KernelBench({ name }) {
   const { answer, waiting } = useAnswer(() => kernelBench(name, "open"), [name]);
@@ -33,7 +36,7 @@ export function KernelBench({ name }) {
 function Kernel({ name, number, original }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const editor = useRef(/** @type {EditorView | null} */ (null));
-  const [text, setCurrent] = useState(original);
+  const [text, setCurrent] = useState(drafts.get(original) ?? original);
   const [busy, setBusy] = useState(/** @type {"check" | "time" | null} */ (null));
   const [report, setReport] = useState(/** @type {KernelReport | null} */ (null));
   const [times, setTimes] = useState(/** @type {KernelTimes | null} */ (null));
@@ -41,7 +44,8 @@ function Kernel({ name, number, original }) {
   const words = t().bench;
 
   useEffect(() => {
-    const view = createKernelEditor(/** @type {HTMLElement} */ (place.current), original, words.source, (changed) => {
+    const view = createKernelEditor(/** @type {HTMLElement} */ (place.current), text, words.source, (changed) => {
+      drafts.set(original, changed);
       setCurrent(changed);
       setReport(null);
       setTimes(null);

@@ -11,6 +11,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
+from playgrad.inspection.compare import relative_change
 from playgrad.inspection.weights import MOST_INPUTS, MOST_SIDE, MOST_UNITS, picture, statistics
 
 Array = np.ndarray[Any, Any]
@@ -114,6 +115,52 @@ def test_a_silenced_channel_is_zero_everywhere_also_beside_units_of_other_layers
     np.testing.assert_allclose(seen["dense_1"], hidden, rtol=1e-4, atol=1e-5)
     assert (both.predict(IMAGES[:20])[:, 1] == 0).all()
     assert "silenced: conv2d_1: [2], dense_1: [0], dense_2: [1]" in str(both)
+
+
+def test_a_changed_pixel_is_followed_through_all_layers() -> None:
+    """The ratios are those of results computed by NumPy from the weights."""
+    model = trained()
+    changed = IMAGES[:4].copy()
+    changed[2, 5, 6, 0] += 3
+    weights = model.named_weights()
+
+    def by_hand(x: Array) -> dict[str, Array]:
+        windows = np.lib.stride_tricks.sliding_window_view(x[..., 0], (3, 3), axis=(1, 2))
+        kernel = weights["conv2d_1/kernel"].reshape(9, 4)
+        maps = windows.reshape(*windows.shape[:3], 9) @ kernel + weights["conv2d_1/bias"]
+        norm = {key: weights[f"batch_normalization_1/{key}"] for key in
+                ("gamma", "beta", "moving_mean", "moving_variance")}  # fmt: skip
+        conv = np.maximum(maps, 0)
+        scale = norm["gamma"] / np.sqrt(norm["moving_variance"] + 1e-3)
+        normal = (conv - norm["moving_mean"]) * scale + norm["beta"]
+        flat = normal.reshape(len(x), -1)
+        dense = np.maximum(flat @ weights["dense_1/kernel"] + weights["dense_1/bias"], 0)
+        scores = dense @ weights["dense_2/kernel"] + weights["dense_2/bias"]
+        return {"conv2d_1": conv, "batch_normalization_1": normal, "dropout_1": normal,
+                "flatten_1": flat, "dense_1": dense, "dense_2": scores}  # fmt: skip
+
+    before, after = by_hand(IMAGES[:4]), by_hand(changed)
+    expected = {
+        name: np.linalg.norm(after[name] - before[name]) / np.linalg.norm(before[name])
+        for name in before
+    }
+    ratios = pg.inspect(model).compare(IMAGES[:4], changed)
+    assert list(ratios) == list(expected)
+    assert ratios == pytest.approx(expected, rel=1e-3)
+    assert min(ratios.values()) > 0
+    assert set(pg.inspect(model).compare(changed, changed).values()) == {0.0}
+
+
+def test_versions_of_samples_have_one_shape_and_a_change_from_zero_is_infinite() -> None:
+    model = trained()
+    look = pg.inspect(model)
+    with pytest.raises(pg.ShapeError, match=r"changed has shape \(2, 12, 12, 1\), but x has"):
+        look.compare(IMAGES[:3], IMAGES[:2])
+    zeros = np.zeros((2, 3), np.float32)
+    assert relative_change(zeros, zeros) == 0
+    assert relative_change(zeros, zeros + 1) == np.inf
+    silent = look.silenced({"dense_1": range(8)}).compare(IMAGES[:3], -IMAGES[:3])
+    assert silent["dense_1"] == silent["dense_2"] == 0 < silent["conv2d_1"]
 
 
 def test_looking_changes_neither_weights_nor_the_training_that_follows() -> None:

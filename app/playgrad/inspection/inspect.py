@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import GraphError, shape_text
+from playgrad.errors import GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.inspection.activations import Silenced, check_units, compute, results
 from playgrad.inspection.attention import attention_weights
+from playgrad.inspection.compare import relative_change
 from playgrad.inspection.kernel_bench import KernelBench
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.operations import StepSight, step_operations
@@ -94,9 +95,34 @@ class Inspection:
             GraphError: predicting would change a variable or the random state.
             DataError, ShapeError, DTypeError: the samples do not fit.
         """
-        tensors = {name: tensor for name, (_, tensor) in results(self._model).items()}
-        values = self._compute(list(tensors.values()), prepare_inputs(self._model, x, "x"))
-        return dict(zip(tensors, values, strict=True))
+        return self._results(prepare_inputs(self._model, x, "x"))
+
+    def compare(self, x: Any, changed: Any) -> dict[str, float]:
+        """Return how much each layer's result differs between two versions of some samples.
+
+        Args:
+            x: samples, as for `activations`.
+            changed: the same samples with some values replaced.
+
+        Returns:
+            norm(changed - original) / norm(original) over the results for all samples, by the name
+            of the layer. It is 0 where nothing differs, and infinity where only the original is 0.
+
+        Raises:
+            ShapeError: ``x`` and ``changed`` differ in shape.
+            GraphError, DataError, DTypeError: see `activations`.
+        """
+        originals = prepare_inputs(self._model, x, "x")
+        versions = prepare_inputs(self._model, changed, "changed")
+        for one, other in zip(originals, versions, strict=True):
+            if one.shape != other.shape:
+                raise ShapeError(
+                    f"changed has shape {shape_text(other.shape)}, but x has shape "
+                    f"{shape_text(one.shape)}.",
+                    hint="Change values of x, and not how many there are.",
+                )
+        before, after = self._results(originals), self._results(versions)
+        return {name: relative_change(value, after[name]) for name, value in before.items()}
 
     def attention(self, x: Any) -> dict[str, Array]:
         """Return the weights of attention for ``x``, (batch, heads, to, from), by layer.
@@ -190,6 +216,11 @@ class Inspection:
             both[name] = [*both.get(name, []), *numbers]
         return Inspection(self._model, both)
 
+    def _results(self, xs: Sequence[Array]) -> dict[str, Array]:
+        tensors = {name: tensor for name, (_, tensor) in results(self._model).items()}
+        values = self._compute(list(tensors.values()), xs)
+        return dict(zip(tensors, values, strict=True))
+
     def _compute(self, fetches: Sequence[Any], xs: Sequence[Array]) -> list[Array]:
         return compute(self._model, fetches, xs, self._silenced)
 
@@ -250,8 +281,8 @@ def inspect(model: TrainableNetwork) -> Inspection:
     """Return a look at the layers of ``model``: their weights, and their results for samples.
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
-    table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``predict(x)``,
-    ``evaluate(x, y)``, and ``silenced(units)``, in which units of your choice are 0.
+    table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``compare(x, changed)``,
+    ``predict(x)``, ``evaluate(x, y)``, and ``silenced(units)``, in which some units are 0.
 
     Raises:
         GraphError: the model is not built.

@@ -27,13 +27,55 @@ model.compile(
 model.fit(x, y, batch_size=20, epochs=3, verbose=0)
 look = pg.inspect(model)
 quiet = look.silenced({"dense_1": [1, 4]})
+changed = x[1:2].copy()
+changed[0, 2] = -1.5
 print(json.dumps({
     "units": look.activations(x[1:2])["dense_1"][0].tolist(),
     "mean": look.layers[0].weights[0].mean,
     "before": look.evaluate(x, y),
     "after": quiet.evaluate(x, y),
+    "changed": look.activations(changed)["dense_1"][0].tolist(),
+    "travel": look.compare(x[1:2], changed),
+    "scores": [look.predict(x[1:2])[0].tolist(), look.predict(changed)[0].tolist()],
 }))
 """
+IMAGES = """
+import json
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).uniform(0, 1, (60, 12, 12, 1)).astype(np.float32)
+x[0, 0, 0, 0] = 1
+y = (x[:, :6].mean((1, 2, 3)) > x[:, 6:].mean((1, 2, 3))).astype(np.int32)
+model = pg.Sequential([nn.Conv2D(3, 3, activation="relu"), nn.Flatten(), nn.Dense(2)])
+model.compile(pg.optim.Adam(0.03), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=20, epochs=2, verbose=0)
+changed = x[:1].copy()
+low, high = 0.0, float(x.max())
+for row, column in ((3, 4), (3, 5), (6, 6)):
+    changed[0, row, column] = high if x[0, row, column, 0] < (low + high) / 2 else low
+changed[0, 6, 7] = 0.25
+look = pg.inspect(model)
+before, after = (look.activations(each)["conv2d_1"][0] for each in (x[:1], changed))
+print(json.dumps({
+    "means": after.mean((0, 1)).tolist(),
+    "changes": (after - before).mean((0, 1)).tolist(),
+    "travel": look.compare(x[:1], changed),
+}))
+"""
+NEAR = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def open_sample(playground: Playground, number: int) -> None:
+    """Step to a sample from wherever the test before has left the view."""
+    playground.at("tab-inspect").click()
+    title = playground.at("inspect-sample").locator("h3")
+    expect(title).to_be_visible(timeout=PATIENCE_MS)
+    while (here := int(title.inner_text().split()[2])) != number:
+        playground.at("sample-before" if here > number else "sample-next").click()
+        step = 1 if here < number else -1
+        expect(title).to_contain_text(f"sample {here + step} of", timeout=PATIENCE_MS)
 
 
 def values(playground: Playground, name: str) -> list[float]:
@@ -46,12 +88,9 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_silenced(
     playground.finish(PROGRAM)
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
     before = playground.weights()
-    playground.at("tab-inspect").click()
-    playground.at("sample-next").click(timeout=PATIENCE_MS)
-    expect(playground.at("inspect-sample")).to_contain_text("2 of 200", timeout=PATIENCE_MS)
-    near = {"rtol": 1e-4, "atol": 1e-5}
-    np.testing.assert_allclose(values(playground, "unit"), expected["units"], **near)
-    np.testing.assert_allclose(values(playground, "kernel-mean"), [expected["mean"]], **near)
+    open_sample(playground, 2)
+    np.testing.assert_allclose(values(playground, "unit"), expected["units"], **NEAR)
+    np.testing.assert_allclose(values(playground, "kernel-mean"), [expected["mean"]], **NEAR)
 
     units = playground.at("unit")
     units.nth(1).click()
@@ -62,7 +101,7 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_silenced(
     for when in ("before", "after"):
         for name, value in expected[when].items():
             shown = values(playground, f"{when}-{name}")
-            np.testing.assert_allclose(shown, [value], **near)
+            np.testing.assert_allclose(shown, [value], **NEAR)
     silent = values(playground, "unit")
     assert silent[1] == silent[4] == 0
 
@@ -76,3 +115,66 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_silenced(
     playground.at("tab-training").click()
     after = playground.weights()
     assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playground) -> None:
+    playground.finish(PROGRAM)
+    expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
+    open_sample(playground, 2)
+    playground.at("layer-dense_1").click()
+    field = playground.at("value-2")
+    original = field.input_value()
+    field.fill("-1.5")
+    field.press("Enter")
+    expect(playground.at("travel-dense_2")).to_be_visible(timeout=PATIENCE_MS)
+    for name, ratio in expected["travel"].items():
+        np.testing.assert_allclose(values(playground, f"travel-{name}"), [ratio], **NEAR)
+    np.testing.assert_allclose(values(playground, "unit"), expected["changed"], **NEAR)
+    for name, scores in zip(("output-before", "output-after"), expected["scores"], strict=True):
+        chances = np.exp(scores) / np.exp(scores).sum()
+        np.testing.assert_allclose(values(playground, name), chances, **NEAR)
+    field.fill("1e99")
+    field.press("Enter")
+    assert field.input_value() == "-1.5"
+    field.fill(original)  # six digits: no edit, although the last ones differ
+    field.press("Enter")
+    expect(playground.at("reset-sample")).to_have_count(0)
+    expect(playground.at("travel")).to_have_count(0, timeout=PATIENCE_MS)
+    assert field.input_value() == original
+    np.testing.assert_allclose(values(playground, "unit"), expected["units"], **NEAR)
+
+
+def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
+    playground.finish(IMAGES)
+    expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
+    open_sample(playground, 1)
+    playground.at("layer-conv2d_1").click()
+    picture = playground.at("pixel-editor")
+    box = picture.bounding_box(timeout=PATIENCE_MS)
+    assert box is not None
+    side = box["width"] / 12
+    center = {(row, column): ((column + 0.5) * side, (row + 0.5) * side)
+              for row, column in ((3, 4), (3, 5), (6, 6))}  # fmt: skip
+    for x, y in (center[3, 4], center[6, 6]):
+        picture.click(position={"x": x, "y": y})
+    expect(playground.at("pixel-place")).to_have_text("Row 7, column 7")
+    playground.page.keyboard.press("ArrowRight")
+    expect(playground.at("pixel-place")).to_have_text("Row 7, column 8")
+    playground.at("pixel-value-0").fill("0.25")
+    playground.at("pixel-value-0").press("Enter")
+    picture.focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", " "):
+        playground.page.keyboard.press(key)
+    expect(playground.at("pixel-place")).to_have_text("Row 4, column 6")
+
+    def as_expected() -> bool:
+        ratios = [values(playground, f"travel-{name}") for name in expected["travel"]]
+        return np.allclose(np.ravel(ratios), list(expected["travel"].values()), **NEAR)
+
+    playground.wait(as_expected)
+    np.testing.assert_allclose(values(playground, "unit"), expected["means"], **NEAR)
+    np.testing.assert_allclose(values(playground, "unit-change"), expected["changes"], **NEAR)
+    playground.at("reset-sample").click()
+    expect(playground.at("travel")).to_have_count(0, timeout=PATIENCE_MS)
+    playground.at("sample-next").click()
+    expect(playground.at("inspect-sample")).to_contain_text("2 of 60", timeout=PATIENCE_MS)

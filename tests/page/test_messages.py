@@ -160,6 +160,7 @@ def _drive(page: Page) -> None:
             "layer": None,
             "sample": 1,
             "pixels": None,
+            "edits": [{"at": 1, "value": 0.5}],
             "silenced": {"dense_1": [0]},
             "id": 16,
         },

@@ -28,10 +28,18 @@ def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
     return (height, width, channels) if fits else None
 
 
+def shown_range(all_x: Array) -> tuple[float, float]:
+    """Return the values that are black and white in pictures of the data."""
+    if all_x.dtype == np.uint8:
+        return 0.0, 255.0
+    finite = all_x[np.isfinite(all_x)]
+    return (min(0.0, float(finite.min())), float(finite.max())) if finite.size else (0.0, 1.0)
+
+
 def pixels(x: Array, all_x: Array) -> bytes:
     """Return images as bytes, black to white over the range of the data."""
     if x.dtype == np.uint8:
         return x.tobytes()
-    low, high = min(0.0, float(all_x.min())), float(all_x.max())
-    scaled = (x.astype(np.float32) - low) / max(high - low, 1e-9)
+    low, high = shown_range(all_x)
+    scaled = np.nan_to_num((x.astype(np.float32) - low) / max(high - low, 1e-9))
     return np.round(255 * np.clip(scaled, 0, 1)).astype(np.uint8).tobytes()

@@ -6,6 +6,7 @@ Everything is computed from the variables as they are between two steps, and cha
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,12 +15,20 @@ import numpy as np
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.inspection.activations import check_units, compute, results
+from playgrad.inspection.compare import relative_change
 from playgrad.inspection.inspect import scores
-from playgrad.inspection.outputs import decisions, scale_of, softmax
 from playgrad.inspection.pictures import image_size
 from playgrad.inspection.weights import picture, spread, statistics
 from playgrad.nn.layer import Layer
 from playgrad.page.faults import FILE
+from playgrad.page.inspected_sample import (
+    decision_of,
+    edited_sample,
+    outputs_of,
+    read_sample,
+    sample_view,
+    target_of,
+)
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
@@ -32,7 +41,6 @@ MOST_UNITS = 256
 """Of a layer without maps."""
 MOST_JUDGED = 500
 """Samples by which silenced units are judged."""
-MOST_OUTPUTS = 20
 
 
 def layers_view(model: Any, request: Request) -> View:
@@ -57,34 +65,55 @@ def layers_view(model: Any, request: Request) -> View:
 def _view(model: Any, excerpt: Any, request: Request) -> View:
     tensors = results(model)
     chosen = request["layer"] if request["layer"] in tensors else _first(tensors)
-    layer, tensor = tensors[chosen]
     known = {name: units for name, units in request["silenced"].items() if name in tensors}
     silenced = check_units(model, known)
     number = int(request["sample"]) % len(excerpt.x)
-    x = _sample(model, excerpt, number, request["pixels"])
-    fetches = [tensor, model.outputs[0]]
-    value, output = compute(model, fetches, [x], silenced)
-    whole, before = compute(model, fetches, [x], {}) if silenced else (value, output)
     drawn = request["pixels"] is not None
+    original = read_sample(model, excerpt, number, request["pixels"])
+    x = edited_sample(original, request["edits"])
+    is_changed = bool(request["edits"] or silenced)
+    names = list(tensors) if is_changed else [chosen]
+    fetches = [*(tensors[name][1] for name in names), model.outputs[0]]
+    *before, output_before = compute(model, fetches, [original], {})
+    *after, output = (
+        compute(model, fetches, [x], silenced) if is_changed else (*before, output_before)
+    )
+    at = names.index(chosen)
     return {
         "lines": [_line(name, each) for name, (each, _) in tensors.items()],
         "layer": chosen,
-        "weights": _weights(model, layer, chosen),
-        "result": _result(value[0], whole[0]),
+        "weights": _weights(model, tensors[chosen][0], chosen),
+        "result": _result(after[at][0], before[at][0]),
         "sample": {
             "number": None if drawn else number,
             "count": len(excerpt.x),
             "tested": model.test_excerpt is not None,
-            "picture": _picture(x, excerpt.x),
-            "target": None if drawn else _target(model, excerpt.y[number]),
-            "outputs": _outputs(model, output),
-            "outputs_before": _outputs(model, before),
-            "decision": _decision(model, output),
-            "decision_before": _decision(model, before),
+            **sample_view(original, excerpt.x),
+            "target": None if drawn else target_of(model, excerpt.y[number]),
+            "outputs": outputs_of(model, output),
+            "outputs_before": outputs_of(model, output_before),
+            "decision": decision_of(model, output),
+            "decision_before": decision_of(model, output_before),
         },
         "silenced": silenced,
         "effect": _effect(model, excerpt, silenced) if silenced else None,
+        "travel": _travel([None, *names], [original, *before], [x, *after]) if is_changed else None,
     }
+
+
+def _travel(
+    names: Sequence[str | None], before: Sequence[Array], after: Sequence[Array]
+) -> list[View]:
+    """Return the relative change of the input and of each layer's result.
+
+    Args:
+        names: None for the input.
+    """
+    ratios = [relative_change(*pair) for pair in zip(before, after, strict=True)]
+    return [
+        {"name": name, "ratio": ratio if np.isfinite(ratio) else None}
+        for name, ratio in zip(names, ratios, strict=True)
+    ]
 
 
 def _first(tensors: dict[str, Any]) -> str:
@@ -102,20 +131,6 @@ def _line(name: str, layer: Layer) -> View:
         "parameters": sum(int(np.prod(v.spec.static_shape)) for v in layer.variables.values()),
         "line": source[1] if source is not None and source[0] == FILE else None,
     }
-
-
-def _sample(model: Any, excerpt: Any, number: int, pixels: list[float] | None) -> Array:
-    if pixels is None:
-        rows: Array = excerpt.x[number : number + 1]
-        return rows
-    shape = model.input_shape[1:]
-    if len(pixels) != int(np.prod(shape)):
-        raise GraphError(
-            f"a drawing has {len(pixels)} pixels, but the model takes inputs of shape {shape}."
-        )
-    kind = dtype(model.input_dtype)
-    values = np.asarray(pixels, np.float32) * model.input_maximum
-    return (values if kind.floating else np.round(values)).astype(kind.numpy).reshape(1, *shape)
 
 
 def _weights(model: Any, layer: Layer, name: str) -> list[View]:
@@ -183,41 +198,6 @@ def _maps(value: Array) -> tuple[Array, list[int]]:
     places = value.reshape(len(value), -1, total)
     rows, columns = spread(places.shape[0], MOST_SIDE), spread(places.shape[1], MOST_SIDE)
     return np.moveaxis(places[np.ix_(rows, columns, units)], -1, 0), units.tolist()
-
-
-def _picture(x: Array, all_x: Array) -> View | None:
-    """Return a sample as a picture, black to white over the range of the data."""
-    size = image_size(x.shape[1:])
-    if size is None:
-        return None
-    low, high = min(0.0, float(all_x.min())), float(all_x.max())
-    scaled = np.clip((x.astype(np.float32) - low) / max(high - low, 1e-9), 0, 1)
-    pixels = np.round(255 * scaled).astype(np.uint8).tobytes()
-    return {"height": size[0], "width": size[1], "channels": size[2], "pixels": pixels}
-
-
-def _target(model: Any, y: Array) -> float | None:
-    if np.ndim(y) and np.size(y) > 1:
-        return float(np.argmax(y)) if scale_of(model) not in (None, "linear") else None
-    return float(np.reshape(y, -1)[0])
-
-
-def _decision(model: Any, output: Array) -> float | None:
-    scale = scale_of(model)
-    if scale is None:
-        return None
-    return float(output[0, 0] if scale == "linear" else decisions(output, scale)[0][0])
-
-
-def _outputs(model: Any, output: Array) -> list[float]:
-    """Return the outputs for one sample: probabilities if the loss turns scores into them."""
-    values = output[0].reshape(-1)[:MOST_OUTPUTS]
-    scale = scale_of(model)
-    if scale == "softmax" and output.shape[-1] <= MOST_OUTPUTS:
-        values = softmax(values)
-    elif scale == "sigmoid":
-        values = 1 / (1 + np.exp(-np.clip(values, -80, 80)))
-    return [float(value) for value in values]
 
 
 def _effect(model: Any, excerpt: Any, silenced: dict[str, list[int]]) -> View:

@@ -12,9 +12,9 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 
 /**
  * The result of a layer for the sample: a map of each unit, which a click silences.
- * @param {{layer: string, result: LayerResult, hasEffect: boolean}} props `hasEffect`: something is silenced
+ * @param {{layer: string, result: LayerResult, isChanged: boolean}} props `isChanged`: the sample is edited, or something is silenced
  */
-export function Activations({ layer, result, hasEffect }) {
+export function Activations({ layer, result, isChanged }) {
   const words = t().inspectLayers;
   const palette = usePalette();
   const [withChange, setWithChange] = useState(false);
@@ -23,7 +23,9 @@ export function Activations({ layer, result, hasEffect }) {
   const { units, height, width } = result;
   const size = height * width;
   const values = floats(result.values);
-  const shown = withChange && hasEffect ? floats(result.change) : values;
+  const change = floats(result.change);
+  const changeOf = (/** @type {number} */ at) => mean(change.subarray(at * size, (at + 1) * size));
+  const shown = withChange && isChanged ? change : values;
   const largest = largestOf(shown);
   const isSilent = (/** @type {number} */ unit) => (silenced.value[layerOf(layer)] ?? []).includes(unit);
   const here = Math.min(active, units.length - 1);
@@ -44,7 +46,7 @@ export function Activations({ layer, result, hasEffect }) {
     <section class="inspect-part" data-testid="activations-view" data-layer=${layer} aria-labelledby="inspect-activations-title">
       <h3 id="inspect-activations-title">${words.activationsOf(layer)} <span class="hint">${format.shape(result.shape)}</span></h3>
       <p class="hint">${words.silenceHint}</p>
-      ${hasEffect && html`<label class="toggle"><input type="checkbox" data-testid="show-change" checked=${withChange}
+      ${isChanged && html`<label class="toggle"><input type="checkbox" data-testid="show-change" checked=${withChange}
         onChange=${() => setWithChange(!withChange)} />${words.showChange}</label>`}
       <div class="units" data-maps=${size > 1 ? "" : undefined} role="group" aria-label=${words.unitsOf(layer)} ref=${list} onKeyDown=${onKeyDown}>
         ${units.map((unit, at) => {
@@ -65,7 +67,7 @@ export function Activations({ layer, result, hasEffect }) {
           <thead><tr><th scope="col">${words.unitColumn}</th><th scope="col">${words.meanColumn}</th><th scope="col">${words.changeColumn}</th></tr></thead>
           <tbody>${units.map((unit, at) => html`<tr key=${unit}><th scope="row">${unit + 1}</th>
             <td>${format.rate(mean(values.subarray(at * size, (at + 1) * size)))}</td>
-            <td>${format.rate(mean(floats(result.change).subarray(at * size, (at + 1) * size)))}</td></tr>`)}</tbody>
+            <td data-testid="unit-change" data-value=${changeOf(at)}>${format.rate(changeOf(at))}</td></tr>`)}</tbody>
         </table></div>
       </details>
     </section>

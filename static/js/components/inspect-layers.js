@@ -1,13 +1,14 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { inspectLayers } from "../actions.js";
 import * as format from "../format.js";
-import { chosenLayer, sampleNumber, silenced, usesDrawing } from "../inspected-layer.js";
+import { chosenLayer, edits, sampleNumber, silenced, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { useLook } from "../use-look.js";
 import { drawnDigit } from "./digit-canvas.js";
 import { Activations } from "./inspect-activations.js";
 import { InspectedSample } from "./inspect-sample.js";
+import { Travel } from "./inspect-travel.js";
 import { Weights } from "./inspect-weights.js";
 
 /** @import { LayersView, SilenceEffect } from "../../engine/messages.js" */
@@ -19,14 +20,14 @@ export function InspectLayers() {
   const isDrawn = usesDrawing.value && drawing !== null;
   const { began } = store.executed.value;
   useEffect(() => {
-    if (inspected.began !== began) silenced.value = {}; // units of another network
+    if (inspected.began !== began) silenced.value = edits.value = {}; // of another network and other data
     inspected.began = began;
   }, [began]);
   const question = {
     layer: chosenLayer.value, sample: sampleNumber.value, pixels: isDrawn ? Array.from(drawing) : null,
-    silenced: silenced.value,
+    edits: Object.entries(edits.value).map(([at, value]) => ({ at: Number(at), value })), silenced: silenced.value,
   };
-  const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, question.silenced]);
+  const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, edits.value, question.silenced]);
   if (!answer) return html`<p class="figure-empty" role="status">${problem || t().inspect.asking}</p>`;
   return html`
     <div class="inspect-layers">
@@ -38,7 +39,8 @@ export function InspectLayers() {
           <${Effect} effect=${answer.effect} silent=${answer.silenced} />
           <button type="button" class="button small" data-testid="unsilence" onClick=${() => (silenced.value = {})}>${words.unsilence}</button>
         </div>`}
-        <${Activations} layer=${answer.layer} result=${answer.result} hasEffect=${answer.effect !== null} />
+        ${answer.travel && html`<${Travel} travel=${answer.travel} sample=${answer.sample} layer=${answer.layer} />`}
+        <${Activations} layer=${answer.layer} result=${answer.result} isChanged=${answer.travel !== null} />
         <${Weights} layer=${answer.layer} weights=${answer.weights} />
       </div>
     </div>

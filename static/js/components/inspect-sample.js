@@ -1,7 +1,10 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { usesDrawing } from "../inspected-layer.js";
+import { edits, lookAt, sampleNumber, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
+import { floats } from "../task.js";
+import { PixelEditor } from "./pixel-editor.js";
+import { RowEditor } from "./row-editor.js";
 import { SampleSteps } from "./sample-steps.js";
 
 /** @import { InspectedSample as Sample } from "../../engine/messages.js" */
@@ -13,10 +16,13 @@ import { SampleSteps } from "./sample-steps.js";
 export function InspectedSample({ sample, hasDrawing, isDrawn }) {
   const words = t().inspectLayers;
   const { picture, count, target, decision } = sample;
+  const values = sample.values && floats(sample.values);
+  const isEdited = Object.keys(edits.value).length > 0;
   return html`
     <section class="inspect-sample" data-testid="inspect-sample" aria-labelledby="inspect-sample-title">
-      ${picture && html`<${SamplePicture} picture=${picture} />`}
-      <div>
+      ${picture && values && html`<${PixelEditor} sample=${sample} picture=${picture} values=${values} />`}
+      ${picture && !values && html`<${SamplePicture} picture=${picture} />`}
+      <div class="inspect-sample-facts">
         <h3 id="inspect-sample-title">${sample.number === null ? words.drawing : words.sample(sample.number + 1, count, sample.tested)}</h3>
         <p class="inspect-verdict" role="status">
           ${target !== null && html`<span>${words.target} <b>${format.tick(target)}</b></span>`}
@@ -27,8 +33,13 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
         <p class="inspect-steps">
           <${SampleSteps} count=${count} />
           ${hasDrawing && html`<button type="button" class="button small" data-testid="sample-drawn" aria-pressed=${isDrawn}
-            onClick=${() => (usesDrawing.value = !usesDrawing.value)}>${words.drawing}</button>`}
+            onClick=${() => lookAt(sampleNumber.value, !usesDrawing.value)}>${words.drawing}</button>`}
+          ${isEdited && html`<button type="button" class="button small" data-testid="reset-sample"
+            onClick=${() => (edits.value = {})}>${words.resetSample}</button>`}
         </p>
+        ${!picture && values && html`<${RowEditor} sample=${sample} values=${values} />`}
+        ${picture && isEdited && html`<figure class="inspect-original"><${SamplePicture} picture=${picture} />
+          <figcaption class="hint">${words.original}</figcaption></figure>`}
       </div>
     </section>
   `;

@@ -1,0 +1,122 @@
+"""The sample that the view of layers looks at, with the visitor's edits, and its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad.dtypes import dtype
+from playgrad.errors import GraphError
+from playgrad.inspection.outputs import decisions, scale_of, softmax
+from playgrad.inspection.pictures import image_size, pixels, shown_range
+
+Array = np.ndarray[Any, Any]
+View = dict[str, Any]
+MOST_OUTPUTS = 20
+MOST_VALUES = 16_384
+"""Of a sample that can be edited: an image of 128 x 128 pixels."""
+
+
+def read_sample(model: Any, excerpt: Any, number: int, drawing: list[float] | None) -> Array:
+    """Return a sample of the excerpt, or the drawing, as a batch of one.
+
+    Raises:
+        GraphError: the model does not take a drawing of so many pixels.
+    """
+    if drawing is None:
+        rows: Array = excerpt.x[number : number + 1]
+        return rows
+    shape = model.input_shape[1:]
+    if len(drawing) != int(np.prod(shape)):
+        raise GraphError(
+            f"a drawing has {len(drawing)} pixels, but the model takes inputs of shape {shape}."
+        )
+    kind = dtype(model.input_dtype)
+    values = np.asarray(drawing, np.float32) * model.input_maximum
+    return (values if kind.floating else np.round(values)).astype(kind.numpy).reshape(1, *shape)
+
+
+def edited_sample(x: Array, edits: Sequence[View]) -> Array:
+    """Return a copy of the sample in which some values are replaced.
+
+    Args:
+        edits: the index ``at`` in the sample's values, row by row, and the new ``value``.
+
+    Raises:
+        GraphError: there is no such value, or the sample cannot hold the new one.
+    """
+    changed = x.copy()
+    flat = changed.reshape(-1)
+    for edit in edits:
+        at, value = edit["at"], edit["value"]
+        if not 0 <= at < flat.size:
+            raise GraphError(f"the sample has no value {at}: it has {flat.size} values.")
+        with np.errstate(over="ignore"):
+            stored = np.asarray(value).astype(x.dtype) if _holds(x.dtype, value) else np.nan
+        if not np.isfinite(stored):
+            raise GraphError(f"value {at} of the sample cannot be {value} as {x.dtype}.")
+        flat[at] = stored
+    return changed
+
+
+def _holds(kind: np.dtype[Any], value: float) -> bool:
+    """Return whether ``kind`` is floating point, or an integer type that has ``value``."""
+    if not np.issubdtype(kind, np.integer):
+        return True
+    limits = np.iinfo(kind)
+    return float(value).is_integer() and limits.min <= value <= limits.max
+
+
+def sample_view(x: Array, all_x: Array) -> View:
+    """Return the values of a sample, and its picture if it is one.
+
+    The numbers of tokens are not values to edit: another integer is another word.
+
+    Args:
+        x: the sample before edits, as a batch of one.
+        all_x: the excerpt, over whose range a picture goes from black to white.
+    """
+    size = image_size(x.shape[1:])
+    can_edit = x.size <= MOST_VALUES and (
+        x.dtype == np.uint8 or np.issubdtype(x.dtype, np.floating)
+    )
+    picture = None
+    if size is not None:
+        sides = dict(zip(("height", "width", "channels"), size, strict=True))
+        picture = {**sides, "pixels": pixels(x, all_x)}
+    low, high = shown_range(all_x)
+    return {
+        "picture": picture,
+        "values": np.ascontiguousarray(x, "<f4").tobytes() if can_edit else None,
+        "low": low,
+        "high": high,
+        "whole": x.dtype == np.uint8,
+    }
+
+
+def target_of(model: Any, y: Array) -> float | None:
+    """Return the true class or number; None if the target is neither."""
+    if np.ndim(y) and np.size(y) > 1:
+        return float(np.argmax(y)) if scale_of(model) not in (None, "linear") else None
+    return float(np.reshape(y, -1)[0])
+
+
+def decision_of(model: Any, output: Array) -> float | None:
+    """Return the predicted class or number; None if the output is neither."""
+    scale = scale_of(model)
+    if scale is None:
+        return None
+    return float(output[0, 0] if scale == "linear" else decisions(output, scale)[0][0])
+
+
+def outputs_of(model: Any, output: Array) -> list[float]:
+    """Return the outputs for one sample: probabilities if the loss turns scores into them."""
+    values = output[0].reshape(-1)[:MOST_OUTPUTS]
+    scale = scale_of(model)
+    if scale == "softmax" and output.shape[-1] <= MOST_OUTPUTS:
+        values = softmax(values)
+    elif scale == "sigmoid":
+        values = 1 / (1 + np.exp(-np.clip(values, -80, 80)))
+    return [float(value) for value in values]

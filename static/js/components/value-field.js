@@ -1,0 +1,21 @@
+import { html } from "../../vendor/preact.js";
+import { rounded } from "../inspected-layer.js";
+
+/**
+ * A number that the visitor can change; one that the sample cannot hold is replaced by the one before.
+ * @param {{testId: string, value: number, whole: boolean, onValue: (value: number) => void, described?: string}} props
+ *   `whole`: integers from 0 to 255, else float32; `described`: the id of a description
+ */
+export function ValueField({ testId, value, whole, onValue, described }) {
+  const text = String(rounded(value));
+  /** @param {Event} event */
+  function onChange(event) {
+    const field = /** @type {HTMLInputElement} */ (event.currentTarget);
+    const entered = field.valueAsNumber;
+    const fits = whole ? Number.isInteger(entered) && entered >= 0 && entered <= 255 : Number.isFinite(Math.fround(entered));
+    if (fits) onValue(entered);
+    else field.value = text;
+  }
+  return html`<input type="number" class="value-field" data-testid=${testId} step=${whole ? 1 : "any"} min=${whole ? 0 : undefined}
+    max=${whole ? 255 : undefined} value=${text} aria-describedby=${described} onChange=${onChange} />`;
+}

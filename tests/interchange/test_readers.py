@@ -11,7 +11,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.interchange import readers
-from playgrad.interchange.readers import READERS, WEIGHTS, File, Reader, reader_of
+from playgrad.interchange.readers import ONNX, READERS, WEIGHTS, File, Reader, reader_of
 
 
 def from_json(file: File) -> pg.Model:
@@ -52,6 +52,10 @@ def test_the_content_of_bytes_decides(model: pg.Sequential, tmp_path: Path) -> N
     assert reader_of(model.to_json().encode()) is JSON
     assert pg.load_model(model.to_json().encode()).to_json() == model.to_json()
     assert reader_of(path.read_bytes()) is WEIGHTS
+    # The length of a safetensors header may begin with the byte that ONNX files begin with.
+    assert reader_of(b"\x08" + bytes(7) + b'{"a": {}}') is WEIGHTS
+    model.export(tmp_path / "small.onnx")
+    assert reader_of((tmp_path / "small.onnx").read_bytes()) is ONNX
 
 
 def test_a_path_with_another_ending_is_read_as_weights(

@@ -402,6 +402,24 @@ def test_layers_by_name_and_index() -> None:
     assert both.weights == [] and both.clone().get_config() == both.get_config()
 
 
+def test_input_and_output_are_those_of_the_first_call(graph: pg.Graph) -> None:
+    x, other = pg.Input((3,)), pg.Input((3,))
+    dense, merged = nn.Dense(3), nn.Add()
+    with pytest.raises(pg.errors.GraphError, match="has not been called"):
+        _ = dense.input
+    first = dense(x)
+    second = dense(other)
+    result = merged([first, second])
+    assert dense.input is x
+    assert dense.output is first
+    assert merged.input == [first, second]
+    assert merged.output is result
+    base = pg.Model([x, other], result)
+    base.compile("sgd", "mse")
+    base.fit([np.ones((4, 3)), np.ones((4, 3))], np.ones((4, 3)), epochs=1, verbose=0)
+    assert dense.output is first  # the training step calls it again
+
+
 def test_the_last_layer_is_removed() -> None:
     model = pg.Sequential([nn.Dense(3), nn.Dense(2)])
     assert isinstance(model.pop(), nn.Dense)

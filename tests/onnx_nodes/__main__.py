@@ -8,8 +8,8 @@ from pathlib import Path
 
 import onnx
 
+from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError
 from tests.onnx_nodes.cases import NodeCase, check_case, node_cases
-from tests.onnx_nodes.translation import TRANSLATIONS, NotApplicableError
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "onnx.md"
 DEVICES = ("cpu:0", "gpu:0")

@@ -14,10 +14,10 @@ from onnx import helper, numpy_helper
 
 import playgrad as pg
 from playgrad.errors import UnsupportedOpError
-from tests.onnx_nodes import arrays, pointwise, windows
-from tests.onnx_nodes.translation import TRANSLATIONS, Call, NotApplicableError
+from playgrad.interchange.onnx.importing import arrays, pointwise, resizing, windows
+from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError, OperatorCall
 
-assert arrays and pointwise and windows  # imported to register their translations
+assert arrays and pointwise and resizing and windows  # imported to register their translations
 Array = np.ndarray[Any, Any]
 OURS = {"float16", "float32", "float64", "int32", "uint32", "uint8", "bool"}
 """The dtypes of playgrad. int64 is tested as int32, where the values fit."""
@@ -98,7 +98,7 @@ def check_case(case: NodeCase, device: str) -> None:
             None if value is None else pg.placeholder(value.dtype.name, value.shape)
             for value in values
         ]
-        call = Call(inputs, values, _attributes(node), list(node.output))
+        call = OperatorCall(inputs, values, _attributes(node), list(node.output))
         result = translation(call)
         results = [result] if isinstance(result, pg.Tensor) else list(result)
     feeds = {t: v for t, v in zip(inputs, values, strict=True) if t is not None}

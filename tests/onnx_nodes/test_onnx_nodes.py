@@ -8,9 +8,9 @@ from pathlib import Path
 import onnx
 import pytest
 
+from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError
 from tests.onnx_nodes.__main__ import DEVICES, DOCUMENT, run
 from tests.onnx_nodes.cases import check_case, node_cases
-from tests.onnx_nodes.translation import TRANSLATIONS, NotApplicableError
 
 QUICK = ("conv", "gemm", "layernormalization", "matmul", "slice", "softmax", "topk")
 """Modules of the package with an operator each; to generate all cases takes half a minute."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from playgrad.interchange.onnx.importing.model import model_from_onnx
 from playgrad.models.loading import model_from_weights
 from playgrad.models.model import Model
 
@@ -30,9 +31,16 @@ class Reader:
     read: Callable[[File], Model]
 
 
+def _is_onnx(content: bytes) -> bool:
+    """True if the first field is the version of the format, and no safetensors header follows."""
+    return content[:1] == b"\x08" and content[4:9] != b"\0\0\0\0{"
+
+
+ONNX = Reader("onnx", (".onnx",), _is_onnx, model_from_onnx)
+
 WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
 
-READERS: tuple[Reader, ...] = (WEIGHTS,)
+READERS: tuple[Reader, ...] = (ONNX, WEIGHTS)
 """In order: the first that recognizes bytes reads them, and the weights take what is left."""
 
 
@@ -50,16 +58,17 @@ def reader_of(file: File) -> Reader:
 def load_model(file: File) -> Model:
     """Return the model that a file describes, with its weights.
 
-    Files of weights in the safetensors format describe their layers when ``model.save_weights``
-    wrote them; the program is not needed. The model has a graph of its own and is not compiled;
-    nothing in the file is executed.
+    ONNX files become graphs that can be trained; that needs the onnx package. Files of weights in
+    the safetensors format describe their layers when ``model.save_weights`` wrote them; the program
+    is not needed. The model has a graph of its own and is not compiled; nothing in the file is
+    executed.
 
     Args:
         file: a path, whose ending decides the format, or the bytes of a file.
 
     Raises:
-        CheckpointError: the file cannot be read, is damaged, has weights alone, or weights that do
-            not fit its layers.
+        CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
+            fit its layers, or an operator of ONNX that playgrad does not have.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
     return reader_of(file).read(file)

@@ -106,6 +106,38 @@ class Layer(LayerChecks):
         """The variables of the layer; empty before the first call."""
         return list(self.variables.values())
 
+    @property
+    def input(self) -> Tensor | list[Tensor]:
+        """The input of the first call: a tensor, or a list if there are several.
+
+        A model that ends here, or goes on with other layers, is built from it:
+        ``pg.Model(model.inputs, nn.Dense(5)(model.get_layer("fc").input))`` replaces a last layer.
+
+        Raises:
+            GraphError: the layer has not been called yet.
+        """
+        return _one_or_list(self._first_call().inputs)
+
+    @property
+    def output(self) -> Tensor | list[Tensor]:
+        """The result of the first call: a tensor, or a list if there are several.
+
+        Raises:
+            GraphError: the layer has not been called yet.
+        """
+        return _one_or_list(self._first_call().outputs)
+
+    def _first_call(self) -> LayerCall:
+        calls = () if self.graph is None else layers_of(self.graph).calls.values()
+        for call in calls:
+            if call.layer is self:
+                return call
+        raise GraphError(
+            f"{self!r} has not been called, so it has no input and no output yet.",
+            source=self.source,
+            hint="Call it on a tensor, or build its model.",
+        )
+
     # Methods to override
 
     def build(self, *shapes: Shape) -> None:
@@ -327,6 +359,10 @@ def layer_type(kind: str) -> type[Layer]:
             f"there is no layer {kind!r}.", hint=f"Use one of: {', '.join(sorted(_REGISTRY))}."
         )
     return _REGISTRY[kind]
+
+
+def _one_or_list(tensors: Sequence[Tensor]) -> Tensor | list[Tensor]:
+    return tensors[0] if len(tensors) == 1 else list(tensors)
 
 
 def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[Tensor]:

@@ -1,0 +1,242 @@
+"""`read_graph`: the graph of an ONNX file as plain data, checked.
+
+Nothing is believed before it is checked: the sizes of arrays against the bytes that the file has,
+names against those that exist, the order of nodes against what they need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import CheckpointError
+
+Array = np.ndarray[Any, Any]
+
+OPSETS = range(13, 25)
+"""The versions of the operators that are read."""
+_LARGEST = 2**31 - 1
+_DTYPES = {
+    1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
+    10: "float16", 11: "float64", 12: "uint32", 13: "uint64",
+}  # fmt: skip
+_FIELDS = {"float32": "float_data", "int64": "int64_data", "float64": "double_data"}
+_FIELDS |= dict.fromkeys(("uint32", "uint64"), "uint64_data")
+_KINDS = {1: "f", 2: "i", 3: "s", 4: "t", 6: "floats", 7: "ints", 8: "strings"}
+
+
+@dataclass(frozen=True, eq=False)
+class OnnxNode:
+    """A node: an operator with the names of what it takes and gives; "" for one left out."""
+
+    operator: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class OnnxInput:
+    """An input: a dimension is a number, or the name of a free one."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class OnnxGraph:
+    """A graph whose nodes stand in an order in which they can be computed.
+
+    Attributes:
+        opset: the version of the operators.
+    """
+
+    name: str
+    opset: int
+    inputs: tuple[OnnxInput, ...]
+    outputs: tuple[str, ...]
+    initializers: Mapping[str, Array]
+    nodes: tuple[OnnxNode, ...]
+
+
+def dtype_name(number: int) -> str:
+    """Return the dtype of playgrad for that of a tensor: int64 is computed as int32.
+
+    Raises:
+        CheckpointError: playgrad has no such dtype.
+    """
+    name = _DTYPES.get(number, f"number {number}")
+    if name == "int64":
+        return "int32"
+    if name not in ("float32", "uint8", "int32", "bool", "float16", "float64", "uint32"):
+        raise CheckpointError(f"the ONNX file uses the element type {name}, playgrad does not.")
+    return name
+
+
+def read_graph(file: str | Path | bytes) -> OnnxGraph:
+    """Return the graph of an ONNX file.
+
+    Raises:
+        CheckpointError: the onnx package is missing; or the file cannot be read, is damaged, keeps
+            its weights in other files, or has another opset.
+    """
+    try:
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+        from onnx import onnx_ml_pb2
+    except ImportError:
+        raise CheckpointError(
+            "reading ONNX needs the package onnx.", hint='Install it: pip install "playgrad[onnx]"'
+        ) from None
+    if isinstance(file, bytes):
+        content = file
+    else:
+        try:
+            content = Path(file).read_bytes()
+        except OSError as error:
+            raise CheckpointError(f"cannot read {file}: {error.strerror}.") from None
+    model = onnx_ml_pb2.ModelProto()
+    try:
+        model.ParseFromString(content)
+    except (DecodeError, UnicodeDecodeError, ValueError):
+        raise CheckpointError("the file is not in the ONNX format, or is damaged.") from None
+    return _graph(model)
+
+
+def _graph(model: Any) -> OnnxGraph:
+    opsets = [each.version for each in model.opset_import if each.domain in ("", "ai.onnx")]
+    if not model.graph.node or len(opsets) != 1:
+        raise CheckpointError("the file is not in the ONNX format, or is damaged.")
+    if opsets[0] not in OPSETS:
+        raise CheckpointError(
+            f"the ONNX file has opset {opsets[0]}; {OPSETS[0]} to {OPSETS[-1]} are read.",
+            hint="Convert it with onnx.version_converter, or export it again.",
+        )
+    graph = model.graph
+    if graph.sparse_initializer:
+        raise CheckpointError("the ONNX file has sparse weights, which are not read.")
+    initializers = {each.name: tensor_array(each) for each in graph.initializer}
+    if len(initializers) < len(graph.initializer):
+        raise CheckpointError("the ONNX file is damaged: two initializers have the same name.")
+    inputs = tuple(_input(info) for info in graph.input if info.name not in initializers)
+    nodes = tuple(_node(node, number) for number, node in enumerate(graph.node))
+    outputs = tuple(info.name for info in graph.output)
+    _expect_names([each.name for each in inputs], initializers, nodes, outputs)
+    return OnnxGraph(graph.name, opsets[0], inputs, outputs, initializers, nodes)
+
+
+def _input(info: Any) -> OnnxInput:
+    if not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
+        raise CheckpointError(
+            f"the input '{info.name}' of the ONNX file is not a tensor of known rank."
+        )
+    tensor = info.type.tensor_type
+    shape: list[int | str] = []
+    for axis, dim in enumerate(tensor.shape.dim):
+        if not dim.HasField("dim_value"):
+            shape.append(dim.dim_param or f"{info.name}:{axis}")
+        elif 0 < dim.dim_value <= _LARGEST:
+            shape.append(dim.dim_value)
+        else:
+            raise CheckpointError(
+                f"the input '{info.name}' of the ONNX file has a dimension of {dim.dim_value}."
+            )
+    return OnnxInput(info.name, dtype_name(tensor.elem_type), tuple(shape))
+
+
+def _node(node: Any, number: int) -> OnnxNode:
+    name = node.name or f"{node.op_type}_{number}"
+    attributes: dict[str, Any] = {}
+    for each in node.attribute:
+        if each.type not in _KINDS:
+            raise CheckpointError(
+                f"the attribute '{each.name}' of {node.op_type} '{name}' is a graph or of an "
+                "unknown type, which is not read."
+            )
+        attributes[each.name] = _attribute(getattr(each, _KINDS[each.type]))
+    operator = node.op_type
+    if node.domain not in ("", "ai.onnx"):
+        operator = f"{node.domain}.{node.op_type}"
+    return OnnxNode(operator, name, tuple(node.input), tuple(node.output), attributes)
+
+
+def _attribute(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, (int, float)):
+        return value
+    if hasattr(value, "data_type"):
+        return tensor_array(value)
+    return [_attribute(each) for each in value]
+
+
+def tensor_array(tensor: Any) -> Array:
+    """Return the values of a tensor; int64 stays as it is.
+
+    Raises:
+        CheckpointError: the values are in another file, of an unknown type, or do not fill it.
+    """
+    if tensor.data_location == tensor.EXTERNAL or tensor.external_data:
+        raise CheckpointError(
+            f"the values of '{tensor.name}' are in another file, which is not read.",
+            hint="Save the ONNX model as one file.",
+        )
+    name = _DTYPES.get(tensor.data_type)
+    if name is None:
+        dtype_name(tensor.data_type)  # raises
+    dtype, shape = np.dtype(name), tuple(tensor.dims)
+    if tensor.raw_data:
+        values: Array = np.frombuffer(
+            tensor.raw_data[: len(tensor.raw_data) // dtype.itemsize * dtype.itemsize],
+            dtype.newbyteorder("<"),
+        )
+        whole = len(tensor.raw_data) % dtype.itemsize == 0
+    else:
+        stored = np.asarray(getattr(tensor, _FIELDS.get(dtype.name, "int32_data")))
+        values = stored.astype("uint16").view(dtype) if name == "float16" else stored.astype(dtype)
+        whole = True
+    if min(shape, default=1) < 0 or not whole or math.prod(shape) != values.size:
+        raise CheckpointError(
+            f"the ONNX file is damaged: '{tensor.name}' has {values.size} values for its shape "
+            f"{shape}."
+        )
+    return values.astype(dtype, copy=False).reshape(shape)
+
+
+def _expect_names(
+    inputs: Sequence[str],
+    initializers: Iterable[str],
+    nodes: Sequence[OnnxNode],
+    outputs: Sequence[str],
+) -> None:
+    """Check that each name is computed once, and before it is used."""
+    known = {*inputs, *initializers}
+    if len(set(inputs)) < len(inputs):
+        raise CheckpointError("the ONNX file is damaged: two inputs have the same name.")
+    for node in nodes:
+        for name in node.inputs:
+            if name and name not in known:
+                raise CheckpointError(
+                    f"the ONNX file is damaged: {node.operator} '{node.name}' uses '{name}', which "
+                    "no earlier node computes: its nodes form a cycle or are out of order."
+                )
+        for name in filter(None, node.outputs):
+            if name in known:
+                raise CheckpointError(
+                    f"the ONNX file is damaged: '{name}' is computed twice ({node.operator} "
+                    f"'{node.name}')."
+                )
+            known.add(name)
+    missing = [name for name in outputs if name not in known]
+    if missing or not outputs or not inputs:
+        raise CheckpointError(
+            f"the ONNX file is damaged: no node computes its output '{missing[0]}'."
+            if missing
+            else "the graph of the ONNX file has no inputs or no outputs."
+        )

@@ -1,0 +1,131 @@
+"""What of a graph is constant, and how its shapes depend on the size of the batch.
+
+The graph is built twice with free dimensions set to numbers, and everything that does not depend
+on data or weights is computed. What is equal in both is constant. Chains such as
+Shape → Gather → Concat, from which exporters compute the target of a Reshape, end in numbers that
+differ; those depend on the size of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import PlaygradError
+from playgrad.graph.graph import Graph
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.graph.traversal import ancestors
+from playgrad.interchange.onnx.importing.call import NotApplicableError, expect_small
+from playgrad.interchange.onnx.importing.file import OnnxGraph, OnnxNode
+from playgrad.interchange.onnx.importing.replay import Value, applied, refusal
+from playgrad.ops.state import placeholder
+
+Array = np.ndarray[Any, Any]
+_BATCHES, _OTHERS = (3, 5), (64, 96)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a graph before it is built.
+
+    Attributes:
+        constants: values by name, with None in arrays of objects where they depend on the batch.
+        shapes: the shape of every other value, with None for sizes that depend on free dimensions.
+        scaled: the names of values with a size that depends on free dimensions, but is not that of
+            the batch.
+    """
+
+    constants: Mapping[str, Array]
+    shapes: Mapping[str, Shape]
+    scaled: frozenset[str]
+
+
+def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
+    """Return what is constant in ``graph``.
+
+    Args:
+        weights: the initializers that are not.
+
+    Raises:
+        CheckpointError: a node cannot be imported.
+    """
+    free = [size for each in graph.inputs for size in each.shape if isinstance(size, str)]
+    batches = {each.shape[0] for each in graph.inputs if each.shape}
+    first, second = (
+        _probe(
+            graph,
+            weights,
+            {name: (_BATCHES if name in batches else _OTHERS)[run] for name in free},
+        )
+        for run in range(2)
+    )
+    constants: dict[str, Array] = {}
+    shapes: dict[str, Shape] = {}
+    scaled: set[str] = set()
+    for name, one in first.items():
+        two = second[name]
+        if isinstance(one, Tensor) or one.shape != two.shape:
+            pairs = list(zip(one.shape, two.shape, strict=True))
+            shapes[name] = tuple(a if a == b else None for a, b in pairs)
+            if any(a != b and (a, b) != _BATCHES for a, b in pairs):
+                scaled.add(name)
+            continue
+        assert isinstance(two, np.ndarray)
+        if np.array_equal(one, two, equal_nan=one.dtype.kind == "f"):
+            constants[name] = one
+        else:
+            varying = one.astype(object)
+            varying[one != two] = None
+            constants[name] = varying
+    return Facts(constants, shapes, frozenset(scaled))
+
+
+def _probe(graph: OnnxGraph, weights: Sequence[str], sizes: Mapping[str, int]) -> dict[str, Value]:
+    values: dict[str, Value] = dict(graph.initializers)
+    with Graph().as_default():
+        for name in weights:
+            values[name] = placeholder("float32", graph.initializers[name].shape)
+        for each in graph.inputs:
+            shape = [sizes[size] if isinstance(size, str) else size for size in each.shape]
+            values[each.name] = placeholder(each.dtype, shape)
+        for node in graph.nodes:
+            inputs = [values[name] if name else None for name in node.inputs]
+            constant = not any(isinstance(value, Tensor) for value in inputs)
+            results = _results(node, inputs, graph.opset)
+            if constant or node.operator in ("Shape", "Size"):
+                values |= zip(node.outputs, _computed(node, results, graph.opset), strict=False)
+            else:
+                values |= zip(node.outputs, results, strict=False)
+    return values
+
+
+def _results(node: OnnxNode, inputs: Sequence[Value | None], opset: int) -> list[Tensor]:
+    if node.operator == "Dropout":
+        return applied(
+            OnnxNode("Identity", node.name, node.inputs[:1], node.outputs[:1], {}),
+            inputs[:1],
+            opset,
+        )
+    return applied(node, inputs, opset)
+
+
+def _computed(node: OnnxNode, results: Sequence[Tensor], opset: int) -> list[Array]:
+    """Return the values of ``results``, which depend on constants alone."""
+    values: dict[Tensor, Array] = {}
+    needed = ancestors([tensor.node for tensor in results], control=False)
+    for each in sorted(needed, key=lambda other: other.id):
+        try:
+            for tensor in each.outputs:
+                expect_small(tensor.spec.size)
+            inputs = [values[tensor] for tensor in each.inputs]
+            with np.errstate(all="ignore"):
+                values |= zip(each.outputs, each.op.reference(inputs, each.attrs), strict=True)
+        except NotApplicableError as error:
+            raise refusal(node, opset, f"playgrad does not support {error}.") from None
+        except (PlaygradError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise refusal(node, opset, f"it cannot be computed: {error}.") from None
+    return [np.asarray(values[tensor]) for tensor in results]

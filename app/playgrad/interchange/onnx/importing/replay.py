@@ -1,0 +1,122 @@
+"""`applied`: a node of an ONNX graph as operations of playgrad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from playgrad import ops
+from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.interchange.onnx.importing import arrays, pointwise, resizing, windows
+from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError, OperatorCall
+from playgrad.interchange.onnx.importing.file import OnnxNode, dtype_name
+
+assert arrays and pointwise and resizing and windows  # imported to fill the table
+
+Array = np.ndarray[Any, Any]
+Value = Tensor | Array
+"""A tensor, or the value of a constant: with dtype object if it depends on the batch size."""
+
+_LEAST, _MOST = -(2**31), 2**31 - 1
+
+
+def usable(array: Array) -> Array:
+    """Return ``array`` with a dtype of playgrad; int64 is clipped to int32."""
+    if array.dtype == np.int64:  # the extreme numbers mean "to the end" in slices
+        return np.clip(array, _LEAST, _MOST).astype(np.int32)
+    return array
+
+
+class _Operands(Sequence["Tensor | None"]):
+    """The inputs of a node as tensors; constants become tensors once they are looked at."""
+
+    def __init__(self, values: Sequence[Value | None]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Tensor | None]:
+        return (self[number] for number in range(len(self)))
+
+    @overload
+    def __getitem__(self, number: int) -> Tensor | None: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Tensor | None]: ...
+
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(len(self))[number]]
+        value = self._values[number]
+        if value is None or isinstance(value, Tensor):
+            return value
+        if value.dtype == object:
+            raise NotApplicableError(f"input {number} depends on the size of the batch")
+        return ops.constant(usable(value))
+
+
+def applied(
+    node: OnnxNode,
+    values: Sequence[Value | None],
+    opset: int,
+    shapes: Sequence[Shape] = (),
+    like: Tensor | None = None,
+) -> list[Tensor]:
+    """Add the operations of ``node`` to the default graph.
+
+    Args:
+        values: of its inputs; None for one that is left out.
+        shapes: those of its outputs with None for free sizes, if they are known.
+        like: a tensor whose first dimension is that of the batch.
+
+    Raises:
+        CheckpointError: playgrad does not have the operator, or what the node asks of it, or its
+            inputs do not fit; the error names the operator, the node and the opset.
+    """
+    translation = TRANSLATIONS.get(node.operator)
+    if translation is None:
+        raise refusal(node, opset, "playgrad has no such operator.")
+    constants = [None if isinstance(value, Tensor) else value for value in values]
+    try:
+        call = OperatorCall(
+            _Operands(values), constants, _attributes(node), node.outputs, shapes, like
+        )
+        result = translation(call)
+    except NotApplicableError as error:
+        raise refusal(node, opset, f"playgrad does not support {error}.", error.hint) from None
+    except PlaygradError as error:
+        raise refusal(node, opset, f"its inputs do not fit: {error.message}") from None
+    # Attributes and constants of a damaged file can break a translation in any way.
+    except (
+        ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError,
+    ) as error:  # fmt: skip
+        raise refusal(
+            node, opset, f"it is damaged: {type(error).__name__} {str(error)[:200]}."
+        ) from None
+    results = [result] if isinstance(result, Tensor) else list(result)
+    if len(results) < len(node.outputs) and any(node.outputs[len(results) :]):
+        raise refusal(node, opset, f"playgrad computes only {len(results)} of its outputs.")
+    return results
+
+
+def refusal(node: OnnxNode, opset: int, why: str, hint: str | None = None) -> CheckpointError:
+    """Return the error of a node that cannot be imported."""
+    return CheckpointError(
+        f"{node.operator}, node '{node.name}' of opset {opset}: {why}", hint=hint
+    )
+
+
+def _attributes(node: OnnxNode) -> dict[str, Any]:
+    attributes = dict(node.attributes)
+    kind = attributes.get("to", attributes.get("dtype"))
+    if isinstance(kind, int):
+        attributes["playgrad_dtype"] = dtype_name(kind)
+    if isinstance(value := attributes.get("value"), np.ndarray):
+        attributes["playgrad_value"] = usable(value)
+    attributes["operator"] = node.operator
+    return attributes

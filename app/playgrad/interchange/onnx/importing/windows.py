@@ -1,0 +1,189 @@
+"""Convolutions, pooling and normalization of ONNX, whose channels come first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from playgrad import ops
+from playgrad.graph.tensor import Tensor
+from playgrad.interchange.onnx.importing.call import NotApplicableError, OperatorCall, translates
+
+Pairs = list[tuple[int, int]]
+
+
+def _last(x: Tensor) -> Tensor:
+    return ops.transpose(x, [0, *range(2, len(x.shape)), 1])
+
+
+def _first(x: Tensor) -> Tensor:
+    rank = len(x.shape)
+    return ops.transpose(x, [0, rank - 1, *range(1, rank - 1)])
+
+
+def _expect_image(call: OperatorCall) -> None:
+    if len(call.x.shape) not in (3, 4):
+        raise NotApplicableError("windows of three dimensions")
+
+
+def _as_image(x: Tensor) -> Tensor:
+    """Return sequences (n, c, w) as images (n, c, 1, w); images as they are."""
+    return ops.expand_dims(x, 2) if len(x.shape) == 3 else x
+
+
+def _two(values: Sequence[int] | None, fill: int) -> list[int]:
+    values = list(values) if values is not None else [fill, fill]
+    return [fill, *values] if len(values) == 1 else values
+
+
+def _pads(call: OperatorCall, window: Sequence[int], strides: Sequence[int]) -> Pairs:
+    """Return the padding of both axes, before and after."""
+    automatic = call.get("auto_pad", "NOTSET")
+    if automatic in ("SAME_UPPER", "SAME_LOWER"):
+        sizes = _as_image(call.x).shape[2:]
+        pairs = []
+        for size, width, stride in zip(sizes, window, strides, strict=True):
+            if size is None:
+                raise NotApplicableError(f"auto_pad={automatic} of images of unknown size")
+            total = max(0, (-(-size // stride) - 1) * stride + width - size)
+            small, large = total // 2, total - total // 2
+            pairs.append((small, large) if automatic == "SAME_UPPER" else (large, small))
+        return pairs
+    pads = call.get("pads") if automatic == "NOTSET" else None
+    half = len(pads) // 2 if pads else 0
+    pairs = [(pads[i], pads[i + half]) for i in range(half)] if pads else [(0, 0)] * 2
+    return [(0, 0), *pairs] if len(pairs) == 1 else pairs
+
+
+@translates("Conv")
+def _conv(call: OperatorCall) -> Tensor:
+    _expect_image(call)
+    weights = _as_image(call.required(1))
+    strides, dilations = _two(call.get("strides"), 1), _two(call.get("dilations"), 1)
+    sizes = [int(n or 0) for n in weights.shape[2:]]
+    window = [(n - 1) * d + 1 for n, d in zip(sizes, dilations, strict=True)]
+    x = ops.pad(_last(_as_image(call.x)), [(0, 0), *_pads(call, window, strides), (0, 0)])
+    filters = ops.transpose(weights, [2, 3, 1, 0])
+    y = ops.conv2d(x, filters, strides, "valid", dilations, call.get("group", 1))
+    if (bias := call.input(2)) is not None:
+        y = y + bias
+    return ops.squeeze(_first(y), 2) if len(call.x.shape) == 3 else _first(y)
+
+
+@translates("ConvTranspose")
+def _conv_transpose(call: OperatorCall) -> Tensor:
+    _expect_image(call)
+    call.expect("group", 1)
+    weights = _as_image(call.required(1))
+    strides, dilations = _two(call.get("strides"), 1), _two(call.get("dilations"), 1)
+    extra = _two(call.get("output_padding"), 0)
+    filters = ops.transpose(weights, [2, 3, 1, 0])
+    x = _last(_as_image(call.x))
+    y = ops.conv2d_transpose(x, filters, strides, "valid", None, dilations)
+    y = ops.pad(y, [(0, 0), (0, extra[0]), (0, extra[1]), (0, 0)])
+    wanted = call.get("output_shape")
+    automatic = call.get("auto_pad", "NOTSET")
+    if wanted is None and automatic.startswith("SAME"):
+        sizes = x.shape[1:3]
+        wanted = [int(n or 0) * s for n, s in zip(sizes, strides, strict=True)]
+    if wanted is not None:
+        total = [int(a or 0) - b for a, b in zip(y.shape[1:3], _two(wanted, 1), strict=True)]
+        if automatic == "SAME_UPPER":
+            cut = [(n // 2, n - n // 2) for n in total]
+        else:
+            cut = [(n - n // 2, n // 2) for n in total]
+        y = ops.pad(y, [(0, 0), *((max(0, -a), max(0, -b)) for a, b in cut), (0, 0)])
+        cut = [(max(0, a), max(0, b)) for a, b in cut]
+    else:
+        cut = _pads(call, [1, 1], [1, 1])
+    height, width = (int(n or 0) for n in y.shape[1:3])
+    y = y[:, cut[0][0] : height - cut[0][1], cut[1][0] : width - cut[1][1]]
+    if (bias := call.input(2)) is not None:
+        y = y + bias
+    return ops.squeeze(_first(y), 2) if len(call.x.shape) == 3 else _first(y)
+
+
+@translates("MaxPool", "AveragePool")
+def _pool(call: OperatorCall) -> Tensor:
+    _expect_image(call)
+    call.expect("ceil_mode", 0)
+    call.expect("storage_order", 0)
+    if len(call.outputs) > 1:
+        raise NotApplicableError("indices as a second output")
+    if set(_two(call.get("dilations"), 1)) != {1}:
+        raise NotApplicableError("dilated pooling")
+    window, strides = _two(call.get("kernel_shape"), 1), _two(call.get("strides"), 1)
+    pads = [(0, 0), *_pads(call, window, strides), (0, 0)]
+    x = _last(_as_image(call.x))
+    if call.get("operator") == "MaxPool":
+        if not call.x.dtype.startswith("float"):
+            raise NotApplicableError("pooling of integers")
+        y = ops.max_pool2d(ops.pad(x, pads, constant_values=-np.inf), window, strides)
+    else:
+        y = ops.avg_pool2d(ops.pad(x, pads), window, strides)
+        if not call.get("count_include_pad", 0):
+            inside = ops.pad(ops.ones_like(x), pads)
+            y = y / ops.avg_pool2d(inside, window, strides)
+    return ops.squeeze(_first(y), 2) if len(call.x.shape) == 3 else _first(y)
+
+
+@translates("GlobalAveragePool")
+def _global_average(call: OperatorCall) -> Tensor:
+    return ops.reduce_mean(call.x, tuple(range(2, len(call.x.shape))), keepdims=True)
+
+
+@translates("GlobalMaxPool")
+def _global_max(call: OperatorCall) -> Tensor:
+    return ops.reduce_max(call.x, tuple(range(2, len(call.x.shape))), keepdims=True)
+
+
+def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
+    mean = ops.reduce_mean(x, axes, keepdims=True)
+    return (x - mean) * ops.rsqrt(ops.var(x, axes, keepdims=True) + epsilon)
+
+
+def _of_channels(vector: Any, rank: int) -> Tensor:
+    return ops.reshape(vector, [-1] + [1] * (rank - 2))
+
+
+@translates("LayerNormalization")
+def _layer_normalization(call: OperatorCall) -> Sequence[Tensor]:
+    rank = len(call.x.shape)
+    axes = list(range(call.get("axis", -1) % rank, rank))
+    y = _normalized(call.x, axes, call.get("epsilon", 1e-5)) * call.required(1)
+    y = y if (bias := call.input(2)) is None else y + bias
+    mean = ops.reduce_mean(call.x, axes, keepdims=True)
+    deviation = ops.var(call.x, axes, keepdims=True) + call.get("epsilon", 1e-5)
+    return [y, mean, ops.rsqrt(deviation)][: len(call.outputs)]
+
+
+@translates("InstanceNormalization")
+def _instance_normalization(call: OperatorCall) -> Tensor:
+    rank = len(call.x.shape)
+    y = _normalized(call.x, list(range(2, rank)), call.get("epsilon", 1e-5))
+    return y * _of_channels(call.required(1), rank) + _of_channels(call.required(2), rank)
+
+
+@translates("GroupNormalization")
+def _group_normalization(call: OperatorCall) -> Tensor:
+    rank, shape = len(call.x.shape), [-1 if n is None else n for n in call.x.shape]
+    groups = call.get("num_groups")
+    x = ops.reshape(call.x, [shape[0], groups, math.prod(shape[1:]) // groups])
+    y = ops.reshape(_normalized(x, [2], call.get("epsilon", 1e-5)), shape)
+    return y * _of_channels(call.required(1), rank) + _of_channels(call.required(2), rank)
+
+
+@translates("BatchNormalization")
+def _batch_normalization(call: OperatorCall) -> Tensor:
+    if call.get("training_mode", 0):
+        raise NotApplicableError(
+            "training_mode=1",
+            "Call network.eval() before torch.onnx.export, and pass it "
+            "training=torch.onnx.TrainingMode.PRESERVE to keep batch normalization.",
+        )
+    rank = len(call.x.shape)
+    scale, bias, mean, variance = (_of_channels(v, rank) for v in call.all[1:5])
+    return (call.x - mean) * ops.rsqrt(variance + call.get("epsilon", 1e-5)) * scale + bias

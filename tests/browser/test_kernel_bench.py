@@ -27,11 +27,15 @@ def bench(chromium: Browser, server: str) -> Iterator[Playground]:
     playground.close()
 
 
-def open_bench(page: Playground) -> None:
+def open_kernel(page: Playground) -> None:
     search = page.at("graph-search")
     search.fill("dense_1/matmul_1")
     search.press("Enter")
     page.at("node-kernel").click()
+
+
+def open_bench(page: Playground) -> None:
+    open_kernel(page)
     page.at("open-kernel-bench").click()
     expect(page.at("kernel-editor")).to_be_visible(timeout=PATIENCE_MS)
 
@@ -130,3 +134,17 @@ def test_the_training_is_untouched(bench: Playground) -> None:
     bench.finish()
     second = re.search(r"losses .*", bench.text("console"))
     assert first and second and first[0] == second[0]
+
+
+def test_the_tab_says_what_share_of_the_limit_the_kernel_reaches(bench: Playground) -> None:
+    """Time, limit and share agree; and measuring leaves no bench open."""
+    open_kernel(bench)
+    bench.at("measure-limit").click()
+    times = bench.at("kernel-limit").get_by_test_id("kernel-times")
+    expect(times).to_be_visible(timeout=PATIENCE_MS)
+    rows = [row.split() for row in times.locator("tr").all_inner_texts()]
+    assert [row[0] for row in rows] == ["compiler's", "limit"]
+    seconds, limit = (float(row[1]) * {"µs": 1, "ms": 1e3}[row[2]] for row in rows)
+    assert times.locator(".kernel-share").first.inner_text().endswith("% of the limit")
+    share = float(times.locator(".kernel-share").first.inner_text().split("%")[0])
+    assert share == pytest.approx(100 * limit / seconds, abs=1)

@@ -9,7 +9,6 @@ of large matrices. A time below the limit is possible where a tensor fits a cach
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -60,14 +59,16 @@ class PhysicalLimit:
     rates: Rates
 
 
-_measured: weakref.WeakKeyDictionary[WebGpuDevice, Rates] = weakref.WeakKeyDictionary()
+_measured: dict[str, Rates] = {}
+"""By the name of the adapter."""
 
 
 def physical_limit(device: WebGpuDevice, nodes: Iterable[Node]) -> PhysicalLimit:
     """Return the limit of ``nodes``, which have static shapes and are computed together."""
-    if device not in _measured:
-        _measured[device] = _rates(device)
-    rates = _measured[device]
+    adapter = device.host.info.name
+    if adapter not in _measured:
+        _measured[adapter] = _rates(device)
+    rates = _measured[adapter]
     nodes = list(nodes)
     inside = {tensor for node in nodes for tensor in node.outputs}
     read = {tensor for node in nodes for tensor in node.inputs}

@@ -1,8 +1,8 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { kernelBench } from "../actions.js";
-import { count, kernelTime, tick } from "../format.js";
 import { createKernelEditor, markLine, setText } from "../kernel-editor.js";
 import { t } from "../locale.js";
+import { KernelTable } from "./kernel-table.js";
 import { useAnswer } from "./node-answer.js";
 
 /** @import { KernelReport, KernelTimes } from "../../engine/messages.js" */
@@ -90,7 +90,7 @@ function Kernel({ name, number, original }) {
     </div>
     ${problem && html`<pre class="kernel-problem" role="alert" data-testid="kernel-problem">${problem}</pre>`}
     ${report && !report.error && html`<${Report} report=${report} />`}
-    ${times && html`<${Times} times=${times} isChanged=${text !== original} />`}
+    ${times && html`<${KernelTable} times=${times} isChanged=${text !== original} />`}
   `;
 }
 
@@ -104,28 +104,5 @@ function Report({ report: { passed, samples, others } }) {
       <ul>${wrong.map(({ name, problem }) => html`<li key=${name}><b>${words.sample(name)}</b> ${problem}</li>`)}</ul>
       ${others > 0 && html`<p class="hint">${words.others(others)}</p>`}
     </div>
-  `;
-}
-
-/** @param {{times: KernelTimes, isChanged: boolean}} props */
-function Times({ times: { before, after, limit, moved, operations, runs }, isChanged }) {
-  const words = t().bench;
-  const rows = [
-    { name: words.compiled, seconds: before },
-    ...(isChanged ? [{ name: words.edited, seconds: after }] : []),
-    { name: words.limit, seconds: limit },
-  ];
-  const longest = Math.max(...rows.map(({ seconds }) => seconds));
-  return html`
-    <table class="kernel-times" data-testid="kernel-times">
-      <caption>${isChanged ? words.ratio(tick(after / before)) : words.unchanged}</caption>
-      <tbody>${rows.map(({ name, seconds }) => html`<tr key=${name}>
-        <th scope="row">${name}</th>
-        <td><meter min="0" max=${longest} value=${seconds} aria-hidden="true"></meter></td>
-        <td class="kernel-seconds">${kernelTime(seconds)}</td>
-        <td class="kernel-share">${seconds === limit ? "" : words.share(Math.round((100 * limit) / seconds))}</td>
-      </tr>`)}</tbody>
-    </table>
-    <p class="hint">${words.how(runs, count(moved), count(operations))}</p>
   `;
 }

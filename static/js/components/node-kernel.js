@@ -2,6 +2,7 @@ import { html, useEffect, useState } from "../../vendor/preact.js";
 import { nodeKernel } from "../actions.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { KernelLimit } from "./kernel-limit.js";
 import { lazy } from "./lazy.js";
 import { useAnswer } from "./node-answer.js";
 
@@ -27,6 +28,7 @@ export function NodeKernel({ node }) {
     ${others.length > 0 && html`<p>${words.together} <${Names} names=${others} /></p>`}
     ${commands.length > 0 && html`<button type="button" class="button small" data-testid="open-kernel-bench" aria-expanded=${isOpen}
       title=${t().bench.openAbout} onClick=${() => setOpen(!isOpen)}>${isOpen ? t().bench.close : t().bench.open}</button>`}
+    ${!isOpen && commands.length > 0 && html`<${KernelLimit} name=${node.name} />`}
     ${isOpen && html`<${Bench} name=${node.name} />`}
     ${!isOpen && commands.map(({ family, workgroups, nodes, wgsl, length }, at) => html`
       <section class="node-dispatch" key=${at}>

@@ -743,7 +743,8 @@ export const en = {
     compiled: "compiler's",
     edited: "edited",
     limit: "limit",
-    unchanged: "The kernel is unchanged.",
+    measure: "Measure against the limit",
+    measureAbout: "How close the kernel comes to the least time that this device could take",
     ratio: (/** @type {string} */ ratio) => `The edited kernel takes ${ratio} times as long.`,
     share: (/** @type {number} */ percent) => `${percent}% of the limit`,
     how: (/** @type {number} */ runs, /** @type {string} */ moved, /** @type {string} */ operations) =>

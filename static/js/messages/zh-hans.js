@@ -817,7 +817,8 @@ export const zhHans = {
     compiled: "编译器的",
     edited: "修改后的",
     limit: "极限",
-    unchanged: "内核没有修改。",
+    measure: "与极限比较",
+    measureAbout: "内核离本设备所能达到的最短时间有多近",
     ratio: (ratio) => `修改后的内核用时是原来的 ${ratio} 倍。`,
     share: (percent) => `达到极限的 ${percent}%`,
     how: (runs, moved, operations) =>

@@ -82,7 +82,7 @@ function expectData() {
 /** Say why nothing can run in this browser. */
 function refuse() {
   store.engine.value = "broken";
-  store.error.value = { type: "EngineError", message: missingFeature(), line: null, op: null };
+  store.showError({ type: "EngineError", message: missingFeature(), line: null, op: null });
 }
 
 /** Load again, without waiting, what did not arrive. */

@@ -88,8 +88,7 @@ const handlers = {
   },
 
   error({ type, message, line, op, traceback }) {
-    store.error.value = { type, message, line, op, traceback };
-    store.side.value = "build"; // on a phone, where the error is shown
+    store.showError({ type, message, line, op, traceback });
   },
 
   fit_begin({ points = [], ...fit }) {
@@ -212,7 +211,7 @@ const handlers = {
     store.liveModel.value = false;
     store.hasNamespace.value = false;
     store.runState.value = "error";
-    store.error.value = crashReport(message, wasStarting);
+    store.showError(crashReport(message, wasStarting));
     labRecorder.runEnded("error");
   },
 

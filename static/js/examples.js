@@ -25,7 +25,7 @@ export async function loadExamples(session) {
     });
   } catch (problem) {
     const message = t().errors.examples(/** @type {Error} */ (problem).message);
-    store.error.value = { type: "LoadError", message, line: null, op: null };
+    store.showError({ type: "LoadError", message, line: null, op: null });
   }
 }
 

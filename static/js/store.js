@@ -229,6 +229,12 @@ export function note(text, label, act) {
   noticeAction.value = label && act ? { label, act } : null;
 }
 
+/** @param {NonNullable<typeof error.value>} report */
+export function showError(report) {
+  error.value = report;
+  side.value = "build"; // on a phone, where it is shown
+}
+
 /** Forget the numbers of the last run. */
 export function clearRun() {
   fit.value = null;

@@ -15,13 +15,25 @@ from tests.browser.message_scenes import PICTURES, SCENES, visit
 from tests.browser.playground import PATIENCE_MS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
+
+    from tests.browser.sessions import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
 
 CLIPPED = """({ scrollHeight, scrollWidth, clientHeight, clientWidth }) =>
   scrollHeight > clientHeight + 2 || scrollWidth > clientWidth + 2"""
 SIZES = {"laptop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
+
+
+def reach(visitor: Visit, message: Locator) -> None:
+    """Open what holds a message: a phone's menu, or the rest of a long sentence."""
+    visitor.page.wait_for_timeout(100)
+    if not message.count():
+        visitor.at("more").click()
+    more = visitor.at("status-more")
+    if more.count() and more.get_attribute("aria-expanded") == "false":
+        more.click()
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -33,6 +45,7 @@ def test_each_message_is_readable(chromium: Browser, server: str, name: str) -> 
         page = visitor.page
         for device, size in SIZES.items():
             page.set_viewport_size(size)  # type: ignore[arg-type]
+            reach(visitor, message)
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
                 message.scroll_into_view_if_needed()

@@ -11,11 +11,18 @@ import pytest
 from playwright.sync_api import Browser, expect
 from safetensors.numpy import load_file
 
+from tests.browser.message_scenes import visit
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 PHONE = {"width": 390, "height": 844}
+WIDE = ((768, 1024), (1366, 768), (1440, 900))
+NOTE = "async (text) => (await import('/static/js/store.js')).note(text)"
+LONG = (
+    "No new Python could be started, perhaps because the server cannot be reached. This run uses "
+    "the one of the run before, with everything that was left in it. Reload the page to start anew."
+)
 ASKING = GOOD.replace("epochs=2", "epochs=100_000")
 
 
@@ -113,6 +120,107 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(content).to_have_text("x = []    # typed")
     phone.start("1 / 0")
     expect(phone.at("error")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def box_of(playground: Playground, selector: str) -> dict[str, float]:
+    box = playground.page.locator(selector).bounding_box()
+    assert box, selector
+    return {**box, "right": box["x"] + box["width"], "bottom": box["y"] + box["height"]}
+
+
+def test_the_commands_take_one_row(playground: Playground) -> None:
+    """Whatever the sentence says; the rest of a long one unfolds over the page."""
+    page, sentence = playground.page, playground.at("status-sentence")
+    more = playground.at("status-more")
+    before = page.viewport_size
+    assert before
+
+    def expect_one_row(width: int) -> None:
+        page.wait_for_timeout(100)
+        assert box_of(playground, ".transport")["height"] == 48, (width, sentence.inner_text())
+        for shown in (".status", ".status-sentence", "[data-testid=loss]"):
+            box = box_of(playground, shown)
+            assert box["right"] <= width, shown
+            assert box["bottom"] <= box_of(playground, ".transport")["bottom"], shown
+
+    try:
+        for width, height in WIDE:
+            page.set_viewport_size({"width": width, "height": height})
+            playground.at("reset").click()
+            playground.expect_status("ready")
+            expect_one_row(width)
+            playground.finish(GOOD)
+            expect_one_row(width)
+            page.evaluate(NOTE, LONG)
+            expect(more).to_be_visible()
+            expect_one_row(width)
+            expect(sentence).to_have_text(LONG)
+            expect(sentence).to_have_attribute("title", LONG)
+            workspace = box_of(playground, ".workspace")
+            more.press("Enter")
+            expect(more).to_have_attribute("aria-expanded", "true")
+            assert sentence.evaluate("line => line.scrollHeight <= line.clientHeight")
+            unfolded = box_of(playground, ".status-sentence")
+            assert unfolded["y"] >= box_of(playground, ".transport")["bottom"]
+            assert 0 <= unfolded["x"] < unfolded["right"] <= width
+            assert box_of(playground, ".workspace") == workspace
+            more.press("Enter")
+            expect_one_row(width)
+            page.evaluate(NOTE, "")
+            expect(more).to_have_count(0)
+    finally:
+        page.set_viewport_size(before)
+
+
+def test_a_phone_has_two_rows_of_commands_and_numbers(phone: Playground) -> None:
+    """A third one has the sentence, if it says more than the status, and all of it."""
+    sentence = phone.at("status-sentence")
+
+    def expect_two_rows() -> None:
+        phone.wait(lambda: box_of(phone, ".transport")["height"] <= 84, seconds=5)
+        status, step = box_of(phone, ".status"), box_of(phone, "[data-testid=step]")
+        numbers = box_of(phone, ".transport > .statistics")
+        assert status["y"] < step["bottom"] <= numbers["y"]
+        assert status["right"] <= PHONE["width"]
+        assert box_of(phone, "[data-testid=test-accuracy]")["bottom"] <= numbers["bottom"] + 1
+        assert sentence.inner_text(), "screen readers still get it"
+
+    phone.expect_status("ready")
+    expect_two_rows()
+    phone.start(ASKING)
+    expect(phone.at("epoch")).not_to_have_text("–", timeout=PATIENCE_MS)
+    expect_two_rows()
+    phone.timed("pause", "paused")
+    expect_two_rows()
+    phone.at("reset").click()
+    phone.expect_status("ready")
+    phone.at("tab-build").click()
+    phone.finish(GOOD)
+    expect_two_rows()
+    phone.page.evaluate(NOTE, LONG)
+    expect(sentence).to_have_text(LONG)
+    line = box_of(phone, ".status-sentence")
+    assert line["y"] >= box_of(phone, ".transport > .statistics")["bottom"]
+    assert line["width"] > 300
+    assert sentence.evaluate("line => line.scrollHeight <= line.clientHeight")
+    expect(phone.at("status-more")).to_have_count(0)
+
+
+def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(chromium: Browser, server: str) -> None:
+    """The other look for a GPU is in the menu, which makes room for the answer."""
+    with visit(chromium, server, "no GPU") as visitor:
+        visitor.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        visitor.expect_status("ready")
+        assert box_of(visitor, "[data-testid=example-select]")["width"] >= 150
+        expect(visitor.at("gpu-again")).to_have_count(0)
+        visitor.at("more").click()
+        expect(visitor.at("gpu-again")).to_have_text("Try the GPU again")
+        visitor.at("gpu-again").click()
+        expect(visitor.at("gpu-again")).to_have_count(0)
+        expect(visitor.at("more")).to_be_focused()
+        answer = visitor.at("status-sentence")
+        expect(answer).to_contain_text("There is still no GPU", timeout=PATIENCE_MS)
+        assert box_of(visitor, ".status-sentence")["width"] > 300
 
 
 def test_another_example_shows_nothing_of_the_run_before(playground: Playground) -> None:

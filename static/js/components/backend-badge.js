@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../actions.js";
 import { gpuProblem } from "../gpu-problem.js";
+import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 
@@ -78,8 +79,19 @@ export function DeviceChip() {
         <option value="cpu">${words.cpu}</option>
       </select>
     </span>
-    ${canTryAgain() && html`
-      <button type="button" class="button small gpu-again" data-testid="gpu-again" title=${about} onClick=${lookForGpu}>${words.tryAgain}</button>
-    `}
+    ${!isPhone.value && html`<${GpuAgain} />`}
   `;
+}
+
+/**
+ * Looks for a GPU again, where one may have come back.
+ * @param {{after?: () => void}} props `after`: called once it is pressed
+ */
+export function GpuAgain({ after }) {
+  if (!canTryAgain()) return null;
+  const look = () => {
+    lookForGpu();
+    after?.();
+  };
+  return html`<button type="button" class="button small gpu-again" data-testid="gpu-again" title=${details()} onClick=${look}>${t().devices.tryAgain}</button>`;
 }

@@ -3,15 +3,20 @@ import { Icon } from "./icons.js";
 
 /**
  * A button of the header and what it unfolds. Escape and a press elsewhere fold it.
- * @param {{id: string, title: string, about: string, icon: string, content: () => any, label?: string, isNamed?: boolean,
+ * @param {{id: string, title: string, about: string, icon: string, content: (props: {close: () => void}) => any, label?: string, isNamed?: boolean,
  *          onOpen?: () => void}} props
- *   `content`: a component; `label`: for screen readers, if the title does not say enough; `isNamed`: the
+ *   `content`: a component, which may close the menu; `label`: for screen readers, if the title does not say enough; `isNamed`: the
  *   title is a name of the visitor's, which is cut if it is long
  */
 export function Menu({ id, title, about, icon, content: Content, label = title, isNamed = false, onOpen }) {
   const [isOpen, setOpen] = useState(false);
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const button = useRef(/** @type {HTMLElement | null} */ (null));
+
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
 
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -22,9 +27,7 @@ export function Menu({ id, title, about, icon, content: Content, label = title, 
       if (!place.current?.contains(/** @type {Node} */ (target))) setOpen(false);
     }, { signal });
     document.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      setOpen(false);
-      button.current?.focus();
+      if (event.key === "Escape") close();
     }, { signal });
     return () => listeners.abort();
   }, [isOpen]);
@@ -35,7 +38,7 @@ export function Menu({ id, title, about, icon, content: Content, label = title, 
         aria-controls=${`${id}-content`} title=${about} onClick=${() => setOpen(!isOpen)}>
         <${Icon} name=${icon} /><span>${title}</span>${isNamed && html`<${Icon} name="down" />`}
       </button>
-      ${isOpen && html`<div class="menu-content" id=${`${id}-content`} role="group" aria-label=${label}><${Content} /></div>`}
+      ${isOpen && html`<div class="menu-content" id=${`${id}-content`} role="group" aria-label=${label}><${Content} close=${close} /></div>`}
     </div>
   `;
 }

@@ -1,16 +1,19 @@
 import { html } from "../../vendor/preact.js";
 import { t } from "../locale.js";
+import { GpuAgain } from "./backend-badge.js";
 import { LanguageField } from "./language-select.js";
 import { Menu } from "./menu.js";
 import { ThemeButton } from "./theme-button.js";
 
-/** What the header of a phone has no room for: the language, the theme and the documentation. */
+/** What the header of a phone has no room for: the language, the theme, the documentation, and another look for a GPU. */
 export function MoreMenu() {
   return html`<${Menu} id="more" title=${t().header.more} icon="more" about=${t().header.moreAbout} content=${Choices} />`;
 }
 
-const Choices = () => html`
+/** @param {{close: () => void}} props */
+const Choices = ({ close }) => html`
   <div class="more-choices">
+    <${GpuAgain} after=${close} />
     <label class="more-choice"><span>${t().header.language}</span><${LanguageField} /></label>
     <${ThemeButton} isNamed />
     <a class="link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>

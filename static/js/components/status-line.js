@@ -7,11 +7,11 @@ import { gpuProblem } from "../gpu-problem.js";
 import { t } from "../locale.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";
+import { StatusSentence } from "./status-sentence.js";
 
-/** A sentence about the state of the run. */
-function sentence() {
-  const { engine, queuedRun, intent, notice, runState, startingDevices, fit, progress } = store;
-  const about = fit.value;
+/** What the status does not say; "" if that is all there is. */
+function news() {
+  const { engine, queuedRun, notice, runState, startingDevices, progress } = store;
   const words = t().status;
   if (engine.value === "broken") {
     return missingFeature() ? words.unsupported : words.notStarted;
@@ -19,35 +19,58 @@ function sentence() {
   if (engine.value === "starting") {
     return t().numbers.sentences([notice.value, words.stages[store.bootStage.value], amount(), queuedRun.value ? words.waits : ""]);
   }
-  /** @type {Partial<Record<import("../store.js").Intent, string>>} */
-  const intents = words.intents;
-  const underWay = intent.value && intents[intent.value];
-  if (underWay) return underWay;
+  if (underWay()) return "";
   if (store.past.value) return t().undo.looking(store.past.value.step, progress.value.step);
   if (notice.value) return notice.value;
   if (store.source.value.trim() === "" && !store.active.value) return words.noCode;
   if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {
     return words.noGpu(gpuProblem());
   }
+  const divergence = store.divergence.value ? diverged(store.divergence.value) : "";
   switch (runState.value) {
     case "running":
       if (startingDevices.value.length > 0) return words.startingDevices(startingDevices.value);
-      if (store.awaitedData.value) return loadingData(store.awaitedData.value);
-      return about ? words.training(about.parameters, place(about)) : words.running;
+      return store.awaitedData.value ? loadingData(store.awaitedData.value) : "";
     case "paused":
-      if (isLost.value) return words.lost;
-      return about ? words.paused[store.stepUnit.value] : words.pausedBefore;
+      return isLost.value ? words.lost : "";
     case "stopped":
-      if (store.divergence.value) return t().numbers.sentences([words.stopped, diverged(store.divergence.value)]);
-      return store.kept.value ? words.stoppedKept : words.stopped;
+      if (divergence) return t().numbers.sentences([words.stopped, divergence]);
+      return store.kept.value ? words.stoppedKept : "";
     case "done":
-      if (store.divergence.value) return diverged(store.divergence.value);
-      return about ? words.trained(duration(store.earlierSeconds.value + progress.value.seconds)) : words.finished;
+      return divergence;
     case "error":
       return words.failed;
     default:
+      return "";
+  }
+}
+
+/** The status in a sentence. */
+function plainly() {
+  const { runState, fit, progress } = store;
+  const about = fit.value;
+  const words = t().status;
+  const command = underWay();
+  if (command) return command;
+  switch (runState.value) {
+    case "running":
+      return about ? words.training(about.parameters, place(about)) : words.running;
+    case "paused":
+      return about ? words.paused[store.stepUnit.value] : words.pausedBefore;
+    case "stopped":
+      return words.stopped;
+    case "done":
+      return about ? words.trained(duration(store.earlierSeconds.value + progress.value.seconds)) : words.finished;
+    default:
       return words.idle;
   }
+}
+
+/** The command that the engine executes, in a sentence; "" if it needs none. */
+function underWay() {
+  /** @type {Partial<Record<import("../store.js").Intent, string>>} */
+  const intents = t().status.intents;
+  return (store.intent.value && intents[store.intent.value]) ?? "";
 }
 
 /** @param {import("../divergence.js").Divergence} divergence */
@@ -77,11 +100,12 @@ function place({ device, adapter }) {
 export function StatusLine() {
   const hasEnded = store.status.value === "done" || store.status.value === "stopped";
   const status = hasEnded && store.divergence.value ? "diverged" : store.status.value;
+  const said = news();
   return html`
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${t().status.states[status]}</span>
-      <span class="status-sentence" role="status" data-testid="status-sentence">${sentence()}</span>
-      ${store.noticeAction.value && html`<button type="button" class="link" data-testid="notice-action"
+      <${StatusSentence} text=${said || plainly()} isPlain=${!said} />
+      ${store.noticeAction.value && html`<button type="button" class="link notice-action" data-testid="notice-action"
         onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
       <${ContinueButton} />
       ${isWaiting() && html`<${Elapsed} />`}

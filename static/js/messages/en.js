@@ -258,6 +258,7 @@ export const en = {
     resume: (/** @type {number} */ step, /** @type {number} */ total) => `Continue from step ${count(step)} of ${count(total)}`,
     resumeShort: "Continue",
     resumeAbout: "Continue training from the kept weights (F8)",
+    whole: "Show the whole message",
   },
   notes: {
     tryAgain: "Try again",

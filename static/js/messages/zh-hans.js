@@ -223,6 +223,7 @@ export const zhHans = {
     resume: (step, total) => `从第 ${count(step)} 步继续（共 ${count(total)} 步）`,
     resumeShort: "继续",
     resumeAbout: "从保留的权重继续训练（F8）",
+    whole: "显示完整消息",
   },
   notes: {
     tryAgain: "重试",

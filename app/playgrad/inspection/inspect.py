@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.vocabulary import Vocabulary
 from playgrad.errors import GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
@@ -16,9 +17,11 @@ from playgrad.inspection.activations import Silenced, check_units, compute, resu
 from playgrad.inspection.attention import attention_weights
 from playgrad.inspection.compare import relative_change
 from playgrad.inspection.kernel_bench import KernelBench
+from playgrad.inspection.next_tokens import NextTokens, next_tokens
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.operations import StepSight, step_operations
 from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.text_table import ruled_table
 from playgrad.inspection.weights import WeightStatistics, statistics
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.nn.masks import mask_of
@@ -144,6 +147,33 @@ class Inspection:
         xs = prepare_inputs(self._model, x, "x")
         return attention_weights(self._model, xs, self._silenced)
 
+    def next_tokens(
+        self,
+        tokens: Any,
+        top_k: int = 5,
+        temperature: float = 1.0,
+        vocabulary: Vocabulary | None = None,
+    ) -> NextTokens:
+        """Return the probabilities of the next token after each position of a sequence.
+
+        They are the softmax of what ``predict`` returns. The model is one that `pg.generate` takes.
+        After each position it sees the tokens up to there, and no more than it has positions; one
+        with scores of the next token only needs that many.
+
+        Args:
+            tokens: one sequence of whole numbers, or a text if there is a ``vocabulary``.
+            top_k: the number of most probable tokens to list.
+            temperature: scores are divided by it before softmax. 0 gives the most probable token
+                all of the probability.
+            vocabulary: of the tokens; with it, the result prints them.
+
+        Raises:
+            ShapeError: the model or the tokens have another shape.
+            DataError: there are no tokens, or the vocabulary or the model does not have one.
+            GraphError: predicting would change a variable or the random state.
+        """
+        return next_tokens(self._model, tokens, top_k, temperature, vocabulary, self._silenced)
+
     def predict(self, x: Any) -> Any:
         """Return the outputs for ``x``, an array, or a list if the model has several outputs."""
         values = self._compute(self._model.outputs, prepare_inputs(self._model, x, "x"))
@@ -235,14 +265,9 @@ class Inspection:
                 first = ("", "")
             if not layer.weights:
                 rows.append((*first, "", "", "", "", ""))
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
         silenced = [f"{name}: {units}" for name, units in self._silenced.items()]
         ending = [f"silenced: {', '.join(silenced)}"] if silenced else []
-        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], *ending])
+        return "\n".join([*ruled_table(rows), *ending])
 
     __repr__ = __str__
 
@@ -282,7 +307,8 @@ def inspect(model: TrainableNetwork) -> Inspection:
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
     table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``compare(x, changed)``,
-    ``predict(x)``, ``evaluate(x, y)``, and ``silenced(units)``, in which some units are 0.
+    ``next_tokens(tokens)``, ``predict(x)``, ``evaluate(x, y)``, and ``silenced(units)``, in which
+    some units are 0.
 
     Raises:
         GraphError: the model is not built.

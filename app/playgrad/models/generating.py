@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.models.model import Model
 from playgrad.models.next_position import stored_positions
-from playgrad.models.text_form import TextForm, text_form
+from playgrad.models.text_form import TextForm, checked_text_form, text_form
 
 Array = np.ndarray[Any, Any]
 
@@ -83,21 +83,8 @@ def writing(
     Raises:
         ShapeError, DataError: as `generate` does.
     """
-    form = text_form(model)
-    if form is None:
-        raise ShapeError(
-            "generate() needs a model from (batch, positions) to (batch, positions, tokens) or "
-            f"(batch, tokens), got {shape_text(model.inputs[0].shape)} to "
-            f"{shape_text(model.outputs[0].shape)}.",
-        )
-    if not prompt:
-        raise DataError("the prompt is empty.", hint="Give at least one token.")
-    if len(prompt) < form.least:
-        raise ShapeError(
-            f"the model predicts a token from the {form.length} before it, but the prompt has "
-            f"{len(prompt)}.",
-            hint=f"Give at least {form.length} tokens.",
-        )
+    form = checked_text_form(model, "generate()")
+    form.check_length(len(prompt))
     strange = [token for token in prompt if not 0 <= token < form.tokens]
     if form.one_hot and strange:
         raise DataError(f"tokens are from 0 to {form.tokens - 1}, but the prompt has {strange[0]}.")
@@ -123,9 +110,7 @@ def _written(
             scores = stored.scores(tokens)
         else:
             scores = _computed_again(model, form, tokens[-form.length :])
-        scores = scores.astype(np.float64)
-        if form.gives_probabilities:
-            scores = np.log(np.maximum(scores, np.finfo(np.float64).tiny))
+        scores = form.scores(scores)
         token = _chosen(scores, temperature, top_k, random)
         tokens.append(token)
         yield token, scores
@@ -135,8 +120,7 @@ def _computed_again(model: Model, form: TextForm, tokens: Sequence[int]) -> Arra
     """Return the outputs after ``tokens``, computing all positions."""
     padded = np.zeros((1, form.length), np.int32)
     padded[0, : len(tokens)] = tokens
-    x = np.eye(form.tokens, dtype=np.float32)[padded] if form.one_hot else padded
-    outputs: Array = model.predict(x)[0]
+    outputs: Array = model.predict(form.inputs(padded))[0]
     return outputs[len(tokens) - 1] if form.each else outputs
 
 

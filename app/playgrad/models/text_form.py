@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from playgrad.dtypes import dtype
+from playgrad.errors import DataError, ShapeError, shape_text
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,52 @@ class TextForm:
     def least(self) -> int:
         """The number of tokens that the first prediction needs."""
         return 1 if self.each else self.length
+
+    def inputs(self, tokens: Array) -> Array:
+        """Return the inputs of the model for tokens (batch, positions)."""
+        return np.eye(self.tokens, dtype=np.float32)[tokens] if self.one_hot else tokens
+
+    def scores(self, outputs: Array) -> Array:
+        """Return the scores before softmax that outputs of the model are, as float64."""
+        scores = outputs.astype(np.float64)
+        if self.gives_probabilities:
+            return np.log(np.maximum(scores, np.finfo(np.float64).tiny))
+        return scores
+
+    def check_length(self, count: int) -> None:
+        """Check that ``count`` tokens are enough for a prediction.
+
+        Raises:
+            DataError: there is no token.
+            ShapeError: there are too few.
+        """
+        if not count:
+            raise DataError("the prompt is empty.", hint="Give at least one token.")
+        if count < self.least:
+            raise ShapeError(
+                f"the model predicts a token from the {self.length} before it, but the prompt has "
+                f"{count}.",
+                hint=f"Give at least {self.length} tokens.",
+            )
+
+
+def checked_text_form(model: Any, caller: str) -> TextForm:
+    """Return the shapes of a model that continues sequences of tokens.
+
+    Args:
+        caller: the function that needs such a model: ``"generate()"``.
+
+    Raises:
+        ShapeError: the model has other shapes.
+    """
+    form = text_form(model)
+    if form is None:
+        raise ShapeError(
+            f"{caller} needs a model from (batch, positions) to (batch, positions, tokens) or "
+            f"(batch, tokens), got {shape_text(model.inputs[0].shape)} to "
+            f"{shape_text(model.outputs[0].shape)}.",
+        )
+    return form
 
 
 def text_form(model: Any) -> TextForm | None:

@@ -108,6 +108,7 @@ const placement = record({
   rows: listOf(record({ scope: text, nodes: listOf(text), device: text, reason: text })),
 });
 
+const expectedFields = { token: text, chance: number };
 const viewFacts = { version: count, seconds: number };
 const targeted = record({ points: bytes, targets: bytes, total: count });
 
@@ -140,7 +141,7 @@ const VIEWS = {
   }),
   text: record({
     ...viewFacts, prompt: text, predicted: text, problem: nullable(text),
-    expected: listOf(record({ token: text, chance: number })),
+    expected: listOf(record(expectedFields)),
     data: optional(record({ prompt: text, unit: oneOf("character", "word"), tokens: count, least: count })),
   }),
 };
@@ -216,6 +217,17 @@ const attentionMaps = record({
 });
 /** @type {Check} */
 const attention = (value) => (value?.shows === "none" ? noAttention(value) : value?.shows === "maps" && attentionMaps(value));
+
+const noNextTokens = record({ reason: oneOf("restored", "text"), seconds: number });
+const expectedTokens = record({
+  seconds: number, unit: oneOf("character", "word"), least: count, length: count, sample: sampleNumber, text, total: count,
+  tokens: listOf(text), perplexity: nullable(number), problem: nullable(text),
+  predictions: listOf(record({
+    position: count, top: listOf(record(expectedFields)), came: nullable(record({ ...expectedFields, rank: count })),
+  })),
+});
+/** @type {Check} */
+const nextTokens = (value) => (value?.shows === "none" ? noNextTokens(value) : value?.shows === "tokens" && expectedTokens(value));
 
 const unavailable = record({ code: text, values });
 
@@ -320,7 +332,8 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph), execution: optional(execution),
     operations: optional(operations),
     task: optional(task), histograms: optional(histograms), layers: optional(layersView),
-    samples: optional(samples), projection: optional(projection), attention: optional(attention), node: optional(node),
+    samples: optional(samples), projection: optional(projection), attention: optional(attention),
+    next_tokens: optional(nextTokens), node: optional(node),
     nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),
     bench: optional(kernelBench),
     outcome: optional(oneOf("done", "error", "interrupted")),

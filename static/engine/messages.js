@@ -132,8 +132,8 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
- *   `attention`, `export`, `inspect_layers`, `predict`, `projection`, `samples`, `task_view`: about the
- *     model as it was at the checkpoint that is the payload, if there is one.
+ *   `attention`, `export`, `inspect_layers`, `next_tokens`, `predict`, `projection`, `samples`, `task_view`:
+ *     about the model as it was at the checkpoint that is the payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.
@@ -145,6 +145,7 @@
  *     layer's principal components, the last hidden one for ""; `known`: the version of the samples
  *     that the page has.
  *   `attention`: the weights of attention for one sample, in the layer with this name or the first.
+ *   `next_tokens`: what the model expects after each position of a text, or of a sample for null.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
  *     the first batch, or for the sample with this number.
  *   `node_kernel`: the kernel that computes a node.
@@ -179,6 +180,7 @@
  *   | {kind: "samples", known: number}
  *   | {kind: "projection", known: number, layer: string}
  *   | {kind: "attention", sample: number, layer: string}
+ *   | {kind: "next_tokens", text: string | null, sample: number, temperature: number}
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
  *   | {kind: "node_kernel", name: string}
  *   | {kind: "node_time", name: string}
@@ -203,6 +205,7 @@
  *   samples: {samples: SamplesView},
  *   projection: {projection: ProjectionView},
  *   attention: {attention: AttentionView},
+ *   next_tokens: {next_tokens: NextTokensView},
  *   node_view: {node: NodeView},
  *   node_kernel: {node_kernel: {kernel: NodeKernel | null, problem: Unavailable | null}},
  *   node_time: {node_time: {measured: NodeTime | null, problem: Unavailable | null}},
@@ -429,6 +432,16 @@
  * )} AttentionView
  *   `attention`: the network has none; `weights` (heads, queries, keys): the first ones, of `total`; tokens:
  *   at the positions, if the sequence is that of the sample
+ * @typedef {(
+ *   | {shows: "none", reason: "restored" | "text", seconds: number}
+ *   | {shows: "tokens", seconds: number, unit: "character" | "word", least: number, length: number,
+ *      sample: SampleNumber, text: string, total: number, tokens: string[], predictions: NextToken[],
+ *      perplexity: number | null, problem: string | null}
+ * )} NextTokensView
+ *   `text`: the model does not write text; `least`: tokens before the first prediction; `length`: positions
+ *   of the model; `tokens`: the first ones, of `total`; `problem`: why the text does not fit
+ * @typedef {{position: number, top: Expected[], came: (Expected & {rank: number}) | null}} NextToken
+ *   what is expected after a position, from 0; `came`: the token that follows there, if one does
  * @typedef {{number: number, count: number, tested: boolean}} SampleNumber `tested`: not trained with
  * @typedef {"restored" | "data" | "outputs" | "layers"} NoSamples
  *   why there are none: the model was restored, without its data; it has several inputs or outputs; it

@@ -20,7 +20,7 @@ import * as store from "./store.js";
 
 /**
  * @import {
- *   Answers, AttentionView, LayersQuestion, LayersView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, ExportFormat
+ *   Answers, AttentionView, LayersQuestion, LayersView, NextTokensView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView, ExportFormat
  * } from "../engine/messages.js"
  */
 
@@ -417,6 +417,17 @@ export async function projectionView(known, layer) {
 export async function attentionView(sample, layer) {
   const answer = await ask({ kind: "attention", sample, layer }, store.past.value?.bytes);
   return answer.attention;
+}
+
+/**
+ * The tokens that the model expects after each position of a text.
+ * @param {{text: string | null, sample: number, temperature: number}} question `text`: null for that of the sample
+ * @returns {Promise<NextTokensView>}
+ * @throws {EngineFailure}
+ */
+export async function nextTokensView(question) {
+  const answer = await ask({ kind: "next_tokens", ...question }, store.past.value?.bytes);
+  return answer.next_tokens;
 }
 
 /**

@@ -20,5 +20,6 @@ export const INSPECT_VIEWS = [
   view("samples", () => t().inspectSamples.title, async () => (await import("./components/inspect-samples.js")).SamplesView),
   view("projection", () => t().inspectProjection.title, async () => (await import("./components/inspect-projection.js")).ProjectionPanel),
   view("attention", () => t().inspectAttention.title, async () => (await import("./components/inspect-attention.js")).AttentionPanel),
+  view("next", () => t().inspectNext.title, async () => (await import("./components/inspect-next-tokens.js")).NextTokensPanel),
   view("histograms", () => t().inspectHistograms.name, async () => (await import("./components/inspect-histograms.js")).HistogramsView),
 ];

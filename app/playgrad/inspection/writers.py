@@ -42,6 +42,13 @@ def codes_of(x: Array, form: TextForm) -> list[int]:
     return codes
 
 
+def last_target(y: Array, form: TextForm) -> int:
+    """Return the token after the last position, of the targets of one sample."""
+    if y.shape[-1:] == (form.tokens,) and y.ndim == 1 + form.each and form.tokens > 1:
+        y = y.argmax(axis=-1)
+    return int(y.reshape(-1)[-1])
+
+
 def _predicts_what_follows(excerpt: Excerpt, form: TextForm) -> bool:
     """Return whether the data are tokens, and targets at each position are those of the next."""
     x, y = excerpt.x, excerpt.y

@@ -21,6 +21,7 @@ from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
 from playgrad.page.layers_view import layers_view
+from playgrad.page.next_tokens_view import next_tokens_view
 from playgrad.page.operations_view import operations_view
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sample_views import projection_view, samples_view
@@ -140,5 +141,6 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "samples": samples_view,
     "projection": projection_view,
     "attention": attention_view,
+    "next_tokens": next_tokens_view,
 }
 """A function of the model and the request, for each kind of request."""

@@ -18,7 +18,16 @@ from playgrad.training.checkpoint import Checkpoint
 
 Values = dict[Tensor, np.ndarray[Any, Any]]
 ABOUT_WEIGHTS = frozenset(
-    {"attention", "export", "inspect_layers", "predict", "projection", "samples", "task_view"}
+    {
+        "attention",
+        "export",
+        "inspect_layers",
+        "next_tokens",
+        "predict",
+        "projection",
+        "samples",
+        "task_view",
+    }
 )
 """Questions that can be asked about the model as it was: their payload is a checkpoint."""
 

@@ -54,8 +54,13 @@ def text_view(writer: Writer, sample: dict[str, Any] | None) -> View:
     try:
         return view | _written(writer, prompt, chosen)
     except (DataError, ShapeError) as error:  # the prompt does not fit
-        problem = f"{error.message} {error.hint or ''}".strip()
-        return view | {"problem": problem[0].upper() + problem[1:]}
+        return view | {"problem": problem_of(error)}
+
+
+def problem_of(error: DataError | ShapeError) -> str:
+    """Return what is wrong with a text, as sentences."""
+    problem = f"{error.message} {error.hint or ''}".strip()
+    return problem[0].upper() + problem[1:]
 
 
 def _written(writer: Writer, prompt: str, chosen: dict[str, Any]) -> View:

@@ -1,11 +1,10 @@
 import { html, useEffect } from "../../vendor/preact.js";
-import { percent } from "../format.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
-import { visible } from "../tokens.js";
+import { TokenBar } from "./token-bar.js";
 
 /**
- * @import { Expected, TaskView, TextData } from "../../engine/messages.js"
+ * @import { TaskView, TextData } from "../../engine/messages.js"
  * @typedef {Extract<TaskView, {shows: "text"}>} TextView
  */
 
@@ -56,21 +55,8 @@ export function TextSample({ view }) {
       ${view.expected.length > 0 && html`
         <h3 id="sample-next">${words.next(data.unit)}</h3>
         <ol class="probabilities sample-expected" aria-labelledby="sample-next" data-testid="sample-expected">
-          ${view.expected.map(({ token, chance }, at) => html`<${Bar} key=${at} token=${token} chance=${chance} isBest=${at === 0} />`)}
+          ${view.expected.map(({ token, chance }, at) => html`<${TokenBar} key=${at} token=${token} chance=${chance} isBest=${at === 0} />`)}
         </ol>`}
     </div>
-  `;
-}
-
-/** @param {Expected & {isBest: boolean}} props */
-function Bar({ token, chance, isBest }) {
-  return html`
-    <li class="probability" data-best=${isBest ? "" : undefined}>
-      <span class="probability-digit">${visible(token)}</span>
-      <span class="probability-track" aria-hidden="true">
-        <span class="probability-fill" style=${{ transform: `scaleX(${chance})` }}></span>
-      </span>
-      <span class="probability-value">${percent(chance, 1)}</span>
-    </li>
   `;
 }

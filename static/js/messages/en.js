@@ -202,6 +202,32 @@ export const en = {
     table: "Table of weights",
     corner: "query",
   },
+  inspectNext: {
+    title: "Next tokens",
+    none: {
+      restored: "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
+      text: "This is for networks that write text: they predict the next token of a sequence, and the program has a pg.data.Vocabulary.",
+    },
+    text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) => `Text${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
+    own: "Your text",
+    fromData: "Samples of the data",
+    temperatureAbout: "Scores are divided by it before softmax: a low one favours the most probable token, a high one levels all",
+    about: (/** @type {"character" | "word"} */ unit, /** @type {number} */ length) =>
+      `Each ${unit} is shaded by the probability that the network gave it; a dotted line marks those that were not its first choice. The network sees the last ${count(length)} ${unit}s.`,
+    summary: (/** @type {"character" | "word"} */ unit, /** @type {number} */ right, /** @type {number} */ all, /** @type {string} */ perplexity) =>
+      `The ${unit} that came was the most probable in ${count(right)} of ${count(all)} cases; perplexity ${perplexity}.`,
+    cut: (/** @type {"character" | "word"} */ unit, /** @type {number} */ shown, /** @type {number} */ all) => `Shown are the first ${count(shown)} of ${count(all)} ${unit}s.`,
+    board: (/** @type {"character" | "word"} */ unit) => `The ${unit}s of the text. Arrow keys go from one to the next.`,
+    option: (/** @type {string} */ token, /** @type {string} */ chance, /** @type {number} */ rank) => `${token}: ${chance}, rank ${rank}`,
+    end: "after the text",
+    after: (/** @type {"character" | "word"} */ unit) => `Next ${unit} after`,
+    came: (/** @type {string} */ token, /** @type {string} */ chance, /** @type {number} */ rank) =>
+      `Then came “${token}”: ${chance}, ${rank === 1 ? "the most probable" : `rank ${rank}`}.`,
+    nothingCame: "The text ends here.",
+    this: "came",
+    table: "Table of probabilities",
+    columns: ["position", "token", "next", "probability", "rank", "most probable"],
+  },
   commands: {
     section: "Run",
     group: "Commands",

@@ -119,6 +119,19 @@ def test_guide_to_traces(
     assert json.loads((tmp_path / "step.trace.json").read_text())["traceEvents"]
 
 
+def test_guide_to_checkpoints(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks("docs/checkpoints.md")
+    names: dict[str, Any] = {}
+    with pg.Graph().as_default():
+        exec(block, names)
+    names["model"].close()
+    assert capsys.readouterr().out == "[0, 1, 2, 3, 4]\n"
+    assert len(names["history"].losses) == 40
+
+
 def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:
     block, eager = blocks("docs/loops.md")
     with pg.Graph().as_default():

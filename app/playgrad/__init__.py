@@ -59,6 +59,7 @@ from playgrad.graph.verify import verify
 from playgrad.inspection.inspect import inspect
 from playgrad.interchange.readers import load_model
 from playgrad.models import eager_values as eager_values
+from playgrad.models.checkpoints import load
 from playgrad.models.generating import generate
 from playgrad.models.loading import model_from_json
 from playgrad.nn import Input, Model, Sequential
@@ -117,6 +118,7 @@ __all__ = [
     "graph_to_json",
     "inspect",
     "io",
+    "load",
     "load_model",
     "model_from_json",
     "name_scope",

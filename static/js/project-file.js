@@ -1,6 +1,6 @@
 /**
  * Projects as files: a ZIP archive with `project.json`, the programs as `code/EXAMPLE.py`, the other
- * parts as `parts/NAME.json`, the weights as `checkpoint.safetensors`, and the data as `data/NAME.npz`. `docs/page.md` describes it.
+ * parts as `parts/NAME.json`, the weights as `checkpoint.safetensors`, and the data as `data/NAME.npz`. `docs/checkpoints.md` describes it.
  *
  * What is read comes from anywhere: nothing of it is used before it has been checked, and a part that
  * is damaged takes no other with it.

@@ -235,7 +235,7 @@ def test_a_program_that_no_longer_fits_is_told_what_differs(name: str) -> None:
     program, message = CHANGES[name]
     with pytest.raises(CheckpointError, match=message) as caught:
         run(program, stopped.checkpoints[-1])
-    assert "press Run" in str(caught.value)
+    assert "train from the start" in str(caught.value)
 
 
 def test_what_does_not_change_the_network_may_change() -> None:

@@ -156,7 +156,7 @@ def test_errors_say_what_the_editor_says(run: Callable[[str], Exception | None])
     start = "model = pg.Sequential([nn.Dense(2)]); "
     assert said("pg.nn.Linear(3, 4)").endswith("In playgrad it is nn.Dense.")
     assert said("pg.layers.Dense(3)").endswith("In playgrad these names are in nn.")
-    assert "In playgrad it is model.save_weights(filepath)." in said(f"{start}model.save('m')")
+    assert "In playgrad it is model.predict(x)" in said(f"{start}model.predict_on_batch([1])")
     assert said("from playgrad import callbacks").endswith("In playgrad these names are in nn.")
     assert said("tf.matmul(1, 2)").startswith("name 'tf' is not defined. TensorFlow is not")
     assert said("nn.Dense(3, input_shape=(4,))").endswith(

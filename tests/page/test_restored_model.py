@@ -170,7 +170,6 @@ def test_checkpoints_with_other_content_are_refused_with_a_typed_error(
         lambda c: c.states[0].clear(),  # type: ignore[union-attr]
         lambda c: c.states.clear(),
         lambda c: c.models.clear(),
-        lambda c: c.fits.clear(),
         lambda c: setattr(c, "current", 7),
         lambda c: setattr(c, "current", None),
         lambda c: setattr(c.fits[0], "step", 3),
@@ -197,11 +196,11 @@ def test_a_weights_file_is_not_a_checkpoint() -> None:
         Checkpoint.decode(content)
 
 
-def test_a_checkpoint_of_another_version_is_refused(
+def test_a_checkpoint_of_a_later_version_is_refused(
     checkpoint: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from playgrad.training import checkpoint as module
 
-    monkeypatch.setattr(module, "VERSION", 2)
-    with pytest.raises(CheckpointError, match="is of version 1, but this playgrad reads version 2"):
+    monkeypatch.setattr(module, "VERSION", 1)
+    with pytest.raises(CheckpointError, match=r"of version 2, .* reads versions up to 1.*Update"):
         Checkpoint.decode(checkpoint)

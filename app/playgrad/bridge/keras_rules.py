@@ -8,7 +8,6 @@ _ONLY_MNIST = (
     "Of Keras' data sets there are pg.data.mnist() and fashion_mnist(), and small colour images "
     "are made by pg.data.shapes(). pg.data.read_csv and read_npz read files."
 )
-_SAVE = "playgrad saves weights. "
 
 RULES: dict[str, Rule] = {
     # Layers under other names
@@ -73,15 +72,11 @@ RULES: dict[str, Rule] = {
     },
     "keras.backend.clear_session": {"to": "reset_default_graph"},
     "keras.models.load_model": {
-        "no": _SAVE + "Build the same model, then call model.load_weights(file).",
+        "no": 'pg.load(file) loads what model.save("model.playgrad") has written.',
     },
     "keras.models.model_from_json": {"to": "model_from_json"},
     "keras.models.clone_model": {"call": "{model}.clone()", "params": "model"},
     # Methods of models and layers
-    "Model.save": {
-        "call": "{self}.save_weights({filepath:weights})", "params": "filepath",
-        "no": _SAVE + "model.to_json() has the structure.",
-    },
     "Model.predict_classes": {
         "call": "{self}.predict({x}).argmax(axis=-1)", "params": "x",
     },

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playgrad.interchange.onnx.importing.model import model_from_onnx
+from playgrad.io.project_archive import ENDING, is_project
+from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
 from playgrad.models.model import Model
 
@@ -38,9 +40,11 @@ def _is_onnx(content: bytes) -> bool:
 
 ONNX = Reader("onnx", (".onnx",), _is_onnx, model_from_onnx)
 
+PROJECT = Reader("project", (ENDING,), is_project, load)
+
 WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
 
-READERS: tuple[Reader, ...] = (ONNX, WEIGHTS)
+READERS: tuple[Reader, ...] = (ONNX, PROJECT, WEIGHTS)
 """In order: the first that recognizes bytes reads them, and the weights take what is left."""
 
 

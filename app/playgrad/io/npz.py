@@ -148,8 +148,19 @@ def _check_member(member: zipfile.ZipInfo) -> None:
             f"the npz file contains '{name[:80]}', which is not an array.",
             hint="Save the weights with numpy.savez, or with safetensors.",
         )
-    if name.startswith("/") or "\\" in name or ".." in name.split("/"):
+    if is_path(name):
         raise CheckpointError(f"'{name[:80]}' in the npz file is a path, not the name of a weight.")
+    check_packing(member)
+
+
+def is_path(name: str) -> bool:
+    """Return whether the name of a member could lead out of the archive."""
+    return name.startswith("/") or "\\" in name or ".." in name.split("/")
+
+
+def check_packing(member: zipfile.ZipInfo) -> None:
+    """Raise CheckpointError unless a member can be unpacked, to about the size it announces."""
+    name = member.filename[:80]
     if member.flag_bits & 1:
         raise CheckpointError(f"'{name}' is encrypted.", hint="Save the weights without password.")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

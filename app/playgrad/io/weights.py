@@ -190,7 +190,7 @@ def load_metadata(file: str | Path | bytes) -> dict[str, str]:
     Raises:
         CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
-    opened = _opened(file if isinstance(file, bytes) else _content(Path(file), None))
+    opened = _opened(file if isinstance(file, bytes) else read_file(file))
     return opened.metadata if isinstance(opened, SafetensorsFile) else {}
 
 
@@ -211,7 +211,7 @@ def load(
         return decode(file, expected)
     if not isinstance(file, (str, Path)):
         return decode(file.read(), expected)
-    content = _content(Path(file), expected)
+    content = read_file(file, expected)
     try:
         return decode(content, expected)
     except CheckpointError as error:
@@ -219,8 +219,17 @@ def load(
         raise
 
 
-def _content(path: Path, expected: Mapping[str, Any] | None) -> bytes:
-    """Return the bytes of the file ``path``, unless it is far too large for ``expected``."""
+def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        expected: the weights of the network, as for `decode`; a file that is far too large for them
+            is not read. None reads any.
+
+    Raises:
+        CheckpointError: it cannot be read, or is far too large.
+    """
+    path = Path(path)
     if "\0" in str(path):
         raise CheckpointError(f"cannot read {str(path)!r}: the name is not valid.")
     try:

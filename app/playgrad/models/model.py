@@ -170,6 +170,7 @@ class Model(TrainableNetwork):
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
         seed: int | None = None,
+        resume: bool = False,
     ) -> History:
         """Train the model on ``x`` and ``y``, or on batches from a data set.
 
@@ -205,12 +206,16 @@ class Model(TrainableNetwork):
                 and may be endless.
             validation_steps: batches of a validation data set to evaluate; None for one round.
             seed: the seed of the order of samples; None derives one from the graph's seed.
+            resume: whether to go on with the training in the file that `pg.load` has loaded, at its
+                step, as if it had not been interrupted. The other arguments must be those of that
+                training; ``epochs`` may be more.
 
         Returns:
             The `History`: losses and metrics of every step, and their means over each epoch.
 
         Raises:
             GraphError: the model is not compiled.
+            CheckpointError: there is no training to ``resume``, or the data or the settings differ.
             DataError, ShapeError, DTypeError: the data does not fit; nothing has changed.
             NonFiniteError: the loss became NaN or infinite; the weights are those from before that
                 step.
@@ -231,6 +236,7 @@ class Model(TrainableNetwork):
             steps_per_epoch,
             validation_steps,
             initial_epoch=initial_epoch,
+            resume=resume,
         )
         return fitting.fit(self.recipe, self._training, x, y, settings, self)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, BinaryIO, Self
 
 from playgrad.data.excerpt import Excerpt
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.io.project_archive import ENDING
 from playgrad.models.configuration import structure_config, structure_from_config
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
@@ -16,7 +18,10 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.callbacks import History
+from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.project_file import weights_of_project
 from playgrad.training.recipe import Recipe, StepBuilder
+from playgrad.training.saving import save_checkpoint
 from playgrad.training.state import TrainingState
 
 ARCHITECTURE = "playgrad.model"
@@ -63,6 +68,59 @@ class TrainableNetwork(Network):
             return {ARCHITECTURE: self.to_json()}
         except GraphError:
             return {}
+
+    # Files with the state of the training
+
+    def save(self, file: str | Path) -> None:
+        """Write the model with everything that training needs to go on, whole or not at all.
+
+        A ``.playgrad`` file has the layers, the weights, the arguments of ``compile``, the state of
+        the optimizer and of the random numbers, the place in the data, the history, and the text of
+        the program. `pg.load` loads it, ``playgrad train --resume`` goes on with it, and the page
+        opens it as a project. It can be written at any time, by a callback in the middle of an
+        epoch as well. Other endings choose another format, as in `export`.
+
+        Args:
+            file: a path.
+
+        Raises:
+            GraphError: the model is not built.
+            CheckpointError: the file cannot be written, or the format has no equivalent of a layer.
+        """
+        if str(file).endswith(ENDING):
+            save_checkpoint(self, self._recipe, self._training, file)
+        else:
+            self.export(file)
+
+    def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
+        """Load all weights from a safetensors, npz, PyTorch or playgrad file.
+
+        On an error, none changes. See `Network.load_weights`; of a ``.playgrad`` file, the state of
+        the training is left out.
+
+        Args:
+            file: a path, an open binary file, or the bytes of a file.
+
+        Raises:
+            CheckpointError: the file is truncated, in another format, or of another model.
+        """
+        weights = weights_of_project(file)
+        if weights is None:
+            super().load_weights(file)
+        else:
+            self.set_weights(weights)
+
+    def take_loaded(self, checkpoint: Checkpoint) -> None:
+        """Take the history of the checkpoint from which the model was loaded."""
+        state, fits = self._training, checkpoint.fits
+        state.loaded = checkpoint
+        state.input_maximum = checkpoint.model.input_maximum
+        if fits:
+            state.history = fits[-1].as_history()
+
+    def set_device(self, device: str) -> None:
+        """Use "cpu", "gpu" or "auto" from now on, as `Model.compile` does."""
+        self._device = device
 
     # The recipe
 

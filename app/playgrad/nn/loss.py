@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from playgrad.constructed import Constructed
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
@@ -25,7 +26,7 @@ BY_KIND: dict[str, type[Loss]] = {}
 """Every class of losses that has a ``kind``."""
 
 
-class Loss:
+class Loss(Constructed):
     """Base class of losses. A subclass sets ``kind``, the name by which `get` finds it.
 
     Attributes:

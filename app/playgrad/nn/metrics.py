@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from playgrad.constructed import Constructed
 from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
@@ -17,10 +18,11 @@ from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.reductions.argmax import argmax
 from playgrad.ops.reductions.reduce import reduce_sum
 
-_REGISTRY: dict[str, type[Metric]] = {}
+BY_KIND: dict[str, type[Metric]] = {}
+"""Every class of metrics that has a ``kind``."""
 
 
-class Metric:
+class Metric(Constructed):
     """Base class of metrics. A subclass sets ``kind``, the name by which `get` finds it.
 
     Args:
@@ -31,7 +33,7 @@ class Metric:
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
-            _REGISTRY[cls.kind] = cls
+            BY_KIND[cls.kind] = cls
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name or self.kind
@@ -170,16 +172,16 @@ def get(value: Any) -> Metric:
         return value() if isinstance(value, type) else CustomMetric(value)
     name = _in_lower_case(value) if isinstance(value, str) else "custom"
     kind = _OTHER_NAMES.get(name, name)
-    if kind not in _REGISTRY and losses.is_loss(kind):
+    if kind not in BY_KIND and losses.is_loss(kind):
         return LossMetric(losses.get(kind), name)
-    if kind not in _REGISTRY or kind == "custom":
-        known = [name for name in _REGISTRY if name != "custom"]
+    if kind not in BY_KIND or kind == "custom":
+        known = [name for name in BY_KIND if name != "custom"]
         raise GraphError(f"there is no metric {value!r}.", hint=f"Use one of: {', '.join(known)}.")
-    return _REGISTRY[kind](name=None if name == "acc" else name)
+    return BY_KIND[kind](name=None if name == "acc" else name)
 
 
 def _in_lower_case(name: str) -> str:
     """Return the name of a class, or "MSE", as logs have it: "TopKAccuracy" is "top_k_accuracy"."""
-    by_class = {metric.__name__: kind for kind, metric in _REGISTRY.items()}
+    by_class = {metric.__name__: kind for kind, metric in BY_KIND.items()}
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return by_class.get(name, words.lower())

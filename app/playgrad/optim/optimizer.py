@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self, TypedDict
 
+from playgrad.constructed import Constructed
 from playgrad.errors import DTypeError, GraphError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
@@ -32,7 +33,8 @@ _NONE_TO_TRAIN = (
 _AVERAGE = "average"
 _ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
-_REGISTRY: dict[str, type[Optimizer]] = {}
+BY_KIND: dict[str, type[Optimizer]] = {}
+"""Every class of optimizers that has a ``kind``."""
 
 
 class CommonOptions(TypedDict, total=False):
@@ -54,7 +56,7 @@ class OptimizerOptions(CommonOptions, total=False):
     weight_decay: float | None
 
 
-class Optimizer:
+class Optimizer(Constructed):
     """Base class of optimizers. An optimizer trains one model, and keeps its state in variables.
 
     A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``.
@@ -95,7 +97,7 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
-            _REGISTRY[cls.kind] = cls
+            BY_KIND[cls.kind] = cls
 
     def __init__(
         self,
@@ -366,6 +368,38 @@ class Optimizer:
             return []
         return [self.iterations, self.learning_rate, *self._slots.values()]
 
+    def state_names(self) -> dict[str, list[str]]:
+        """Return the state variables by their names: each is a slot of a variable, or has none.
+
+        `add_state` creates them in another graph.
+        """
+        if self._graph is None:
+            return {}
+        names = {slot.variable_name: list(key) for key, slot in self._slots.items()}
+        return {
+            self.iterations.variable_name: ["iterations"],
+            self.learning_rate.variable_name: ["learning_rate"],
+            **names,
+        }
+
+    def add_state(self, graph: Graph, names: Mapping[str, Sequence[str]]) -> dict[str, Variable]:
+        """Create the state variables that `state_names` returned, by the same names.
+
+        Raises:
+            GraphError: ``graph`` lacks the variable of a slot.
+        """
+        self.prepare(graph)
+        created: dict[str, Variable] = {}
+        for name, (owner, *slot) in names.items():
+            if not slot:
+                is_count = owner == "iterations"
+                created[name] = self.iterations if is_count else self.learning_rate
+                continue
+            variable = graph.node(owner).outputs[0]
+            assert isinstance(variable, Variable)
+            created[name] = self.slot(variable, slot[0])
+        return created
+
     @contextmanager
     def _at_top(self, graph: Graph) -> Iterator[None]:
         """Leave all scopes: state variables are created once, wherever they are first needed."""
@@ -399,8 +433,8 @@ def get(value: str | Optimizer) -> Optimizer:
     """
     if isinstance(value, Optimizer):
         return value
-    if not isinstance(value, str) or value.lower() not in _REGISTRY:
+    if not isinstance(value, str) or value.lower() not in BY_KIND:
         raise GraphError(
-            f"there is no optimizer {value!r}.", hint=f"Use one of: {', '.join(_REGISTRY)}."
+            f"there is no optimizer {value!r}.", hint=f"Use one of: {', '.join(BY_KIND)}."
         )
-    return _REGISTRY[value.lower()]()  # type: ignore[call-arg]
+    return BY_KIND[value.lower()]()  # type: ignore[call-arg]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from playgrad.constructed import Constructed
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import (
@@ -129,7 +130,7 @@ class PolynomialDecay:
         return (initial - self.end_learning_rate) * powered + self.end_learning_rate
 
 
-class PiecewiseConstantDecay:
+class PiecewiseConstantDecay(Constructed):
     """A rate that changes in steps: ``values[i]`` up to and including step ``boundaries[i]``.
 
     Args:

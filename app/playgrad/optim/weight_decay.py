@@ -34,6 +34,11 @@ class WeightDecay:
         self._names |= set(names)
         self._parts |= set(parts)
 
+    @property
+    def excluded(self) -> tuple[list[str], list[str]]:
+        """The names and the parts of names that `exclude` was called with."""
+        return sorted(self._names), sorted(self._parts)
+
     def of_step(self, rate: Tensor) -> Tensor | None:
         """Return the fraction to take off at this learning rate; None for nothing."""
         return rate * self.factor if self.factor else None

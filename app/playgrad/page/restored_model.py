@@ -47,13 +47,7 @@ class RestoredModel:
 
     def named_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files."""
-        state = self.checkpoint.state
-        return {
-            name: np.concatenate([state[variable] for variable in weight.variables], weight.axis)
-            if len(weight.variables) > 1
-            else state[weight.variables[0]].copy()
-            for name, weight in self._record.weights.items()
-        }
+        return self.checkpoint.named_weights()
 
     def file_metadata(self) -> dict[str, str]:
         """Return what files of the weights tell about the model, as texts by name."""

@@ -19,11 +19,13 @@ import numpy as np
 from playgrad.errors import CheckpointError
 from playgrad.io import safetensors
 from playgrad.json_text import parse_json
+from playgrad.training.callbacks import History
 
 Array = np.ndarray[Any, Any]
 State = dict[str, Array]
 """Values of variables by name."""
-VERSION = 1
+VERSION = 2
+"""The version that is written; earlier ones are read, too."""
 _KEY = "playgrad-checkpoint"
 _SUM = "playgrad-crc32"
 _TENSOR = "$tensor"
@@ -57,6 +59,12 @@ class ModelRecord:
         learning_rate: the rate with which the program creates the optimizer. The present one is
             among the variables, and can differ.
         file_metadata: what files of its weights tell about it.
+        seed: of its graph.
+        compiled: the arguments of ``compile``, as `compile_settings` returns them; None if files
+            cannot have them.
+        not_compiled: why they cannot.
+        optimizer: the names of the optimizer's variables, as `Optimizer.state_names` returns them;
+            None if there is no optimizer.
     """
 
     state: int
@@ -72,6 +80,10 @@ class ModelRecord:
     parameters: int
     learning_rate: float | None = None
     file_metadata: dict[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    compiled: dict[str, Any] | None = None
+    not_compiled: str = "the file is of a version that did not keep them."
+    optimizer: dict[str, list[str]] | None = None
 
     @property
     def size(self) -> int:
@@ -105,6 +117,7 @@ class FitRecord:
         step_state: of the strategy's `TrainStep`.
         callbacks: the state of each callback.
         error: type and message of the error with which it failed.
+        settings: arguments of ``fit`` on which the order of samples and the epochs depend.
     """
 
     model: int
@@ -124,10 +137,20 @@ class FitRecord:
     step_state: dict[str, int] = field(default_factory=dict)
     callbacks: list[dict[str, Any]] = field(default_factory=list)
     error: list[str] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def epochs_ended(self) -> int:
         return len(self.history.get("loss", ()))
+
+    def as_history(self) -> History:
+        """Return the losses and metrics of the fit."""
+        history = History(self.names)
+        history.restore(self.steps, self.history, self.seconds, self.train_seconds)
+        first = self.settings.get("initial_epoch", 0)
+        history.epoch = [first + epoch for epoch in history.epoch]
+        history.parallel = self.parallel
+        return history
 
 
 @dataclass
@@ -137,7 +160,7 @@ class Checkpoint:
     Attributes:
         states: by number. None for one that was left out because the file would be too large.
         models: in the order in which they were first fitted.
-        fits: in the order in which they began.
+        fits: in the order in which they began; there may be none in what `Model.save` wrote.
         current: the number of the model that was fitted last.
     """
 
@@ -158,16 +181,26 @@ class Checkpoint:
         assert state is not None  # never left out
         return state
 
+    def named_weights(self) -> dict[str, Array]:
+        """Return the weights of `model` by name, as in files."""
+        state = self.state
+        return {
+            name: np.concatenate([state[variable] for variable in weight.variables], weight.axis)
+            if len(weight.variables) > 1
+            else state[weight.variables[0]].copy()
+            for name, weight in self.model.weights.items()
+        }
+
     def info(self) -> dict[str, Any]:
         """Return what the page shows of the checkpoint: ``CheckpointInfo``."""
-        fit = self.fits[-1]
+        fit = self.fits[-1] if self.fits else None
         return {
-            "step": fit.step,
-            "total_steps": fit.total_steps,
-            "epoch": max(1, min(fit.epochs_ended + 1, fit.epochs)),
-            "epochs": fit.epochs,
+            "step": fit.step if fit else 0,
+            "total_steps": fit.total_steps if fit else 0,
+            "epoch": max(1, min(fit.epochs_ended + 1, fit.epochs)) if fit else 1,
+            "epochs": fit.epochs if fit else 0,
             "parameters": self.model.parameters,
-            "finished": fit.outcome == "completed",
+            "finished": fit is not None and fit.outcome == "completed",
         }
 
     def encode(self) -> bytes:
@@ -210,11 +243,12 @@ class Checkpoint:
             raise CheckpointError("the checkpoint is damaged: its checksum is wrong.")
         try:
             about = parse_json(text)
-            if about["version"] != VERSION:
+            version = int(about["version"])
+            if version > VERSION:
                 raise CheckpointError(
-                    f"the checkpoint is of version {about['version']}, but this playgrad reads "
-                    f"version {VERSION}.",
-                    hint="Press Run to train from the start.",
+                    f"the checkpoint is of version {version}, but this playgrad reads versions up "
+                    f"to {VERSION}.",
+                    hint="Update playgrad, or train from the start.",
                 )
             return cls._from(about, tensors)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
@@ -241,7 +275,7 @@ class Checkpoint:
 
     def _check(self) -> None:
         """Raise CheckpointError unless the parts fit together."""
-        if not self.fits or self.states[self.model.state] is None:
+        if self.states[self.model.state] is None:
             raise CheckpointError("the checkpoint is damaged: its last model has no values.")
         for model in self.models:
             state = self.states[model.state]
@@ -249,7 +283,8 @@ class Checkpoint:
                 if state is not None and (name not in state or list(state[name].shape) != shape):
                     raise CheckpointError(f"the checkpoint is damaged: it lacks '{name}'.")
         for fit in self.fits:
-            if len(fit.steps) != fit.step or not 0 <= fit.model < len(self.models):
+            is_whole = fit.steps.shape == (fit.step, len(fit.names))
+            if not is_whole or not 0 <= fit.model < len(self.models):
                 raise CheckpointError("the checkpoint is damaged: its history is incomplete.")
 
 

@@ -23,6 +23,7 @@ class Settings:
 
     Attributes:
         steps: exactly this many steps, whatever ``epochs`` says.
+        resume: whether to go on with the training of the file that the model was loaded from.
     """
 
     batch_size: int | None
@@ -39,11 +40,17 @@ class Settings:
     validation_steps: int | None = None
     steps: int | None = None
     initial_epoch: int = 0
+    resume: bool = False
 
     @property
     def rounds(self) -> int:
         """The number of epochs to train."""
         return self.epochs - self.initial_epoch
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the order of samples and the epochs depend on, as plain data."""
+        names = ("shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split")
+        return {name: getattr(self, name) for name in names}
 
     def overridden(self) -> Settings:
         """Return the settings with the overrides of the host's options."""

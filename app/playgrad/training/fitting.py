@@ -13,6 +13,7 @@ from playgrad.training.checkpoint import FitRecord
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
+from playgrad.training.resume import resume
 from playgrad.training.state import TrainingState
 from playgrad.training.training_data import ArrayData, StreamedData
 from playgrad.training.training_loop import TrainingLoop
@@ -40,6 +41,7 @@ def fit(
     recipe.optimizer.prepare(recipe.network.graph)
     recover(recipe)
     undone: FitRecord | None = None
+    is_rest = False
     while True:
         recipe.network.session.reopen()
         loop: TrainingLoop | None = None
@@ -53,7 +55,11 @@ def fit(
                 with recovering(recipe):
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step)
-                    loop = TrainingLoop(recipe, state, step, test, facts, length, model, undone)
+                    if settings.resume and not is_rest:
+                        undone = resume(recipe, state, step, facts, settings)
+                    loop = TrainingLoop(
+                        recipe, state, step, test, facts, length, model, undone, is_rest
+                    )
                 return loop.run(settings)
             except BaseException:
                 step.finish()  # replicas have threads of their own, even if training did not begin
@@ -61,4 +67,5 @@ def fit(
         except DeviceLostError as error:
             if not get_hooks().goes_on(error):
                 raise
-            undone = undone if loop is None else loop.record_after_loss()
+            if loop is not None:
+                undone, is_rest = loop.record_after_loss(), True

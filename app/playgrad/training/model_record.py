@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from playgrad.errors import CheckpointError
 from playgrad.graph.serialize import graph_to_json
 from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.models.network import Network
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP
 from playgrad.training.checkpoint import ModelRecord, Weight
+from playgrad.training.compile_settings import compile_settings
 from playgrad.training.recipe import Recipe
 
 
-def model_record(recipe: Recipe, input_maximum: float, number: int) -> ModelRecord:
-    """Describe a model whose training step has been built.
+def model_record(
+    network: Network, recipe: Recipe | None, input_maximum: float, number: int
+) -> ModelRecord:
+    """Describe a model that is built.
 
     Args:
+        recipe: of its training; None if it is not compiled.
         input_maximum: the largest input value in its data.
         number: of the state with its variables.
     """
-    network = recipe.network
+    optimizer = None if recipe is None else recipe.optimizer
     weights: list[Tensor] = list(network.weights)
-    variables = [*weights, *recipe.optimizer.variables]
+    variables = [*weights, *(() if optimizer is None else optimizer.variables)]
+    compiled, not_compiled = _compiled(recipe)
     return ModelRecord(
         state=number,
         variables={v.node.name: list(v.spec.static_shape) for v in variables},
@@ -42,11 +49,25 @@ def model_record(recipe: Recipe, input_maximum: float, number: int) -> ModelReco
         input_shape=list(network.input_shape),
         input_dtype=network.inputs[0].dtype,
         input_maximum=input_maximum,
-        gives_logits=recipe.objectives.gives_logits,
+        gives_logits=recipe is not None and recipe.objectives.gives_logits,
         parameters=network.count_params(),
-        learning_rate=recipe.optimizer.initial_learning_rate,
+        learning_rate=None if optimizer is None else optimizer.initial_learning_rate,
         file_metadata=network.file_metadata(),
+        seed=network.graph.seed,
+        compiled=compiled,
+        not_compiled=not_compiled,
+        optimizer=None if optimizer is None else optimizer.state_names(),
     )
+
+
+def _compiled(recipe: Recipe | None) -> tuple[dict[str, Any] | None, str]:
+    """Return the arguments of ``compile``, or None and why files cannot have them."""
+    if recipe is None:
+        return None, ""
+    try:
+        return compile_settings(recipe), ""
+    except CheckpointError as error:
+        return None, error.message
 
 
 def forward_graph(network: Network) -> dict[str, Any]:
@@ -59,4 +80,7 @@ def forward_graph(network: Network) -> dict[str, Any]:
     data = graph_to_json(graph, sorted(nodes, key=lambda node: node.id))
     for node in data["nodes"]:
         node.pop("device", None)
+        source = node.get("source")
+        if source and os.path.isabs(source[0]):
+            node.pop("source")  # a path on this machine
     return data

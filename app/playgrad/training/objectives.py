@@ -57,6 +57,17 @@ class Objectives:
         self._ratios: dict[str, tuple[RatioMetric, list[str]]] = {}
         self.loss_weights = None if loss_weights is None else [float(w) for w in loss_weights]
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `Model.compile` that make the same objectives."""
+        groups = (self.metrics, self._one_group), (self.weighted_metrics, self._one_weighted_group)
+        metrics_, weighted = (group[0] if is_one else group for group, is_one in groups)
+        return {
+            "loss": self.losses[0] if self._one_loss and self.losses else self.losses,
+            "metrics": metrics_,
+            "loss_weights": self.loss_weights,
+            "weighted_metrics": weighted,
+        }
+
     def check_count(self, outputs: int) -> None:
         """Raise GraphError unless there are losses and metrics for each of ``outputs`` outputs."""
         for what, count, shared in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from playgrad.errors import CheckpointError
 from playgrad.models.network import Network
@@ -10,10 +11,89 @@ from playgrad.models.shared_session import shared_session
 from playgrad.ops.state import is_variable
 from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by
-from playgrad.training.checkpoint import ModelRecord, State
+from playgrad.training.checkpoint import Checkpoint, FitRecord, ModelRecord, State
+from playgrad.training.fit_settings import Settings
+from playgrad.training.model_record import model_record
+from playgrad.training.recipe import Recipe
+from playgrad.training.state import TrainingState
+from playgrad.training.steps import TrainStep
 
-_HINT = "Undo the change to go on, or press Run to train from the start."
+HINT = "Undo the change to go on, or train from the start."
 _MOST_NAMED = 4
+
+
+def resume(
+    recipe: Recipe,
+    state: TrainingState,
+    step: TrainStep,
+    data: Mapping[str, int],
+    settings: Settings,
+) -> FitRecord:
+    """Give a loaded model the state of the training in its file; return the fit that goes on.
+
+    Args:
+        step: the training step that was built.
+        data: what the order of samples depends on.
+
+    Raises:
+        CheckpointError: the model was not loaded from a file with a training, or the network, the
+            data or the settings differ from those in the file.
+    """
+    checkpoint = state.loaded
+    fits = [] if checkpoint is None else checkpoint.fits
+    if checkpoint is None or not fits or fits[-1].model != checkpoint.current:
+        raise CheckpointError(
+            "there is no training to go on with: the model was not loaded from a file of one, or "
+            "has gone on already.",
+            hint='Load it with pg.load("run.playgrad"), or leave out resume=True.',
+        )
+    recorded, facts = fits[-1], settings.facts()
+    changed = [name for name, value in recorded.settings.items() if facts.get(name) != value]
+    if changed:
+        raise CheckpointError(
+            "the settings have changed since the checkpoint was made: "
+            + _listed([f"{name}={facts.get(name)!r}" for name in changed])
+            + " instead of "
+            + _listed([f"{name}={recorded.settings[name]!r}" for name in changed])
+            + ".",
+            hint="Call fit() with the arguments of the training in the file.",
+        )
+    network, optimizer = recipe.network, recipe.optimizer
+    now = model_record(network, recipe, state.input_maximum, 0)
+    take_over(network, optimizer, step, now, data, checkpoint, recorded)
+    state.loaded = None  # its values are those of the model now
+    done, steps = recorded.epochs_ended, settings.steps
+    goes_on = settings.rounds > done if steps is None else steps > recorded.step
+    if recorded.outcome == "completed" and goes_on:
+        return replace(recorded, outcome="running")
+    return recorded
+
+
+def take_over(
+    network: Network,
+    optimizer: Optimizer,
+    step: TrainStep,
+    now: ModelRecord,
+    data: Mapping[str, int],
+    checkpoint: Checkpoint,
+    recorded: FitRecord,
+) -> None:
+    """Give a model whose training step has been built the state of a checkpoint.
+
+    Args:
+        now: describes the model.
+        data: what the order of samples depends on.
+        recorded: the fit of ``checkpoint`` that is to go on.
+
+    Raises:
+        CheckpointError: the network or the data differ from those in the checkpoint.
+    """
+    before = checkpoint.models[recorded.model]
+    state = checkpoint.states[before.state]
+    assert state is not None
+    check_fits(before, now, recorded.data, data)
+    load_state(network, without_old_rate(state, before, now, optimizer))
+    step.resume(network.session, recorded.step_state)
 
 
 def check_fits(
@@ -37,7 +117,7 @@ def check_fits(
     if differences:
         raise CheckpointError(
             f"the network has changed since the checkpoint was made: {_listed(differences)}.",
-            hint=_HINT,
+            hint=HINT,
         )
     changed = [
         f"{name} {data_before.get(name, 'unknown')} before, {data.get(name, 'unknown')} now"
@@ -46,7 +126,7 @@ def check_fits(
     ]
     if changed:
         raise CheckpointError(
-            f"the data has changed since the checkpoint was made: {_listed(changed)}.", hint=_HINT
+            f"the data has changed since the checkpoint was made: {_listed(changed)}.", hint=HINT
         )
 
 
@@ -65,7 +145,7 @@ def load_state(network: Network, state: State) -> None:
         variable = graph.node(name).outputs[0]
         if array.shape != variable.spec.static_shape or array.dtype.name != variable.dtype:
             raise CheckpointError(
-                f"the variable '{name}' has changed since the checkpoint was made.", hint=_HINT
+                f"the variable '{name}' has changed since the checkpoint was made.", hint=HINT
             )
         values[variable] = array
     for mirror in shared_session(graph).mirrors:

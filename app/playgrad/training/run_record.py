@@ -12,49 +12,22 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad import errors
-from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
+from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
-from playgrad.models.shared_session import is_data, shared_session
+from playgrad.training.capture import RunningFit, capture
 from playgrad.training.checkpoint import Checkpoint, FitRecord, State
 from playgrad.training.checkpoint_schedule import CheckpointSchedule
 from playgrad.training.model_record import model_record
-from playgrad.training.recipe import Recipe
-from playgrad.training.resume import check_fits, load_state, without_old_rate
-from playgrad.training.state import TrainingState
-from playgrad.training.steps import TrainStep
+from playgrad.training.resume import HINT, take_over
 
 LARGEST_BYTES = 256 << 20
 """Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a
 resumed run trains them again."""
-
-
-class RunningFit(Protocol):
-    """The part of a training loop that a record needs.
-
-    Attributes:
-        first: the optimizer's iterations before the first step.
-        done: the number of steps done.
-    """
-
-    recipe: Recipe
-    state: TrainingState
-    step: TrainStep
-    first: int
-    done: int
-
-    def record(self) -> FitRecord:
-        """Return the fit as it is between two chunks of steps."""
-        ...
-
-    def show_rest(self, rows: np.ndarray[Any, Any]) -> None:
-        """Show the losses of steps after those of `record`."""
-        ...
 
 
 class RunRecord:
@@ -118,6 +91,11 @@ class RunRecord:
         is_known = recorded is not None and recorded.step > 0
         self._schedule.begin(time.perf_counter(), self._checkpoint.models[model].size, is_known)
         return recorded
+
+    def go_on(self, fit: RunningFit) -> None:
+        """Let ``fit`` take the place of the last one, of which it is the rest."""
+        self._fit, self._outcome = fit, ("running", None)
+        self.fitting = True
 
     def between_chunks(self) -> None:
         """Send a checkpoint if it is time for one."""
@@ -184,39 +162,16 @@ class RunRecord:
             GraphError: the program has closed the model.
             DeviceLostError: values were lost.
         """
-        fit = self._fit
-        assert fit is not None
-        recipe, graph = fit.recipe, fit.recipe.network.graph
-        session = shared_session(graph).session
-        assigned = [] if session is None else session.assigned_variables(graph)
-        if session is None or recipe.optimizer.iterations not in set(assigned):
-            raise GraphError("the model was closed.")
-        excluded = set(recipe.bookkeeping())
-        if fit.step.replicas_agree:
-            excluded |= shared_session(graph).mirrors
-        kept = [v for v in assigned if v not in excluded and not is_data(v)]
-        recorder = fit.step.recorder
-        history = recorder.variables if set(recorder.variables) <= set(assigned) else []
-        arrays = session.values([*kept, *history])
-        state = {v.node.name: array for v, array in zip(kept, arrays, strict=False)}
-        record = fit.record()
-        last = int(state[recipe.optimizer.iterations.node.name])
-        if last < fit.first + record.step:
-            reasons = [*session.losses, "The variables are older than the history."]
-            raise DeviceLostError(" ".join(reasons))
-        if history:
-            # A stop can come between a chunk of steps and the reading of its losses.
-            missing = recorder.take(arrays[len(kept) :], fit.first + record.step, last)
-            record = replace(record, steps=np.concatenate([record.steps, missing]))
-            fit.show_rest(missing)
+        assert self._fit is not None
+        captured = capture(self._fit)
+        if len(captured.rest):
+            self._fit.show_rest(captured.rest)
         outcome, error = self._outcome
-        record = replace(
-            record, model=self._model, step=len(record.steps), outcome=outcome, error=error
-        )
+        record = replace(captured.fit, model=self._model, outcome=outcome, error=error)
         checkpoint = self._checkpoint
         checkpoint.fits[-1] = record
         checkpoint.current = self._model
-        checkpoint.states[checkpoint.model.state] = state
+        checkpoint.states[checkpoint.model.state] = captured.state
         self._leave_out()
 
     def _leave_out(self) -> None:
@@ -238,7 +193,7 @@ class RunRecord:
         known = [reference() for reference in self._networks]
         number = next((i for i, each in enumerate(known) if each is network), len(known))
         maximum = fit.state.input_maximum
-        record = model_record(fit.recipe, maximum, self._number_of_state(network.graph))
+        record = model_record(network, fit.recipe, maximum, self._number_of_state(network.graph))
         if number == len(known):
             self._networks.append(weakref.ref(network))
             self._checkpoint.models.append(record)
@@ -261,18 +216,16 @@ class RunRecord:
             return None
         recorded = self._resumed.fits[number]
         before = self._resumed.models[recorded.model]
-        state = self._resumed.states[before.state]
-        if state is None:
+        if self._resumed.states[before.state] is None:
             return None  # left out: it is trained again
         if recorded.model != model:
             raise CheckpointError(
                 "the program trains its models in another order than when the checkpoint was made.",
-                hint="Undo the change to go on, or press Run to train from the start.",
+                hint=HINT,
             )
-        now = self._checkpoint.models[model]
-        check_fits(before, now, recorded.data, fit.record().data)
-        load_state(fit.recipe.network, without_old_rate(state, before, now, fit.recipe.optimizer))
-        fit.step.resume(fit.recipe.network.session, recorded.step_state)
+        recipe, now = fit.recipe, self._checkpoint.models[model]
+        data = fit.record().data
+        take_over(recipe.network, recipe.optimizer, fit.step, now, data, self._resumed, recorded)
         return recorded
 
 
@@ -292,7 +245,7 @@ def _outcome(error: BaseException | None) -> tuple[str, list[str] | None]:
     if error is None:
         return "completed", None
     text = error.message if isinstance(error, PlaygradError) else str(error)
-    outcome = "running" if isinstance(error, KeyboardInterrupt) else "failed"
+    outcome = "failed" if isinstance(error, Exception) else "running"
     return outcome, [type(error).__name__, text]
 
 

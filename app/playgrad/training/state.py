@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from playgrad.data.excerpt import Excerpt
 from playgrad.training.callbacks import History
+from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.steps import TrainStep
 
 
@@ -22,6 +24,8 @@ class TrainingState:
             none, or if the model has several inputs or outputs.
         source: file and line of the program that called it.
         lost: whether it ended with a loss that was NaN or infinite.
+        loop: its training loop; None before the first ``fit``.
+        loaded: the checkpoint that the model was loaded from, if it was.
     """
 
     history: History | None = None
@@ -32,3 +36,5 @@ class TrainingState:
     test: Excerpt | None = None
     source: tuple[str, int] | None = None
     lost: bool = False
+    loop: Any = None  # a `RunningFit`, of a module that imports this one
+    loaded: Checkpoint | None = None

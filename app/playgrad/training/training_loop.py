@@ -42,7 +42,8 @@ class TrainingLoop:
         data: what the order of samples depends on; a resumed fit must have the same.
         steps_per_epoch: None if the step knows when an epoch ends, by raising RoundEndError.
         model: is passed to callbacks and hooks.
-        undone: goes on where a device was lost in this training, instead of from the first step.
+        undone: goes on there, instead of from the first step.
+        is_rest: whether it is the rest of a training in which a device was lost.
 
     Attributes:
         first: the optimizer's iterations before the first step.
@@ -60,6 +61,7 @@ class TrainingLoop:
         steps_per_epoch: int | None,
         model: TrainedModel,
         undone: FitRecord | None = None,
+        is_rest: bool = False,
     ) -> None:
         self.recipe = recipe
         self.state = state
@@ -70,6 +72,8 @@ class TrainingLoop:
         self.epoch_ends: list[int] = []
         self.model = model
         self.undone = undone
+        self.is_rest = is_rest
+        self.has_ended = False
         self.session = recipe.network.session
         self.optimizer = recipe.optimizer
         self.first = int(self.session.value(self.optimizer.iterations))
@@ -92,6 +96,7 @@ class TrainingLoop:
         """Train for the epochs of ``settings``, or for exactly its ``steps``."""
         epochs, steps, callbacks = settings.rounds, settings.steps, settings.callbacks
         self.initial_epoch = settings.initial_epoch
+        self.facts_of_settings = settings.facts()
         length = self.steps_per_epoch
         self.total = steps or epochs * (length or 0)  # 0: not known
         if steps is not None:
@@ -110,14 +115,18 @@ class TrainingLoop:
         state, network = self.state, self.recipe.network
         record = self.record_of_run
         resumed = self.undone
-        if record is not None and resumed is None:
-            resumed = record.begin(self)
+        if record is not None and self.is_rest:
+            record.go_on(self)
+        elif record is not None:
+            resumed = record.begin(self) or resumed
+        state.loop = self
         state.history, state.step, state.stop = self.history, self.step, False
         if resumed is not None:
             self._take_up(resumed)
         self.watch.hooks.fitting(self.model)
         if resumed is not None and resumed.outcome == "completed":
             self._begin_callbacks(resumed)
+            self.has_ended = True
             self._end_recording(None)
             return self.history
         self.observers.begin(self)
@@ -140,7 +149,7 @@ class TrainingLoop:
                 dispatches = self.session.dispatches(self.step.run)
                 self._train(resumed)
                 self.session.keep_copy()
-            reason = "completed"
+            reason, self.has_ended = "completed", True
         except KeyboardInterrupt as stop:
             reason, error = "stopped", stop
             self.watch.hooks.interrupted()
@@ -154,6 +163,7 @@ class TrainingLoop:
             with suppress(PlaygradError):  # whatever ended the training is more important
                 self.session.keep_copy()
             self._end_recording(error)
+            self.test = None  # its data may be large
             self.observers.end(self, completed=error is None)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
@@ -176,14 +186,16 @@ class TrainingLoop:
         steps = self.history.steps
         return FitRecord(
             model=0,
-            outcome="running",
+            outcome="completed" if self.has_ended else "running",
             data=self.data,
             step=len(steps),
             total_steps=self.total,
             epochs_begun=self.epochs_begun,
             epochs=self.epochs,
             stop=self.state.stop,
-            seconds=max(self.progress.seconds, self.history.seconds),
+            seconds=self.history.seconds
+            if self.has_ended
+            else max(self.progress.seconds, self.history.seconds),
             train_seconds=self.history.train_seconds,
             names=self.step.names,
             steps=steps,
@@ -191,6 +203,7 @@ class TrainingLoop:
             parallel=self.history.parallel,
             step_state=self._step_state(),
             callbacks=[c.get_state() for c in self.callbacks] if self.callbacks_begun else [],
+            settings=self.facts_of_settings,
         )
 
     def _step_state(self) -> dict[str, int]:
@@ -273,6 +286,8 @@ class TrainingLoop:
 
     def _run_epochs(self) -> None:
         for epoch in range(len(self.history.epoch), self.epochs):
+            if self.state.stop and self.epoch_ends and self.done == self._epoch_start:
+                break  # a callback had ended the training that is resumed
             if epoch >= self.epochs_begun:
                 for callback in self.callbacks:
                     callback.on_epoch_begin(self.initial_epoch + epoch, {})

@@ -15,7 +15,12 @@ import { children, readArguments } from "./tree.js";
  */
 
 const SHAPES = ["input_shape", "input_dim", "batch_input_shape"];
-const WEIGHTS = ["Model.save_weights", "Model.load_weights"];
+/** Endings that the files of other libraries have, by the method that does not write or read them. */
+const FOREIGN = /** @type {Record<string, RegExp>} */ ({
+  "Model.save": /^["'].*\.(?:h5|hdf5|tf|ckpt)["']$/,
+  "Model.save_weights": /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/,
+  "Model.load_weights": /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/,
+});
 
 /** @param {Program} program @param {Translator} translator @returns {Problem[]} */
 export function argumentProblems(program, translator) {
@@ -129,7 +134,7 @@ function special(program, call, list, name, given) {
     const insert = sampleShape(text);
     return [{ ...value, message: words.shapeOfSample, label: words.write(insert), changes: [{ ...value, insert }] }];
   }
-  if (WEIGHTS.includes(name) && /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/.test(text)) {
+  if (Object.hasOwn(FOREIGN, name) && FOREIGN[name].test(text)) {
     const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ".safetensors");
     return [{ ...value, message: words.weightsFiles, label: words.write(insert), changes: [{ ...value, insert }] }];
   }

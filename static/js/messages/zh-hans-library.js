@@ -93,9 +93,8 @@ function setting(text) {
 export const BRIDGE = {
   "The page shows the graph of the network; model.summary() prints its layers.": "页面会显示网络的计算图；model.summary() 打印各层。",
   "The seed belongs to the graph: pg.reset_default_graph(seed).": "种子属于计算图：pg.reset_default_graph(seed)。",
-  "playgrad saves weights. Build the same model, then call model.load_weights(file).":
-    "playgrad 只保存权重。请搭建相同的模型，再调用 model.load_weights(file)。",
-  "playgrad saves weights. model.to_json() has the structure.": "playgrad 只保存权重；结构可由 model.to_json() 得到。",
+  'pg.load(file) loads what model.save("model.playgrad") has written.':
+    'pg.load(file) 可加载由 model.save("model.playgrad") 写出的文件。',
   "fit takes generators and data sets.": "fit 接受生成器和数据集。",
   "Regularizers add to the loss; for other losses write a loop.": "正则化项会加到损失中；其他损失请自己写训练循环。",
   "model.get_weights() lists the weights of all layers, named_weights() names them.":

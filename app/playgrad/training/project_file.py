@@ -1,0 +1,141 @@
+"""Checkpoints as files of projects, which the page opens: ``run.playgrad``.
+
+The archive has the parts that the page writes as well, as far as there are any: the program, the
+checkpoint, and what the list of projects shows. ``docs/checkpoints.md`` describes the format.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from playgrad import paths
+from playgrad.errors import CheckpointError
+from playgrad.io.project_archive import ENDING, ProjectArchive, is_project, pack
+from playgrad.io.weights import read_file
+from playgrad.training.checkpoint import Checkpoint
+
+Array = np.ndarray[Any, Any]
+_WEIGHTS = "checkpoint.safetensors"
+_ABOUT_WEIGHTS = "parts/checkpoint.json"
+_FROM_FILE = "file-"
+"""How the page begins the ids of programs that are not examples."""
+_LONGEST_ID = 60
+_UNKNOWN = "# The file does not have the program of this model.\n"
+_CAMEL = {"total_steps": "totalSteps"}
+
+
+@dataclass(frozen=True)
+class SavedProgram:
+    """The program of a run.
+
+    Attributes:
+        name: of its file, without the ending.
+        source: its text.
+    """
+
+    name: str
+    source: str
+
+    @classmethod
+    def at(cls, file: str) -> SavedProgram | None:
+        """Return the program in ``file``, as it was when Python read it; None if it is not known.
+
+        Files that are only in memory count: a cell of a notebook, the program of the page.
+        """
+        source = "".join(linecache.getlines(file))
+        return cls(Path(file).stem.strip("<>"), source) if source.strip() else None
+
+    @property
+    def id(self) -> str:
+        """The id of the program in the page: that of an example, or one for files."""
+        if re.fullmatch("[a-z0-9-]+", self.name):
+            example = paths.static() / "examples" / f"{self.name}.py"
+            if example.is_file():
+                return self.name
+        plain = re.sub("[^A-Za-z0-9]+", "-", self.name).strip("-")[:_LONGEST_ID]
+        return f"{_FROM_FILE}{plain or 'program'}"
+
+
+def encode_project(checkpoint: Checkpoint, program: SavedProgram | None, name: str) -> bytes:
+    """Return a checkpoint as the bytes of a file.
+
+    Args:
+        name: of the project.
+    """
+    now = time.time()
+    program = program or SavedProgram("program", _UNKNOWN)
+    info = checkpoint.info()
+    milliseconds = round(1000 * now)
+    facts = {_CAMEL.get(key, key): value for key, value in info.items()}
+    began = {"exampleId": program.id, "source": program.source, "began": milliseconds}
+    about = {
+        "saved": datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+        "summary": {
+            "created": milliseconds,
+            "touched": True,
+            "name": name,
+            "exampleId": program.id,
+            "title": program.name,
+            "edited": True,
+            "state": "done" if info["finished"] else "stopped",
+            "step": info["step"],
+            "totalSteps": info["total_steps"],
+        },
+        "code": [program.id],
+        "parts": ["checkpoint"],
+        "data": {},
+    }
+    kept = {**facts, "at": milliseconds, "program": began, "options": {}}
+    return pack(
+        about,
+        {
+            f"code/{program.id}.py": program.source.encode(),
+            _ABOUT_WEIGHTS: json.dumps(kept).encode(),
+            _WEIGHTS: checkpoint.encode(),
+        },
+    )
+
+
+def decode_project(content: bytes) -> Checkpoint:
+    """Return the checkpoint in the bytes of a file.
+
+    Raises:
+        CheckpointError: the file is damaged, has no checkpoint, or is of a later version.
+    """
+    archive = ProjectArchive(content)
+    if _WEIGHTS not in archive.names:
+        raise CheckpointError(
+            "the project has no weights: nothing was trained in it.",
+            hint="Train its program, then save it again.",
+        )
+    return Checkpoint.decode(archive.read(_WEIGHTS))
+
+
+def weights_of_project(file: str | Path | BinaryIO | bytes) -> dict[str, Array] | None:
+    """Return the weights by name in the file of a project; None if it is another file.
+
+    Args:
+        file: a path, an open binary file, or the bytes of a file.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged, has no weights, or is of a later
+            version.
+    """
+    if isinstance(file, (str, Path)):
+        content = read_file(file) if str(file).endswith(ENDING) else b""
+    elif isinstance(file, bytes):
+        content = file
+    else:
+        place = file.tell()
+        content = file.read()
+        file.seek(place)
+    return decode_project(content).named_weights() if is_project(content) else None

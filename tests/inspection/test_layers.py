@@ -81,25 +81,38 @@ def test_activations_are_what_each_layer_passes_to_the_next() -> None:
     np.testing.assert_allclose(seen["conv2d_1"][:, 1, 2], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_a_silenced_neuron_is_one_without_weights() -> None:
-    """Equal are: its column and bias are 0, and the row of the next layer that reads it is 0."""
-    model = trained()
-    silenced = pg.inspect(model).silenced({"dense_1": [1, 6]})
-    scores, losses = silenced.predict(IMAGES), silenced.evaluate(IMAGES, CLASSES)
+def expect_as_with_scaled_weights(model: Any, look: Any, factors: Array) -> None:
+    """Equal are multiplied columns and biases of dense_1, and multiplied rows of dense_2."""
+    scores, losses = look.predict(IMAGES), look.evaluate(IMAGES, CLASSES)
     assert not np.allclose(scores, model.predict(IMAGES))
-    assert (silenced.activations(IMAGES)["dense_1"][:, [1, 6]] == 0).all()
     before = model.named_weights()
     for changes in (("dense_1/kernel", "dense_1/bias"), ("dense_2/kernel",)):
         weights = {name: value.copy() for name, value in before.items()}
         for name in changes:
-            weights[name][([1, 6],) if name == "dense_2/kernel" else (..., [1, 6])] = 0
+            weights[name] *= factors[:, None] if name == "dense_2/kernel" else factors
         model.set_weights(weights)
-        np.testing.assert_allclose(scores, model.predict(IMAGES), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(scores, model.predict(IMAGES), rtol=1e-4, atol=1e-5)
         loss, accuracy = model.evaluate(IMAGES, CLASSES, verbose=0)
         assert losses == {
-            "loss": pytest.approx(loss, rel=1e-5), "accuracy": pytest.approx(accuracy)
+            "loss": pytest.approx(loss, rel=1e-4), "accuracy": pytest.approx(accuracy)
         }  # fmt: skip
     model.set_weights(before)
+
+
+def test_a_silenced_neuron_is_one_without_weights() -> None:
+    model = trained()
+    look = pg.inspect(model).silenced({"dense_1": [1, 6]})
+    assert (look.activations(IMAGES)["dense_1"][:, [1, 6]] == 0).all()
+    expect_as_with_scaled_weights(model, look, np.array([1, 0, 1, 1, 1, 1, 0, 1], np.float32))
+
+
+def test_a_scaled_neuron_is_one_with_scaled_weights() -> None:
+    model = trained()
+    look = pg.inspect(model).scaled({"dense_1": {1: 2.5, 6: 0}})
+    factors = np.array([1, 2.5, 1, 1, 1, 1, 0, 1], np.float32)
+    seen, whole = (each.activations(IMAGES)["dense_1"] for each in (look, pg.inspect(model)))
+    np.testing.assert_allclose(seen, whole * factors, rtol=1e-6)
+    expect_as_with_scaled_weights(model, look, factors)
 
 
 def test_a_silenced_channel_is_zero_everywhere_also_beside_units_of_other_layers() -> None:
@@ -114,7 +127,28 @@ def test_a_silenced_channel_is_zero_everywhere_also_beside_units_of_other_layers
     hidden[:, 0] = 0
     np.testing.assert_allclose(seen["dense_1"], hidden, rtol=1e-4, atol=1e-5)
     assert (both.predict(IMAGES[:20])[:, 1] == 0).all()
-    assert "silenced: conv2d_1: [2], dense_1: [0], dense_2: [1]" in str(both)
+    assert "scaled: conv2d_1: {2: 0.0}, dense_1: {0: 0.0}, dense_2: {1: 0.0}" in str(both)
+
+
+def test_factors_of_one_unit_are_multiplied_and_0_silences_all_values() -> None:
+    look = pg.inspect(trained())
+    twice = look.scaled({"dense_2": {1: -2}}).scaled({"dense_2": {1: 0.5, 2: 3}})
+    expected = look.predict(IMAGES[:9]) * np.array([1, -1, 3], np.float32)
+    np.testing.assert_allclose(twice.predict(IMAGES[:9]), expected, rtol=1e-6)
+    assert "scaled: dense_2: {1: -1.0, 2: 3.0}" in str(twice)
+    silent = twice.silenced({"dense_2": [1]})
+    assert np.array_equal(
+        silent.predict(IMAGES[:9]), look.scaled({"dense_2": {1: 0, 2: 3}}).predict(IMAGES[:9])
+    )
+    lost = look.scaled({"dense_1": dict.fromkeys(range(8), 3e38)}).silenced({"dense_2": [1]})
+    outputs = lost.predict(IMAGES * 100)
+    assert (outputs[:, 1] == 0).all() and not np.isfinite(outputs[:, [0, 2]]).all()
+
+
+@pytest.mark.parametrize("factor", [float("nan"), float("inf"), 1e39, "2", None])
+def test_a_factor_is_a_finite_number(factor: Any) -> None:
+    with pytest.raises(pg.GraphError, match=r"a unit of layer 'dense_1' cannot be scaled by"):
+        pg.inspect(trained()).scaled({"dense_1": {0: factor}})
 
 
 def test_a_changed_pixel_is_followed_through_all_layers() -> None:

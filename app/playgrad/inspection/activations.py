@@ -1,7 +1,8 @@
-"""Results of layers for samples, also with some units silenced, without an effect on the model.
+"""Results of layers for samples, also with some units scaled, without an effect on the model.
 
-A silenced unit gives 0 at every place. Its layer is computed, the unit is set to 0, and the result
-is fed in place of the layer's: the graph and the variables stay as they are.
+A scaled unit gives a multiple of its value at every place, and 0 if it is silenced. Its layer is
+computed, the unit is multiplied, and the result is fed in place of the layer's: the graph and the
+variables stay as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.inspection.forward import check_without_effect
@@ -19,10 +21,13 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 
 Array = np.ndarray[Any, Any]
-Silenced = Mapping[str, Sequence[int]]
+Units = Mapping[str, Sequence[int]]
 """Numbers of units or channels, from 0, by the name of their layer."""
+Factors = Mapping[str, Mapping[int, float]]
+"""By the name of a layer and the number of a unit; 0 silences, also what is not finite."""
 BATCH = 256
 """Samples that are computed at a time."""
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def results(network: Network) -> dict[str, tuple[Layer, Tensor]]:
@@ -42,37 +47,83 @@ def results(network: Network) -> dict[str, tuple[Layer, Tensor]]:
     return tensors
 
 
-def check_units(network: Network, silenced: Silenced) -> dict[str, list[int]]:
-    """Return the units to silence, without repetitions.
+def silencing(network: Network, units: Units) -> dict[str, dict[int, float]]:
+    """Return factors of 0 for some units.
 
     Raises:
         GraphError: there is no such layer or unit.
     """
-    checked: dict[str, list[int]] = {}
-    for name, numbers in silenced.items():
-        layer = network.get_layer(name)
-        count = (layer.output_shape or (None,))[-1]
-        listed = [numbers] if isinstance(numbers, (int, np.integer)) else list(numbers)
-        for unit in listed:
-            is_number = isinstance(unit, (int, np.integer)) and not isinstance(unit, bool)
-            if not is_number or not 0 <= unit < (count or 0):
-                raise GraphError(
-                    f"layer '{name}' has no unit {unit!r}.",
-                    source=layer.source,
-                    hint=f"Its units are numbered from 0 to {count - 1}." if count else "",
-                )
-        if listed:
-            checked[name] = sorted({int(unit) for unit in listed})
+    listed = {
+        name: [numbers] if isinstance(numbers, (int, np.integer)) else numbers
+        for name, numbers in units.items()
+    }
+    return {
+        name: {_unit(network, name, unit): 0.0 for unit in numbers}
+        for name, numbers in listed.items()
+    }
+
+
+def check_factors(network: Network, factors: Factors) -> dict[str, dict[int, float]]:
+    """Return the factors in the order of their units, without layers that have none.
+
+    Raises:
+        GraphError: there is no such layer or unit, or its results have no such multiple.
+    """
+    kinds = {layer_of(name): dtype(tensor.dtype) for name, (_, tensor) in results(network).items()}
+    checked: dict[str, dict[int, float]] = {}
+    for name, by_unit in factors.items():
+        numbers = {
+            _unit(network, name, unit): _factor(network, name, factor)
+            for unit, factor in by_unit.items()
+        }
+        if any(numbers.values()) and name in kinds and not kinds[name].floating:
+            raise GraphError(
+                f"layer '{name}' gives {kinds[name].name}: its units can be silenced, not scaled.",
+                source=network.get_layer(name).source,
+            )
+        if numbers:
+            checked[name] = dict(sorted(numbers.items()))
     return checked
 
 
+def layer_of(result: str) -> str:
+    """Return the layer's name in that of a result, which may be of its second call."""
+    return result.partition(":")[0]
+
+
+def _unit(network: Network, name: str, unit: Any) -> int:
+    """Return the number of a unit of a layer, checked."""
+    layer = network.get_layer(name)
+    count = (layer.output_shape or (None,))[-1]
+    is_number = isinstance(unit, (int, np.integer)) and not isinstance(unit, bool)
+    if not is_number or not 0 <= unit < (count or 0):
+        raise GraphError(
+            f"layer '{name}' has no unit {unit!r}.",
+            source=layer.source,
+            hint=f"Its units are numbered from 0 to {count - 1}." if count else "",
+        )
+    return int(unit)
+
+
+def _factor(network: Network, name: str, factor: Any) -> float:
+    """Return a factor, checked to be a number that float32 has."""
+    is_number = isinstance(factor, (int, float, np.number))
+    if not is_number or not abs(factor) <= _LARGEST:
+        raise GraphError(
+            f"a unit of layer '{name}' cannot be scaled by {factor!r}.",
+            source=network.get_layer(name).source,
+            hint="A factor is a finite number, at most 3.4e38 in size.",
+        )
+    return float(factor)
+
+
 def compute(
-    network: Network, fetches: Sequence[Tensor], xs: Sequence[Array], silenced: Silenced
+    network: Network, fetches: Sequence[Tensor], xs: Sequence[Array], factors: Factors
 ) -> list[Array]:
     """Return the values of ``fetches`` for the inputs ``xs``, computed as by ``predict``.
 
     Args:
-        silenced: as `check_units` returns them.
+        factors: as `check_factors` returns them.
 
     Raises:
         GraphError: this would change a variable or the random state.
@@ -84,13 +135,13 @@ def compute(
         rows = np.arange(first, first + fixed if fixed else min(first + BATCH, count))
         # A model for batches of one size gets the last sample several times.
         batch = [x[np.minimum(rows, count - 1)] if count else x for x in xs]
-        values = _batch(network, fetches, batch, silenced)
+        values = _batch(network, fetches, batch, factors)
         batches.append([value[: count - first] for value in values])
     return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 def _batch(
-    network: Network, fetches: Sequence[Tensor], xs: Sequence[Array], silenced: Silenced
+    network: Network, fetches: Sequence[Tensor], xs: Sequence[Array], factors: Factors
 ) -> list[Array]:
     session = network.session
     feeds: dict[Tensor, Array] = {
@@ -98,10 +149,16 @@ def _batch(
         for tensor, x in zip(network.inputs, xs, strict=True)
     }
     for label, (_, tensor) in results(network).items():
-        if units := silenced.get(label.partition(":")[0]):
-            value = np.array(session.run(tensor, feeds))
-            value[..., list(units)] = 0
-            feeds[tensor] = value
+        if by_unit := factors.get(layer_of(label)):
+            feeds[tensor] = _scaled(np.array(session.run(tensor, feeds)), by_unit)
     wanted = [tensor for tensor in fetches if tensor not in feeds]
     computed = dict(zip(wanted, session.run(wanted, feeds), strict=True)) if wanted else {}
     return [np.asarray(feeds[t] if t in feeds else computed[t]) for t in fetches]
+
+
+def _scaled(value: Array, factors: Mapping[int, float]) -> Array:
+    """Multiply units of ``value``, its last axis, in place; return it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for unit, factor in factors.items():
+            value[..., unit] = value[..., unit] * value.dtype.type(factor) if factor else 0
+    return value

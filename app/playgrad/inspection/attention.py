@@ -15,7 +15,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
-from playgrad.inspection.activations import BATCH, Silenced, compute, results
+from playgrad.inspection.activations import BATCH, Factors, compute, results
 from playgrad.models.network import Network
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
@@ -60,13 +60,13 @@ def attentions(network: Network) -> dict[str, Attention]:
 
 
 def attention_weights(
-    network: Network, xs: Sequence[Array], silenced: Silenced, names: Collection[str] | None = None
+    network: Network, xs: Sequence[Array], factors: Factors, names: Collection[str] | None = None
 ) -> dict[str, Array]:
     """Return the weights (batch, heads, to, from) of each use of attention, by name.
 
     Args:
         xs: the inputs, checked.
-        silenced: units that are 0, as `check_units` returns them.
+        factors: of units, as `check_factors` returns them.
         names: those to compute; None for all.
 
     Raises:
@@ -81,7 +81,7 @@ def attention_weights(
     parts: dict[str, list[Array]] = {name: [] for name in chosen}
     for first in range(0, max(len(xs[0]), 1), size):
         batch = [x[first : first + size] for x in xs]
-        values = dict(zip(fetches, compute(network, fetches, batch, silenced), strict=True))
+        values = dict(zip(fetches, compute(network, fetches, batch, factors), strict=True))
         for name, use in chosen.items():
             heads = [_weights(node, values) for node in use.nodes]
             parts[name].append(np.concatenate(heads, axis=1))

@@ -13,7 +13,14 @@ from playgrad.data.vocabulary import Vocabulary
 from playgrad.errors import GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
-from playgrad.inspection.activations import Silenced, check_units, compute, results
+from playgrad.inspection.activations import (
+    Factors,
+    Units,
+    check_factors,
+    compute,
+    results,
+    silencing,
+)
 from playgrad.inspection.attention import attention_weights
 from playgrad.inspection.compare import relative_change
 from playgrad.inspection.kernel_bench import KernelBench
@@ -66,9 +73,9 @@ class LayerSight:
 class Inspection:
     """The result of `inspect`. It prints as a table of the layers."""
 
-    def __init__(self, model: TrainableNetwork, silenced: Silenced) -> None:
+    def __init__(self, model: TrainableNetwork, factors: Factors) -> None:
         self._model = model
-        self._silenced = check_units(model, silenced)
+        self._factors = check_factors(model, factors)
         values = model.named_weights()
         self._layers = tuple(
             LayerSight(
@@ -145,7 +152,7 @@ class Inspection:
             DataError, ShapeError, DTypeError: the samples do not fit.
         """
         xs = prepare_inputs(self._model, x, "x")
-        return attention_weights(self._model, xs, self._silenced)
+        return attention_weights(self._model, xs, self._factors)
 
     def next_tokens(
         self,
@@ -172,7 +179,7 @@ class Inspection:
             DataError: there are no tokens, or the vocabulary or the model does not have one.
             GraphError: predicting would change a variable or the random state.
         """
-        return next_tokens(self._model, tokens, top_k, temperature, vocabulary, self._silenced)
+        return next_tokens(self._model, tokens, top_k, temperature, vocabulary, self._factors)
 
     def predict(self, x: Any) -> Any:
         """Return the outputs for ``x``, an array, or a list if the model has several outputs."""
@@ -229,22 +236,40 @@ class Inspection:
         finally:
             values.close()
 
-    def silenced(self, units: Silenced) -> Inspection:
+    def silenced(self, units: Units) -> Inspection:
         """Return a look at the same model in which units or channels are 0 wherever they are used.
 
         The weights of the model do not change.
 
         Args:
             units: their numbers, from 0, by the name of the layer: ``{"dense_1": [3, 5]}``. Those
-                that are silenced already stay so.
+                that are silenced or scaled already stay so.
 
         Raises:
             GraphError: there is no such layer or unit.
         """
-        both = {name: list(numbers) for name, numbers in self._silenced.items()}
-        for name, numbers in check_units(self._model, units).items():
-            both[name] = [*both.get(name, []), *numbers]
-        return Inspection(self._model, both)
+        return self.scaled(silencing(self._model, units))
+
+    def scaled(self, factors: Factors) -> Inspection:
+        """Return a look at the same model in which units or channels are multiplied by factors.
+
+        The weights of the model do not change.
+
+        Args:
+            factors: by the name of the layer and the number of the unit, from 0:
+                ``{"dense_1": {3: 0.5}}``. 0 silences a unit. Those of units that are scaled already
+                are multiplied.
+
+        Raises:
+            GraphError: there is no such layer or unit, a factor is not a finite number, or the
+                layer's results are integers.
+        """
+        products = {name: dict(by_unit) for name, by_unit in self._factors.items()}
+        for name, by_unit in check_factors(self._model, factors).items():
+            product = products.setdefault(name, {})
+            for unit, factor in by_unit.items():
+                product[unit] = product.get(unit, 1.0) * factor
+        return Inspection(self._model, products)
 
     def _results(self, xs: Sequence[Array]) -> dict[str, Array]:
         tensors = {name: tensor for name, (_, tensor) in results(self._model).items()}
@@ -252,7 +277,7 @@ class Inspection:
         return dict(zip(tensors, values, strict=True))
 
     def _compute(self, fetches: Sequence[Any], xs: Sequence[Array]) -> list[Array]:
-        return compute(self._model, fetches, xs, self._silenced)
+        return compute(self._model, fetches, xs, self._factors)
 
     def __str__(self) -> str:
         rows = [("layer", "result", "weights", "shape", "mean", "deviation", "range")]
@@ -265,8 +290,8 @@ class Inspection:
                 first = ("", "")
             if not layer.weights:
                 rows.append((*first, "", "", "", "", ""))
-        silenced = [f"{name}: {units}" for name, units in self._silenced.items()]
-        ending = [f"silenced: {', '.join(silenced)}"] if silenced else []
+        scaled = [f"{name}: {by_unit}" for name, by_unit in self._factors.items()]
+        ending = [f"scaled: {', '.join(scaled)}"] if scaled else []
         return "\n".join([*ruled_table(rows), *ending])
 
     __repr__ = __str__
@@ -307,8 +332,8 @@ def inspect(model: TrainableNetwork) -> Inspection:
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
     table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``compare(x, changed)``,
-    ``next_tokens(tokens)``, ``predict(x)``, ``evaluate(x, y)``, and ``silenced(units)``, in which
-    some units are 0.
+    ``next_tokens(tokens)``, ``predict(x)``, ``evaluate(x, y)``, ``silenced(units)``, in which some
+    units are 0, and ``scaled(factors)``, in which they are multiplied.
 
     Raises:
         GraphError: the model is not built.

@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.data.vocabulary import Vocabulary
 from playgrad.errors import DataError, ShapeError, shape_text
-from playgrad.inspection.activations import Silenced, compute
+from playgrad.inspection.activations import Factors, compute
 from playgrad.inspection.outputs import softmax
 from playgrad.inspection.text_table import ruled_table
 from playgrad.models.text_form import TextForm, checked_text_form
@@ -86,7 +86,7 @@ def next_tokens(
     top_k: int,
     temperature: float,
     vocabulary: Vocabulary | None,
-    silenced: Silenced,
+    factors: Factors,
 ) -> NextTokens:
     """Return the probabilities of the next token; see `Inspection.next_tokens`."""
     form = checked_text_form(model, "next_tokens()")
@@ -95,7 +95,7 @@ def next_tokens(
         raise DataError(f"temperature must be at least 0, got {temperature}.")
     if top_k < 1:
         raise DataError(f"top_k must be at least 1, got {top_k}.")
-    scores = form.scores(_outputs(model, form, codes, silenced))
+    scores = form.scores(_outputs(model, form, codes, factors))
     order = np.argsort(-scores, axis=1, kind="stable")
     positions = np.arange(len(codes) - len(scores), len(codes))
     actual = np.append(codes[positions[:-1] + 1], -1)
@@ -135,7 +135,7 @@ def _checked(tokens: Any, form: TextForm, vocabulary: Vocabulary | None) -> Arra
     return codes.astype(np.int32)
 
 
-def _outputs(model: Any, form: TextForm, codes: Array, silenced: Silenced) -> Array:
+def _outputs(model: Any, form: TextForm, codes: Array, factors: Factors) -> Array:
     """Return the outputs after each position at which the model predicts, (predictions, tokens).
 
     The first window of the sequence gives those after all of its positions, and each further one
@@ -146,7 +146,7 @@ def _outputs(model: Any, form: TextForm, codes: Array, silenced: Silenced) -> Ar
 
     def predict(rows: slice) -> Array:
         xs = prepare_inputs(model, form.inputs(windows[rows]), "tokens")
-        return compute(model, model.outputs, xs, silenced)[0]
+        return compute(model, model.outputs, xs, factors)[0]
 
     if not form.each:
         return predict(slice(None))

@@ -164,7 +164,7 @@ const histogramSeries = record({
 const task = (value) => isObject(value) && Object.hasOwn(VIEWS, value.shows) && VIEWS[value.shows](value);
 
 const layersView = record({
-  seconds: number, layer: text, silenced: mapOf(listOf(number)),
+  seconds: number, layer: text, scaled: listOf(record({ layer: text, unit: count, factor: number })),
   lines: listOf(record({
     name: text, type: text, shape: listOf(nullable(number)), parameters: number, line: nullable(count),
   })),

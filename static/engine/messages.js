@@ -383,15 +383,16 @@
  * @typedef {{prompt: string | null, temperature: number, seed: number, seconds: number}} Sample
  *   `prompt`: null for that from the data; `seconds`: no further token is begun after them
  * @typedef {{layer: string | null, sample: number, pixels: number[] | null, edits: ValueEdit[],
- *            silenced: Record<string, number[]>}} LayersQuestion
+ *            scaled: UnitEdit[]}} LayersQuestion
  *   `layer`: null for the first with weights; `pixels`: a drawing in place of the sample of that number;
- *   `edits`: to the sample or the drawing; `silenced`: units that give 0, by layer
+ *   `edits`: to the sample or the drawing
+ * @typedef {{layer: string, unit: number, factor: number}} UnitEdit a unit that gives a multiple of its value
  * @typedef {{at: number, value: number}} ValueEdit `at`: index in the sample's values, row by row
  * @typedef {{seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult,
- *            sample: InspectedSample, silenced: Record<string, number[]>, effect: SilenceEffect | null,
+ *            sample: InspectedSample, scaled: UnitEdit[], effect: UnitsEffect | null,
  *            travel: {name: string | null, ratio: number | null}[] | null}} LayersView
  *   `travel`: norm of the change over the norm of the original, for the input (its name is null) and each
- *   layer's result; null in place of infinity, and for no edit and nothing silenced
+ *   layer's result; null in place of infinity, and for no edit of the sample or a unit
  * @typedef {{name: string, type: string, shape: (number | null)[], parameters: number, line: number | null}} LayerLine
  *   `shape`: of the result for a sample; `line`: of the program
  * @typedef {{name: string, shape: number[], mean: number, deviation: number, smallest: number, largest: number,
@@ -402,16 +403,16 @@
  * @typedef {{shape: number[], units: number[], total_units: number, height: number, width: number,
  *            values: Uint8Array, change: Uint8Array}} LayerResult
  *   (units, height, width) float32; `units`: the numbers of those that are shown; `change`: by edits and
- *   what is silenced
+ *   scaled units
  * @typedef {{number: number | null, count: number, tested: boolean,
  *            picture: {height: number, width: number, channels: number, pixels: Uint8Array} | null,
  *            target: number | null, outputs: number[], outputs_before: number[], decision: number | null,
  *            decision_before: number | null, values: Uint8Array | null, low: number, high: number,
  *            whole: boolean}} InspectedSample
  *   `number`: null for a drawing; `tested`: not trained with; `outputs`: probabilities if there are any;
- *   `before`: without edits, with nothing silenced; `picture`, `values` (float32): without edits; `values`:
+ *   `before`: without edits, with all units as they are; `picture`, `values` (float32): without edits; `values`:
  *   null if they cannot be edited; `low`, `high`: black and white; `whole`: integers from 0 to 255
- * @typedef {{samples: number, before: Record<string, number>, after: Record<string, number>}} SilenceEffect
+ * @typedef {{samples: number, before: Record<string, number>, after: Record<string, number>}} UnitsEffect
  *   the loss and the metrics of some of the data
  * @typedef {(
  *   | {shows: "none", reason: NoSamples, seconds: number}

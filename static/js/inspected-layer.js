@@ -2,6 +2,8 @@
 
 import { signal } from "../vendor/preact.js";
 
+/** @import { UnitEdit } from "../engine/messages.js" */
+
 /** The name of the layer; null for the first with weights. */
 export const chosenLayer = signal(/** @type {string | null} */ (null));
 /** The number of the sample. */
@@ -10,18 +12,25 @@ export const sampleNumber = signal(0);
 export const usesDrawing = signal(false);
 /** New values of the sample or the drawing, by their index. */
 export const edits = signal(/** @type {Record<number, number>} */ ({}));
-/** Units that give 0, by layer. */
-export const silenced = signal(/** @type {Record<string, number[]>} */ ({}));
+/** Units that give multiples of their values, in the order in which they were chosen. */
+export const scaled = signal(/** @type {UnitEdit[]} */ ([]));
 
 /** The layer of a result: the second call of a layer is named "dense_1:2". @param {string} name */
 export const layerOf = (name) => name.split(":")[0];
 
-/** Silence a unit, or let it speak again. @param {string} name @param {number} unit */
+/** The factor of a unit; undefined if it is as it is. @param {string} name of a result @param {number} unit */
+export const factorOf = (name, unit) => scaled.value.find((each) => each.layer === layerOf(name) && each.unit === unit)?.factor;
+
+/** Silence a unit, or let it speak again. @param {string} name of a result @param {number} unit */
 export function toggleUnit(name, unit) {
   const layer = layerOf(name);
-  const { [layer]: units = [], ...others } = silenced.value;
-  const next = units.includes(unit) ? units.filter((each) => each !== unit) : [...units, unit].sort((a, b) => a - b);
-  silenced.value = next.length > 0 ? { ...others, [layer]: next } : others;
+  scaled.value = factorOf(name, unit) === undefined ? [...scaled.value, { layer, unit, factor: 0 }]
+    : scaled.value.filter((each) => each.layer !== layer || each.unit !== unit);
+}
+
+/** Set the factor of a unit that has one. @param {string} layer @param {number} unit @param {number} factor */
+export function setFactor(layer, unit, factor) {
+  scaled.value = scaled.value.map((each) => (each.layer === layer && each.unit === unit ? { ...each, factor } : each));
 }
 
 /** A float32 with the digits that a field has room for. @param {number} value */

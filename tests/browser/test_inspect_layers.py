@@ -1,8 +1,9 @@
-"""The view of layers shows what Python computes, and silences units without an effect."""
+"""The view of layers shows what Python computes, and edits samples and units without an effect."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -27,13 +28,15 @@ model.compile(
 model.fit(x, y, batch_size=20, epochs=3, verbose=0)
 look = pg.inspect(model)
 quiet = look.silenced({"dense_1": [1, 4]})
+scaled = look.scaled({"dense_1": {1: 0.5, 4: -3}})
 changed = x[1:2].copy()
 changed[0, 2] = -1.5
 print(json.dumps({
     "units": look.activations(x[1:2])["dense_1"][0].tolist(),
     "mean": look.layers[0].weights[0].mean,
     "before": look.evaluate(x, y),
-    "after": quiet.evaluate(x, y),
+    "silent": quiet.evaluate(x, y),
+    "scaled": scaled.evaluate(x, y),
     "changed": look.activations(changed)["dense_1"][0].tolist(),
     "travel": look.compare(x[1:2], changed),
     "scores": [look.predict(x[1:2])[0].tolist(), look.predict(changed)[0].tolist()],
@@ -78,11 +81,26 @@ def open_sample(playground: Playground, number: int) -> None:
         expect(title).to_contain_text(f"sample {here + step} of", timeout=PATIENCE_MS)
 
 
+def expect_effect(
+    playground: Playground, before: dict[str, float], after: dict[str, float]
+) -> None:
+    """Wait until the scores with units as they are, and scaled, are the expected ones."""
+
+    def is_shown() -> bool:
+        return playground.at("silence-effect").is_visible() and all(
+            np.allclose(values(playground, f"{when}-{name}"), [value], **NEAR)
+            for when, scores in (("before", before), ("after", after))
+            for name, value in scores.items()
+        )
+
+    playground.wait(is_shown)
+
+
 def values(playground: Playground, name: str) -> list[float]:
     return [float(e.get_attribute("data-value") or "nan") for e in playground.at(name).all()]
 
 
-def test_layers_are_shown_as_python_sees_them_and_units_are_silenced(
+def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
     playground: Playground,
 ) -> None:
     playground.finish(PROGRAM)
@@ -97,16 +115,29 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_silenced(
     for key in ("ArrowRight", "End", "ArrowLeft", "Enter"):
         playground.page.keyboard.press(key)
     expect(units.nth(4)).to_have_attribute("aria-pressed", "true")
-    expect(playground.at("silence-effect")).to_contain_text("2, 5 of dense_1", timeout=PATIENCE_MS)
-    for when in ("before", "after"):
-        for name, value in expected[when].items():
-            shown = values(playground, f"{when}-{name}")
-            np.testing.assert_allclose(shown, [value], **NEAR)
+    expect_effect(playground, expected["before"], expected["silent"])
     silent = values(playground, "unit")
     assert silent[1] == silent[4] == 0
 
+    factor = playground.at("factor-dense_1-4")
+    for wrong in ("", "1e39"):
+        factor.fill(wrong)
+        factor.press("Enter")
+        assert factor.input_value() == "0"
+    factor.fill("-3")
+    factor.press("Enter")
+    slider = playground.at("factor-slider-dense_1-1")
+    slider.focus()
+    for _ in range(10):
+        slider.press("ArrowRight")
+    expect(playground.at("factor-dense_1-1")).to_have_value("0.5")
+    expect_effect(playground, expected["before"], expected["scaled"])
+    scaled = np.array(expected["units"]) * [1, 0.5, 1, 1, -3, 1]
+    np.testing.assert_allclose(values(playground, "unit"), scaled, **NEAR)
+    expect(units.nth(4)).to_have_accessible_name(re.compile("^Unit 5: .*, scaled by -3"))
+
     units.nth(4).click()
-    expect(playground.at("silence-effect")).not_to_contain_text("2, 5", timeout=PATIENCE_MS)
+    expect(factor).to_have_count(0)
     playground.at("unsilence").click()
     expect(playground.at("silence-effect")).to_have_count(0)
     playground.at("layer-dense_2").click()
@@ -166,6 +197,8 @@ def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
     for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", " "):
         playground.page.keyboard.press(key)
     expect(playground.at("pixel-place")).to_have_text("Row 4, column 6")
+
+    expect(playground.at("travel")).to_be_visible(timeout=PATIENCE_MS)
 
     def as_expected() -> bool:
         ratios = [values(playground, f"travel-{name}") for name in expected["travel"]]

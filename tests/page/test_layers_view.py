@@ -41,7 +41,7 @@ def dense(x: Array = ROWS) -> Any:
 
 
 def ask(model: Any, **fields: Any) -> dict[str, Any]:
-    question = {"layer": None, "sample": 2, "pixels": None, "edits": [], "silenced": {}}
+    question = {"layer": None, "sample": 2, "pixels": None, "edits": [], "scaled": []}
     answer = layers_view(model, question | fields)
     (shape,) = TYPES.shapes(("name", "Answers"))
     assert TYPES.mismatch(shape["inspect_layers"].type, answer) is None
@@ -82,9 +82,31 @@ def test_an_edited_row_is_shown_beside_the_original() -> None:
 def test_nothing_travels_without_a_change_and_silencing_begins_at_its_layer() -> None:
     model = dense()
     assert ask(model)["travel"] is None
-    view = ask(model, silenced={"dense_2": [0]})
+    view = ask(model, scaled=[{"layer": "dense_2", "unit": 0, "factor": 0}])
     ratios = [each["ratio"] for each in view["travel"]]
     assert ratios[:2] == [0, 0] and ratios[2] > 0
+
+
+def test_scaled_units_are_judged_by_the_data() -> None:
+    model = dense()
+    edits = [
+        {"layer": "dense_1", "unit": 4, "factor": -1.5},
+        {"layer": "dense_1", "unit": 0, "factor": 0},
+        {"layer": "gone_1", "unit": 0, "factor": 0},
+    ]
+    view = ask(model, layer="dense_1", scaled=edits)
+    look = pg.inspect(model).scaled({"dense_1": {4: -1.5, 0: 0}})
+    labels = (ROWS[:, 0] > ROWS.mean()).astype(np.int32)
+    assert view["scaled"] == edits[:2]
+    assert view["effect"]["samples"] == len(ROWS)
+    assert view["effect"]["after"] == pytest.approx(look.evaluate(ROWS, labels))
+    assert view["effect"]["before"] == pytest.approx(pg.inspect(model).evaluate(ROWS, labels))
+    factors = np.array([0, 1, 1, 1, -1.5, 1])
+    whole = pg.inspect(model).activations(ROWS[2:3])["dense_1"][0]
+    np.testing.assert_allclose(floats(view["result"]["values"]), whole * factors, rtol=1e-5)
+    np.testing.assert_allclose(
+        floats(view["result"]["change"]), whole * (factors - 1), rtol=1e-5, atol=1e-7
+    )
 
 
 def test_a_change_from_zero_has_no_ratio() -> None:

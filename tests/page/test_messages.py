@@ -161,7 +161,7 @@ def _drive(page: Page) -> None:
             "sample": 1,
             "pixels": None,
             "edits": [{"at": 1, "value": 0.5}],
-            "silenced": {"dense_1": [0]},
+            "scaled": [{"layer": "dense_1", "unit": 0, "factor": 0.5}],
             "id": 16,
         },
         {"kind": "prompt", "code": "x.shape", "id": 9},

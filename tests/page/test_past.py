@@ -91,7 +91,7 @@ def test_the_model_answers_as_it_was_then(side: PythonSide) -> None:
 def inspected(side: PythonSide, payload: bytes | None = None) -> list[Message]:
     """The views of Inspect, at a checkpoint or now, without the time that they took."""
     layers = {"layer": None, "sample": 3, "pixels": None, "edits": []}
-    layers["silenced"] = {"dense_1": [2]}
+    layers["scaled"] = [{"layer": "dense_1", "unit": 2, "factor": 0}]
     views = [
         side.ask("inspect_layers", payload=payload, **layers)["layers"],
         side.ask("samples", known=0, payload=payload)["samples"],

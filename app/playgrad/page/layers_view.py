@@ -1,4 +1,4 @@
-"""The layers of the trained model as the page shows them: weights, results, silenced units.
+"""The layers of the trained model as the page shows them: weights, results, scaled units.
 
 Everything is computed from the variables as they are between two steps, and changes none of them.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
-from playgrad.inspection.activations import check_units, compute, results
+from playgrad.inspection.activations import Factors, check_factors, compute, results
 from playgrad.inspection.compare import relative_change
 from playgrad.inspection.inspect import scores
 from playgrad.inspection.pictures import image_size
@@ -40,7 +40,7 @@ MOST_SIDE = 64
 MOST_UNITS = 256
 """Of a layer without maps."""
 MOST_JUDGED = 500
-"""Samples by which silenced units are judged."""
+"""Samples by which scaled units are judged."""
 
 
 def layers_view(model: Any, request: Request) -> View:
@@ -65,18 +65,18 @@ def layers_view(model: Any, request: Request) -> View:
 def _view(model: Any, excerpt: Any, request: Request) -> View:
     tensors = results(model)
     chosen = request["layer"] if request["layer"] in tensors else _first(tensors)
-    known = {name: units for name, units in request["silenced"].items() if name in tensors}
-    silenced = check_units(model, known)
+    scaled = [each for each in request["scaled"] if each["layer"] in tensors]
+    factors = check_factors(model, _factors(scaled))
     number = int(request["sample"]) % len(excerpt.x)
     drawn = request["pixels"] is not None
     original = read_sample(model, excerpt, number, request["pixels"])
     x = edited_sample(original, request["edits"])
-    is_changed = bool(request["edits"] or silenced)
+    is_changed = bool(request["edits"] or factors)
     names = list(tensors) if is_changed else [chosen]
     fetches = [*(tensors[name][1] for name in names), model.outputs[0]]
     *before, output_before = compute(model, fetches, [original], {})
     *after, output = (
-        compute(model, fetches, [x], silenced) if is_changed else (*before, output_before)
+        compute(model, fetches, [x], factors) if is_changed else (*before, output_before)
     )
     at = names.index(chosen)
     return {
@@ -95,8 +95,8 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
             "decision": decision_of(model, output),
             "decision_before": decision_of(model, output_before),
         },
-        "silenced": silenced,
-        "effect": _effect(model, excerpt, silenced) if silenced else None,
+        "scaled": scaled,
+        "effect": _effect(model, excerpt, factors) if factors else None,
         "travel": _travel([None, *names], [original, *before], [x, *after]) if is_changed else None,
     }
 
@@ -173,7 +173,7 @@ def _result(value: Array, whole: Array) -> View:
     """Return the result of a layer for one sample as maps of its units.
 
     Args:
-        whole: the same without silenced units.
+        whole: the same without edits and with all units as they are.
     """
     maps, units = _maps(value)
     return {
@@ -200,12 +200,19 @@ def _maps(value: Array) -> tuple[Array, list[int]]:
     return np.moveaxis(places[np.ix_(rows, columns, units)], -1, 0), units.tolist()
 
 
-def _effect(model: Any, excerpt: Any, silenced: dict[str, list[int]]) -> View:
-    """Return the scores of a part of the excerpt with all units, and without those silenced."""
+def _factors(scaled: Sequence[View]) -> dict[str, dict[int, float]]:
+    factors: dict[str, dict[int, float]] = {}
+    for each in scaled:
+        factors.setdefault(each["layer"], {})[each["unit"]] = each["factor"]
+    return factors
+
+
+def _effect(model: Any, excerpt: Any, factors: Factors) -> View:
+    """Return the scores of a part of the excerpt with all units as they are, and scaled."""
     rows = spread(len(excerpt.x), MOST_JUDGED)
     x, y = excerpt.x[rows], excerpt.y[rows]
     judged = [
-        scores(model, [y], compute(model, model.outputs, [x], units)) for units in ({}, silenced)
+        scores(model, [y], compute(model, model.outputs, [x], each)) for each in ({}, factors)
     ]
     return {"samples": len(rows), "before": judged[0], "after": judged[1]}
 

@@ -1,6 +1,6 @@
 import { html, useRef, useState } from "../../vendor/preact.js";
 import * as format from "../format.js";
-import { layerOf, silenced, toggleUnit } from "../inspected-layer.js";
+import { factorOf, toggleUnit } from "../inspected-layer.js";
 import { t } from "../locale.js";
 import { floats } from "../task.js";
 import { largestOf, usePalette, ValueMap } from "./value-map.js";
@@ -12,7 +12,7 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 
 /**
  * The result of a layer for the sample: a map of each unit, which a click silences.
- * @param {{layer: string, result: LayerResult, isChanged: boolean}} props `isChanged`: the sample is edited, or something is silenced
+ * @param {{layer: string, result: LayerResult, isChanged: boolean}} props `isChanged`: the sample or a unit is edited
  */
 export function Activations({ layer, result, isChanged }) {
   const words = t().inspectLayers;
@@ -27,7 +27,6 @@ export function Activations({ layer, result, isChanged }) {
   const changeOf = (/** @type {number} */ at) => mean(change.subarray(at * size, (at + 1) * size));
   const shown = withChange && isChanged ? change : values;
   const largest = largestOf(shown);
-  const isSilent = (/** @type {number} */ unit) => (silenced.value[layerOf(layer)] ?? []).includes(unit);
   const here = Math.min(active, units.length - 1);
 
   /** One of many units is in the order of the Tab key. @param {KeyboardEvent} event */
@@ -52,9 +51,10 @@ export function Activations({ layer, result, isChanged }) {
         ${units.map((unit, at) => {
           const map = shown.subarray(at * size, (at + 1) * size);
           const value = mean(values.subarray(at * size, (at + 1) * size));
-          const label = words.unit(unit + 1, format.rate(value), size > 1);
+          const factor = factorOf(layer, unit);
+          const label = words.unit(unit + 1, format.rate(value), size > 1) + (factor ? words.scaledBy(format.rate(factor)) : "");
           return html`<button key=${unit} type="button" class="unit" data-testid="unit" data-unit=${unit} data-value=${value}
-            tabindex=${at === here ? 0 : -1} aria-pressed=${isSilent(unit)} aria-label=${label} title=${label}
+            tabindex=${at === here ? 0 : -1} aria-pressed=${factor !== undefined} data-scaled=${factor ? "" : undefined} aria-label=${label} title=${label}
             onFocus=${() => setActive(at)} onClick=${() => toggleUnit(layer, unit)}>
             <${ValueMap} values=${map} height=${height} width=${width} largest=${largest} palette=${palette} /></button>`;
         })}

@@ -1,7 +1,7 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { inspectLayers } from "../actions.js";
 import * as format from "../format.js";
-import { chosenLayer, edits, sampleNumber, silenced, usesDrawing } from "../inspected-layer.js";
+import { chosenLayer, edits, sampleNumber, scaled, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { useLook } from "../use-look.js";
@@ -9,25 +9,28 @@ import { drawnDigit } from "./digit-canvas.js";
 import { Activations } from "./inspect-activations.js";
 import { InspectedSample } from "./inspect-sample.js";
 import { Travel } from "./inspect-travel.js";
+import { ScaledUnits } from "./inspect-units.js";
 import { Weights } from "./inspect-weights.js";
 
-/** @import { LayersView, SilenceEffect } from "../../engine/messages.js" */
+/** @import { LayersView } from "../../engine/messages.js" */
 
 /** The layers of the network: the weights of one of them, and its result for a sample. */
 export function InspectLayers() {
-  const words = t().inspectLayers;
   const [drawing] = useState(drawnDigit);
   const isDrawn = usesDrawing.value && drawing !== null;
   const { began } = store.executed.value;
   useEffect(() => {
-    if (inspected.began !== began) silenced.value = edits.value = {}; // of another network and other data
+    if (inspected.began !== began) { // of another network and other data
+      edits.value = {};
+      scaled.value = [];
+    }
     inspected.began = began;
   }, [began]);
   const question = {
     layer: chosenLayer.value, sample: sampleNumber.value, pixels: isDrawn ? Array.from(drawing) : null,
-    edits: Object.entries(edits.value).map(([at, value]) => ({ at: Number(at), value })), silenced: silenced.value,
+    edits: Object.entries(edits.value).map(([at, value]) => ({ at: Number(at), value })), scaled: scaled.value,
   };
-  const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, edits.value, question.silenced]);
+  const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, edits.value, scaled.value]);
   if (!answer) return html`<p class="figure-empty" role="status">${problem || t().inspect.asking}</p>`;
   return html`
     <div class="inspect-layers">
@@ -35,10 +38,7 @@ export function InspectLayers() {
       <${LayerList} view=${answer} />
       <div class="inspect-views">
         <${InspectedSample} sample=${answer.sample} hasDrawing=${drawing !== null && takes(answer, drawing.length)} isDrawn=${isDrawn} />
-        ${Object.keys(silenced.value).length > 0 && html`<div class="inspect-silenced">
-          <${Effect} effect=${answer.effect} silent=${answer.silenced} />
-          <button type="button" class="button small" data-testid="unsilence" onClick=${() => (silenced.value = {})}>${words.unsilence}</button>
-        </div>`}
+        ${scaled.value.length > 0 && html`<${ScaledUnits} effect=${answer.effect} />`}
         ${answer.travel && html`<${Travel} travel=${answer.travel} sample=${answer.sample} layer=${answer.layer} />`}
         <${Activations} layer=${answer.layer} result=${answer.result} isChanged=${answer.travel !== null} />
         <${Weights} layer=${answer.layer} weights=${answer.weights} />
@@ -47,7 +47,7 @@ export function InspectLayers() {
   `;
 }
 
-/** The run whose units are silenced. @type {{began: number | null}} */
+/** The run whose samples and units are edited. @type {{began: number | null}} */
 const inspected = { began: null };
 
 /** Whether the network takes a drawing of so many pixels. @param {LayersView} view @param {number} pixels */
@@ -67,23 +67,5 @@ function LayerList({ view }) {
           <span>${parameters > 0 ? words.parameters(parameters) : ""}</span></button></li>
       `)}
     </ul>
-  `;
-}
-
-/** The scores with and without what is silenced. @param {{effect: SilenceEffect | null, silent: Record<string, number[]>}} props */
-function Effect({ effect, silent }) {
-  const words = t().inspectLayers;
-  const names = Object.entries(silent).map(([layer, units]) => words.silentUnits(layer, units.map((unit) => unit + 1)));
-  if (!effect) return html`<p class="hint" role="status">${t().inspect.asking}</p>`;
-  const number = (/** @type {string} */ name, /** @type {number} */ value) => (
-    name.endsWith("accuracy") ? format.percent(value, 1) : format.loss(value));
-  return html`
-    <div data-testid="silence-effect">
-      <p role="status">${words.silent(t().numbers.clauses(names))}</p>
-      <table><thead><tr><th scope="col">${words.onSamples(effect.samples)}</th><th scope="col">${words.before}</th><th scope="col">${words.after}</th></tr></thead>
-        <tbody>${Object.keys(effect.before).map((name) => html`<tr key=${name}><th scope="row">${name}</th>
-          <td data-testid=${`before-${name}`} data-value=${effect.before[name]}>${number(name, effect.before[name])}</td>
-          <td data-testid=${`after-${name}`} data-value=${effect.after[name]}>${number(name, effect.after[name])}</td></tr>`)}</tbody></table>
-    </div>
   `;
 }

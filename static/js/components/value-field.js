@@ -2,11 +2,12 @@ import { html } from "../../vendor/preact.js";
 import { rounded } from "../inspected-layer.js";
 
 /**
- * A number that the visitor can change; one that the sample cannot hold is replaced by the one before.
- * @param {{testId: string, value: number, whole: boolean, onValue: (value: number) => void, described?: string}} props
+ * A number that the visitor can change; one that does not fit is replaced by the one before.
+ * @param {{testId: string, value: number, whole: boolean, onValue: (value: number) => void, id?: string,
+ *   described?: string}} props
  *   `whole`: integers from 0 to 255, else float32; `described`: the id of a description
  */
-export function ValueField({ testId, value, whole, onValue, described }) {
+export function ValueField({ testId, value, whole, onValue, id, described }) {
   const text = String(rounded(value));
   /** @param {Event} event */
   function onChange(event) {
@@ -16,6 +17,6 @@ export function ValueField({ testId, value, whole, onValue, described }) {
     if (fits) onValue(entered);
     else field.value = text;
   }
-  return html`<input type="number" class="value-field" data-testid=${testId} step=${whole ? 1 : "any"} min=${whole ? 0 : undefined}
+  return html`<input type="number" class="value-field" id=${id} data-testid=${testId} step=${whole ? 1 : "any"} min=${whole ? 0 : undefined}
     max=${whole ? 255 : undefined} value=${text} aria-describedby=${described} onChange=${onChange} />`;
 }

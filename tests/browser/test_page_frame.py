@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
-from safetensors.numpy import load_file
+from safetensors.numpy import load, load_file
 
 from tests.browser.message_scenes import visit
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
@@ -296,10 +297,11 @@ def test_everything_can_be_exported_from_one_menu(
     names = [
         playground.download(f"export-menu-{kind}", tmp_path).name
         for kind in (
-            "code", "weights-safetensors", "weights-npz", "script", "page", "report", "project"
+            "code", "weights-safetensors", "weights-npz", "script", "page", "report", "pytorch",
+            "project",
         )
     ]  # fmt: skip
-    endings = ["py", "safetensors", "npz", "py", "html", "html", "playgrad"]
+    endings = ["py", "safetensors", "npz", "py", "html", "html", "zip", "playgrad"]
     assert [name.rpartition(".")[2] for name in names] == endings
     assert names[5] == f"report-run-{run}.html"
     assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")
@@ -312,6 +314,10 @@ def test_everything_can_be_exported_from_one_menu(
     hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
     expected = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]
     np.testing.assert_allclose(script["predict"](x), expected, rtol=1e-5, atol=1e-6)
+    with zipfile.ZipFile(tmp_path / names[6]) as archive:
+        assert "nn.Linear(4, " in archive.read("model.py").decode()
+        state = load(archive.read("model.safetensors"))
+    np.testing.assert_array_equal(state["dense_1.weight"], weights["dense_1/kernel"].T)
     alone = chromium.new_page()
     alone.goto((tmp_path / names[4]).as_uri())
     expect(alone.get_by_test_id("field-3")).to_be_visible()

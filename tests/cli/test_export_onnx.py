@@ -23,17 +23,21 @@ model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=2, verbose=0)
 """
 
 
-def test_a_trained_model_leaves_as_onnx(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    program = tmp_path / "small.py"
+def trained(capsys: pytest.CaptureFixture[str], folder: Path, *names: str) -> list[Path]:
+    """Train the program for each file, with the same seed, and export the model to it."""
+    program = folder / "small.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    weights, direct, converted = (
-        tmp_path / name for name in ("w.safetensors", "direct.onnx", "converted.onnx")
-    )
-    for target in (weights, direct):
+    for name in names:
         code, _, err = run(
-            capsys, "train", program, "--device", "cpu", "--seed", "3", "--export", target
+            capsys, "train", program, "--device", "cpu", "--seed", "3", "--export", folder / name
         )
         assert code == 0, err
+    return [folder / name for name in names]
+
+
+def test_a_trained_model_leaves_as_onnx(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    weights, direct = trained(capsys, tmp_path, "w.safetensors", "direct.onnx")
+    converted = tmp_path / "converted.onnx"
     code, out, err = run(capsys, "export", weights, converted)
     assert code == 0, err
     assert str(converted) in out

@@ -83,10 +83,16 @@ def run_predict(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
 
 
 def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.kinds import exported_file
     from playgrad.cli.lists import convert
 
+    if options.target is not None and options.format is None:
+        try:
+            exported_file(str(options.target))
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"argument TARGET: {error}")
     signals.begin_work()
-    return convert(options.source, options.target)
+    return convert(options.source, options.target, options.format)
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

@@ -100,11 +100,21 @@ def output_file(text: str) -> Path:
 
 def exported_file(text: str) -> Path:
     """A file to write, whose ending names a format of `playgrad.interchange`."""
+    path = output_file(text)
+    _expect_format(path)
+    return path
+
+
+def exported_format(text: str) -> str:
+    """The name of a format of `playgrad.interchange`."""
+    _expect_format("", text)
+    return text
+
+
+def _expect_format(path: str | Path, name: str | None = None) -> None:
     from playgrad.interchange.formats import format_of
 
-    path = output_file(text)
     try:
-        format_of(path)
+        format_of(path, name)
     except CheckpointError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    return path

@@ -10,6 +10,7 @@ from pathlib import Path
 from playgrad import io, paths
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
+from playgrad.interchange.formats import format_of
 from playgrad.interchange.readers import load_model
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
@@ -46,20 +47,24 @@ def print_examples(as_json: bool) -> int:
     return 0
 
 
-def convert(source: str, target: Path | None) -> int:
+def convert(source: str, target: Path | None, format_name: str | None = None) -> int:
     """Check the weights file ``source``, and write it as ``target`` or list its tensors.
+
+    Args:
+        format_name: the format of ``target``; None for that of its ending.
 
     Raises:
         CheckpointError: a file is damaged or cannot be written, or the target needs the layers, and
             ``source`` does not describe them.
     """
     tensors = io.load(source)
-    if target is not None and target.suffix.lstrip(".") not in io.FORMATS:
-        load_model(source).export(target)
+    kind = None if target is None else format_of(target, format_name).name
+    if target is not None and kind not in io.FORMATS:
+        load_model(source).export(target, kind)
         print(f"the model of {source} written to {target}")
         return 0
     if target is not None:
-        io.save(tensors, target)
+        io.save(tensors, target, kind)
         print(f"{len(tensors)} tensors written to {target}")
         return 0
     print_table(

@@ -56,7 +56,8 @@ def _add_train(parsers: Parsers) -> None:
         "--export",
         type=kinds.exported_file,
         metavar="FILE",
-        help="write the model: .onnx, .py, .html, or its weights: .safetensors, .npz",
+        help="write the model (.onnx, .keras, .pt.zip, .py, .html) or its weights (.safetensors, "
+        ".npz)",
     )
     parser.add_argument(
         "--trace",
@@ -226,8 +227,12 @@ def _add_export(parsers: Parsers) -> None:
     )
     parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
     parser.add_argument(
-        "target", type=kinds.exported_file, nargs="?", metavar="TARGET",
-        help="file to write; without it, list the tensors",
+        "target", type=kinds.output_file, nargs="?", metavar="TARGET",
+        help="file to write, whose ending tells the format; without it, list the tensors",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", type=kinds.exported_format, metavar="NAME",
+        help="the format of TARGET by name, such as pytorch, whatever its ending",
     )  # fmt: skip
     parser.set_defaults(command=commands.run_export)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from playgrad.interchange.webpage.export import page_text
 from playgrad.io.weights import encode_checked, write_file
 from playgrad.nn.layer import Layer
 
+if TYPE_CHECKING:
+    from playgrad.interchange.pytorch.writer import NetworkStructure
+
 Array = np.ndarray[Any, Any]
 
 _ARCHITECTURE = "playgrad.model"  # the name in the metadata; `models` is above this package
@@ -28,7 +31,15 @@ class Exported(Protocol):
     """A network, as far as formats need it; the class `Network` itself imports this module."""
 
     @property
+    def name(self) -> str: ...
+
+    @property
     def layers(self) -> Sequence[Layer]: ...
+
+    @property
+    def structure(self) -> NetworkStructure: ...
+
+    def named_layers(self) -> Sequence[tuple[str, Layer]]: ...
 
     def named_weights(self) -> dict[str, Array]: ...
 
@@ -73,6 +84,13 @@ def _keras(model: Exported, _: str) -> bytes:
     return keras_bytes(json.loads(text), names, model.named_weights())
 
 
+def _pytorch(model: Exported, _: str) -> bytes:
+    # Imported here: the page starts without its twenty modules.
+    from playgrad.interchange.pytorch.export import pytorch_bytes
+
+    return pytorch_bytes(model.name, model.structure, model.named_layers(), model.named_weights())
+
+
 def _page(model: Exported, _: str) -> bytes:
     return page_text(model, model.inference_graph()).encode()
 
@@ -82,6 +100,7 @@ FORMATS: tuple[Format, ...] = (
     Format("npz", ".npz", _weights("npz")),
     Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
     Format("keras", ".keras", _keras),
+    Format("pytorch", ".pt.zip", _pytorch),
     Format("script", ".py", _script),
     Format("page", ".html", _page),
 )

@@ -144,11 +144,15 @@ class Normalization(Layer):
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        mean = self._beside(self.mean, x.shape)
-        deviation = np.maximum(np.sqrt(self._beside(self.variance, x.shape)), _LEAST_DEVIATION)
+        mean, deviation = self.moments(x.shape)
         if self.invert:
             return x * constant(deviation, x.dtype) + constant(mean, x.dtype)
         return (x - constant(mean, x.dtype)) / constant(deviation, x.dtype)
+
+    def moments(self, shape: Shape) -> tuple[Array, Array]:
+        """Return mean and standard deviation as they are broadcast to inputs of this shape."""
+        mean = self._beside(self.mean, shape)
+        return mean, np.maximum(np.sqrt(self._beside(self.variance, shape)), _LEAST_DEVIATION)
 
     def _beside(self, value: Any, shape: Shape) -> Array:
         others = self._others(shape)

@@ -1,0 +1,1 @@
+"""Networks as programs of PyTorch with their weights."""

@@ -35,6 +35,7 @@ export declare const html: (strings: TemplateStringsArray, ...values: any[]) => 
 export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
     types: `export { default, graphlib, layout } from "@dagrejs/dagre";\n`,
   },
+  umap: { source: `export { UMAP } from "umap-js";\n` },
   qr: { source: `export { encode } from "uqr";\n` },
   codemirror: {
     source: exportAll(

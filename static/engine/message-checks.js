@@ -200,7 +200,7 @@ const judgedFields = {
 const judged = record(judgedFields);
 const projected = record({
   ...judgedFields, layer: text, layers: listOf(record({ name: text, size: count })), projected: count,
-  rows: bytes, points: bytes, explained: tuple(number, number),
+  rows: bytes, dimensions: count, points: bytes, explained: listOf(number),
 });
 
 /** @type {Check} */

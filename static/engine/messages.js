@@ -142,8 +142,8 @@
  *     `sample`: of the text that it writes, if its data is text.
  *   `inspect_layers`: the layers of the model, and one of them for one sample.
  *   `samples`: the model's predictions for single samples; `projection`: the samples in the plane of a
- *     layer's principal components, the last hidden one for ""; `known`: the version of the samples
- *     that the page has.
+ *     layer's principal components, the last hidden one for "", or in a space of more `dimensions`;
+ *     `known`: the version of the samples that the page has.
  *   `attention`: the weights of attention for one sample, in the layer with this name or the first.
  *   `next_tokens`: what the model expects after each position of a text, or of a sample for null.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
@@ -178,7 +178,7 @@
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
- *   | {kind: "projection", known: number, layer: string}
+ *   | {kind: "projection", known: number, layer: string, dimensions: number}
  *   | {kind: "attention", sample: number, layer: string}
  *   | {kind: "next_tokens", text: string | null, sample: number, temperature: number}
  *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
@@ -421,10 +421,10 @@
  * @typedef {(
  *   | {shows: "none", reason: NoSamples, seconds: number}
  *   | {shows: "points", layer: string, layers: {name: string, size: number}[], projected: number,
- *      rows: Uint8Array, points: Uint8Array, explained: number[]} & JudgedSamples
+ *      rows: Uint8Array, dimensions: number, points: Uint8Array, explained: number[]} & JudgedSamples
  * )} ProjectionView
  *   `size`: values for each sample; `projected`: how many samples were; `rows`: the numbers of those
- *   with finite values, and `points` (rows, 2) their coordinates; `explained`: shares of the variance
+ *   with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance
  * @typedef {(
  *   | {shows: "none", reason: "restored" | "data" | "attention", seconds: number}
  *   | {shows: "maps", seconds: number, layers: {name: string, heads: number}[], layer: string, sample: SampleNumber,

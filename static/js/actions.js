@@ -396,14 +396,15 @@ export async function samplesView(known) {
 }
 
 /**
- * The samples in the plane of a layer's principal components.
+ * The samples by a layer's principal components.
  * @param {number} known the version of the samples that the page has
  * @param {string} layer "" for the last hidden one
+ * @param {number} dimensions how many components, at most
  * @returns {Promise<ProjectionView>}
  * @throws {EngineFailure}
  */
-export async function projectionView(known, layer) {
-  const answer = await ask({ kind: "projection", known, layer }, store.past.value?.bytes);
+export async function projectionView(known, layer, dimensions) {
+  const answer = await ask({ kind: "projection", known, layer, dimensions }, store.past.value?.bytes);
   return answer.projection;
 }
 

@@ -31,10 +31,11 @@ export async function askSamples() {
 
 /**
  * @param {string} layer "" for the last hidden one
+ * @param {number} dimensions how many components, at most
  * @returns {Promise<Nothing | {shows: "points", view: PointsView, samples: Samples, seconds: number}>}
  */
-export async function askProjection(layer) {
-  const view = await projectionView(last.version, layer);
+export async function askProjection(layer, dimensions) {
+  const view = await projectionView(last.version, layer, dimensions);
   if (view.shows === "none") return view;
   return { shows: "points", view, samples: completed(view), seconds: view.seconds };
 }

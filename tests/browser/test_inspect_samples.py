@@ -95,3 +95,98 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     words = page.text("projection-sample")
     neighbours = [chosen[each] for each in np.argsort(shown[:, 1])[249:256]]
     assert any(f"true {labels[at]}, predicted {scores[at].argmax()}" in words for at in neighbours)
+
+
+def trustworthiness(values: Array, points: Array, count: int = 10) -> float:
+    """The measure of Venna and Kaski: 1 if neighbours of points are neighbours of values."""
+    samples = len(values)
+    in_space, in_plane = (
+        np.linalg.norm(each[:, None] - each[None], axis=2).argsort(axis=1, kind="stable")
+        for each in (values.astype(np.float64), points)
+    )
+    ranks = np.empty_like(in_space)
+    np.put_along_axis(ranks, in_space, np.arange(samples)[None], axis=1)
+    shown = np.take_along_axis(ranks, in_plane[:, 1 : count + 1], axis=1)
+    penalty = np.maximum(shown - count, 0).sum()
+    return float(1 - 2 * penalty / (samples * count * (2 * samples - 3 * count - 1)))
+
+
+def places(page: Playground) -> Array:
+    """The coordinates in the table, once UMAP has computed them."""
+    summary = page.page.locator(".projection-table summary")
+    expect(summary).to_be_visible(timeout=PATIENCE_MS)
+    if page.at("projection-table").count() == 0:
+        summary.click()
+    rows = page.at("projection-table").locator("tbody tr")
+    expect(rows).to_have_count(500)
+    cells = [text.split("\t") for text in rows.all_inner_texts()]
+    return np.array([[float(each) for each in row[1:3]] for row in cells])
+
+
+def test_umap_keeps_neighbours_of_a_layer_and_can_be_cancelled(
+    trained: tuple[Playground, Array, Array, Array],
+) -> None:
+    page, hidden, _, _ = trained
+    hidden = hidden[::2]
+    page.at("tab-inspect").click()
+    page.at("inspect-projection").click()
+    page.at("projection-layer").select_option("dense_1", timeout=PATIENCE_MS)
+    plane = trustworthiness(hidden, places(page))
+    workers = page.workers()
+    method = page.at("projection-method")
+    method.select_option("umap")
+    expect(page.at("umap-progress")).to_be_visible(timeout=PATIENCE_MS)
+    page.wait(lambda: "umap-worker.js" in page.workers())
+    page.at("umap-cancel").click()
+    expect(page.at("umap-stopped")).to_contain_text("Cancelled")
+    page.expect_workers(*workers)
+    page.at("umap-again").focus()
+    page.page.keyboard.press("Enter")
+    points = places(page)
+    page.expect_workers(*workers)
+    kept = trustworthiness(hidden, points)
+    by_chance = trustworthiness(hidden, np.random.default_rng(0).random((500, 2)))
+    assert kept > 0.93 and kept > plane + 0.05 and by_chance < 0.6, (kept, plane, by_chance)
+
+    method.select_option("pca")
+    page.wait(lambda: not np.array_equal(places(page), points))
+    method.select_option("umap")
+    expect(page.at("umap-another")).to_be_visible(timeout=PATIENCE_MS)
+    assert np.array_equal(places(page), points)
+    page.at("umap-another").click()
+    expect(page.at("umap-progress")).to_be_visible()
+    others = places(page)
+    assert not np.array_equal(others, points) and trustworthiness(hidden, others) > 0.93
+    page.at("umap-neighbours").select_option("5")
+    expect(page.at("umap-progress")).to_be_visible()
+    assert not np.array_equal(places(page), others)
+
+    page.at("projection").focus()
+    page.page.keyboard.press("ArrowRight")
+    expect(page.at("projection-sample")).to_contain_text("true ")
+    page.at("language-select").select_option("zh-Hans")
+    expect(page.at("umap-another")).to_have_text("换一种布局")
+    page.at("language-select").select_option("en")
+    expect(page.at("umap-another")).to_have_text("Another layout")
+    method.select_option("pca")
+
+
+def test_umap_is_of_the_step_at_which_it_began(playground: Playground) -> None:
+    source = DIGITS.replace("x_train[:1280],\n    y_train[:1280],", "x_train,\n    y_train,")
+    playground.choose_device("cpu")
+    playground.start(source)
+    playground.expect_status("running")
+    playground.at("tab-inspect").click()
+    playground.at("inspect-projection").click()
+    playground.at("projection-method").select_option("umap", timeout=PATIENCE_MS)
+    first = places(playground)
+    update = playground.at("umap-update")
+    expect(update).to_be_visible(timeout=PATIENCE_MS)
+    assert np.array_equal(places(playground), first)
+    playground.at("stop").click()
+    playground.expect_status("stopped", "done")
+    update.click()
+    expect(playground.at("umap-progress")).to_be_visible()
+    assert not np.array_equal(places(playground), first)
+    expect(update).to_have_count(0)
+    playground.runs_well()

@@ -52,6 +52,19 @@ def test_the_components_are_eigenvectors_of_the_covariance(columns: int) -> None
     assert np.array_equal(points, principal_components(values)[0])
 
 
+@pytest.mark.parametrize(("columns", "most"), [(6, 4), (6, 50), (100, 50), (1, 50)])
+def test_more_components_are_the_next_eigenvectors(columns: int, most: int) -> None:
+    values = np.random.default_rng(2).normal(size=(60, columns)) * np.linspace(4, 1, columns)
+    points, explained = principal_components(values, most)
+    count = max(2, min(columns, most))
+    assert points.shape == (60, count) and len(explained) == count
+    assert np.array_equal(points[:, :2], principal_components(values)[0])
+    lengths = np.linalg.eigvalsh(np.atleast_2d(np.cov(values.T, bias=True)))[::-1][:count]
+    assert np.allclose(points.var(axis=0)[: len(lengths)], lengths)
+    assert np.allclose(points.T @ points, np.diag((points**2).sum(axis=0)), atol=1e-6)
+    assert (np.diff(explained) <= 1e-12).all()
+
+
 def test_values_of_any_size_and_without_variance() -> None:
     for factor in (1e-200, 1e200):
         points, explained = principal_components(np.array([[1.0, 0], [3, 0], [8, 0]]) * factor)

@@ -173,7 +173,7 @@ def _drive(page: Page) -> None:
         {"kind": "complete", "text": "mod", "id": 10},
         {"kind": "histograms", "id": 17},
         {"kind": "samples", "known": 0, "id": 18},
-        {"kind": "projection", "known": 0, "layer": "", "id": 19},
+        {"kind": "projection", "known": 0, "layer": "", "dimensions": 2, "id": 19},
         {"kind": "attention", "sample": 0, "layer": "", "id": 27},
         {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1, "id": 28},
     )

@@ -95,7 +95,7 @@ def inspected(side: PythonSide, payload: bytes | None = None) -> list[Message]:
     views = [
         side.ask("inspect_layers", payload=payload, **layers)["layers"],
         side.ask("samples", known=0, payload=payload)["samples"],
-        side.ask("projection", known=0, layer="", payload=payload)["projection"],
+        side.ask("projection", known=0, layer="", dimensions=2, payload=payload)["projection"],
     ]
     return [{key: each[key] for key in each if key != "seconds"} for each in views]
 

@@ -31,7 +31,7 @@ def new_graph() -> Iterator[None]:
 def ask(model: Any, kind: str, known: int = 0, **fields: Any) -> dict[str, Any]:
     """Return the view of a model, which has the fields that the page knows."""
     view = {"samples": samples_view, "projection": projection_view}[kind]
-    answer = view(model, {"kind": kind, "known": known, **fields})
+    answer = view(model, {"kind": kind, "known": known, "dimensions": 2, **fields})
     (shape,) = TYPES.shapes(("name", "Answers"))
     assert TYPES.mismatch(shape[kind].type, answer) is None
     result: dict[str, Any] = answer[kind]
@@ -98,6 +98,24 @@ def test_a_projection_is_of_some_samples_of_the_layer_that_is_named() -> None:
     assert ask(model, "projection", layer="of another run")["layer"] == "dense_1"
 
 
+def test_a_projection_to_more_components_keeps_all_distances() -> None:
+    model = trained([nn.Dense(7), nn.Dense(2)])
+    view = ask(model, "projection", layer="dense_1", dimensions=50)
+    assert view["dimensions"] == 7 and len(view["explained"]) == 7
+    assert sum(view["explained"]) == pytest.approx(1)
+    points = floats(view["points"]).reshape(-1, 7)
+    weights = model.named_weights()
+    x = X[np.arange(1000) * 1500 // 1000][floats(view["rows"]).astype(int)]
+    hidden = x @ weights["dense_1/kernel"] + weights["dense_1/bias"]
+    for one, other in ((0, 1), (7, 400), (33, 34)):
+        distance = np.linalg.norm(hidden[one] - hidden[other])
+        assert np.linalg.norm(points[one] - points[other]) == pytest.approx(distance, rel=1e-3)
+    plane = floats(ask(model, "projection", layer="dense_1", dimensions=0)["points"])
+    assert np.array_equal(plane.reshape(-1, 2), points[:, :2])
+    narrow = trained([nn.Dense(1), nn.Dense(2)])
+    assert ask(narrow, "projection", layer="dense_1", dimensions=50)["dimensions"] == 2
+
+
 def test_weights_that_are_not_numbers() -> None:
     model = trained([nn.Dense(3), nn.Dense(2)])
     model.set_weights({k: np.full_like(v, np.nan) for k, v in model.named_weights().items()})
@@ -146,7 +164,7 @@ model.fit(x, y, batch_size=16, epochs=3, verbose=0)
 """
     asked = [
         {"kind": "samples", "known": 0, "id": 98},
-        {"kind": "projection", "known": 0, "layer": "", "id": 99},
+        {"kind": "projection", "known": 0, "layer": "", "dimensions": 2, "id": 99},
     ]
     with python_side() as side:
         assert side.run(program) == "done"

@@ -32,17 +32,17 @@ class LayerValues:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Samples in the plane of the first two principal components.
+    """Samples by the first principal components of their values.
 
     Attributes:
         rows: the numbers of the samples; those with values that are not finite are left out.
-        points: (samples, 2).
-        explained: the shares of the variance that the two components have.
+        points: (samples, components).
+        explained: the shares of the variance that the components have.
     """
 
     rows: Array
     points: Array
-    explained: tuple[float, float]
+    explained: tuple[float, ...]
 
 
 def projectable_layers(model: Any) -> list[LayerValues]:
@@ -105,8 +105,11 @@ def layer_values(model: Any, layer: LayerValues, x: Array) -> Array:
     return values.reshape(len(x), -1)
 
 
-def project_values(values: Array) -> Projection:
+def project_values(values: Array, most: int = 2) -> Projection:
     """Return the projection of ``values`` (samples, values).
+
+    Args:
+        most: of components; see `principal_components`.
 
     Raises:
         DataError: fewer than two samples have finite values.
@@ -116,21 +119,23 @@ def project_values(values: Array) -> Projection:
         raise DataError(
             f"a projection needs two samples with finite values, got {len(rows)} of {len(values)}."
         )
-    points, explained = principal_components(values[rows])
+    points, explained = principal_components(values[rows], most)
     return Projection(rows, points, explained)
 
 
-def principal_components(values: Array) -> tuple[Array, tuple[float, float]]:
-    """Return the coordinates of samples along the two directions of largest variance.
+def principal_components(values: Array, most: int = 2) -> tuple[Array, tuple[float, ...]]:
+    """Return the coordinates of samples along the directions of largest variance.
 
     Each direction is such that the sample farthest from the mean along it has a positive
     coordinate.
 
     Args:
         values: finite, (samples, values).
+        most: of directions, at least 2; there are fewer, but not less than 2, if the samples have
+            no more.
 
     Returns:
-        points: (samples, 2); a direction without variance has zeros.
+        points: (samples, directions); one without variance has zeros.
         explained: the shares of the variance; zeros if there is none.
     """
     centred = values.astype(np.float64)
@@ -146,11 +151,11 @@ def principal_components(values: Array) -> tuple[Array, tuple[float, float]]:
     else:
         directions, lengths, _ = np.linalg.svd(centred, full_matrices=False)
         squares = lengths**2
-    points = np.zeros((samples, 2))
-    count = min(2, len(lengths))
+    count = min(most, len(lengths))
+    points = np.zeros((samples, max(count, 2)))
     points[:, :count] = directions[:, :count] * lengths[:count] * size
     farthest = np.abs(points).argmax(axis=0)
-    points *= np.where(points[farthest, [0, 1]] < 0, -1.0, 1.0)
-    shares = np.zeros(2)
+    points *= np.where(points[farthest, np.arange(len(farthest))] < 0, -1.0, 1.0)
+    shares = np.zeros(len(farthest))
     shares[:count] = squares[:count] / max(squares.sum(), np.finfo(np.float64).tiny)
-    return points, (float(shares[0]), float(shares[1]))
+    return points, tuple(shares.tolist())

@@ -29,6 +29,8 @@ LONGEST_TEXT = 200
 MOST_PROJECTED, FEWEST_PROJECTED = 500, 50
 MOST_PROJECTED_VALUES = 1 << 21
 """Of all projected samples together; fewer samples of a large layer are projected."""
+MOST_DIMENSIONS = 50
+"""Of the principal components that the page lays out in a plane itself."""
 
 
 def samples_view(model: Any, request: Request) -> View:
@@ -44,15 +46,15 @@ def samples_view(model: Any, request: Request) -> View:
 
 
 def projection_view(model: Any, request: Request) -> View:
-    """Return samples in the plane of a layer's principal components.
+    """Return samples by the principal components of a layer, as many as the request says.
 
     The layer is that of the name in the request, or the last hidden one.
     """
     began = time.perf_counter()
-    known, name = request["known"], request["layer"]
+    known, name, dimensions = request["known"], request["layer"], int(request["dimensions"])
     view = _refusal(model)
     if view is None:
-        view = _projection(model, name, known)
+        view = _projection(model, name, min(max(dimensions, 2), MOST_DIMENSIONS), known)
     return {"projection": {**view, "seconds": time.perf_counter() - began}}
 
 
@@ -122,7 +124,7 @@ def _texts(model: Any, x: Array) -> list[str] | None:
         return None
 
 
-def _projection(model: Any, name: str, known: int) -> View:
+def _projection(model: Any, name: str, dimensions: int, known: int) -> View:
     shown = _shown(model)
     layers = projectable_layers(model)
     if not layers:
@@ -142,12 +144,13 @@ def _projection(model: Any, name: str, known: int) -> View:
         "projected": count,
     }
     try:
-        projection = project_values(layer_values(model, layer, shown.x[chosen]))
+        projection = project_values(layer_values(model, layer, shown.x[chosen]), dimensions)
     except DataError:
-        view |= {"rows": b"", "points": b"", "explained": [0.0, 0.0]}
+        view |= {"rows": b"", "dimensions": 2, "points": b"", "explained": [0.0, 0.0]}
     else:
         view |= {
             "rows": _floats(chosen[projection.rows]),
+            "dimensions": projection.points.shape[1],
             "points": _floats(projection.points),
             "explained": list(projection.explained),
         }

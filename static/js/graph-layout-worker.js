@@ -1,6 +1,7 @@
 /** The worker behind graph-layout.js. */
 
 import { graphlib, layout } from "../vendor/dagre.js";
+import { layers } from "./graph-layers.js";
 
 /**
  * @typedef {{id: number, direction: "LR" | "TB",
@@ -12,14 +13,31 @@ import { graphlib, layout } from "../vendor/dagre.js";
 
 self.onmessage = ({ data }) => {
   try {
-    self.postMessage({ id: data.id, layout: answer(data) });
+    self.postMessage({ id: data.id, layout: isLarge(data) ? layers(data) : answer(data) });
   } catch (problem) {
     self.postMessage({ id: data.id, error: String(problem) });
   }
 };
 
+/** The most items that dagre lays out, and the most together with the layers that arrows pass: its time grows with their square. */
+const MOST_ITEMS = 300;
+const MOST_PLACES = 1500;
 /** Name of the edges that are laid out in reverse. */
 const BACK = "back";
+
+/**
+ * Whether dagre would take many seconds: it places an item in every layer that an arrow passes.
+ * @param {Question} question
+ */
+function isLarge({ items, arrows }) {
+  if (items.length > MOST_ITEMS) return true;
+  const order = new Map(items.map(({ id }, index) => [id, index]));
+  const ends = arrows.map(({ from, to }) => [order.get(from) ?? 0, order.get(to) ?? 0]).filter(([from, to]) => from < to);
+  const layer = items.map(() => 0);
+  for (const [from, to] of ends.sort(([a], [b]) => a - b)) layer[to] = Math.max(layer[to], layer[from] + 1);
+  const passed = ends.reduce((sum, [from, to]) => sum + layer[to] - layer[from] - 1, 0);
+  return items.length + passed > MOST_PLACES;
+}
 
 /**
  * Lay out a picture. Arrows lead from earlier items to later ones, except where collapsed scopes form

@@ -49,8 +49,11 @@ export function mainScopes(graph) {
 function sizesOf(graph) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
-  for (const node of graph.nodes) {
-    for (const path of enclosing(node.scope)) sizes.set(path, (sizes.get(path) ?? 0) + 1);
+  /** @type {Map<string, number>} */
+  const own = new Map();
+  for (const { scope } of graph.nodes) own.set(scope, (own.get(scope) ?? 0) + 1);
+  for (const [scope, count] of own) {
+    for (const path of enclosing(scope)) sizes.set(path, (sizes.get(path) ?? 0) + count);
   }
   return sizes;
 }
@@ -68,9 +71,14 @@ function enclosing(scope) {
  */
 export function picture(graph, open) {
   const scopes = new Set(scopesOf(graph));
-  const paths = new Map(graph.nodes.map(({ name, scope }) => [name, enclosing(scope).filter((each) => scopes.has(each))]));
-  const closedOf = (/** @type {string} */ name) => paths.get(name)?.find((each) => !open.has(each));
-  const parts = partsOf(graph, new Map(graph.nodes.map(({ name }) => [name, closedOf(name) ?? `node:${name}`])));
+  /** Of each scope, those around it that are drawn, and the outermost that is collapsed. @type {Map<string, {path: string[], closed: string | undefined}>} */
+  const around = new Map();
+  for (const { scope } of graph.nodes) {
+    if (around.has(scope)) continue;
+    const path = enclosing(scope).filter((each) => scopes.has(each));
+    around.set(scope, { path, closed: path.find((each) => !open.has(each)) });
+  }
+  const parts = partsOf(graph, new Map(graph.nodes.map(({ name, scope }) => [name, around.get(scope)?.closed ?? `node:${name}`])));
   /** @type {Map<string, Item>} by id */
   const items = new Map();
   /** @type {Map<string, Cluster>} by id */
@@ -81,8 +89,7 @@ export function picture(graph, open) {
   const begins = new Map();
 
   for (const [position, node] of graph.nodes.entries()) {
-    const path = paths.get(node.name) ?? [];
-    const closed = closedOf(node.name);
+    const { path, closed } = around.get(node.scope) ?? { path: [], closed: undefined };
     const outer = closed === undefined ? path : path.slice(0, path.indexOf(closed));
     let parent = null;
     for (const each of outer) {

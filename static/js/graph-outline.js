@@ -24,19 +24,20 @@ export const colourClass = (item, colourOf) =>
   leadingClass(census(item.kind === "scope" ? item.nodes : [item.node], colourOf));
 
 /**
- * The boxes of items as SVG path data, by the class of their colour.
- * @param {readonly Item[]} items
+ * Boxes as SVG path data, by the class of their colour.
+ * @template {{id: string}} Boxed
+ * @param {readonly Boxed[]} items
  * @param {Readonly<Record<string, Box>>} boxes
- * @param {import("./components/graph-items.js").ColourOf} colourOf
+ * @param {(item: Boxed) => string} classOf
  * @returns {Map<string, string>}
  */
-export function outlines(items, boxes, colourOf) {
+export function outlines(items, boxes, classOf) {
   /** @type {Map<string, string[]>} */
   const parts = new Map();
   for (const item of items) {
     const { x, y, width, height } = boxes[item.id];
-    const colour = colourClass(item, colourOf);
-    const part = `M${(x - width / 2).toFixed(1)} ${(y - height / 2).toFixed(1)}h${width}v${height}h${-width}z`;
+    const colour = classOf(item);
+    const part = `M${(x - width / 2).toFixed(1)} ${(y - height / 2).toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
     const known = parts.get(colour);
     if (known) known.push(part);
     else parts.set(colour, [part]);

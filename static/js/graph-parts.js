@@ -6,6 +6,10 @@
  */
 
 /** @import { Graph } from "../engine/messages.js" */
+/** Of a node on a cycle. */
+const NO_GROUP = -1;
+
+/** @typedef {{box: number, level: number}} Group the nodes of a box with the same level */
 
 /**
  * The part of its box, from 0, that each node belongs to.
@@ -17,101 +21,123 @@
  * @returns {Map<string, number>}
  */
 export function partsOf(graph, boxOf) {
-  const names = sorted(graph);
-  /** @type {Map<string, number>} */
+  const places = new Map(graph.nodes.map(({ name }, place) => [name, place]));
+  /** @type {[number, number][]} */
+  const edges = [];
+  for (const { from, to } of graph.edges) {
+    const [start, end] = [places.get(from), places.get(to)];
+    if (start !== undefined && end !== undefined) edges.push([start, end]);
+  }
+  const after = neighbours(graph.nodes.length, edges);
+  const order = sorted(graph.nodes.length, after);
+  /** Boxes by the order in which they begin to compute. @type {Map<string, number>} */
   const ranks = new Map();
-  for (const name of names) {
-    const box = boxOf.get(name) ?? name;
+  const boxes = new Int32Array(graph.nodes.length);
+  for (const node of order) {
+    const box = boxOf.get(graph.nodes[node].name) ?? graph.nodes[node].name;
     if (!ranks.has(box)) ranks.set(box, ranks.size);
+    boxes[node] = ranks.get(box) ?? 0;
   }
-  const rank = (/** @type {string} */ name) => ranks.get(boxOf.get(name) ?? name) ?? 0;
-  const before = neighbours(graph, "to", "from");
-  /** @type {Map<string, number>} */
-  const levels = new Map();
-  for (const name of names) {
-    const rises = (before.get(name) ?? []).map((each) => (levels.get(each) ?? 0) + Number(rank(each) > rank(name)));
-    levels.set(name, Math.max(0, ...rises));
+  const levels = new Int32Array(graph.nodes.length);
+  for (const node of order) {
+    for (const next of after[node]) {
+      levels[next] = Math.max(levels[next], levels[node] + Number(boxes[node] > boxes[next]));
+    }
   }
-  const groupOf = (/** @type {string} */ name) => `${boxOf.get(name) ?? name}\n${levels.get(name)}`;
-  const groups = new Map(names.map((name) => [groupOf(name), { box: boxOf.get(name) ?? name, level: levels.get(name) ?? 0 }]));
-  const edges = new Set(graph.edges.map(({ from, to }) => [groupOf(from), groupOf(to)].join("\n\n")));
-  const parts = joined(groups, [...edges].map((edge) => {
-    const [from, to] = edge.split("\n\n");
-    return { from, to };
-  }));
-  return new Map(names.map((name) => [name, parts.get(groupOf(name)) ?? 0]));
+  /** @type {Map<number, number>} */
+  const numbers = new Map();
+  /** @type {Group[]} */
+  const groups = [];
+  const groupOf = new Int32Array(graph.nodes.length).fill(NO_GROUP);
+  for (const node of order) {
+    const key = boxes[node] * graph.nodes.length + levels[node];
+    if (!numbers.has(key)) numbers.set(key, groups.push({ box: boxes[node], level: levels[node] }) - 1);
+    groupOf[node] = numbers.get(key) ?? NO_GROUP;
+  }
+  const parts = joined(groups, edges.map(([from, to]) => [groupOf[from], groupOf[to]]));
+  return new Map(order.map((node) => [graph.nodes[node].name, parts[groupOf[node]]]));
 }
 
 /**
  * Join the groups of each box as far as no cycle appears.
- * @param {ReadonlyMap<string, {box: string, level: number}>} groups by id
- * @param {{from: string, to: string}[]} edges between them
- * @returns {Map<string, number>} the part of each group
+ * @param {readonly Group[]} groups
+ * @param {[number, number][]} edges between them
+ * @returns {number[]} the part of each group
  */
 function joined(groups, edges) {
-  /** @type {Map<string, string[]>} */
-  const boxes = new Map();
-  for (const [id, { box }] of groups) boxes.set(box, [...(boxes.get(box) ?? []), id]);
-  /** @type {Map<string, number>} */
-  const parts = new Map();
-  const level = (/** @type {string} */ id) => groups.get(id)?.level ?? 0;
-  for (const ids of boxes.values()) ids.sort((a, b) => level(a) - level(b)).forEach((id, part) => parts.set(id, part));
-  /** @param {string[]} ids @param {1 | -1} by */
-  const move = (ids, by) => ids.forEach((id) => parts.set(id, (parts.get(id) ?? 0) + by));
-  for (const ids of boxes.values()) {
-    for (let part = ids.length - 1; part > 0; part -= 1) {
-      const later = ids.slice(part);
-      move(later, -1);
-      if (!isAcyclic(groups, edges, parts)) move(later, 1);
+  const after = groups.map(() => /** @type {Set<number>} */ (new Set()));
+  const before = groups.map(() => /** @type {Set<number>} */ (new Set()));
+  for (const [from, to] of edges) {
+    if (from === to || from === NO_GROUP || to === NO_GROUP) continue;
+    after[from].add(to);
+    before[to].add(from);
+  }
+  /** @type {number[][]} */
+  const boxes = [];
+  for (const [group, { box }] of groups.entries()) (boxes[box] ??= []).push(group);
+  const parts = groups.map(() => 0);
+  for (const box of boxes) {
+    const ids = box.sort((a, b) => groups[a].level - groups[b].level);
+    // Each group that begins a part, and those that were joined to it.
+    const heads = ids.map((id) => [id]);
+    for (let part = heads.length - 1; part > 0; part -= 1) {
+      const [[kept], [gone]] = [heads[part - 1], heads[part]];
+      if (leadsAround(after, kept, gone) || leadsAround(after, gone, kept)) continue;
+      merge(after, before, kept, gone);
+      heads[part - 1].push(...heads.splice(part, 1)[0]);
     }
+    for (const [part, members] of heads.entries()) for (const id of members) parts[id] = part;
   }
   return parts;
 }
 
-/**
- * @param {ReadonlyMap<string, {box: string}>} groups
- * @param {{from: string, to: string}[]} edges
- * @param {ReadonlyMap<string, number>} parts
- */
-function isAcyclic(groups, edges, parts) {
-  const id = (/** @type {string} */ group) => `${groups.get(group)?.box}\n${parts.get(group)}`;
-  const between = edges.map(({ from, to }) => ({ from: id(from), to: id(to) })).filter(({ from, to }) => from !== to);
-  const nodes = [...new Set([...groups.keys()].map(id))].map((name) => ({ name }));
-  return sorted({ nodes, edges: between }).length === nodes.length;
+/** Whether a path leads from one group to another through others. @param {Set<number>[]} after @param {number} from @param {number} to */
+function leadsAround(after, from, to) {
+  const stack = [...after[from]].filter((next) => next !== to);
+  const seen = new Set(stack);
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    for (const next of after[at]) {
+      if (next === to) return true;
+      if (!seen.has(next)) {
+        seen.add(next);
+        stack.push(next);
+      }
+    }
+  }
+  return false;
 }
 
-/**
- * Names in topological order; those on a cycle are missing.
- * @param {{nodes: readonly {name: string}[], edges: readonly {from: string, to: string}[]}} graph
- */
-function sorted(graph) {
-  const after = neighbours(graph, "from", "to");
-  /** @type {Map<string, number>} */
-  const waits = new Map(graph.nodes.map(({ name }) => [name, 0]));
-  for (const { to } of graph.edges) waits.set(to, (waits.get(to) ?? 0) + 1);
-  const ready = graph.nodes.map(({ name }) => name).filter((name) => waits.get(name) === 0);
-  for (const name of ready) { // grows while it is read
-    for (const next of after.get(name) ?? []) {
-      const left = (waits.get(next) ?? 0) - 1;
-      waits.set(next, left);
-      if (left === 0) ready.push(next);
+/** Give the neighbours of the group `gone` to `kept`. @param {Set<number>[]} after @param {Set<number>[]} before @param {number} kept @param {number} gone */
+function merge(after, before, kept, gone) {
+  for (const [ahead, back] of [[after, before], [before, after]]) {
+    for (const next of ahead[gone]) {
+      back[next].delete(gone);
+      if (next === kept) continue;
+      ahead[kept].add(next);
+      back[next].add(kept);
+    }
+    ahead[gone].clear();
+    ahead[kept].delete(gone);
+  }
+}
+
+/** Numbers in topological order; those on a cycle are missing. @param {number} count @param {number[][]} after */
+function sorted(count, after) {
+  const waits = new Int32Array(count);
+  for (const nexts of after) for (const next of nexts) waits[next] += 1;
+  const ready = Array.from({ length: count }, (_, at) => at).filter((at) => waits[at] === 0);
+  for (const at of ready) { // grows while it is read
+    for (const next of after[at]) {
+      waits[next] -= 1;
+      if (waits[next] === 0) ready.push(next);
     }
   }
   return ready;
 }
 
-/**
- * @param {{edges: readonly {from: string, to: string}[]}} graph
- * @param {"from" | "to"} end
- * @param {"from" | "to"} other
- */
-function neighbours({ edges }, end, other) {
-  /** @type {Map<string, string[]>} */
-  const found = new Map();
-  for (const edge of edges) {
-    const known = found.get(edge[end]);
-    if (known) known.push(edge[other]);
-    else found.set(edge[end], [edge[other]]);
-  }
-  return found;
+/** @param {number} count @param {[number, number][]} edges */
+function neighbours(count, edges) {
+  const after = Array.from({ length: count }, () => /** @type {number[]} */ ([]));
+  for (const [from, to] of edges) after[from].push(to);
+  return after;
 }

@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useMemo } from "../../vendor/preact.js";
 import { leadingClass } from "../graph-heat.js";
 import { census } from "../graph-model.js";
 import { t } from "../locale.js";
@@ -18,10 +18,19 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
  * An operation, or a collapsed scope.
  * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isMarked: boolean, isCurrent: boolean,
  *          light?: import("../step-operations.js").Light,
- *          onUse: (item: Item) => void, onFocus: (id: string) => void}} props
+ *          onUse: (id: string) => void, onFocus: (id: string) => void}} props
  *   `isMarked`: the search has found it; `light`: its place in the step that is gone through; `isCurrent`: Tab moves to it
  */
 export function GraphItem({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }) {
+  // Of thousands of items few change at a time.
+  return useMemo(
+    () => drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }),
+    [item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus],
+  );
+}
+
+/** @param {Parameters<typeof GraphItem>[0]} props */
+function drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
@@ -34,7 +43,7 @@ export function GraphItem({ item, box, colourOf, isSelected, isMarked, light, is
       data-light=${light}
       role="button" aria-label=${what} aria-pressed=${isScope ? undefined : isSelected}
       aria-expanded=${isScope ? false : undefined} tabindex=${isCurrent ? 0 : -1}
-      onClick=${() => onUse(item)} onFocus=${() => onFocus(item.id)}>
+      onClick=${() => onUse(item.id)} onFocus=${() => onFocus(item.id)}>
       ${isScope && html`<rect class="graph-stack" x="4" y="4" width=${width} height=${height} rx="9" />`}
       <rect class="graph-box" width=${width} height=${height} rx=${isScope ? 9 : 7} />
       <text class="graph-label" x="12" y="17">${item.label}</text>${" "}

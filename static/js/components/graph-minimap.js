@@ -1,5 +1,5 @@
 import { html, useMemo, useRef } from "../../vendor/preact.js";
-import { isAllSeen, mapSize, outlines } from "../graph-outline.js";
+import { colourClass, isAllSeen, mapSize, outlines } from "../graph-outline.js";
 import { t } from "../locale.js";
 import { within } from "../viewport.js";
 
@@ -19,7 +19,9 @@ const KEYS = /** @type {Record<string, [number, number]>} */ ({
  */
 export function Minimap({ drawing, colourOf, sight, view }) {
   const { picture, layout } = drawing;
-  const paths = useMemo(() => outlines(picture.items, layout.boxes, colourOf), [drawing, colourOf]);
+  const paths = useMemo(
+    () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)), [drawing, colourOf],
+  );
   /** From the pressed pointer to the centre of the mark, while it is dragged, in units of the drawing. */
   const grip = useRef(/** @type {{x: number, y: number} | null} */ (null));
   const seen = sight.value;

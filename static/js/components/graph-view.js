@@ -1,10 +1,10 @@
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { scopeId } from "../graph-model.js";
 import { t } from "../locale.js";
 import { onResize } from "../observe.js";
 import { lightOf } from "../step-operations.js";
 import { Viewport } from "../viewport.js";
-import { GraphCluster, GraphItem } from "./graph-items.js";
+import { GraphDrawing } from "./graph-drawing.js";
 
 /**
  * @typedef {import("../graph-model.js").Picture} Picture
@@ -46,6 +46,8 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
   const [current, setCurrent] = useState("");
   /** Whether the scope was collapsed or expanded by keyboard. */
   const keyboard = useRef(false);
+  /** The id of the item that is to have the focus. */
+  const awaited = useRef("");
   const { picture, layout, toggled } = drawing;
   const shown = useRef(drawing);
   shown.current = drawing;
@@ -100,8 +102,8 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
   }, [lit, layout]);
 
   const near = selected ?? "";
-  const isMarked = (/** @type {import("../graph-model.js").Item} */ item) =>
-    marked.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => marked.has(name)) : marked.has(item.id));
+  const isMarked = useCallback((/** @type {import("../graph-model.js").Item} */ item) =>
+    marked.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => marked.has(name)) : marked.has(item.id)), [marked]);
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -128,6 +130,10 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
     else if (item) onSelect(item.id === selected ? null : item.id);
   }
 
+  const used = useRef(use);
+  used.current = use;
+  const onUse = useCallback((/** @type {string} */ id) => used.current(id), []);
+
   /** Move the focus to the nearest box in a direction. @param {[number, number]} direction */
   function walk([dx, dy]) {
     const here = layout.boxes[known];
@@ -145,9 +151,19 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
   /** @param {string} id */
   function focus(id) {
     handle.current?.show(layout.boxes[id]);
-    const element = svg.current?.querySelector(`[data-id="${CSS.escape(id)}"]`);
-    /** @type {SVGElement | undefined} */ (element ?? undefined)?.focus();
+    setCurrent(id);
+    awaited.current = id;
+    focusAwaited();
   }
+
+  /** Move the focus to its item once that is drawn: of a large graph only a part is. */
+  function focusAwaited() {
+    const element = awaited.current && svg.current?.querySelector(`[data-id="${CSS.escape(awaited.current)}"]`);
+    if (!(element instanceof SVGElement)) return;
+    awaited.current = "";
+    element.focus();
+  }
+  useLayoutEffect(focusAwaited);
 
   return html`
     <svg class="graph-svg" ref=${svg} role="group" aria-label=${t().graph.keys}
@@ -159,21 +175,8 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
         </marker>`)}
       </defs>
       <g ref=${content}>
-        ${picture.clusters.map((cluster) => html`
-          <${GraphCluster} key=${cluster.id} cluster=${cluster} box=${layout.boxes[cluster.id]}
-            isCurrent=${cluster.id === known} onFold=${onToggle} onFocus=${setCurrent} />
-        `)}
-        ${picture.arrows.map(({ from, to, control }, index) => {
-          const isNear = from === near || to === near;
-          return html`<path key=${`${from}\n${to}`} class="graph-arrow" d=${layout.paths[index]}
-            data-control=${control ? "" : undefined} data-near=${isNear ? "" : undefined}
-            marker-end=${`url(#arrow-${isNear ? "near" : "plain"})`} />`;
-        })}
-        ${picture.items.map((item) => html`
-          <${GraphItem} key=${item.id} item=${item} box=${layout.boxes[item.id]} colourOf=${colourOf}
-            isSelected=${item.id === selected} isMarked=${isMarked(item)} light=${light(item)}
-            isCurrent=${item.id === known} onUse=${() => use(item.id)} onFocus=${setCurrent} />
-        `)}
+        <${GraphDrawing} drawing=${drawing} current=${known} near=${near} sight=${sight} colourOf=${colourOf}
+          isMarked=${isMarked} light=${light} onToggle=${onToggle} onUse=${onUse} onFocus=${setCurrent} />
       </g>
     </svg>
   `;

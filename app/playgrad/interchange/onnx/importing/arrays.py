@@ -14,7 +14,6 @@ from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing.call import (
     NotApplicableError,
     OperatorCall,
-    expect_small,
     translates,
 )
 
@@ -131,6 +130,9 @@ def _pad(call: OperatorCall) -> Tensor:
         pairs[axis] = (widths[i], widths[i + len(axes)])
     if any(n < 0 for pair in pairs for n in pair):
         raise NotApplicableError("a negative width")
+    if mode != "constant":  # pixels are taken by their numbers
+        for size, pair in zip(call.x.shape, pairs, strict=True):
+            call.budget.spend((size or 0) + sum(pair) if any(pair) else 0)
     return ops.pad(call.x, pairs, mode, call.value(2) if mode == "constant" else None)
 
 
@@ -181,6 +183,7 @@ def _top_k(call: OperatorCall) -> Sequence[Tensor]:
 @translates("Trilu")
 def _trilu(call: OperatorCall) -> Tensor:
     k = int(np.squeeze(call.numbers(1))) if call.numbers(1) is not None else 0
+    call.budget.spend(math.prod(size or 0 for size in call.x.shape[-2:]))
     return (ops.triu if call.get("upper", 1) else ops.tril)(call.x, k)
 
 
@@ -189,7 +192,7 @@ def _eye_like(call: OperatorCall) -> Tensor:
     rows, columns = call.x.shape
     if rows is None or columns is None:
         raise NotApplicableError("a shape that depends on the size of the batch")
-    expect_small(rows * columns)
+    call.budget.spend(rows * columns)
     kind = call.get("playgrad_dtype") or call.x.dtype
     return ops.eye(rows, columns, call.get("k", 0), kind)
 
@@ -197,14 +200,14 @@ def _eye_like(call: OperatorCall) -> Tensor:
 @translates("Range")
 def _range(call: OperatorCall) -> Tensor:
     start, stop, step = (np.squeeze(call.numbers(i)).item() for i in range(3))
-    expect_small(step and (stop - start) / step)
+    call.budget.spend(step and (stop - start) / step)
     return ops.arange(start, stop, step, dtype=call.x.dtype)
 
 
 @translates("ConstantOfShape")
 def _constant_of_shape(call: OperatorCall) -> Tensor:
     value = call.get("playgrad_value", np.zeros(1, np.float32))
-    kind = "int32" if value.dtype == np.int64 else value.dtype.name
+    kind = value.dtype.name
     if call.shapes and None in call.shapes[0]:
         scalar = ops.constant(value.reshape(()), kind)
         return _along_batch(call, scalar, call.shapes[0])

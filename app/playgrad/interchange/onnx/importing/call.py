@@ -8,7 +8,7 @@ is a `NotApplicableError` with the reason, which ends up in the error of `pg.loa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from playgrad.graph.tensor import Tensor
 Array = np.ndarray[Any, Any]
 Translation = Callable[["OperatorCall"], Tensor | Sequence[Tensor]]
 LARGEST = 2**24
-"""The most elements of an array that the operators of a file compute when it is read."""
+"""The most elements of all arrays that the operators of a file compute when it is read."""
+MOST_NUMBERS = 2**16
+"""The most numbers of a setting, such as the sizes of a result."""
 TRANSLATIONS: dict[str, Translation] = {}
 
 
@@ -36,6 +38,19 @@ class NotApplicableError(Exception):
 
 
 @dataclass
+class Budget:
+    """The elements of constants that a graph may still have, so that memory stays small."""
+
+    left: float = LARGEST
+
+    def spend(self, size: float) -> None:
+        """Raise NotApplicableError if an array of ``size`` elements does not fit any more."""
+        if not size <= self.left:
+            raise NotApplicableError(f"a constant of {size:.0f} elements, or as many together")
+        self.left -= size
+
+
+@dataclass
 class OperatorCall:
     """A use of an operator.
 
@@ -49,6 +64,7 @@ class OperatorCall:
         shapes: the shapes of the outputs, with None for sizes that depend on the batch; empty if
             they are not known in advance.
         like: a tensor whose first dimension is that of the batch.
+        budget: the elements of constants that the call may still make.
     """
 
     inputs: Sequence[Tensor | None]
@@ -57,6 +73,7 @@ class OperatorCall:
     outputs: Sequence[str]
     shapes: Sequence[Shape] = ()
     like: Tensor | None = None
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def x(self) -> Tensor:
@@ -87,10 +104,12 @@ class OperatorCall:
         """Return the value of input ``number`` as Python numbers, or None if it is left out.
 
         Raises:
-            NotApplicableError: it depends on the data.
+            NotApplicableError: it depends on the data, or has too many numbers.
         """
         array = self.values[number] if number < len(self.values) else None
         if array is not None:
+            if array.size > MOST_NUMBERS:
+                raise NotApplicableError(f"input {number} with {array.size} numbers")
             return array.tolist()
         if self.input(number) is not None:
             raise NotApplicableError(f"input {number} depends on the data; it must be constant")
@@ -124,12 +143,6 @@ class OperatorCall:
         if axes is None:
             axes = self.numbers(1)
         return list(axes) if axes is not None and len(axes) else None
-
-
-def expect_small(size: float) -> None:
-    """Raise NotApplicableError if an array that a graph makes up has too many elements."""
-    if not size <= LARGEST:
-        raise NotApplicableError(f"a constant of {size:.0f} elements")
 
 
 def translates(*names: str) -> Callable[[Translation], Translation]:

@@ -15,18 +15,25 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import CheckpointError
+from playgrad.interchange.onnx.importing.call import MOST_NUMBERS
 
 Array = np.ndarray[Any, Any]
 
 OPSETS = range(13, 25)
 """The versions of the operators that are read."""
-_LARGEST = 2**31 - 1
+MOST_NODES = 10_000
+"""The most nodes, weights, inputs and outputs of a graph; a GPT-2 has about 3,000."""
+_LARGEST, _MOST_AXES, _LONGEST_NAME = 2**31 - 1, 16, 200
 _DTYPES = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
     10: "float16", 11: "float64", 12: "uint32", 13: "uint64",
 }  # fmt: skip
 _FIELDS = {"float32": "float_data", "int64": "int64_data", "float64": "double_data"}
 _FIELDS |= dict.fromkeys(("uint32", "uint64"), "uint64_data")
+_STORED = {
+    "float_data": "float32", "double_data": "float64", "int32_data": "int32",
+    "int64_data": "int64", "uint64_data": "uint64",
+}  # fmt: skip
 _KINDS = {1: "f", 2: "i", 3: "s", 4: "t", 6: "floats", 7: "ints", 8: "strings"}
 
 
@@ -104,9 +111,9 @@ def read_graph(file: str | Path | bytes) -> OnnxGraph:
     model = onnx_ml_pb2.ModelProto()
     try:
         model.ParseFromString(content)
-    except (DecodeError, UnicodeDecodeError, ValueError):
+        return _graph(model)
+    except (DecodeError, UnicodeDecodeError):
         raise CheckpointError("the file is not in the ONNX format, or is damaged.") from None
-    return _graph(model)
 
 
 def _graph(model: Any) -> OnnxGraph:
@@ -119,6 +126,12 @@ def _graph(model: Any) -> OnnxGraph:
             hint="Convert it with onnx.version_converter, or export it again.",
         )
     graph = model.graph
+    for each in (graph.node, graph.initializer, graph.input, graph.output):
+        if len(each) > MOST_NODES:
+            raise CheckpointError(
+                f"the graph of the ONNX file has more than {MOST_NODES} nodes, weights, inputs or "
+                "outputs."
+            )
     if graph.sparse_initializer:
         raise CheckpointError("the ONNX file has sparse weights, which are not read.")
     initializers = {each.name: tensor_array(each) for each in graph.initializer}
@@ -138,6 +151,11 @@ def _input(info: Any) -> OnnxInput:
         )
     tensor = info.type.tensor_type
     shape: list[int | str] = []
+    if len(tensor.shape.dim) > _MOST_AXES:
+        raise CheckpointError(
+            f"the input '{info.name[:_LONGEST_NAME]}' of the ONNX file has more than {_MOST_AXES} "
+            "dimensions."
+        )
     for axis, dim in enumerate(tensor.shape.dim):
         if not dim.HasField("dim_value"):
             shape.append(dim.dim_param or f"{info.name}:{axis}")
@@ -151,7 +169,7 @@ def _input(info: Any) -> OnnxInput:
 
 
 def _node(node: Any, number: int) -> OnnxNode:
-    name = node.name or f"{node.op_type}_{number}"
+    name = node.name[:_LONGEST_NAME] or f"{node.op_type[:_LONGEST_NAME]}_{number}"
     attributes: dict[str, Any] = {}
     for each in node.attribute:
         if each.type not in _KINDS:
@@ -163,7 +181,13 @@ def _node(node: Any, number: int) -> OnnxNode:
     operator = node.op_type
     if node.domain not in ("", "ai.onnx"):
         operator = f"{node.domain}.{node.op_type}"
-    return OnnxNode(operator, name, tuple(node.input), tuple(node.output), attributes)
+    inputs, outputs = tuple(node.input), tuple(node.output)
+    if not outputs or not outputs[0] or len(inputs) > MOST_NODES or len(outputs) > MOST_NODES:
+        raise CheckpointError(
+            f"the ONNX file is damaged: {operator[:_LONGEST_NAME]} '{name}' has no first output, "
+            f"or more than {MOST_NODES} inputs or outputs."
+        )
+    return OnnxNode(operator[:_LONGEST_NAME], name, inputs, outputs, attributes)
 
 
 def _attribute(value: Any) -> Any:
@@ -173,11 +197,15 @@ def _attribute(value: Any) -> Any:
         return value
     if hasattr(value, "data_type"):
         return tensor_array(value)
+    if len(value) > MOST_NUMBERS:
+        raise CheckpointError(f"an attribute in the ONNX file has {len(value)} values.")
     return [_attribute(each) for each in value]
 
 
 def tensor_array(tensor: Any) -> Array:
-    """Return the values of a tensor; int64 stays as it is.
+    """Return the values of a tensor; int64 becomes int32.
+
+    Numbers that do not fit become the largest or smallest, as slices use them: they end there.
 
     Raises:
         CheckpointError: the values are in another file, of an unknown type, or do not fill it.
@@ -198,14 +226,18 @@ def tensor_array(tensor: Any) -> Array:
         )
         whole = len(tensor.raw_data) % dtype.itemsize == 0
     else:
-        stored = np.asarray(getattr(tensor, _FIELDS.get(dtype.name, "int32_data")))
+        field = _FIELDS.get(dtype.name, "int32_data")
+        stored = np.fromiter(getattr(tensor, field), _STORED[field])
         values = stored.astype("uint16").view(dtype) if name == "float16" else stored.astype(dtype)
         whole = True
-    if min(shape, default=1) < 0 or not whole or math.prod(shape) != values.size:
+    fits = len(shape) <= _MOST_AXES and all(0 <= size <= _LARGEST for size in shape)
+    if not fits or not whole or math.prod(shape) != values.size:
         raise CheckpointError(
-            f"the ONNX file is damaged: '{tensor.name}' has {values.size} values for its shape "
-            f"{shape}."
+            f"the ONNX file is damaged: '{tensor.name[:_LONGEST_NAME]}' has {values.size} values "
+            f"for its shape {shape[:_MOST_AXES]}."
         )
+    if dtype == np.int64:
+        values, dtype = np.clip(values, -(2**31), 2**31 - 1), np.dtype(np.int32)
     return values.astype(dtype, copy=False).reshape(shape)
 
 

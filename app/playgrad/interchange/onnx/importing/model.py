@@ -27,13 +27,15 @@ from playgrad.interchange.onnx.importing.file import (
 )
 from playgrad.interchange.onnx.importing.layer import ImportedLayer
 from playgrad.interchange.onnx.importing.probe import Facts, facts_of
-from playgrad.interchange.onnx.importing.replay import Value, applied, refusal, usable
+from playgrad.interchange.onnx.importing.replay import Value, applied, refusal
 from playgrad.models.model import Model
 from playgrad.nn.basic import Dropout
 from playgrad.ops.core.build import constant
 from playgrad.ops.state import placeholder
 
 Array = np.ndarray[Any, Any]
+_LONGEST = 200
+"""The most nodes between weights and the value that is computed from them alone."""
 _SMALL = 64
 """Constants of a layer up to this number of elements are part of its configuration."""
 
@@ -126,6 +128,9 @@ class _Import:
             self._dropout(node)
         elif not any(isinstance(value, Tensor) or _is_free(value) for value in inputs):
             before = dict.fromkeys(each for value in prepared for each in value.nodes)
+            if len(before) >= _LONGEST:
+                why = f"more than {_LONGEST} nodes depend on weights alone."
+                raise refusal(node, self.source.opset, why)
             value = _Prepared(tuple(weights), (*before, node))
             self.values |= dict.fromkeys(filter(None, node.outputs), value)
         elif any(weight not in self.variables for weight in weights):
@@ -139,7 +144,9 @@ class _Import:
             name in self._users or name in self.source.outputs for name in node.outputs[1:]
         ):
             raise refusal(node, self.source.opset, "its rate must be constant, its mask not used.")
-        layer = Dropout(float(np.asarray(rate).reshape(())))
+        if np.size(rate) != 1 or not np.issubdtype(np.asarray(rate).dtype, np.floating):
+            raise refusal(node, self.source.opset, "its rate is not a number.")
+        layer = Dropout(float(np.reshape(rate, ())))
         self.values[node.outputs[0]] = layer(self._tensor(node.inputs[0]))
 
     # Operations without a layer
@@ -235,7 +242,7 @@ class _Import:
             value = self.values.get(name)
             if name in computed or name in own:
                 continue
-            if isinstance(value, np.ndarray) and (value.size <= _SMALL or _is_free(value)):
+            if isinstance(value, np.ndarray) and value.size <= _SMALL:
                 constants[name] = {
                     "dtype": value.dtype.name,
                     "shape": list(value.shape),
@@ -285,7 +292,7 @@ class _Import:
         tensors: list[Any] = []
         for name in layer.inputs:
             value = self._resolved(name) if name else self._like
-            tensors.append(constant(usable(value)) if isinstance(value, np.ndarray) else value)
+            tensors.append(constant(value) if isinstance(value, np.ndarray) else value)
         return tensors
 
 

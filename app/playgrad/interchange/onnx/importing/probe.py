@@ -14,18 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import PlaygradError
+from playgrad.errors import CheckpointError, PlaygradError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.interchange.onnx.importing.call import NotApplicableError, expect_small
+from playgrad.interchange.onnx.importing.call import (
+    LARGEST,
+    MOST_NUMBERS,
+    Budget,
+    NotApplicableError,
+)
 from playgrad.interchange.onnx.importing.file import OnnxGraph, OnnxNode
 from playgrad.interchange.onnx.importing.replay import Value, applied, refusal
 from playgrad.ops.state import placeholder
 
 Array = np.ndarray[Any, Any]
 _BATCHES, _OTHERS = (3, 5), (64, 96)
+_MOST_ELEMENTS = 2**28
+"""The most elements of a result for a batch of 3 or 5."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,8 @@ def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
     for name, one in first.items():
         two = second[name]
         if isinstance(one, Tensor) or one.shape != two.shape:
+            if len(one.shape) != len(two.shape):
+                raise CheckpointError(f"the rank of '{name}' in the ONNX file is not fixed.")
             pairs = list(zip(one.shape, two.shape, strict=True))
             shapes[name] = tuple(a if a == b else None for a, b in pairs)
             if any(a != b and (a, b) != _BATCHES for a, b in pairs):
@@ -77,6 +86,10 @@ def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
         assert isinstance(two, np.ndarray)
         if np.array_equal(one, two, equal_nan=one.dtype.kind == "f"):
             constants[name] = one
+        elif one.size > MOST_NUMBERS:
+            raise CheckpointError(
+                f"'{name}' in the ONNX file has {one.size} numbers that depend on free sizes."
+            )
         else:
             varying = one.astype(object)
             varying[one != two] = None
@@ -86,6 +99,8 @@ def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
 
 def _probe(graph: OnnxGraph, weights: Sequence[str], sizes: Mapping[str, int]) -> dict[str, Value]:
     values: dict[str, Value] = dict(graph.initializers)
+    stored = sum(array.size for array in graph.initializers.values())
+    budget = Budget(LARGEST + 2 * stored)
     with Graph().as_default():
         for name in weights:
             values[name] = placeholder("float32", graph.initializers[name].shape)
@@ -95,32 +110,37 @@ def _probe(graph: OnnxGraph, weights: Sequence[str], sizes: Mapping[str, int]) -
         for node in graph.nodes:
             inputs = [values[name] if name else None for name in node.inputs]
             constant = not any(isinstance(value, Tensor) for value in inputs)
-            results = _results(node, inputs, graph.opset)
+            results = _results(node, inputs, graph.opset, budget)
+            for tensor in results:
+                if (tensor.spec.size or 0) > _MOST_ELEMENTS:
+                    raise refusal(
+                        node, graph.opset, f"its result has the shape {shape_text(tensor.shape)}."
+                    )
             if constant or node.operator in ("Shape", "Size"):
-                values |= zip(node.outputs, _computed(node, results, graph.opset), strict=False)
+                computed = _computed(node, results, graph.opset, budget)
+                values |= zip(node.outputs, computed, strict=False)
             else:
                 values |= zip(node.outputs, results, strict=False)
     return values
 
 
-def _results(node: OnnxNode, inputs: Sequence[Value | None], opset: int) -> list[Tensor]:
+def _results(
+    node: OnnxNode, inputs: Sequence[Value | None], opset: int, budget: Budget
+) -> list[Tensor]:
     if node.operator == "Dropout":
-        return applied(
-            OnnxNode("Identity", node.name, node.inputs[:1], node.outputs[:1], {}),
-            inputs[:1],
-            opset,
-        )
-    return applied(node, inputs, opset)
+        node = OnnxNode("Identity", node.name, node.inputs[:1], node.outputs[:1], {})
+        inputs = inputs[:1]
+    return applied(node, inputs, opset, budget=budget)
 
 
-def _computed(node: OnnxNode, results: Sequence[Tensor], opset: int) -> list[Array]:
+def _computed(node: OnnxNode, results: Sequence[Tensor], opset: int, budget: Budget) -> list[Array]:
     """Return the values of ``results``, which depend on constants alone."""
     values: dict[Tensor, Array] = {}
     needed = ancestors([tensor.node for tensor in results], control=False)
     for each in sorted(needed, key=lambda other: other.id):
         try:
             for tensor in each.outputs:
-                expect_small(tensor.spec.size)
+                budget.spend(tensor.spec.size or 0)
             inputs = [values[tensor] for tensor in each.inputs]
             with np.errstate(all="ignore"):
                 values |= zip(each.outputs, each.op.reference(inputs, each.attrs), strict=True)

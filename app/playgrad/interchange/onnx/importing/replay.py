@@ -12,7 +12,12 @@ from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing import arrays, pointwise, resizing, windows
-from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError, OperatorCall
+from playgrad.interchange.onnx.importing.call import (
+    TRANSLATIONS,
+    Budget,
+    NotApplicableError,
+    OperatorCall,
+)
 from playgrad.interchange.onnx.importing.file import OnnxNode, dtype_name
 
 assert arrays and pointwise and resizing and windows  # imported to fill the table
@@ -21,21 +26,13 @@ Array = np.ndarray[Any, Any]
 Value = Tensor | Array
 """A tensor, or the value of a constant: with dtype object if it depends on the batch size."""
 
-_LEAST, _MOST = -(2**31), 2**31 - 1
-
-
-def usable(array: Array) -> Array:
-    """Return ``array`` with a dtype of playgrad; int64 is clipped to int32."""
-    if array.dtype == np.int64:  # the extreme numbers mean "to the end" in slices
-        return np.clip(array, _LEAST, _MOST).astype(np.int32)
-    return array
-
 
 class _Operands(Sequence["Tensor | None"]):
     """The inputs of a node as tensors; constants become tensors once they are looked at."""
 
-    def __init__(self, values: Sequence[Value | None]) -> None:
+    def __init__(self, values: Sequence[Value | None], budget: Budget) -> None:
         self._values = values
+        self._budget = budget
 
     def __len__(self) -> int:
         return len(self._values)
@@ -57,7 +54,8 @@ class _Operands(Sequence["Tensor | None"]):
             return value
         if value.dtype == object:
             raise NotApplicableError(f"input {number} depends on the size of the batch")
-        return ops.constant(usable(value))
+        self._budget.spend(value.size)
+        return ops.constant(value)
 
 
 def applied(
@@ -66,6 +64,7 @@ def applied(
     opset: int,
     shapes: Sequence[Shape] = (),
     like: Tensor | None = None,
+    budget: Budget | None = None,
 ) -> list[Tensor]:
     """Add the operations of ``node`` to the default graph.
 
@@ -73,6 +72,7 @@ def applied(
         values: of its inputs; None for one that is left out.
         shapes: those of its outputs with None for free sizes, if they are known.
         like: a tensor whose first dimension is that of the batch.
+        budget: the elements of constants that the node may add.
 
     Raises:
         CheckpointError: playgrad does not have the operator, or what the node asks of it, or its
@@ -83,9 +83,9 @@ def applied(
         raise refusal(node, opset, "playgrad has no such operator.")
     constants = [None if isinstance(value, Tensor) else value for value in values]
     try:
-        call = OperatorCall(
-            _Operands(values), constants, _attributes(node), node.outputs, shapes, like
-        )
+        budget = budget or Budget()
+        operands, attributes = _Operands(values, budget), _attributes(node)
+        call = OperatorCall(operands, constants, attributes, node.outputs, shapes, like, budget)
         result = translation(call)
     except NotApplicableError as error:
         raise refusal(node, opset, f"playgrad does not support {error}.", error.hint) from None
@@ -117,6 +117,6 @@ def _attributes(node: OnnxNode) -> dict[str, Any]:
     if isinstance(kind, int):
         attributes["playgrad_dtype"] = dtype_name(kind)
     if isinstance(value := attributes.get("value"), np.ndarray):
-        attributes["playgrad_value"] = usable(value)
+        attributes["playgrad_value"] = value
     attributes["operator"] = node.operator
     return attributes

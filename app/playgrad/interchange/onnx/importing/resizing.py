@@ -15,7 +15,6 @@ from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing.call import (
     NotApplicableError,
     OperatorCall,
-    expect_small,
     translates,
 )
 
@@ -40,7 +39,7 @@ def _resize(call: OperatorCall) -> Tensor:
             numbers = np.clip(_rounded(call, positions), 0, length - 1)
             x = ops.take(x, ops.constant(numbers.astype(np.int32)), axis)
         else:
-            expect_small(length * size)
+            call.budget.spend(length * size)
             mixing = _mixing(call, length, size, scale).astype(x.dtype)
             moved = ops.matmul(ops.moveaxis(x, axis, -1), ops.constant(mixing.T))
             x = ops.moveaxis(moved, -1, axis)
@@ -62,7 +61,7 @@ def _targets(call: OperatorCall) -> dict[int, tuple[int, float]]:
         if length is None:
             raise NotApplicableError("resizing of the batch, or of images of unknown size")
         size = int(sizes[i] if sizes else math.floor(length * scales[i]))
-        expect_small(size)
+        call.budget.spend(size)
         if size < 1:
             raise NotApplicableError("images without pixels")
         targets[axis] = size, float(size / length if sizes else scales[i])

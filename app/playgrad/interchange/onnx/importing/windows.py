@@ -184,6 +184,8 @@ def _batch_normalization(call: OperatorCall) -> Tensor:
             "Call network.eval() before torch.onnx.export, and pass it "
             "training=torch.onnx.TrainingMode.PRESERVE to keep batch normalization.",
         )
+    if not isinstance(call.get("momentum", 0.9), float):
+        raise NotApplicableError(f"momentum={call.get('momentum')!r:.40}")
     rank = len(call.x.shape)
     scale, bias, mean, variance = (_of_channels(v, rank) for v in call.all[1:5])
     return (call.x - mean) * ops.rsqrt(variance + call.get("epsilon", 1e-5)) * scale + bias

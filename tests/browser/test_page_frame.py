@@ -14,6 +14,7 @@ from safetensors.numpy import load, load_file
 
 from tests.browser.message_scenes import visit
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.interchange.keras_side import opened, predicted
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -298,10 +299,10 @@ def test_everything_can_be_exported_from_one_menu(
         playground.download(f"export-menu-{kind}", tmp_path).name
         for kind in (
             "code", "weights-safetensors", "weights-npz", "script", "page", "report", "pytorch",
-            "project",
+            "keras", "project",
         )
     ]  # fmt: skip
-    endings = ["py", "safetensors", "npz", "py", "html", "html", "zip", "playgrad"]
+    endings = ["py", "safetensors", "npz", "py", "html", "html", "zip", "keras", "playgrad"]
     assert [name.rpartition(".")[2] for name in names] == endings
     assert names[5] == f"report-run-{run}.html"
     assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")
@@ -318,6 +319,9 @@ def test_everything_can_be_exported_from_one_menu(
         assert "nn.Linear(4, " in archive.read("model.py").decode()
         state = load(archive.read("model.safetensors"))
     np.testing.assert_array_equal(state["dense_1.weight"], weights["dense_1/kernel"].T)
+    other = opened(tmp_path / names[7])
+    np.testing.assert_allclose(predicted(other, [x]), expected, rtol=1e-5, atol=1e-6)
+    assert other.compiled
     alone = chromium.new_page()
     alone.goto((tmp_path / names[4]).as_uri())
     expect(alone.get_by_test_id("field-3")).to_be_visible()

@@ -12,7 +12,8 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, ExportError
+from playgrad.interchange.keras.export import keras_bytes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.training.checkpoint import Checkpoint
 from tests.nn.resumed_runs import Trained, run
@@ -99,6 +100,17 @@ def test_weights_and_predictions_are_those_of_the_model(name: str) -> None:
     for key, array in again.named_weights().items():
         assert np.array_equal(array, changed[key])
     assert not np.allclose(again.predict(X[:4]), predictions)
+
+
+def test_the_layers_are_those_of_the_model(checkpoint: bytes) -> None:
+    restored = RestoredModel(Checkpoint.decode(checkpoint))
+    graph = trained(dense)[0].layer_graph()
+    assert restored.layer_graph()["layers"] == graph["layers"]
+    assert len(keras_bytes(restored.layer_graph(), restored.named_weights())) > 1000
+    record = Checkpoint.decode(checkpoint)
+    record.model.file_metadata = {}
+    with pytest.raises(ExportError, match=r"does not describe its layers.*Press Resume"):
+        RestoredModel(record).layer_graph()
 
 
 def test_weights_that_do_not_fit_are_refused_as_by_a_model(checkpoint: bytes) -> None:

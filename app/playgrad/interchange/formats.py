@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from playgrad.errors import CheckpointError, ExportError
+from playgrad.errors import CheckpointError
 from playgrad.interchange.inference import InferenceGraph
-from playgrad.interchange.keras.export import keras_bytes
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
@@ -21,10 +19,9 @@ from playgrad.nn.layer import Layer
 
 if TYPE_CHECKING:
     from playgrad.interchange.pytorch.writer import NetworkStructure
+    from playgrad.interchange.settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
-
-_ARCHITECTURE = "playgrad.model"  # the name in the metadata; `models` is above this package
 
 
 class Exported(Protocol):
@@ -33,8 +30,9 @@ class Exported(Protocol):
     @property
     def name(self) -> str: ...
 
-    @property
-    def layers(self) -> Sequence[Layer]: ...
+    def layer_graph(self) -> dict[str, Any]: ...
+
+    def compile_settings(self) -> CompileSettings | None: ...
 
     @property
     def structure(self) -> NetworkStructure: ...
@@ -74,18 +72,13 @@ def _script(model: Exported, file: str) -> bytes:
 
 
 def _keras(model: Exported, _: str) -> bytes:
-    names = [str(layer.name) for layer in model.layers]
-    text = model.file_metadata().get(_ARCHITECTURE)
-    if text is None:
-        raise ExportError(
-            "a model that does not describe its layers has no equivalent in a Keras file.",
-            hint="Export the model as ONNX, which has its operations.",
-        )
-    return keras_bytes(json.loads(text), names, model.named_weights())
+    # Imported here: the page starts without these modules, and without those of PyTorch.
+    from playgrad.interchange.keras.export import keras_bytes
+
+    return keras_bytes(model.layer_graph(), model.named_weights(), model.compile_settings())
 
 
 def _pytorch(model: Exported, _: str) -> bytes:
-    # Imported here: the page starts without its twenty modules.
     from playgrad.interchange.pytorch.export import pytorch_bytes
 
     return pytorch_bytes(model.name, model.structure, model.named_layers(), model.named_weights())

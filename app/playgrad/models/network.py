@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from playgrad import io
-from playgrad.errors import CheckpointError, GraphError
+from playgrad.errors import CheckpointError, ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
@@ -28,6 +28,7 @@ from playgrad.runtime.session import Session
 
 if TYPE_CHECKING:
     from playgrad.interchange.inference import InferenceGraph
+    from playgrad.interchange.settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 
@@ -338,6 +339,18 @@ class Network:
     def file_metadata(self) -> dict[str, str]:
         """Return what files of weights tell about the network, as texts by name."""
         return {}
+
+    def layer_graph(self) -> dict[str, Any]:
+        """Return the calls of layers as plain data, for formats that have layers.
+
+        Raises:
+            ExportError: the network cannot be described in this way.
+        """
+        raise ExportError(f"the network '{self.name}' does not describe its layers.")
+
+    def compile_settings(self) -> CompileSettings | None:
+        """Return the settings of training; None if the network cannot be trained, or not yet."""
+        return None
 
     def inference_graph(self) -> InferenceGraph:
         """Return how the outputs are computed, with the values of the weights."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from playgrad.data.excerpt import Excerpt
-from playgrad.errors import GraphError
+from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.interchange.settings import CompileSettings
 from playgrad.io.project_archive import ENDING
 from playgrad.models.configuration import structure_config, structure_from_config
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
+from playgrad.nn.metrics import Metric
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
@@ -45,6 +48,45 @@ class TrainableNetwork(Network):
             GraphError: an argument of a layer is a function.
         """
         return {"name": self.name, **structure_config(self.structure)}
+
+    def layer_graph(self) -> dict[str, Any]:
+        """Return name, layers and calls as ``get_config`` of a functional model does, with the
+        names of ``named_layers``, and shape and dtype of each tensor between them.
+
+        Raises:
+            ExportError: an argument of a layer is a function.
+        """
+        try:
+            config = structure_config(self.structure)
+        except GraphError as error:
+            raise ExportError(error.message, hint=error.hint) from None
+        names = {layer.name: name for name, layer in self.named_layers()}
+        layers = [{**layer, "name": names[layer["name"]]} for layer in config["layers"]]
+        calls = [item for item in self.structure.items if not isinstance(item, Node)]
+        between = [*self.inputs, *(tensor for call in calls for tensor in call.outputs)]
+        tensors = {tensor.name: [list(tensor.shape), tensor.dtype] for tensor in between}
+        return {"name": self.name, **config, "layers": layers, "tensors": tensors}
+
+    def compile_settings(self) -> CompileSettings | None:
+        """Return the settings of ``compile``; None before it, or without a loss."""
+        recipe = self._recipe
+        if recipe is None or not recipe.objectives.losses:
+            return None
+        optimizer, objectives = recipe.optimizer, recipe.objectives
+        rate = optimizer.initial_learning_rate
+        if optimizer.variables:
+            rate = float(self.session.value(optimizer.learning_rate))
+        count = len(self.outputs)
+        trained = set(self.trainable_variables)
+        return CompileSettings(
+            optimizer,
+            rate,
+            [objectives.loss_of(output) for output in range(count)],
+            _of_each(objectives.metrics, count),
+            _of_each(objectives.weighted_metrics, count),
+            objectives.loss_weights,
+            frozenset(name for name, v in self.named_variables.items() if v in trained),
+        )
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -235,3 +277,8 @@ class TrainableNetwork(Network):
     @stop_training.setter
     def stop_training(self, stop: bool) -> None:
         self._training.stop = stop
+
+
+def _of_each(groups: Sequence[Sequence[Metric]], count: int) -> list[Sequence[Metric]]:
+    """Return the metrics of each output; one group is for all."""
+    return list(groups) * count if len(groups) == 1 else list(groups)

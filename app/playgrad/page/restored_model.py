@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from playgrad import io
-from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.errors import CheckpointError, ExportError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.serialize import graph_from_json
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.interchange.inference import InferenceGraph, inference_graph
+from playgrad.models.loading import model_from_json
+from playgrad.models.trainable import ARCHITECTURE
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoint import Checkpoint, Weight
 
@@ -52,6 +54,22 @@ class RestoredModel:
     def file_metadata(self) -> dict[str, str]:
         """Return what files of the weights tell about the model, as texts by name."""
         return self._record.file_metadata
+
+    def layer_graph(self) -> dict[str, Any]:
+        """Return the calls of layers, as ``Network.layer_graph`` does.
+
+        Raises:
+            ExportError: the checkpoint does not describe them.
+        """
+        text = self._record.file_metadata.get(ARCHITECTURE)
+        if text is None:
+            raise ExportError(
+                "the restored model does not describe its layers.", hint="Press Resume or Run."
+            )
+        return model_from_json(text).layer_graph()
+
+    def compile_settings(self) -> None:
+        """Return None: only the program has the settings of training."""
 
     def set_weights(self, values: Mapping[str, Array]) -> None:
         """Replace all weights. On an error, no weight changes.

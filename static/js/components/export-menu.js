@@ -25,6 +25,7 @@ function Files() {
     { id: "code", ending: ".py", save: saveCode, isOff: false, ...words.program },
     { id: "weights-safetensors", ...model("safetensors", ".safetensors"), ...words.weights },
     { id: "weights-npz", ...model("npz", ".npz"), ...words.weightsForNumPy },
+    { id: "keras", ...model("keras", ".keras"), ...words.keras },
     { id: "pytorch", ...model("pytorch", ".pt.zip"), ...words.pytorch },
     { id: "script", ...model("script", ".py"), ...words.script },
     { id: "page", ...model("page", ".html"), ...words.page },

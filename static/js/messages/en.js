@@ -1259,6 +1259,7 @@ export const en = {
     program: { title: "Program", about: "The code. Runs here, and on the desktop with playgrad" },
     weights: { title: "Weights", about: "With the layers: pg.load_model opens it, as do libraries that read safetensors" },
     weightsForNumPy: { title: "Weights for NumPy", about: "Opened by numpy.load, and by this page" },
+    keras: { title: "Keras model", about: "Layers, weights and compile settings: keras.models.load_model opens it. Without optimizer state" },
     pytorch: { title: "PyTorch module", about: "A zip file with model.py and the weights: predicts and trains further in PyTorch. Without optimizer state" },
     script: { title: "Script that predicts", about: "The trained network as Python: needs NumPy, nothing else. Without optimizer state" },
     page: { title: "Page that predicts", about: "The trained network as one HTML file: opens in any browser, without a network" },

@@ -1299,6 +1299,7 @@ export const zhHans = {
     program: { title: "程序", about: "代码。可在此运行，也可在安装了 playgrad 的桌面上运行" },
     weights: { title: "权重", about: "包含各层：可用 pg.load_model 打开，支持 safetensors 的库也能读取" },
     weightsForNumPy: { title: "NumPy 用的权重", about: "可用 numpy.load 打开，也可在本页面打开" },
+    keras: { title: "Keras 模型", about: "包含各层、权重和编译设置：可用 keras.models.load_model 打开。不含优化器状态" },
     pytorch: { title: "PyTorch 模块", about: "包含 model.py 和权重的 zip 文件：可在 PyTorch 中预测并继续训练。不含优化器状态" },
     script: { title: "预测脚本", about: "训练好的网络写成 Python：只需要 NumPy。不含优化器状态" },
     page: { title: "预测网页", about: "训练好的网络写成一个 HTML 文件：可在任何浏览器中打开，无需联网" },

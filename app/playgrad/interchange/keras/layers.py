@@ -1,57 +1,160 @@
-"""The layers that playgrad and Keras have in common, as Keras describes them."""
+"""The layers that playgrad and Keras have in common, and how Keras describes them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from playgrad.errors import ExportError
+from playgrad.nn import constraints, initializers, regularizers
 
+MERGES = {
+    "add": "Add",
+    "average": "Average",
+    "concatenate": "Concatenate",
+    "dot": "Dot",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+    "multiply": "Multiply",
+    "subtract": "Subtract",
+}
+"""They take their inputs as one list."""
+RECURRENT = {"gru": "GRU", "lstm": "LSTM", "simple_rnn": "SimpleRNN"}
+"""Keras keeps their weights in a cell."""
 CLASSES = {
+    **MERGES,
+    **RECURRENT,
     "activation": "Activation",
+    "average_pool1d": "AveragePooling1D",
     "average_pool2d": "AveragePooling2D",
     "batch_normalization": "BatchNormalization",
+    "bidirectional": "Bidirectional",
     "conv1d": "Conv1D",
     "conv2d": "Conv2D",
+    "conv2d_transpose": "Conv2DTranspose",
+    "cropping1d": "Cropping1D",
+    "cropping2d": "Cropping2D",
     "dense": "Dense",
+    "depthwise_conv2d": "DepthwiseConv2D",
     "dropout": "Dropout",
+    "elu": "ELU",
+    "embedding": "Embedding",
     "flatten": "Flatten",
-    "gru": "GRU",
-    "lstm": "LSTM",
+    "gaussian_noise": "GaussianNoise",
+    "global_average_pooling1d": "GlobalAveragePooling1D",
+    "global_average_pooling2d": "GlobalAveragePooling2D",
+    "global_max_pooling1d": "GlobalMaxPooling1D",
+    "global_max_pooling2d": "GlobalMaxPooling2D",
+    "group_normalization": "GroupNormalization",
+    "layer_normalization": "LayerNormalization",
+    "leaky_re_lu": "LeakyReLU",
+    "masking": "Masking",
+    "max_pool1d": "MaxPooling1D",
     "max_pool2d": "MaxPooling2D",
+    "multi_head_attention": "MultiHeadAttention",
+    "normalization": "Normalization",
+    "permute": "Permute",
+    "prelu": "PReLU",
+    "random_brightness": "RandomBrightness",
+    "random_contrast": "RandomContrast",
+    "random_flip": "RandomFlip",
+    "random_rotation": "RandomRotation",
+    "random_translation": "RandomTranslation",
+    "random_zoom": "RandomZoom",
+    "re_lu": "ReLU",
+    "repeat_vector": "RepeatVector",
+    "rescaling": "Rescaling",
+    "reshape": "Reshape",
+    "rms_normalization": "RMSNormalization",
+    "separable_conv2d": "SeparableConv2D",
+    "softmax": "Softmax",
+    "spatial_dropout1d": "SpatialDropout1D",
+    "spatial_dropout2d": "SpatialDropout2D",
+    "time_distributed": "TimeDistributed",
+    "up_sampling1d": "UpSampling1D",
+    "up_sampling2d": "UpSampling2D",
+    "zero_padding1d": "ZeroPadding1D",
+    "zero_padding2d": "ZeroPadding2D",
 }
-RECURRENT = ("GRU", "LSTM")  # Keras keeps their weights in a cell
+"""The class of Keras for each kind of layer."""
+ACTIVATIONS = frozenset({
+    "elu", "exponential", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "linear", "log_sigmoid",
+    "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus",
+    "softsign", "tanh",
+})  # fmt: skip
+"""Those that have the same name and meaning in Keras."""
+_PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "_initializer": ("keras.initializers", initializers.get),
+    "_regularizer": ("keras.regularizers", regularizers.get),
+    "_constraint": ("keras.constraints", constraints.get),
+}
+"""Module and reading function of arguments by the endings of their names."""
+_OWN = {
+    "name",
+    "causal",
+    "data_format",
+    "synchronized",
+    "use_cudnn",
+    "flash_attention",
+    "attention_axes",
+}
+"""Arguments that decide nothing in Keras, or that calls have there."""
 
-_ACTIVATIONS = ("linear", "relu", "sigmoid", "softmax", "tanh", None)
-_TRAINING_ONLY = ("regularizer", "constraint")
 
-
-def keras_layer(kind: str, name: str, config: dict[str, Any]) -> dict[str, Any]:
+def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> dict[str, Any]:
     """Return the description of a layer in a Keras file.
 
-    Initializers are left out: the file has the weights.
+    Args:
+        rank: that of its first input.
 
     Raises:
         ExportError: Keras has no equivalent of the layer or of an argument.
     """
     if kind not in CLASSES:
         raise ExportError(
-            f"layer '{name}' of kind '{kind}' has no equivalent in the Keras files of playgrad.",
-            hint=f"These kinds have one: {', '.join(CLASSES)}.",
+            f"layer '{name}': Keras has no layer like those of kind '{kind}'.",
+            hint="Export the model as ONNX, which has its operations.",
         )
     kept: dict[str, Any] = {"name": name}
     for key, value in config.items():
-        if key == "name" or key.endswith("_initializer"):
+        if key in _OWN:
             continue
-        if key.endswith(_TRAINING_ONLY) and value is not None:
-            raise ExportError(f"the {key} of layer '{name}' has no equivalent in the Keras file.")
-        if key.endswith("activation") and value not in _ACTIVATIONS:
-            raise ExportError(
-                f"the {key} {value!r} of layer '{name}' has no equivalent in the Keras file."
-            )
-        kept[key] = value
+        if key.endswith("activation") and value is not None and value not in ACTIVATIONS:
+            raise ExportError(f"layer '{name}': Keras has no activation {value!r}.")
+        kept[key] = _part(key, value, name)
+        if isinstance(value, Mapping) and "config" in value:  # the layer within a wrapper
+            inner = rank - 1 if kind == "time_distributed" else rank
+            kept[key] = keras_layer(value["kind"], f"{name}_{key}", value["config"], inner)
+    if kind == "normalization" and kept["mean"] is None:
+        # Statistics of `adapt` are weights in both libraries.
+        del kept["mean"], kept["variance"]
+    if kind == "prelu" and kept["shared_axes"]:
+        # Keras does not count them from the end.
+        kept["shared_axes"] = [axis % rank for axis in kept["shared_axes"]]
+    return described("keras.layers", CLASSES[kind], kept)
+
+
+def _part(key: str, value: Any, layer: str) -> Any:
+    """Return an argument, as Keras describes it if it is an initializer or the like.
+
+    Raises:
+        ExportError: its class is one of the program.
+    """
+    for ending, (module, get) in _PARTS.items():
+        if value is not None and key.endswith(ending):
+            part = get(value)
+            if not type(part).__module__.startswith("playgrad."):
+                raise ExportError(f"layer '{layer}': Keras has no {key} {type(part).__name__}.")
+            arguments = {name: each for name, each in part.config().items() if name != "kind"}
+            return described(module, type(part).__name__, arguments)
+    return value
+
+
+def described(module: str, class_name: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as Keras serializes it."""
     return {
-        "module": "keras.layers",
-        "class_name": CLASSES[kind],
-        "config": kept,
+        "module": module,
+        "class_name": class_name,
+        "config": dict(config),
         "registered_name": None,
     }

@@ -1,0 +1,143 @@
+"""The calls of a network's layers as Keras describes them, and the order that Keras keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playgrad.errors import ExportError
+from playgrad.interchange.keras.layers import MERGES
+
+_CALL_OPTIONS = {"use_causal_mask"}
+
+
+@dataclass
+class KerasCall:
+    """A call of a layer.
+
+    Attributes:
+        layer: its number; None for an input of the network.
+        number: of the call among those of the layer.
+        inputs, outputs: the names of tensors.
+        options: of the call; of an input its shape and dtype.
+    """
+
+    layer: int | None
+    number: int
+    inputs: list[str]
+    outputs: list[str]
+    options: dict[str, Any]
+
+
+class CallGraph:
+    """The calls between the inputs and the outputs of a network.
+
+    Args:
+        config: as ``model.layer_graph`` returns it.
+
+    Raises:
+        ExportError: an operation does not belong to a layer.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+        self.names: list[str] = [layer["name"] for layer in config["layers"]]
+        self.calls: list[KerasCall] = []
+        self._made: dict[str, KerasCall] = {}
+        counts: dict[int, int] = {}
+        for step in config["steps"]:
+            if "node" in step:
+                self._add(self._input(step["node"]))
+                continue
+            layer = step["layer"]
+            number = counts[layer] = counts.get(layer, -1) + 1
+            options = _options(config["layers"][layer], step["options"])
+            self._add(KerasCall(layer, number, step["inputs"], step["outputs"], options))
+
+    def _input(self, node: Mapping[str, Any]) -> KerasCall:
+        if node["op"] != "placeholder":
+            raise ExportError(
+                f"operation '{node['name']}' ({node['op']}) is not part of a layer, and Keras' "
+                "files have layers only.",
+                hint="Use a layer, such as nn.Add, or export the model as ONNX.",
+            )
+        return KerasCall(None, 0, [], [f"{node['name']}:0"], node["attrs"])
+
+    def _add(self, call: KerasCall) -> None:
+        self.calls.append(call)
+        self._made.update(dict.fromkeys(call.outputs, call))
+
+    def name(self, call: KerasCall) -> str:
+        """Return the name of the layer that is called, or of an input."""
+        return call.outputs[0].partition(":")[0] if call.layer is None else self.names[call.layer]
+
+    def place(self, tensor: str) -> list[Any]:
+        """Return a tensor as [name of the layer, number of the call, number of the output]."""
+        call = self._made[tensor]
+        return [self.name(call), call.number, call.outputs.index(tensor)]
+
+    def arguments(self, call: KerasCall) -> list[Any]:
+        """Return the positional arguments of a call."""
+        tensors = [self._argument(tensor) for tensor in call.inputs]
+        assert call.layer is not None
+        kind = self.config["layers"][call.layer]["kind"]
+        if kind in MERGES:
+            return [tensors]
+        # Of itself alone, playgrad's attention takes one input.
+        alone = kind == "multi_head_attention" and len(tensors) == 1
+        return tensors * 2 if alone else tensors
+
+    def _argument(self, tensor: str) -> dict[str, Any]:
+        shape, dtype = self.config["tensors"][tensor]
+        config = {"shape": shape, "dtype": dtype, "keras_history": self.place(tensor)}
+        return {"class_name": "__keras_tensor__", "config": config}
+
+    def layers(self) -> list[KerasCall]:
+        """Return the first call of each layer, and the inputs, in the order of Keras' models.
+
+        Keras sorts layers by their distance from the outputs, and those of the same distance as a
+        depth-first search from the outputs meets them.
+        """
+        met: dict[str, int] = {}
+        for tensor in self.config["outputs"]:
+            self._visit(self._made[tensor], met)
+        depths: dict[str, int] = {}
+        of_calls: dict[int, int] = {}
+        for call in reversed(self.calls):
+            name = self.name(call)
+            depth = max(of_calls.get(id(call), 0), depths.get(name, 0))
+            depths[name] = depth
+            for tensor in call.inputs:
+                before = id(self._made[tensor])
+                of_calls[before] = max(of_calls.get(before, 0), depth + 1)
+        first: dict[str, KerasCall] = {}
+        for call in self.calls:
+            first.setdefault(self.name(call), call)
+        order = sorted(first, key=lambda name: (-depths[name], met.get(name, -1)))
+        return [first[name] for name in order]
+
+    def _visit(self, call: KerasCall, met: dict[str, int]) -> None:
+        name = self.name(call)
+        if name in met and call.number == 0:
+            return
+        met.setdefault(name, len(met))
+        for tensor in call.inputs:
+            self._visit(self._made[tensor], met)
+
+
+def _options(layer: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call that Keras has.
+
+    Raises:
+        ExportError: it has no equivalent of one.
+    """
+    kept = {key: value for key, value in options.items() if key in _CALL_OPTIONS and value}
+    others = {key: value for key, value in options.items() if key not in _CALL_OPTIONS and value}
+    if others:
+        raise ExportError(
+            f"layer '{layer['name']}': Keras' files have no call with {', '.join(others)}."
+        )
+    if layer["config"].get("causal"):
+        kept["use_causal_mask"] = True
+    return kept

@@ -28,8 +28,8 @@ export function measure(program, graph) {
   return results;
 }
 
-/** @param {string} text @param {Item} item @returns {[number, number]} counted from 1 */
-function linesOf(text, item) {
+/** The first and the last line of a card, counted from 1. @param {string} text @param {Item} item @returns {[number, number]} */
+export function linesOf(text, item) {
   const { from, to } = item.call ?? item;
   const line = (/** @type {number} */ position) => text.slice(0, position).split("\n").length;
   return [line(from), line(from + text.slice(from, to).trimEnd().length)];

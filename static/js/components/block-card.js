@@ -3,6 +3,7 @@ import * as commands from "../block-commands.js";
 import { argumentOf } from "../blocks/calls.js";
 import { entryOf } from "../blocks/catalogue.js";
 import { canRemove, duplicateLayer } from "../blocks/structure.js";
+import { linkedBlock, lookAtBlock } from "../block-links.js";
 import { lastRun, program, shapes } from "../blocks-model.js";
 import { t } from "../locale.js";
 import { isHeld } from "../locks.js";
@@ -38,6 +39,7 @@ export function BlockCard({ item, position, count }) {
   const shown = fields.filter(({ more, parameter }) => !more || unfolded || argumentOf(fielded, parameter));
   const isFolded = fields.some(({ more }) => more);
   const isLocked = isHeld(item);
+  const isLinked = linkedBlock.value?.network === position.network && linkedBlock.value.index === position.index;
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -49,8 +51,8 @@ export function BlockCard({ item, position, count }) {
   }
 
   return html`<li class="block" data-testid="block" data-type=${item.type} data-kind=${item.call?.kind ?? ""}
-    data-locked=${isLocked ? "" : undefined} data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
-    aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown}>
+    data-locked=${isLocked ? "" : undefined} aria-current=${isLinked ? "true" : undefined} data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
+    aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown} onFocusIn=${() => lookAtBlock(position)} onClick=${() => lookAtBlock(position)}>
     <div class="block-head">
       <${Grip} ...${{ position, title, count }} />
       <h4 id=${`${id}-title`}>${network.type === "functional"

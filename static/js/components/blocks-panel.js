@@ -1,5 +1,6 @@
-import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import * as commands from "../block-commands.js";
+import { linkedBlock } from "../block-links.js";
 import { announcement, focusedBlock, program, shapes, undoChange } from "../blocks-model.js";
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../code-diff.js";
@@ -34,6 +35,12 @@ export function BlocksPanel() {
     target?.focus();
   }, [focused]);
 
+  const linked = linkedBlock.value && `${linkedBlock.value.network}-${linkedBlock.value.index}`;
+  useEffect(() => {
+    const card = linked && place.current?.querySelector(`[data-position="${linked}"]`);
+    if (card) bringIntoView(card, /** @type {HTMLElement} */ (place.current));
+  }, [linked]);
+
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "z";
@@ -56,6 +63,14 @@ export function BlocksPanel() {
       isOnly=${trainings.length === 1} />`)}
     <p class="visually-hidden" role="status" data-testid="blocks-announcement">${announcement.value}</p>
   </div>`;
+}
+
+/** Scroll `panel` until `card` is inside, and nothing around it. @param {Element} card @param {HTMLElement} panel */
+function bringIntoView(card, panel) {
+  const inner = card.getBoundingClientRect();
+  const outer = panel.getBoundingClientRect();
+  if (inner.top < outer.top) panel.scrollTop -= outer.top - inner.top;
+  else if (inner.bottom > outer.bottom) panel.scrollTop += inner.bottom - outer.bottom;
 }
 
 /** Whether the program was changed since it was started, by more than the learning rate. */

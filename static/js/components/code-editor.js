@@ -6,10 +6,11 @@ import { setErrorLine, setLinkedLine } from "../editor-marks.js";
 import { extensions } from "../editor-setup.js";
 import { edit } from "../examples.js";
 import { loadLibrary, loadLibrarySoon } from "../language/library.js";
+import { layerLine, lookAtLine } from "../layer-links.js";
 import { locksHere } from "../locks.js";
 import * as store from "../store.js";
 
-/** The code editor, with marks for the error and for the selected node of the graph. */
+/** The code editor, with marks for the error, and for the layer or the node of the graph that is looked at. */
 export function CodeEditor() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -47,7 +48,7 @@ function followSource(view) {
     if (id !== shown || (isHeld && !wasHeld)) {
       shown = id;
       // A new state, so that undo does not return to another example, or to before lines were locked.
-      const all = [...extensions(onEdit), lineLocks, EditorState.readOnly.of(waits)];
+      const all = [...extensions(onEdit), lineLocks, followCursor, EditorState.readOnly.of(waits)];
       view.setState(EditorState.create({ doc: code, extensions: all }));
     } else if (code !== view.state.doc.toString()) {
       view.dispatch({ changes: replacement(view.state, code) });
@@ -56,6 +57,11 @@ function followSource(view) {
     showLocks(view);
   });
 }
+
+/** The layer of the line to which the visitor goes is looked at. */
+const followCursor = EditorView.updateListener.of(({ state, transactions }) => {
+  if (transactions.some((each) => each.isUserEvent("select"))) lookAtLine(state.doc.lineAt(state.selection.main.head).number);
+});
 
 /** @param {EditorView} view */
 function followError(view) {
@@ -84,7 +90,7 @@ function followNode(view) {
   return effect(() => {
     const name = store.selectedNode.value;
     const node = store.graph.value?.nodes.find((each) => each.name === name);
-    const line = store.linesApply.value ? (node?.line ?? null) : null;
+    const line = layerLine.value ?? (store.linesApply.value ? (node?.line ?? null) : null);
     view.dispatch({ effects: setLinkedLine.of(line) });
     if (line !== null) scrollTo(view, line);
   });

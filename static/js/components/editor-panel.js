@@ -1,4 +1,4 @@
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { openDrawer } from "../data-drawer.js";
 import { isEmbedded } from "../embedded.js";
 import { refreshEditor } from "../editor-access.js";
@@ -35,9 +35,9 @@ export function EditorPanel() {
     const panel = place.current;
     return panel ? onResize(panel, () => setWide(panel.clientWidth >= WIDE)) : undefined;
   }, []);
-  // A line that is to be shown is a line of the code.
+  // A line that is to be shown is a line of the code, which is shown before it takes the focus.
   const revealed = store.revealedLine.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (revealed) showNetworkView("code");
   }, [revealed]);
   useEffect(() => refreshEditor(revealed !== null), [open, isWide]);

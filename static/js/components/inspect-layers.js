@@ -1,12 +1,12 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { inspectLayers } from "../actions.js";
-import * as format from "../format.js";
 import { chosenLayer, edits, sampleNumber, scaled, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { useLook } from "../use-look.js";
 import { drawnDigit } from "./digit-canvas.js";
 import { Activations } from "./inspect-activations.js";
+import { LayerList } from "./inspect-layer-list.js";
 import { InspectedSample } from "./inspect-sample.js";
 import { Travel } from "./inspect-travel.js";
 import { ScaledUnits } from "./inspect-units.js";
@@ -52,20 +52,3 @@ const inspected = { began: null };
 
 /** Whether the network takes a drawing of so many pixels. @param {LayersView} view @param {number} pixels */
 const takes = ({ sample: { picture } }, pixels) => picture !== null && picture.channels * picture.height * picture.width === pixels;
-
-/** @param {{view: LayersView}} props */
-function LayerList({ view }) {
-  const words = t().inspectLayers;
-  return html`
-    <ul class="layer-list" aria-label=${words.layers}>
-      ${view.lines.map(({ name, type, shape, parameters, line }) => html`
-        <li key=${name}><button type="button" class="layer-line" data-testid=${`layer-${name}`} aria-pressed=${name === view.layer}
-          onClick=${() => {
-            chosenLayer.value = name;
-            store.revealLine(line);
-          }}><b>${name}</b><span>${type}</span><span>${format.shape(shape)}</span>
-          <span>${parameters > 0 ? words.parameters(parameters) : ""}</span></button></li>
-      `)}
-    </ul>
-  `;
-}

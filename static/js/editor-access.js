@@ -44,6 +44,12 @@ export function insertText(text) {
   view.focus();
 }
 
+/** @param {(view: EditorView) => void} act does something with the editor, if its text can be changed */
+export function inEditor(act) {
+  const { view } = held;
+  if (view && !view.state.readOnly) act(view);
+}
+
 /** Undo or redo the last step of the editor. @param {boolean} forwards */
 export function stepHistory(forwards) {
   return held.view !== null && (forwards ? redo : undo)(held.view);

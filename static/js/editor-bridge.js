@@ -1,6 +1,8 @@
 /** Marks names of other libraries in the editor, and offers playgrad's in their place. */
 
 import { ChangeSet, forEachDiagnostic, keymap, lintKeymap, linter, nextDiagnostic, pythonLanguage } from "../vendor/codemirror.js";
+import { signal } from "../vendor/preact.js";
+import { inEditor } from "./editor-access.js";
 import { programOf } from "./editor-completion.js";
 import { changesLanguage } from "./editor-language.js";
 import { findProblems, translate } from "./language/bridging.js";
@@ -11,6 +13,9 @@ import { language, t } from "./locale.js";
  * @import { Diagnostic, EditorState, EditorView } from "../vendor/codemirror.js"
  * @import { Problem } from "./language/bridging.js"
  */
+
+/** The lines with names of other libraries, if the program has any that can be fixed. */
+export const bridgedLines = signal(/** @type {ReadonlySet<number>} */ (new Set()));
 
 /** Milliseconds without typing before the program is looked at. */
 const PAUSE_MS = 400;
@@ -42,6 +47,7 @@ async function lint(view) {
   await arrived;
   const problems = problemsOf(view.state).filter((each) => !(view.hasFocus && isAtCursor(view.state, each)));
   const fixable = problems.filter(({ changes }) => changes?.length).length;
+  bridgedLines.value = new Set(fixable > 0 ? problems.map(({ from }) => view.state.doc.lineAt(from).number) : []);
   return problems.map((problem) => ({
     from: problem.from,
     to: problem.to,
@@ -75,6 +81,9 @@ function fixAll(view) {
   view.dispatch({ changes, userEvent: "input.fix" });
   view.focus();
 }
+
+/** Make all fixes of the program. */
+export const fixProgram = () => inEditor(fixAll);
 
 /** Make the first fix at the cursor; without one, go to the next mark. @param {EditorView} view */
 function fixHere(view) {

@@ -6,6 +6,7 @@ import { App } from "./components/app.js";
 import { listenForDrops } from "./dropped-files.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
+import { isPhone } from "./layout.js";
 import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
 import { recordLeftRun, recordRuns } from "./run-recorder.js";
@@ -31,8 +32,14 @@ async function openWork() {
   if (program) await leaveSession();
   await loadExamples(openSession());
   recordLeftRun();
-  if (!program) return;
+  if (!program) {
+    if (isPhone.value && isUntouched()) store.side.value = "panels"; // where the gallery is
+    return;
+  }
   showProgram(program);
   await saveNow(); // until then, only the address has the program
   forgetAddress();
 }
+
+/** Whether nothing has been written or run yet. */
+const isUntouched = () => !store.edited.value && !store.fit.value && store.runState.value === "idle";

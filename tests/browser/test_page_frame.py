@@ -31,6 +31,8 @@ ASKING = GOOD.replace("epochs=2", "epochs=100_000")
 @pytest.fixture
 def phone(chromium: Browser, server: str) -> Iterator[Playground]:
     page = Playground(chromium, server, viewport=PHONE)
+    expect(page.at("gallery")).to_be_visible(timeout=PATIENCE_MS)
+    page.at("tab-build").click()
     yield page
     page.close()
 

@@ -81,6 +81,13 @@ test("types of columns", () => {
   assert.equal(labelType(describeColumn("y", ["0.5", "1", "1"])), "number");
 });
 
+test("the label to begin with is the last column that is not a date or text", () => {
+  const first = (/** @type {string[]} */ ...cells) => firstChoices(cells.map((cell) => describeColumn(cell, [cell, cell, cell]))).label;
+  assert.equal(first("1.5", "2.5", "2024-05-01"), 1);
+  assert.equal(first("1.5", "2024-05-01", "2.5"), 2);
+  assert.equal(first("2024-05-01", "2024-05-02"), 1);
+});
+
 test("categories, dates and labels become numbers", () => {
   const columns = columnsOf(FLOWERS);
   const choices = { ...firstChoices(columns), normalized: false };

@@ -1,4 +1,5 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { bridgedLines, fixProgram } from "../editor-bridge.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
@@ -26,6 +27,9 @@ export function ErrorPanel() {
               onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
           </div>
           <p class="error-message">${error.message}</p>
+          ${error.line !== null && bridgedLines.value.has(error.line) && html`
+            <button type="button" class="button small" data-testid="error-translate" onClick=${translate}>${words.translate}</button>
+          `}
           ${error.traceback && html`
             <details>
               <summary>${words.traceback}</summary>
@@ -36,6 +40,11 @@ export function ErrorPanel() {
       `}
     </div>
   `;
+}
+
+function translate() {
+  fixProgram();
+  store.error.value = null;
 }
 
 /** The operation of an error; a link if the graph has its node. @param {{name: string}} props */

@@ -78,7 +78,8 @@ export function TaskPanel() {
 function remark(task) {
   if (store.taskProblem.value) return t().task.problem(store.taskProblem.value);
   if (task?.shows === "none") return t().task.none;
-  return store.liveModel.value && !task ? t().task.asking : t().task.idle;
+  if (store.liveModel.value && !task) return t().task.asking;
+  return store.runState.value === "done" && !store.fit.value ? t().task.untrained : t().task.idle;
 }
 
 /** Programs that are about digits, before they have shown their data. */

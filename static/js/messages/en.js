@@ -387,7 +387,7 @@ export const en = {
     yourDataAbout: "Train on data of your own: a table, images, the camera",
     save: "Save the code as a file",
     reset: "Reset code",
-    discard: "Discard changes?",
+    discard: "Discard your edits?",
     discardNow: "Discard",
     keep: "Keep",
     symbols: "Symbols",
@@ -469,6 +469,7 @@ export const en = {
     section: "Error",
     line: (/** @type {number} */ line) => `line ${line}`,
     dismiss: "Dismiss the error",
+    translate: "Write it for playgrad",
     traceback: "Traceback",
     operation: "Operation",
     showInGraph: "Show in the graph",
@@ -526,7 +527,7 @@ export const en = {
     dataSet: (/** @type {string} */ problem) => `A data set does not arrive: ${problem}`,
   },
   prompt: {
-    hint: "Python with the program's variables, once it has run",
+    hint: "Python with the variables of the last run",
     label: "Prompt: Python with the names of the program. Enter executes, Shift+Enter begins a line, up and down "
       + "go through what was typed, Tab completes.",
     runFirst: "Press Run first: the prompt uses the variables of the program that has run in this visit.",
@@ -576,6 +577,7 @@ export const en = {
       + "text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
+    untrained: "This run trained no network. One that is trained by fit() shows here what it does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
     testPoints: "Test points (hollow)",
     plane: (/** @type {string[]} */ [left, right, bottom, top], /** @type {string} */ content) =>
@@ -973,7 +975,7 @@ export const en = {
   lab: {
     opensSoon: "The Lab opens when Python is ready.",
     setup: "Setup",
-    run: "Run with this strategy",
+    run: "Run this setup",
     stop: "Stop",
     trace: { label: "Trace a step", about: "Measure the next step" },
     /** A title or an explanation of the Lab's choices, which Python has in English. */
@@ -1003,8 +1005,8 @@ export const en = {
       shareCores: (/** @type {number} */ cores, /** @type {number} */ devices) => `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as `
         + "fast as one, and slower than one if layers are small.",
       honestly: (/** @type {string} */ shared, /** @type {string} */ measured) => `${shared} Moving tensors takes extra time. The order of work, the waiting and the traffic are real. ${measured}`,
-      withoutDelays: "Run it without delays to see the measured speed-up here.",
-      oneFirst: "Run one device first, then a strategy, to see the measured speed-up here.",
+      withoutDelays: "Run it without delays to see the measured speedup here.",
+      oneFirst: "Run one device first, then a strategy, to see the measured speedup here.",
       measured: (/** @type {number} */ run, /** @type {number} */ devices, /** @type {string} */ kind, /** @type {string} */ times) =>
         `Measured: run ${run}, on ${devices} ${kind} devices, was ${times} times as fast as one device.`,
     },
@@ -1014,12 +1016,12 @@ export const en = {
       empty: "Each run in the Lab appears here, with its speed, waiting time and loss.",
       label: "Runs compared",
       columns: {
-        run: "Run", devices: "Devices", msPerStep: "ms per step", speedup: "Speed-up", efficiency: "Efficiency",
+        run: "Run", devices: "Devices", msPerStep: "ms per step", speedup: "Speedup", efficiency: "Efficiency",
         waiting: "Waiting", moved: "Moved", loss: "Loss", remove: "Remove",
       },
       abouts: {
         speedup: "Speed relative to the last run of this program on one device",
-        efficiency: "Speed-up divided by the number of devices",
+        efficiency: "Speedup divided by the number of devices",
         moved: "Bytes between devices, per step",
       },
       show: "Show the timeline of this run",

@@ -574,6 +574,7 @@ export const zhHans = {
     section: "错误",
     line: (line) => `第 ${line} 行`,
     dismiss: "关闭错误",
+    translate: "改写为 playgrad 代码",
     traceback: "调用栈",
     operation: "操作",
     showInGraph: "在计算图中显示",
@@ -625,7 +626,7 @@ export const zhHans = {
     dataSet: (problem) => `数据集没有收到：${problem}`,
   },
   prompt: {
-    hint: "Python，程序运行后可使用其中的变量",
+    hint: "Python，可使用上次运行的变量",
     label: "提示符：可使用程序中名称的 Python。Enter 执行，Shift+Enter 换行，上下方向键浏览输入过的内容，Tab 补全。",
     runFirst: "请先按“运行”：提示符使用本次访问中运行过的程序的变量。",
     betweenSteps: "等待两步之间的空隙…",
@@ -669,6 +670,7 @@ export const zhHans = {
     none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格，以及带有 pg.data.Vocabulary 的文本。",
     asking: "正在询问网络…",
     idle: "按“运行”：这里会显示网络在学习过程中如何处理数据。",
+    untrained: "这次运行没有训练网络。用 fit() 训练的网络会在这里显示它如何处理数据。",
     classNumber: (label) => `类别 ${label}`,
     testPoints: "测试点（空心）",
     plane: ([left, right, bottom, top], content) => `平面上的预测，x 从 ${left} 到 ${right}，y 从 ${bottom} 到 ${top}：${content}`,
@@ -1032,7 +1034,7 @@ export const zhHans = {
   lab: {
     opensSoon: "Python 就绪后即可使用实验室。",
     setup: "设置",
-    run: "用此策略运行",
+    run: "运行此设置",
     stop: "停止",
     trace: { label: "追踪一步", about: "测量下一步" },
     said: (text) => LAB[text] ?? text,

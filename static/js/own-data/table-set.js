@@ -25,10 +25,10 @@ import { splitRows } from "./split.js";
 export const describeColumns = (titles, rows) =>
   titles.map((title, index) => describeColumn(title, rows.map((row) => row[index])));
 
-/** The last column is the label, unless it is text. @param {Column[]} columns @returns {TableChoices} */
+/** The last column is the label, unless it is text or, if there is another, a date. @param {Column[]} columns @returns {TableChoices} */
 export function firstChoices(columns) {
-  const last = columns.findLastIndex(({ type }) => type !== "text");
-  const label = last < 0 ? columns.length - 1 : last;
+  const last = (/** @type {string[]} */ ...others) => columns.findLastIndex(({ type }) => !others.includes(type));
+  const label = [last("text", "date"), last("text")].find((place) => place >= 0) ?? columns.length - 1;
   return { label, labelType: labelType(columns[label]), missing: "drop", test: 0.2, seed: 0, normalized: true };
 }
 

@@ -1,0 +1,126 @@
+"""What visitors meet first: the gallery, their own programs, and words that have room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+RIGHT_OF_PARTS = (
+    "({ children }) => Math.max(...[...children].map((part) => part.getBoundingClientRect().right))"
+)
+PHONE = {"width": 390, "height": 844}
+KERAS = """
+import numpy as np
+import keras
+from keras import layers
+
+x = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], dtype="float32")
+y = np.array([0, 1, 1, 0])
+model = keras.Sequential([
+    layers.Dense(3, activation="relu", input_shape=(2,)),
+    layers.Dense(2),
+])
+model.compile(
+    optimizer=keras.optimizers.Adam(0.01),
+    loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+)
+model.fit(x, y, epochs=3, verbose=0)
+print("predicted", model.predict(x).shape)
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(chromium: Browser, server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, server)
+    playground.expect_status("ready")
+    yield playground
+    playground.close()
+
+
+def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str) -> None:
+    """And with the program, once the visitor has written something."""
+    phone = Playground(chromium, server, viewport=PHONE)
+    try:
+        expect(phone.at("gallery")).to_be_in_viewport(timeout=PATIENCE_MS)
+        expect(phone.at("editor")).to_be_hidden()
+        phone.at("gallery-card").filter(has_text="Write code").click()
+        expect(phone.at("editor")).to_be_visible()
+        phone.write(GOOD)
+        phone.finish()
+        phone.page.reload()
+        expect(phone.at("console")).to_contain_text("trained well", timeout=PATIENCE_MS)
+        expect(phone.at("editor")).to_be_visible()
+    finally:
+        phone.close()
+
+
+def test_notes_of_inspect_are_inside_it(desk: Playground) -> None:
+    desk.at("tab-inspect").click()
+    note = desk.at("inspect").locator(".figure-empty")
+    expect(note).to_be_visible()
+    panel, words = desk.at("inspect").bounding_box(), note.bounding_box()
+    assert panel and words
+    assert panel["y"] < words["y"]
+    assert words["y"] + words["height"] <= panel["y"] + panel["height"]
+    assert panel["x"] <= words["x"]
+    desk.at("tab-training").click()
+
+
+def test_header_and_editor_have_room_for_what_they_show(desk: Playground) -> None:
+    """The badge has whole names, and the buttons of the editor one row."""
+    page, chip = desk.page, desk.page.locator(".chip")
+    desk.write("print('edited')")
+    expect(desk.at("reset-code")).to_be_visible()
+    before = page.viewport_size
+    assert before
+    try:
+        for width in (768, 900, 1024, 1100, 1280, 1281, 1366):
+            page.set_viewport_size({"width": width, "height": 768})
+            name = chip.locator(".badge-text")
+            assert not name.evaluate("text => text.scrollWidth > text.clientWidth"), width
+            badge, choice = chip.locator(".badge"), desk.at("device-select").bounding_box()
+            assert choice
+            right = badge.evaluate(RIGHT_OF_PARTS)
+            assert right <= choice["x"], width
+            reset, save = desk.at("reset-code").bounding_box(), desk.at("save-code").bounding_box()
+            assert reset and save
+            assert abs(reset["y"] - save["y"]) < 10, width
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        page.set_viewport_size(before)
+
+
+def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None:
+    hint = desk.at("task").locator(".task-hint")
+    expect(hint).to_contain_text("Press Run")
+    desk.finish("print('only words')")
+    expect(hint).to_contain_text("trained no network")
+    desk.at("reset").click()
+    expect(hint).to_contain_text("Press Run")
+
+
+def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> None:
+    """Undo brings it back; an error of another kind offers nothing."""
+    program = desk.page.locator("[data-testid=editor] .cm-content")
+    desk.finish(KERAS, state="error")
+    expect(desk.at("error")).to_contain_text("No module named 'keras'")
+    desk.at("error-translate").click()
+    expect(desk.at("error")).to_have_count(0)
+    expect(program).not_to_contain_text("keras")
+    expect(program).to_contain_text("from playgrad import nn as layers")
+    assert "predicted (4, 2)" in desk.finish()
+    program.press("Control+z")
+    expect(program).to_contain_text("import keras")
+    desk.finish("nothing = 1 / 0", state="error")
+    expect(desk.at("error")).to_contain_text("ZeroDivisionError")
+    expect(desk.at("error-translate")).to_have_count(0)

@@ -9,7 +9,8 @@ from pathlib import Path
 import onnx
 
 from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError
-from tests.onnx_nodes.cases import NodeCase, check_case, node_cases
+from playgrad.runtime.options import Options, options_set
+from tests.onnx_nodes.cases import NodeCase, check_case, check_file, node_cases
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "onnx.md"
 DEVICES = ("cpu:0", "gpu:0")
@@ -36,6 +37,33 @@ def run(device: str) -> tuple[list[NodeCase], list[tuple[NodeCase, str]]]:
     return passed, others
 
 
+def loaded(cases: list[NodeCase]) -> int:
+    """Return how many of ``cases`` `pg.load_model` reads as files.
+
+    Raises:
+        AssertionError: a file gives other outputs.
+    """
+    count = 0
+    with options_set(Options(device="cpu")):
+        for case in cases:
+            try:
+                check_file(case)
+            except NotApplicableError:
+                continue
+            except Exception as error:
+                raise AssertionError(f"{case} as a file: {error}") from error
+            count += 1
+    return count
+
+
+def files(count: int, cases: int) -> str:
+    """Return the line of the document on the cases as files."""
+    return (
+        f"Of the {cases} on `cpu:0`, `pg.load_model` reads {count} as files whose inputs after the "
+        "first are weights."
+    )
+
+
 def document() -> str:
     """Return the text of the document, from a run of all cases."""
     warnings.simplefilter("ignore")
@@ -53,6 +81,9 @@ def document() -> str:
     ]
     for device, (passed, others) in results.items():
         lines.append(f"| `{device}` | {len(passed)} | {len(passed)} | {len(others)} |")
+    passed = results["cpu:0"][0]
+    lines += ["", files(loaded(passed), len(passed))]
+    lines += ["The others have an opset before 13, inputs without elements, or constants alone."]
     lines += ["", "## Operators", "", "| operator | cpu:0 | gpu:0 |", "| --- | ---: | ---: |"]
     counts = {d: Counter(case.operator for case in passed) for d, (passed, _) in results.items()}
     for operator in sorted(counts["cpu:0"]):

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 import playgrad as pg
-from playgrad.errors import UnsupportedOpError
+from playgrad.errors import CheckpointError, UnsupportedOpError
 from playgrad.interchange.onnx.importing import arrays, pointwise, resizing, windows
 from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError, OperatorCall
+from playgrad.interchange.onnx.importing.file import read_node
+from playgrad.interchange.onnx.importing.replay import attributes_of
 
 assert arrays and pointwise and resizing and windows  # imported to register their translations
 Array = np.ndarray[Any, Any]
@@ -90,6 +92,7 @@ def check_case(case: NodeCase, device: str) -> None:
         raise NotApplicableError("no such operation")
     arrays_ = [_usable(value, device) for value in case.inputs]
     expected = [_usable(value, device) for value in case.expected]
+    attributes = attributes_of(read_node(node, 0))
     names = [value.name for value in case.model.graph.input]
     given = dict(zip(names, arrays_, strict=True))
     values = [given.get(name) for name in node.input]
@@ -98,7 +101,7 @@ def check_case(case: NodeCase, device: str) -> None:
             None if value is None else pg.placeholder(value.dtype.name, value.shape)
             for value in values
         ]
-        call = OperatorCall(inputs, values, _attributes(node), list(node.output))
+        call = OperatorCall(inputs, values, attributes, list(node.output))
         result = translation(call)
         results = [result] if isinstance(result, pg.Tensor) else list(result)
     feeds = {t: v for t, v in zip(inputs, values, strict=True) if t is not None}
@@ -110,6 +113,35 @@ def check_case(case: NodeCase, device: str) -> None:
                 raise
             kind = values[0].dtype.name if values[0] is not None else "other"
             raise NotApplicableError(f"{kind} values on a GPU") from error
+    _expect_equal(case, actual, expected)
+
+
+def check_file(case: NodeCase) -> None:
+    """Load ``case`` as a file whose inputs after the first are weights, and compare its outputs.
+
+    Raises:
+        NotApplicableError: the file cannot be loaded.
+        AssertionError: an output differs.
+    """
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    others = list(model.graph.input)[1:]
+    for info, value in zip(others, case.inputs[1:], strict=True):
+        if not isinstance(value, onnx.TensorProto):
+            value = numpy_helper.from_array(np.asarray(value), info.name)
+        model.graph.initializer.add().CopyFrom(value)
+        model.graph.initializer[-1].name = info.name
+    try:
+        imported = pg.load_model(model.SerializeToString())
+    except CheckpointError as error:
+        raise NotApplicableError(str(error)) from None
+    x = _usable(case.inputs[0], "cpu:0")
+    actual = imported.session.run(list(imported.outputs), {imported.inputs[0]: x})
+    imported.close()
+    _expect_equal(case, actual, [_usable(value, "cpu:0") for value in case.expected])
+
+
+def _expect_equal(case: NodeCase, actual: list[Array], expected: list[Array]) -> None:
     assert len(actual) == len(expected)
     for ours, theirs in zip(actual, expected, strict=True):
         assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
@@ -132,17 +164,3 @@ def _usable(value: Any, device: str) -> Array:
     if name == "float64" and not device.startswith("cpu"):
         raise NotApplicableError("float64 values on a GPU")
     return array
-
-
-def _attributes(node: Any) -> dict[str, Any]:
-    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    attributes = {k: v.decode() if isinstance(v, bytes) else v for k, v in attributes.items()}
-    kind = attributes.get("to", attributes.get("dtype"))
-    if kind is not None:
-        name = np.dtype(helper.tensor_dtype_to_np_dtype(kind)).name
-        attributes["playgrad_dtype"] = "int32" if name == "int64" else name
-    value = attributes.get("value")
-    if isinstance(value, onnx.TensorProto):
-        attributes["playgrad_value"] = numpy_helper.to_array(value)
-    attributes["operator"] = node.op_type
-    return attributes

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from playgrad.interchange.onnx.importing.call import TRANSLATIONS, NotApplicableError
-from tests.onnx_nodes.__main__ import DEVICES, DOCUMENT, run
+from tests.onnx_nodes.__main__ import DEVICES, DOCUMENT, files, loaded, run
 from tests.onnx_nodes.cases import check_case, node_cases
 
 QUICK = ("conv", "gemm", "layernormalization", "matmul", "slice", "softmax", "topk")
@@ -34,6 +34,13 @@ def test_a_selection(device: str) -> None:
     assert passed >= 12
 
 
+def test_a_selection_of_files() -> None:
+    cases = node_cases(QUICK)
+    count = loaded([case for case in cases if case.operator in TRANSLATIONS])
+    print(f"ONNX node tests as files: {count} of {len(cases)} loaded")
+    assert count >= 60
+
+
 @pytest.mark.slow
 @each_device
 def test_all(device: str) -> None:
@@ -41,6 +48,10 @@ def test_all(device: str) -> None:
     print(f"ONNX node tests on {device}: {len(passed)} of {len(passed)} applicable")
     text = DOCUMENT.read_text(encoding="utf-8")
     assert f"| `{device}` | {len(passed)} | {len(passed)} |" in text, "python -m tests.onnx_nodes"
+    if device.startswith("cpu"):
+        count = loaded(passed)
+        print(f"ONNX node tests as files: {count} of {len(passed)} loaded")
+        assert files(count, len(passed)) in text, "python -m tests.onnx_nodes"
 
 
 def test_document_is_current() -> None:

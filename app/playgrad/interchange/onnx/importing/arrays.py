@@ -220,9 +220,10 @@ def _constant(call: OperatorCall) -> Tensor:
         for value in (call.get(name), call.get(f"{name}s")):
             if value is not None:
                 return ops.constant(np.asarray(value, kind))
-    if call.get("playgrad_value") is None:
+    array = call.get("playgrad_value")
+    if array is None:
         raise NotApplicableError("a constant of text or sparse values")
-    return ops.constant(call.get("playgrad_value"))
+    return ops.constant(array, array.dtype.name)
 
 
 @translates("Shape")

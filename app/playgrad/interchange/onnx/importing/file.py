@@ -19,7 +19,7 @@ from playgrad.interchange.onnx.importing.call import MOST_NUMBERS
 
 Array = np.ndarray[Any, Any]
 
-OPSETS = range(13, 25)
+OPSETS = range(13, 29)
 """The versions of the operators that are read."""
 MOST_NODES = 10_000
 """The most nodes, weights, inputs and outputs of a graph; a GPT-2 has about 3,000."""
@@ -28,6 +28,12 @@ _DTYPES = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
     10: "float16", 11: "float64", 12: "uint32", 13: "uint64",
 }  # fmt: skip
+_UNKNOWN = {
+    8: "string", 14: "complex64", 15: "complex128", 16: "bfloat16", 17: "float8e4m3fn",
+    18: "float8e4m3fnuz", 19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4", 22: "int4",
+    23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
+}  # fmt: skip
+"""Element types that neither NumPy nor playgrad has."""
 _FIELDS = {"float32": "float_data", "int64": "int64_data", "float64": "double_data"}
 _FIELDS |= dict.fromkeys(("uint32", "uint64"), "uint64_data")
 _STORED = {
@@ -79,11 +85,11 @@ def dtype_name(number: int) -> str:
     Raises:
         CheckpointError: playgrad has no such dtype.
     """
-    name = _DTYPES.get(number, f"number {number}")
+    name = _DTYPES.get(number) or _UNKNOWN.get(number, f"number {number}")
     if name == "int64":
         return "int32"
     if name not in ("float32", "uint8", "int32", "bool", "float16", "float64", "uint32"):
-        raise CheckpointError(f"the ONNX file uses the element type {name}, playgrad does not.")
+        raise CheckpointError(f"the ONNX file uses the element type {name}, which playgrad lacks.")
     return name
 
 
@@ -138,7 +144,7 @@ def _graph(model: Any) -> OnnxGraph:
     if len(initializers) < len(graph.initializer):
         raise CheckpointError("the ONNX file is damaged: two initializers have the same name.")
     inputs = tuple(_input(info) for info in graph.input if info.name not in initializers)
-    nodes = tuple(_node(node, number) for number, node in enumerate(graph.node))
+    nodes = tuple(read_node(node, number) for number, node in enumerate(graph.node))
     outputs = tuple(info.name for info in graph.output)
     _expect_names([each.name for each in inputs], initializers, nodes, outputs)
     return OnnxGraph(graph.name, opsets[0], inputs, outputs, initializers, nodes)
@@ -168,7 +174,15 @@ def _input(info: Any) -> OnnxInput:
     return OnnxInput(info.name, dtype_name(tensor.elem_type), tuple(shape))
 
 
-def _node(node: Any, number: int) -> OnnxNode:
+def read_node(node: Any, number: int) -> OnnxNode:
+    """Return a node as plain data.
+
+    Args:
+        number: its place, which is part of its name if it has none.
+
+    Raises:
+        CheckpointError: an attribute is not read, or it has no output.
+    """
     name = node.name[:_LONGEST_NAME] or f"{node.op_type[:_LONGEST_NAME]}_{number}"
     attributes: dict[str, Any] = {}
     for each in node.attribute:

@@ -292,7 +292,9 @@ class _Import:
         tensors: list[Any] = []
         for name in layer.inputs:
             value = self._resolved(name) if name else self._like
-            tensors.append(constant(value) if isinstance(value, np.ndarray) else value)
+            tensors.append(
+                constant(value, value.dtype.name) if isinstance(value, np.ndarray) else value
+            )
         return tensors
 
 

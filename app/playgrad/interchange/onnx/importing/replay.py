@@ -55,7 +55,7 @@ class _Operands(Sequence["Tensor | None"]):
         if value.dtype == object:
             raise NotApplicableError(f"input {number} depends on the size of the batch")
         self._budget.spend(value.size)
-        return ops.constant(value)
+        return ops.constant(value, value.dtype.name)
 
 
 def applied(
@@ -84,7 +84,7 @@ def applied(
     constants = [None if isinstance(value, Tensor) else value for value in values]
     try:
         budget = budget or Budget()
-        operands, attributes = _Operands(values, budget), _attributes(node)
+        operands, attributes = _Operands(values, budget), attributes_of(node)
         call = OperatorCall(operands, constants, attributes, node.outputs, shapes, like, budget)
         result = translation(call)
     except NotApplicableError as error:
@@ -111,7 +111,8 @@ def refusal(node: OnnxNode, opset: int, why: str, hint: str | None = None) -> Ch
     )
 
 
-def _attributes(node: OnnxNode) -> dict[str, Any]:
+def attributes_of(node: OnnxNode) -> dict[str, Any]:
+    """Return the attributes of ``node``, with dtypes of playgrad, and its operator."""
     attributes = dict(node.attributes)
     kind = attributes.get("to", attributes.get("dtype"))
     if isinstance(kind, int):

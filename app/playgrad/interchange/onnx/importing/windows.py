@@ -171,9 +171,15 @@ def _instance_normalization(call: OperatorCall) -> Tensor:
 def _group_normalization(call: OperatorCall) -> Tensor:
     rank, shape = len(call.x.shape), [-1 if n is None else n for n in call.x.shape]
     groups = call.get("num_groups")
+    scale, bias = (_of_channels(_each_channel(v, shape[1], groups), rank) for v in call.all[1:])
     x = ops.reshape(call.x, [shape[0], groups, math.prod(shape[1:]) // groups])
     y = ops.reshape(_normalized(x, [2], call.get("epsilon", 1e-5)), shape)
-    return y * _of_channels(call.required(1), rank) + _of_channels(call.required(2), rank)
+    return y * scale + bias
+
+
+def _each_channel(vector: Tensor, channels: int, groups: int) -> Tensor:
+    """Return a number for each channel; before opset 21 there is one for each group."""
+    return vector if vector.shape != (groups,) else ops.repeat(vector, channels // groups, 0)
 
 
 @translates("BatchNormalization")

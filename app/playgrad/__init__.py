@@ -57,6 +57,7 @@ from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.verify import verify
 from playgrad.inspection.inspect import inspect
+from playgrad.interchange.matching.matching import match_weights
 from playgrad.interchange.readers import load_model
 from playgrad.models import eager_values as eager_values
 from playgrad.models.checkpoints import load
@@ -120,6 +121,7 @@ __all__ = [
     "io",
     "load",
     "load_model",
+    "match_weights",
     "model_from_json",
     "name_scope",
     "nn",

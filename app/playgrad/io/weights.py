@@ -19,6 +19,7 @@ from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound="HasShape")
+WeightsFile = NpzFile | SafetensorsFile | TorchFile
 FORMATS = ("safetensors", "npz")
 """Formats of weights files; each is also the ending of the file's name."""
 _MOST_TIMES = 20
@@ -85,7 +86,18 @@ def decode(content: bytes, expected: Mapping[str, Any] | None = None) -> dict[st
         ) from None
 
 
-def _opened(content: bytes) -> NpzFile | SafetensorsFile | TorchFile:
+def open_weights(file: str | Path | BinaryIO | bytes) -> WeightsFile:
+    """Return a weights file after validating its header; its values are not read yet.
+
+    Raises:
+        CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
+    """
+    if isinstance(file, bytes):
+        return _opened(file)
+    return _opened(read_file(file) if isinstance(file, (str, Path)) else file.read())
+
+
+def _opened(content: bytes) -> WeightsFile:
     """Return the file after validating its header."""
     if content[:2] == b"PK" and is_torch_file(content):
         return TorchFile(content)
@@ -190,7 +202,7 @@ def load_metadata(file: str | Path | bytes) -> dict[str, str]:
     Raises:
         CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
-    opened = _opened(file if isinstance(file, bytes) else read_file(file))
+    opened = open_weights(file)
     return opened.metadata if isinstance(opened, SafetensorsFile) else {}
 
 
@@ -272,7 +284,7 @@ def check_match(tensors: Mapping[str, T], expected: Mapping[str, Any]) -> dict[s
             "the weights do not belong to this model:"
             + (f" it needs {_list(missing)}, not in the file;" if missing else "")
             + (f" the file has {_list(unknown)}, not in the model;" if unknown else ""),
-            hint=_SAME,
+            hint=f"{_SAME} pg.match_weights(model, file) matches other names and layouts.",
         )
     for name, spec in expected.items():
         array = tensors[name]

@@ -71,6 +71,9 @@ def _up_to_dense(writer: ProgramWriter, flat: Tensor) -> list[Tensor]:
 
 
 def reshape(use: LayerUse) -> None:
+    if use.outputs[0].spec.rank == 2:
+        flatten(use)
+        return
     sizes = ", ".join(str(size) for size in use.outputs[0].shape[1:])
     x = use.read("last")
     use.give(f"{x}.reshape(-1, {sizes})" if sizes else f"{x}.reshape(-1)", "last")

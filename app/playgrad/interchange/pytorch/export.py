@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.interchange.pytorch.layers import add_layer
 from playgrad.interchange.pytorch.names import class_name
 from playgrad.interchange.pytorch.operations import add_operation
@@ -61,10 +61,7 @@ def pytorch_bytes(
     writer = ProgramWriter(structure, layers, weights)
     for position, item in enumerate(structure.items):
         writer.position = position
-        if isinstance(item, LayerCall):
-            add_layer(LayerUse(writer, item))
-        else:
-            add_operation(writer, item)
+        add_item(writer, item)
     results = [writer.read(tensor, "last") for tensor in structure.outputs]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -72,6 +69,18 @@ def pytorch_bytes(
         for entry, content in (("model.py", program), ("model.safetensors", dump(writer.state))):
             archive.writestr(zipfile.ZipInfo(entry, _DATE), content, zipfile.ZIP_DEFLATED)
     return file.getvalue()
+
+
+def add_item(writer: ProgramWriter, item: LayerCall | Node) -> None:
+    """Append the lines of a layer call or an operation.
+
+    Raises:
+        ExportError: it has no equivalent.
+    """
+    if isinstance(item, LayerCall):
+        add_layer(LayerUse(writer, item))
+    else:
+        add_operation(writer, item)
 
 
 def _program(

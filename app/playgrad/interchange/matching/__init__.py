@@ -1,0 +1,1 @@
+"""Weights of other programs, matched with those of a network."""

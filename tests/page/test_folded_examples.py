@@ -1,0 +1,92 @@
+"""The graph of every example, folded as the page draws it at first, has no cycle."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playgrad import paths
+from playgrad.cli.train import run_program
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.devices import registry
+from playgrad.graph.graph import reset_default_graph
+from playgrad.page.answers import graph
+from playgrad.page.session_graphs import SessionGraphs
+from playgrad.runtime.hooks import Hooks, set_hooks
+from playgrad.runtime.options import Options, options_set
+
+SIDE = Path(__file__).with_name("folded_graphs.mjs")
+EXAMPLES = sorted((paths.static() / "examples").glob("*.py"))
+SECONDS = 15
+"""The time that a program without `fit` has to run its sessions."""
+
+
+class _Drawn(BaseException):
+    """Ends a program whose graph is known."""
+
+
+class _Watcher(Hooks):
+    """Collects what `playgrad.page.controller` would draw, and ends the program then."""
+
+    def __init__(self) -> None:
+        self.views: list[dict[str, Any]] = []
+        self.sessions = SessionGraphs(self.views.append, "example.py")
+        self._end = time.monotonic() + SECONDS
+
+    def fitting(self, model: Any) -> None:
+        self.views.append(graph(model)["graph"])
+        raise _Drawn
+
+    def preparing(self, program: Program, policy: Policy) -> None:
+        self.sessions.add(program, policy)
+
+    def interrupts(self) -> bool:
+        return time.monotonic() > self._end
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    registry.set_logical_devices(cpu=1)
+    reset_default_graph()
+
+
+def _views(example: Path) -> list[dict[str, Any]]:
+    watcher = _Watcher()
+    before = set_hooks(watcher)
+    try:
+        with options_set(Options(device="cpu", verbose=0)):
+            run_program(example, 0)
+    except (_Drawn, KeyboardInterrupt):
+        pass
+    finally:
+        set_hooks(before)
+    watcher.sessions.finish()
+    return watcher.views
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_a_folded_example_has_no_cycle(example: Path, tmp_path: Path) -> None:
+    views = _views(example)
+    assert views, "the example has no graph"
+    file = tmp_path / "views.json"
+    file.write_text(json.dumps(dict(enumerate(views))), encoding="utf-8")
+    node = shutil.which("node")
+    assert node, "these tests need Node.js 20 or newer"
+    command = [node, str(SIDE), str(file)]
+    answer = subprocess.run(command, capture_output=True, check=True, timeout=120)
+    for drawing in json.loads(answer.stdout).values():
+        for arrows in drawing.values():
+            sorter: TopologicalSorter[str] = TopologicalSorter()
+            for start, end in arrows:
+                sorter.add(end, start)
+            sorter.prepare()  # raises CycleError

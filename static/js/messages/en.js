@@ -829,7 +829,7 @@ export const en = {
         all === 0 ? "No operation has this name." : `${here < 0 ? "" : `${here + 1} of `}${all} found. Enter selects the next.`,
       values: (/** @type {number} */ all, /** @type {number} */ checked, /** @type {number} */ skipped,
         /** @type {number} */ here, /** @type {string} */ number) =>
-        `${all} of ${checked} match${skipped ? `, ${skipped} have none` : ""}${here < 0 ? "" : `; number ${here + 1}: ${number}`}.`,
+        `${all} of ${checked} match${skipped ? `, ${skipped} left out: no value, or more than 16 million elements` : ""}${here < 0 ? "" : `; number ${here + 1}: ${number}`}.`,
     },
     numpy: (/** @type {string} */ op, /** @type {string} */ device) => `NumPy computes ${op} on ${device}: a processor runs no kernels.`,
     within: "It has no kernel of its own. It is computed within",

@@ -897,7 +897,7 @@ export const zhHans = {
       pressEnter: "按 Enter 询问 Python。",
       names: (all, here) => (all === 0 ? "没有这个名称的运算。" : `找到 ${all} 个${here < 0 ? "" : `，当前第 ${here + 1} 个`}。按 Enter 选择下一个。`),
       values: (all, checked, skipped, here, number) =>
-        `${checked} 个中有 ${all} 个符合${skipped ? `，${skipped} 个没有值` : ""}${here < 0 ? "" : `；第 ${here + 1} 个：${number}`}。`,
+        `${checked} 个中有 ${all} 个符合${skipped ? `，另有 ${skipped} 个未计入：没有值，或元素超过 1600 万个` : ""}${here < 0 ? "" : `；第 ${here + 1} 个：${number}`}。`,
     },
     numpy: (op, device) => `${op} 由 NumPy 在 ${device} 上计算：处理器不运行内核。`,
     within: "它没有自己的内核，而是在这个运算中计算：",

@@ -16,6 +16,8 @@ import sys
 _SCRIPTS = ("playgrad", "playgrad.exe", "playgrad-script.py")
 _MODULES = ("playgrad", "playgrad.cli")
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_INTERRUPT = 2
+"""The number of SIGINT, Ctrl+C."""
 _IN_A_ROW = 2.0
 """A second signal within this many seconds ends the process where it is."""
 _LINE = b"playgrad: stopped\n"
@@ -39,11 +41,14 @@ class Signals:
 
     Attributes:
         received: the number of the last signal; 0 if there was none.
+        pending: whether a signal has come since `hold`.
     """
 
     def __init__(self) -> None:
         self.installed = False
         self.received = 0
+        self.pending = False
+        self._is_held = False
         self._received_at = 0.0
         self._state = _State.STARTING
 
@@ -67,7 +72,7 @@ class Signals:
     @property
     def exit_code(self) -> int:
         """The exit code of a process that was stopped: 130 unless another signal was received."""
-        return 128 + (self.received or 2)
+        return 128 + (self.received or _INTERRUPT)
 
     def begin_work(self) -> None:
         """From now on a signal raises KeyboardInterrupt or Terminated."""
@@ -76,6 +81,23 @@ class Signals:
     def end_work(self) -> None:
         """From now on a signal ends the process at once."""
         self._state = _State.STARTING
+
+    def hold(self) -> None:
+        """From now on a first signal only sets ``pending``: whoever works asks for it often.
+
+        Work that is interrupted at any moment leaves nothing that could be saved.
+        """
+        self._is_held = True
+
+    def release(self, has_stopped: bool) -> None:
+        """From now on a signal raises an exception again. Raise that of a pending one.
+
+        Args:
+            has_stopped: whether the work has ended with KeyboardInterrupt because of it.
+        """
+        was_pending, self._is_held, self.pending = self.pending, False, False
+        if was_pending and not (has_stopped and self.received == _INTERRUPT):
+            self._raise(self.received)
 
     def begin_telling(self) -> None:
         """Ignore signals until `told` is called."""
@@ -95,7 +117,13 @@ class Signals:
         self.received, self._received_at = number, now
         if self._state != _State.WORKING or again:
             self._end()
-        raise KeyboardInterrupt if number == 2 else Terminated(number)
+        if self._is_held:
+            self.pending = True
+        else:
+            self._raise(number)
+
+    def _raise(self, number: int) -> None:
+        raise KeyboardInterrupt if number == _INTERRUPT else Terminated(number)
 
     def _end(self) -> None:
         if self._state != _State.TOLD:
@@ -122,7 +150,7 @@ class Signals:
 
         time.sleep(0.02)  # until the main thread has left the place
         number, self.received = self.received, 0
-        os.kill(os.getpid(), number or 2)
+        os.kill(os.getpid(), number or _INTERRUPT)
 
 
 signals = Signals()

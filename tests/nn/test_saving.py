@@ -273,7 +273,7 @@ def test_weights_alone_are_loaded_from_paths_files_and_bytes(tmp_path: Path) -> 
 
 
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "another seed": ({"seed": 3}, "settings have changed.*seed=3 instead of seed=None"),
+    "another seed": ({"seed": 3}, "arguments of fit.. have changed.*seed=3 instead of seed=None"),
     "no shuffling": ({"shuffle": False}, "shuffle=False instead of shuffle=True"),
 }
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from playgrad.cli import kinds
 from playgrad.cli.strategy_options import passed_options, refuse_unused, refuse_without_strategy
 from playgrad.signals import signals
+from playgrad.training.strategies.registry import users_of
 
 
 def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.train import train
 
     program = _program(options, parser)
+    _check_checkpoints(options, parser)
     passed = list(passed_options(options))
     if options.placement is not None:
         if options.parallel is not None:
@@ -32,6 +35,26 @@ def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         refuse_unused(passed, options.parallel, parser)
     signals.begin_work()
     return train(program, options)
+
+
+def _check_checkpoints(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    from playgrad.cli.checkpoint_folder import CheckpointFolder
+
+    if options.checkpoint is None:
+        for flag in ("checkpoint_every", "resume"):
+            if getattr(options, flag):
+                name = flag.replace("_", "-")
+                parser.error(f"--{name} has no effect without --checkpoint DIR")
+        return
+    if options.every is not None and options.parallel not in users_of("every"):
+        if options.checkpoint_every is not None:
+            parser.error("--every and --checkpoint-every both say when to save a checkpoint")
+        options.checkpoint_every, options.every = options.every, None
+    if not options.resume and CheckpointFolder(options.checkpoint).files():
+        parser.error(
+            f"{options.checkpoint} has checkpoints of an earlier run: add --resume to go on from "
+            "the last one, or choose another folder"
+        )
 
 
 def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -83,12 +106,11 @@ def run_predict(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
 
 
 def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    from playgrad.cli.kinds import exported_file
     from playgrad.cli.lists import convert
 
     if options.target is not None and options.format is None:
         try:
-            exported_file(str(options.target))
+            kinds.exported_file(str(options.target))
         except argparse.ArgumentTypeError as error:
             parser.error(f"argument TARGET: {error}")
     signals.begin_work()

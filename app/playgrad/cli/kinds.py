@@ -98,6 +98,17 @@ def output_file(text: str) -> Path:
     return path
 
 
+def checkpoint_folder(text: str) -> Path:
+    """A folder, which is created by the first checkpoint."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a folder")
+    existing = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not os.access(existing, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{str(existing)!r} is not writable")
+    return path
+
+
 def exported_file(text: str) -> Path:
     """A file to write, whose ending names a format of `playgrad.interchange`."""
     path = output_file(text)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from playgrad import io, paths
+from playgrad.cli.checkpoint_folder import model_file
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
 from playgrad.interchange.formats import format_of
-from playgrad.interchange.readers import load_model
+from playgrad.interchange.readers import WEIGHTS, load_model, reader_of
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
 
@@ -47,25 +51,30 @@ def print_examples(as_json: bool) -> int:
     return 0
 
 
-def convert(source: str, target: Path | None, format_name: str | None = None) -> int:
-    """Check the weights file ``source``, and write it as ``target`` or list its tensors.
+def convert(source: str, target: Path | None, format: str | None = None) -> int:
+    """Check the file of a model or of its weights, and write it as ``target`` or list its tensors.
 
     Args:
-        format_name: the format of ``target``; None for that of its ending.
+        source: a file, or a folder of checkpoints.
+        format: of ``target``; None takes it from the ending. Without ``target``, the file is
+            written beside ``source``.
 
     Raises:
         CheckpointError: a file is damaged or cannot be written, or the target needs the layers, and
             ``source`` does not describe them.
     """
-    tensors = io.load(source)
-    kind = None if target is None else format_of(target, format_name).name
-    if target is not None and kind not in io.FORMATS:
-        load_model(source).export(target, kind)
-        print(f"the model of {source} written to {target}")
-        return 0
+    source = model_file(source)
+    if format is not None and target is None:
+        target = Path(source).with_suffix(format_of(source, format).ending)
+    tensors = _tensors(source)
     if target is not None:
-        io.save(tensors, target, kind)
-        print(f"{len(tensors)} tensors written to {target}")
+        chosen = format_of(target, format).name
+        if chosen in io.FORMATS and reader_of(source) is WEIGHTS:
+            io.save(tensors, target, chosen)
+            print(f"{len(tensors)} tensors written to {target}")
+        else:
+            load_model(source).export(target, chosen)
+            print(f"the model of {source} written to {target}")
         return 0
     print_table(
         [[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()]
@@ -73,6 +82,16 @@ def convert(source: str, target: Path | None, format_name: str | None = None) ->
     count = sum(math.prod(array.shape) for array in tensors.values())
     print(f"{len(tensors)} tensors, {count:,} numbers")
     return 0
+
+
+def _tensors(source: str) -> Mapping[str, np.ndarray[Any, Any]]:
+    if reader_of(source) is WEIGHTS:
+        return io.load(source)
+    model = load_model(source)
+    try:
+        return model.named_weights()
+    finally:
+        model.close()
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:

@@ -59,6 +59,7 @@ def _add_train(parsers: Parsers) -> None:
         help="write the model (.onnx, .keras, .pt.zip, .py, .html) or its weights (.safetensors, "
         ".npz)",
     )
+    _add_checkpoints(parser)
     parser.add_argument(
         "--trace",
         type=kinds.output_file,
@@ -78,6 +79,28 @@ def _add_train(parsers: Parsers) -> None:
         "--json", action="store_true", help="print the result as a JSON object on the last line"
     )
     parser.set_defaults(command=commands.run_train)
+
+
+def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checkpoints")
+    group.add_argument(
+        "--checkpoint",
+        type=kinds.checkpoint_folder,
+        metavar="DIR",
+        help="save the state of the training in this folder, also when it is interrupted",
+    )
+    group.add_argument(
+        "--checkpoint-every",
+        type=kinds.count,
+        metavar="N",
+        help="save it every N steps (default: every 8 s); in short --every, except with a strategy "
+        "that has an option of this name",
+    )
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from the last checkpoint in the folder; without one, train from the start",
+    )
 
 
 def _add_parallel(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +124,11 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
 
 def _add_predict(parsers: Parsers) -> None:
     parser = parsers.add_parser("predict", help="print what a saved model says about samples")
-    parser.add_argument("model", metavar="MODEL", help="a file that pg.load_model reads")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a file that pg.load_model reads, or the folder of --checkpoint",
+    )
     parser.add_argument(
         "inputs",
         nargs="+",
@@ -223,17 +250,24 @@ def _add_examples(parsers: Parsers) -> None:
 
 def _add_export(parsers: Parsers) -> None:
     parser = parsers.add_parser(
-        "export", help="check a weights file, and write it in another format"
+        "export", help="check a model's file or its weights, and write it in another format"
     )
-    parser.add_argument("source", metavar="SOURCE", help="a .safetensors or .npz file")
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="a file that pg.load_model reads, or the folder of --checkpoint",
+    )
     parser.add_argument(
         "target", type=kinds.output_file, nargs="?", metavar="TARGET",
-        help="file to write, whose ending tells the format; without it, list the tensors",
+        help="file to write, whose ending is that of a format; without it, list the tensors",
     )  # fmt: skip
     parser.add_argument(
-        "--format", type=kinds.exported_format, metavar="NAME",
-        help="the format of TARGET by name, such as pytorch, whatever its ending",
-    )  # fmt: skip
+        "--format",
+        type=kinds.exported_format,
+        metavar="NAME",
+        help="the format of TARGET by name, such as pytorch, whatever its ending; without TARGET, "
+        "write a file beside SOURCE",
+    )
     parser.set_defaults(command=commands.run_export)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.cli.checkpoint_folder import model_file
 from playgrad.cli.lists import print_table
 from playgrad.cli.prediction_inputs import read_samples
 from playgrad.errors import DataError, ReadError, shape_text
@@ -36,7 +37,7 @@ def predict(options: argparse.Namespace) -> int:
         DataError: an option does not fit the model.
     """
     with options_set(Options(device=None if options.device == AUTO else options.device)):
-        model = load_model(options.model)
+        model = load_model(model_file(options.model))
         try:
             _check_model(model)
             has_classes = _has_classes(model, options)

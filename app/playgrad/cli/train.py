@@ -12,6 +12,7 @@ from typing import Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
+from playgrad.cli.checkpoint_folder import CheckpointFolder
 from playgrad.cli.export import export
 from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.run_report import write_report
@@ -28,6 +29,9 @@ from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
+from playgrad.signals import signals
+from playgrad.training.project_file import SavedProgram
+from playgrad.training.run_record import RunRecord
 from playgrad.training.strategies.base import Strategy
 from playgrad.training.strategies.registry import strategy_named
 
@@ -40,12 +44,17 @@ _MOST_LOSSES = 3
 class TrainHooks(Hooks):
     """Shows progress, and stores the model and the events of the last ``fit``.
 
+    Args:
+        saves: whether checkpoints are made: then a signal stops training between two steps.
+
     Attributes:
         looped: the model that a training loop of the program's own trained last, or None.
     """
 
-    def __init__(self, bar: ProgressBar) -> None:
+    def __init__(self, bar: ProgressBar, saves: bool = False) -> None:
         self.bar = bar
+        self._saves = saves
+        self._under_way = 0  # fits within each other
         self.model: Any = None
         self.looped: Any = None
         self.facts: dict[str, Any] = {}
@@ -55,6 +64,11 @@ class TrainHooks(Hooks):
     def fitting(self, model: Any) -> None:
         """Note the model, and say why it trains on its device, once for each reason."""
         self.model = model
+        if model.training_loop.has_ended:  # in the checkpoint that is resumed
+            self.facts = _facts_of(model)
+        elif self._saves:
+            self._under_way += 1
+            signals.hold()
         reason = model.session.device_reason
         if reason not in ("", self._reason):
             self._reason = reason
@@ -72,12 +86,36 @@ class TrainHooks(Hooks):
         print(f"playgrad: {error.message} Training goes on.", file=sys.stderr, flush=True)
         return True
 
+    def stopped(self) -> bool:
+        return signals.pending
+
     def emit(self, event: Event) -> None:
         self.bar.show(event)
         if event["kind"] == "progress":
             self._losses = 0
         if event["kind"] in ("fit_begin", "epoch_end", "fit_end"):
             self.facts.update(event)
+        if event["kind"] == "fit_end" and self._under_way:
+            self._under_way -= 1
+            if not self._under_way:
+                signals.release(event["reason"] == "stopped")
+
+
+def _facts_of(model: Any) -> dict[str, Any]:
+    """Return what events would tell of a training that was completed before."""
+    loop, session = model.training_loop, model.session
+    means = {name: values[-1] for name, values in model.history.history.items()}
+    accuracies = [name for name in means if name.startswith("val_") and name.endswith("accuracy")]
+    return {
+        "device": session.device,
+        "adapter": session.adapter,
+        "epochs": loop.initial_epoch + loop.epochs,
+        "batch_size": loop.step.batch,
+        "parameters": model.count_params(),
+        "test_loss": means.get("val_loss"),
+        "test_accuracy": means[accuracies[0]] if accuracies else None,
+        "dispatches_per_step": session.dispatches(loop.step.run),
+    }
 
 
 def find_program(name: str) -> Path | None:
@@ -102,13 +140,19 @@ def train(program: Path, options: argparse.Namespace) -> int:
         strategy=_strategy(options),
         placement=_placement(options),
         observer=_inspector(program) if options.doctor else None,
+        record=_record(program, options),
     )
-    hooks = TrainHooks(ProgressBar(sys.stderr))
+    record = overrides.record
+    hooks = TrainHooks(ProgressBar(sys.stderr), saves=record is not None)
     before = set_hooks(hooks)
     try:
         with options_set(overrides):
             started = time.perf_counter()
-            run_program(program, options.seed or 0)
+            try:
+                run_program(program, options.seed or 0)
+            finally:
+                if record is not None:
+                    record.flush()
             findings = _diagnose(overrides.observer, hooks)
             if hooks.model is None or hooks.model.history is None:
                 seconds = time.perf_counter() - started
@@ -129,6 +173,23 @@ def train(program: Path, options: argparse.Namespace) -> int:
                 model.close()
         shared_session(get_default_graph()).close()  # of functions without a model
     return 0
+
+
+def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
+    """Return what makes checkpoints of the run, and resumes it from the last one.
+
+    Raises:
+        CheckpointError: no checkpoint in the folder is whole.
+    """
+    if options.checkpoint is None:
+        return None
+    text = program.read_text(encoding="utf-8", errors="replace")
+    folder = CheckpointFolder(options.checkpoint, SavedProgram(program.stem, text))
+    resumed = folder.last() if options.resume else None
+    if resumed is not None:
+        steps = sum(fit.step for fit in resumed.fits)
+        print(f"playgrad: going on after step {steps:,}", file=sys.stderr, flush=True)
+    return RunRecord(folder.write, resumed, every=options.checkpoint_every)
 
 
 def _inspector(program: Path) -> Inspector:

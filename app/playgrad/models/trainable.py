@@ -224,6 +224,11 @@ class TrainableNetwork(Network):
         self._training.history = history
 
     @property
+    def training_loop(self) -> Any:
+        """The `RunningFit` of the last ``fit``, running or finished; None before the first."""
+        return self._training.loop
+
+    @property
     def training_step(self) -> Node | None:
         """The node that ``fit`` runs in each step; None before the first ``fit``."""
         return None if self._training.step is None else self._training.step.run

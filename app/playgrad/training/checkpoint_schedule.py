@@ -1,9 +1,11 @@
-"""The times at which a run makes checkpoints."""
+"""The moments at which a run makes checkpoints."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
+from typing import Protocol
 
 FIRST_SECONDS = 1.0
 """The age of a training at its first checkpoint, if there is none of its beginning."""
@@ -29,8 +31,60 @@ MEASURED = 3
 not the checkpoint."""
 
 
+class Moments(Protocol):
+    """Says when checkpoints are due; times are in seconds."""
+
+    def begin(self, now: float, size: int, is_known: bool) -> None:
+        """Begin a training, whose variables have ``size`` bytes.
+
+        Args:
+            is_known: whether there is a checkpoint of its beginning: it goes on from one.
+        """
+
+    def is_due(self, now: float, done: int) -> bool:
+        """Return whether a checkpoint is to be made after ``done`` steps."""
+        ...
+
+    def steps_left(self, done: int) -> int:
+        """Return how many more steps may be run before the next question."""
+        ...
+
+    def end(self, now: float) -> bool:
+        """End a training. Return whether to make a checkpoint, because its end is worth one."""
+        ...
+
+    def made(self, now: float, cost: float | None = None) -> None:
+        """Note that a checkpoint was made, in ``cost`` seconds if it was due."""
+
+
+class StepSchedule:
+    """A checkpoint after every so many steps of a training, and at its end.
+
+    Args:
+        every: the number of steps.
+    """
+
+    def __init__(self, every: int) -> None:
+        self._every = every
+
+    def begin(self, now: float, size: int, is_known: bool) -> None:
+        pass
+
+    def is_due(self, now: float, done: int) -> bool:
+        return done > 0 and done % self._every == 0
+
+    def steps_left(self, done: int) -> int:
+        return self._every - done % self._every
+
+    def end(self, now: float) -> bool:
+        return True
+
+    def made(self, now: float, cost: float | None = None) -> None:
+        pass
+
+
 class CheckpointSchedule:
-    """Says when a checkpoint is due.
+    """Says when a checkpoint is due, by the time since the last one and by what it costs.
 
     Args:
         spread: whether checkpoints are to be spread over each training, from its beginning on, so
@@ -58,8 +112,11 @@ class CheckpointSchedule:
         wait = 0.0 if at_once else self._interval(now) if goes_on else FIRST_SECONDS
         self._due = max(now + wait, self._made + self._least_interval)
 
-    def is_due(self, now: float) -> bool:
+    def is_due(self, now: float, done: int = 0) -> bool:
         return now >= self._due
+
+    def steps_left(self, done: int) -> int:
+        return sys.maxsize
 
     def end(self, now: float) -> bool:
         """End a training. Return whether to make a checkpoint, because its end is worth one.

@@ -30,6 +30,7 @@ class Watch:
         between_chunks: called before each chunk of steps, and now and then during a pause.
         epoch_left: returns the number of steps to the end of the running epoch.
         steps_done: returns the number of steps of the fit that are done.
+        longest_chunk: returns the most steps that the next chunk may have.
     """
 
     def __init__(self, session: Session, optimizer: Optimizer | None) -> None:
@@ -42,6 +43,7 @@ class Watch:
         self.between_chunks: Callable[[], None] = lambda: None
         self.epoch_left: Callable[[], int] = lambda: 1
         self.steps_done: Callable[[], int] = lambda: 0
+        self.longest_chunk: Callable[[], int] = lambda: ENDLESS
         if optimizer is not None and get_options().start_paused:
             self._pause(True)
 
@@ -176,7 +178,7 @@ def run_steps(
         watch.attend()
         size = min(sizer.size, steps - done)
         if training:
-            size = watch.allowance(size)
+            size = min(watch.allowance(size), watch.longest_chunk())
         trace = watch.hooks.new_trace() if run_traced is not None else None
         started = time.perf_counter()
         if run_traced is not None and trace is not None:

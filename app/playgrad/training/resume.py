@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from playgrad.errors import CheckpointError
 from playgrad.models.network import Network
@@ -47,20 +48,9 @@ def resume(
             "has gone on already.",
             hint='Load it with pg.load("run.playgrad"), or leave out resume=True.',
         )
-    recorded, facts = fits[-1], settings.facts()
-    changed = [name for name, value in recorded.settings.items() if facts.get(name) != value]
-    if changed:
-        raise CheckpointError(
-            "the settings have changed since the checkpoint was made: "
-            + _listed([f"{name}={facts.get(name)!r}" for name in changed])
-            + " instead of "
-            + _listed([f"{name}={recorded.settings[name]!r}" for name in changed])
-            + ".",
-            hint="Call fit() with the arguments of the training in the file.",
-        )
-    network, optimizer = recipe.network, recipe.optimizer
-    now = model_record(network, recipe, state.input_maximum, 0)
-    take_over(network, optimizer, step, now, data, checkpoint, recorded)
+    recorded = fits[-1]
+    now = model_record(recipe.network, recipe, state.input_maximum, 0)
+    take_over(recipe, step, now, data, settings.facts(), checkpoint, recorded)
     state.loaded = None  # its values are those of the model now
     done, steps = recorded.epochs_ended, settings.steps
     goes_on = settings.rounds > done if steps is None else steps > recorded.step
@@ -70,11 +60,11 @@ def resume(
 
 
 def take_over(
-    network: Network,
-    optimizer: Optimizer,
+    recipe: Recipe,
     step: TrainStep,
     now: ModelRecord,
     data: Mapping[str, int],
+    settings: Mapping[str, Any],
     checkpoint: Checkpoint,
     recorded: FitRecord,
 ) -> None:
@@ -82,18 +72,33 @@ def take_over(
 
     Args:
         now: describes the model.
-        data: what the order of samples depends on.
+        data, settings: what the order of samples depends on.
         recorded: the fit of ``checkpoint`` that is to go on.
 
     Raises:
-        CheckpointError: the network or the data differ from those in the checkpoint.
+        CheckpointError: the network, the data or the settings differ from those in the checkpoint.
     """
     before = checkpoint.models[recorded.model]
     state = checkpoint.states[before.state]
     assert state is not None
     check_fits(before, now, recorded.data, data)
-    load_state(network, without_old_rate(state, before, now, optimizer))
+    _check_settings(recorded.settings, settings)
+    network = recipe.network
+    load_state(network, without_old_rate(state, before, now, recipe.optimizer))
     step.resume(network.session, recorded.step_state)
+
+
+def _check_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    changed = [name for name, value in before.items() if now.get(name) != value]
+    if changed:
+        old, new = (
+            _listed([f"{name}={facts.get(name)!r}" for name in changed]) for facts in (before, now)
+        )
+        raise CheckpointError(
+            f"the arguments of fit() have changed since the checkpoint was made: {new} instead of "
+            f"{old}.",
+            hint=HINT,
+        )
 
 
 def check_fits(
@@ -117,6 +122,12 @@ def check_fits(
     if differences:
         raise CheckpointError(
             f"the network has changed since the checkpoint was made: {_listed(differences)}.",
+            hint=HINT,
+        )
+    if before.seed not in (None, now.seed):
+        raise CheckpointError(
+            f"the seed has changed since the checkpoint was made: {before.seed} before, {now.seed} "
+            "now.",
             hint=HINT,
         )
     changed = [

@@ -21,7 +21,7 @@ from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
 from playgrad.training.capture import RunningFit, capture
 from playgrad.training.checkpoint import Checkpoint, FitRecord, State
-from playgrad.training.checkpoint_schedule import CheckpointSchedule
+from playgrad.training.checkpoint_schedule import CheckpointSchedule, Moments, StepSchedule
 from playgrad.training.model_record import model_record
 from playgrad.training.resume import HINT, take_over
 
@@ -37,6 +37,7 @@ class RunRecord:
         send: receives each checkpoint.
         resumed: the checkpoint that the run resumes.
         spread: whether checkpoints are spread over each training; see `CheckpointSchedule`.
+        every: the number of steps between two checkpoints; None to go by the time.
 
     Attributes:
         fitting: whether a fit is under way. Fits that callbacks make within it are not recorded.
@@ -47,6 +48,7 @@ class RunRecord:
         send: Callable[[Checkpoint], None],
         resumed: Checkpoint | None = None,
         spread: bool = False,
+        every: int | None = None,
     ) -> None:
         self.fitting = False
         self._send = send
@@ -58,7 +60,7 @@ class RunRecord:
         self._model = 0  # of that fit
         self._outcome: tuple[str, list[str] | None] = ("running", None)
         self._unsent = False
-        self._schedule = CheckpointSchedule(spread)
+        self._schedule: Moments = StepSchedule(every) if every else CheckpointSchedule(spread)
         self._sent_steps = -1
 
     # Called by `fit`
@@ -100,8 +102,14 @@ class RunRecord:
     def between_chunks(self) -> None:
         """Send a checkpoint if it is time for one."""
         assert self._fit is not None
-        if self._schedule.is_due(time.perf_counter()) and self._fit.done != self._sent_steps:
+        done = self._fit.done
+        if self._schedule.is_due(time.perf_counter(), done) and done != self._sent_steps:
             self._make()
+
+    def steps_left(self) -> int:
+        """Return how many more steps of the fit may be run before `between_chunks`."""
+        assert self._fit is not None
+        return self._schedule.steps_left(self._fit.done)
 
     def end(self, error: BaseException | None = None) -> None:
         """End the fit that is under way. Send a checkpoint, unless it would be one of very many.
@@ -223,9 +231,10 @@ class RunRecord:
                 "the program trains its models in another order than when the checkpoint was made.",
                 hint=HINT,
             )
-        recipe, now = fit.recipe, self._checkpoint.models[model]
-        data = fit.record().data
-        take_over(recipe.network, recipe.optimizer, fit.step, now, data, self._resumed, recorded)
+        now, present = self._checkpoint.models[model], fit.record()
+        take_over(
+            fit.recipe, fit.step, now, present.data, present.settings, self._resumed, recorded
+        )
         return recorded
 
 

@@ -85,6 +85,7 @@ class TrainingLoop:
         self.watch.epoch_left = self._epoch_left
         self.watch.steps_done = lambda: self.done
         self.watch.between_chunks = self._between_chunks
+        self.watch.longest_chunk = self._longest_chunk
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
         self.logs: dict[str, float] = {}
@@ -120,13 +121,13 @@ class TrainingLoop:
         elif record is not None:
             resumed = record.begin(self) or resumed
         state.loop = self
+        self.has_ended = resumed is not None and resumed.outcome == "completed"
         state.history, state.step, state.stop = self.history, self.step, False
         if resumed is not None:
             self._take_up(resumed)
         self.watch.hooks.fitting(self.model)
-        if resumed is not None and resumed.outcome == "completed":
+        if self.has_ended:
             self._begin_callbacks(resumed)
-            self.has_ended = True
             self._end_recording(None)
             return self.history
         self.observers.begin(self)
@@ -172,6 +173,11 @@ class TrainingLoop:
         if self.record_of_run is not None:
             self.record_of_run.between_chunks()
         self.observers.between_chunks(self)
+
+    def _longest_chunk(self) -> int:
+        """Return the number of steps after which a checkpoint or a callback is due."""
+        record = self.record_of_run
+        return ENDLESS if record is None else record.steps_left()
 
     def _iterations(self) -> int:
         """Return the steps done by this training and earlier ones."""

@@ -1,0 +1,95 @@
+"""The folder of ``playgrad train --checkpoint``: the last checkpoints of a run, as files."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from pathlib import Path
+
+from playgrad.errors import CheckpointError
+from playgrad.io.project_archive import ENDING
+from playgrad.io.weights import read_file, write_file
+from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.project_file import SavedProgram, decode_project, encode_project
+
+KEPT = 3
+"""The number of checkpoints in the folder; a file of the last one could be damaged by the disk."""
+_NAME = re.compile(rf"step-(\d+){re.escape(ENDING)}")
+
+
+class CheckpointFolder:
+    """The checkpoints of a run, ``step-00000500.playgrad``, of which the last ones are kept.
+
+    Args:
+        path: of the folder.
+        program: of the run.
+    """
+
+    def __init__(self, path: Path, program: SavedProgram | None = None) -> None:
+        self.path = path
+        self._program = program
+
+    def files(self) -> list[Path]:
+        """Return the checkpoints in the folder, the latest first."""
+        if not self.path.is_dir():
+            return []
+        named = ((each, _NAME.fullmatch(each.name)) for each in self.path.iterdir())
+        steps = {each: int(match[1]) for each, match in named if match}
+        return sorted(steps, key=lambda each: steps[each], reverse=True)
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint, whole or not at all, and remove old ones.
+
+        Raises:
+            CheckpointError: it cannot be written.
+        """
+        steps = sum(fit.step for fit in checkpoint.fits)
+        name = self.path.name if self._program is None else self._program.name
+        content = encode_project(checkpoint, self._program, name)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"cannot create '{self.path}': {error.strerror}.") from None
+        write_file(self.path / f"step-{steps:08}{ENDING}", content)
+        for old in self.files()[KEPT:]:
+            with contextlib.suppress(OSError):  # another process may have removed it
+                old.unlink()
+
+    def last(self) -> Checkpoint | None:
+        """Return the last checkpoint that is whole; None if there are none.
+
+        A damaged one is named on standard error.
+
+        Raises:
+            CheckpointError: all of them are damaged.
+        """
+        problem: CheckpointError | None = None
+        for file in self.files():
+            try:
+                return decode_project(read_file(file))
+            except CheckpointError as error:
+                error.message = f"{file.name}: {error.message}"
+                print(f"playgrad: {error.message} Trying the one before.", file=sys.stderr)
+                problem = problem or error
+        if problem is not None:
+            raise problem
+        return None
+
+
+def model_file(name: str) -> str:
+    """Return the file to load a model from: ``name``, or the last checkpoint in that folder.
+
+    Raises:
+        CheckpointError: the folder has no checkpoints.
+    """
+    path = Path(name)
+    if not path.is_dir():
+        return name
+    files = CheckpointFolder(path).files()
+    if not files:
+        raise CheckpointError(
+            f"the folder '{name}' has no checkpoints.",
+            hint="Name a file, or the folder of playgrad train --checkpoint.",
+        )
+    return str(files[0])

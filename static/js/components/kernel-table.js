@@ -20,7 +20,7 @@ export function KernelTable({ times: { before, after, limit, moved, operations, 
         <th scope="row">${name}</th>
         <td><meter min="0" max=${longest} value=${seconds} aria-hidden="true"></meter></td>
         <td class="kernel-seconds">${kernelTime(seconds)}</td>
-        <td class="kernel-share">${seconds === limit ? "" : words.share(Math.round((100 * limit) / seconds))}</td>
+        <td class="kernel-share">${seconds === limit ? "" : words.share(tick((100 * limit) / seconds))}</td>
       </tr>`)}</tbody>
     </table>
     <p class="hint">${words.how(runs, count(moved), count(operations))}</p>

@@ -794,7 +794,7 @@ export const en = {
     measure: "Measure against the limit",
     measureAbout: "How close the kernel comes to the least time that this device could take",
     ratio: (/** @type {string} */ ratio) => `The edited kernel takes ${ratio} times as long.`,
-    share: (/** @type {number} */ percent) => `${percent}% of the limit`,
+    share: (/** @type {string} */ percent) => `${percent}% of the limit`,
     how: (/** @type {number} */ runs, /** @type {string} */ moved, /** @type {string} */ operations) =>
       `Medians of seven rounds of ${runs} runs, by turns. The limit is the time to move ${moved} bytes or to do ${operations} operations, whichever is longer, at the rates measured on this device. A tensor that fits a cache can be faster.`,
   },

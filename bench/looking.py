@@ -1,0 +1,189 @@
+"""Measures what looking costs: the time of a training step while a view is open, beside the same
+training with all of them closed.
+
+python -m bench.looking                     every view, on cpu and on WebGPU
+python -m bench.looking --device cpu --view Watch
+
+A network trains in the page for the whole time. A view is opened and closed again by turns, and the
+steps are counted meanwhile, so that what else the machine does is the same for both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from bench.browser import Tab, chromium
+from bench.server import peers_app, playgrad_app, serving
+
+POINTS = """
+import playgrad as pg
+from playgrad import nn
+
+x, y = pg.data.spiral(1000, seed=0)
+model = pg.Sequential([
+    nn.Dense(16, activation="tanh"), nn.Dense(16, activation="tanh"), nn.Dense(2)
+])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+model.fit(x, y, batch_size=100, epochs=1_000_000, validation_split=0.2, verbose=0)
+"""
+IMAGES = """
+import playgrad as pg
+from playgrad import nn
+
+(x, y), validation_data = pg.data.mnist()
+model = pg.Sequential([
+    nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(128, activation="relu"), nn.Dense(10)
+])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+model.fit(x, y, batch_size=64, epochs=1000, validation_data=validation_data, verbose=0)
+"""
+PROGRAMS = {"cpu": ("the spiral on cpu", POINTS), "gpu": ("MNIST on WebGPU", IMAGES)}
+CLOSED = "tab-runs"
+"""This panel asks for nothing while a network trains."""
+_STEPS = """async () => {
+  const store = await import("/static/js/store.js");
+  return [store.progress.value.step, performance.now()];
+}"""
+# The views of the task that have arrived, a new one for each redraw of the boundary.
+_COUNT_VIEWS = """async () => {
+  const store = await import("/static/js/store.js");
+  globalThis.views = 0;
+  store.task.subscribe(() => (globalThis.views += 1));
+}"""
+_TYPE = """([element, text]) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const options = { clipboardData, bubbles: true, cancelable: true };
+  element.dispatchEvent(new ClipboardEvent("paste", options));
+}"""
+
+
+@dataclass(frozen=True)
+class View:
+    """A view of the page: its name, and the test ids of what is pressed to open it."""
+
+    name: str
+    pressed: tuple[str, ...]
+    searched: str = ""
+
+    def open(self, page: Page) -> None:
+        for name in self.pressed:
+            page.get_by_test_id(name).click()
+            if name == "tab-graph" and self.searched:
+                page.get_by_test_id("graph-search").fill(self.searched)
+                page.get_by_test_id("graph-search").press("Enter")
+
+
+VIEWS = (
+    View("Watch", ("tab-training",)),
+    View("Graph", ("tab-graph",)),
+    View("Graph, Value of dense_1", ("tab-graph", "node-value"), "dense_1/matmul"),
+    View("Graph, Gradient of dense_1", ("tab-graph", "node-gradient"), "dense_1/matmul"),
+    View("Inspect, Layers", ("tab-inspect", "inspect-layers")),
+    View("Inspect, Samples", ("tab-inspect", "inspect-samples")),
+    View("Inspect, Projection", ("tab-inspect", "inspect-projection")),
+    View("Inspect, Histograms", ("tab-inspect", "inspect-histograms")),
+)
+
+
+def start(page: Page, address: str, device: str, program: str) -> None:
+    """Open the page and begin to train."""
+    page.goto(address)
+    page.get_by_test_id("device-select").select_option(device)
+    page.get_by_test_id("code-tab").click()
+    content = page.locator("[data-testid=editor] .cm-content")
+    content.click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.evaluate(_TYPE, [content.element_handle(), program.strip("\n")])
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("pause")).to_be_visible(timeout=120_000)
+    while page.evaluate(_STEPS)[0] < 200:
+        time.sleep(0.2)
+    page.evaluate(_COUNT_VIEWS)
+
+
+def rate(page: Page, seconds: float) -> float:
+    """Return the steps a second, for some seconds from now on."""
+    first, began = page.evaluate(_STEPS)
+    time.sleep(seconds)
+    last, ended = page.evaluate(_STEPS)
+    return float(1000 * (last - first) / (ended - began))
+
+
+def measure(page: Page, view: View, rounds: int, seconds: float) -> dict[str, Any]:
+    """Return how many times as long a step takes while the view is open; medians of some rounds."""
+    ratios, redraws = [], []
+    for _ in range(rounds):
+        page.get_by_test_id(CLOSED).click()
+        time.sleep(1)
+        closed = rate(page, seconds)
+        view.open(page)
+        time.sleep(1)
+        before = page.evaluate("views")
+        began = time.monotonic()
+        opened = rate(page, seconds)
+        redraws.append((page.evaluate("views") - before) / (time.monotonic() - began))
+        ratios.append(closed / opened)
+    return {
+        "view": view.name,
+        "ratio": statistics.median(ratios),
+        "ratios": sorted(ratios),
+        "redraws": statistics.median(redraws),
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the results as Markdown."""
+    lines = ["| view | times as long | lowest to highest | redraws a second |", "|---|---|---|---|"]
+    for row in rows:
+        low, high = row["ratios"][0], row["ratios"][-1]
+        redraws = f"{row['redraws']:.1f}" if row["redraws"] else "–"
+        lines.append(
+            f"| {row['view']} | {row['ratio']:.2f} | {low:.2f} to {high:.2f} | {redraws} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--device", choices=tuple(PROGRAMS), action="append")
+    parser.add_argument("--view", action="append", help="views whose names begin with this")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of each half of a round")
+    parser.add_argument("--hardware", action="store_true", help="use the machine's GPU")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON as well")
+    options = parser.parse_args()
+    chosen: Callable[[View], bool] = lambda view: (  # noqa: E731
+        not options.view or any(view.name.startswith(name) for name in options.view)
+    )
+    with (
+        serving(peers_app()) as peers,
+        serving(playgrad_app()) as playgrad,
+        chromium(options.hardware) as browser,
+    ):
+        tab = Tab(browser, peers, playgrad, 120)
+        for device in options.device or PROGRAMS:
+            title, program = PROGRAMS[device]
+            with tab.page() as page:
+                page.set_viewport_size({"width": 1440, "height": 900})
+                start(page, playgrad, device, program)
+                rows = [
+                    measure(page, view, options.rounds, options.seconds)
+                    for view in VIEWS
+                    if chosen(view)
+                ]
+            print(f"\n## While {title} trains\n\n{table(rows)}")
+            if options.json:
+                print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""How closely other libraries agree with playgrad: a row for each format and direction."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import keras
+import numpy as np
+import onnxruntime
+from playwright.sync_api import Browser
+from safetensors.numpy import load_file
+
+import playgrad as pg
+from tests.interchange import torch_networks
+from tests.interchange.networks import MODELS, built, predictions
+
+Array = np.ndarray[Any, Any]
+Pairs = list[tuple[Array, Array]]
+Compare = Callable[[str, Path], Pairs]
+"""(network, folder) to pairs of arrays, the library's and playgrad's."""
+HEADER = (
+    "| format | direction | library | networks | largest error |\n| --- | --- | --- | --- | --- |"
+)
+EVERY = tuple(MODELS)
+RUN = Path(__file__).with_name("run_torch_programs.py")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A format, a direction, and a library that reads or writes its files.
+
+    Attributes:
+        library: the name of its distribution; of another program, its name.
+    """
+
+    format: str
+    direction: str
+    library: str
+    networks: tuple[str, ...]
+    compare: Compare
+
+    def error(self, folder: Path) -> float:
+        """Return the largest difference, relative to the largest number where that exceeds 1."""
+        return max(
+            float(np.abs(theirs - ours).max() / max(1.0, np.abs(ours).max()))
+            for network in self.networks
+            for theirs, ours in self.compare(network, folder)
+        )
+
+    def line(self, error: str) -> str:
+        names = ", ".join(self.networks).replace("_", " ")
+        known = self.library if self.library == "Chromium" else versioned(self.library)
+        return f"| {self.format} | {self.direction} | {known} | {names} | {error} |"
+
+
+def versioned(library: str) -> str:
+    return f"{library} {version(library).partition('+')[0]}"
+
+
+# Out
+
+
+def weights(read: Callable[[Path], Any], ending: str) -> Compare:
+    """The arrays of a file, beside the weights."""
+
+    def compare(network: str, folder: Path) -> Pairs:
+        model, _ = built(network)
+        model.export(folder / f"weights{ending}")
+        stored = read(folder / f"weights{ending}")
+        return [(stored[name], array) for name, array in model.named_weights().items()]
+
+    return compare
+
+
+def exported(ending: str, predict: Callable[[Path, Array], list[Array]]) -> Compare:
+    """What a library predicts with an exported file."""
+
+    def compare(network: str, folder: Path) -> Pairs:
+        model, x = built(network)
+        path = folder / f"{network}{ending}"
+        model.export(path)
+        return list(zip(predict(path, x), predictions(model, x), strict=True))
+
+    return compare
+
+
+def by_onnxruntime(path: Path, x: Array) -> list[Array]:
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    results: list[Array] = session.run(None, {session.get_inputs()[0].name: x})
+    return results
+
+
+def by_keras(path: Path, x: Array) -> list[Array]:
+    results = keras.models.load_model(path).predict(x, verbose=0)
+    return results if isinstance(results, list) else [results]
+
+
+def by_pytorch(path: Path, x: Array) -> list[Array]:
+    root = path.with_suffix("")
+    folder = root / "model"
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    np.savez(folder / "inputs.npz", x)
+    subprocess.run([sys.executable, "-I", RUN, root], check=True, timeout=300)
+    *results, _ = np.load(folder / "results.npz").values()
+    return results
+
+
+def by_script(path: Path, x: Array) -> list[Array]:
+    results = runpy.run_path(str(path))["predict"](x)
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+def by_page(browser: Browser) -> Callable[[Path, Array], list[Array]]:
+    """In plain JavaScript: WebGPU would compute with what the machine's driver makes of it."""
+
+    def predict(path: Path, x: Array) -> list[Array]:
+        page = browser.new_page()
+        page.add_init_script("delete Navigator.prototype.gpu")
+        page.goto(path.as_uri())
+        page.get_by_test_id("backend").wait_for()
+        samples = [page.evaluate("x => predict(x)", each.reshape(-1).tolist()) for each in x]
+        page.close()
+        return [np.asarray(output, np.float32) for output in zip(*samples, strict=True)]
+
+    def reshaped(path: Path, x: Array) -> list[Array]:
+        model, _ = built(path.stem)
+        return [
+            result.reshape(ours.shape)
+            for result, ours in zip(predict(path, x), predictions(model, x), strict=True)
+        ]
+
+    return reshaped
+
+
+# In
+
+
+def onnx_of_pytorch(network: str, folder: Path) -> Pairs:
+    build = {"LeNet": torch_networks.lenet, "ResNet": torch_networks.SmallResNet}[network]
+    (x, y), (x_test, _) = torch_networks.images()
+    theirs = torch_networks.trained(build(), x[:64], y[:64], 1)
+    path = folder / "network.onnx"
+    path.write_bytes(torch_networks.exported(theirs, x[:1]))
+    return [(torch_networks.predicted(theirs, x_test[:8]), pg.load_model(path).predict(x_test[:8]))]
+
+
+def rows(browser: Browser) -> list[Row]:
+    """Return the rows of the table; ``browser`` opens pages."""
+    return [
+        Row("safetensors", "out", "safetensors", EVERY, weights(load_file, ".safetensors")),
+        Row("npz", "out", "numpy", EVERY, weights(np.load, ".npz")),
+        Row("ONNX", "out", "onnxruntime", EVERY, exported(".onnx", by_onnxruntime)),
+        Row("Keras 3", "out", "keras", EVERY, exported(".keras", by_keras)),
+        Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
+        Row("script", "out", "numpy", EVERY, exported(".py", by_script)),
+        Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser))),
+        Row("ONNX", "in", "torch", ("LeNet", "ResNet"), onnx_of_pytorch),
+    ]

@@ -7,7 +7,7 @@ import * as store from "./store.js";
 /** @import { TaskView } from "../engine/messages.js" */
 
 /** The shortest time from one question to the next. */
-const INTERVAL_MS = 140;
+const INTERVAL_MS = 170;
 /** The time between two answers is at least this many times what an answer costs. */
 const REST = 14;
 /** The first answer of a model takes longer than the next ones: its part of the graph is compiled. */

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playgrad.errors import CheckpointError, ExportError
+from playgrad.interchange.formats import format_of
 
 
 def export(model: Any, path: str) -> None:
@@ -31,6 +32,11 @@ def export(model: Any, path: str) -> None:
             model.export(rescued)
             error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
         raise
+
+
+def written(path: str | Path) -> str:
+    """Return the line that says what was saved, and what is not in it."""
+    return f"weights written to {path}, without {format_of(path).lacks}"
 
 
 def _rescued(path: str) -> Path:

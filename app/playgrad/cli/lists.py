@@ -74,7 +74,8 @@ def convert(source: str, target: Path | None, format: str | None = None) -> int:
             print(f"{len(tensors)} tensors written to {target}")
         else:
             load_model(source).export(target, chosen)
-            print(f"the model of {source} written to {target}")
+            lacks = format_of(target, chosen).lacks
+            print(f"the model of {source} written to {target}, without {lacks}")
         return 0
     print_table(
         [[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()]

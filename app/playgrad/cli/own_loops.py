@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from playgrad.cli.export import export
+from playgrad.cli.export import export, written
 from playgrad.errors import GraphError
 
 _ONLY_FIT_USES = (
@@ -48,4 +48,4 @@ def finish_without_fit(
         return
     print(f"{program.stem} finished in {seconds:.1f} s, without fit()")
     if options.export is not None:
-        print(f"weights written to {options.export}")
+        print(written(options.export))

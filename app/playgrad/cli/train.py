@@ -13,7 +13,7 @@ from typing import Any
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.checkpoint_folder import CheckpointFolder
-from playgrad.cli.export import export
+from playgrad.cli.export import export, written
 from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
@@ -326,8 +326,9 @@ def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
         f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
         f"{result['ms_per_step']:.2f} ms/step, {result['dispatches_per_step']} dispatches/step"
     )
+    if options.export is not None:
+        print(written(options.export))
     for what, path in (
-        ("weights", options.export),
         ("trace", options.trace),
         ("report", options.report),
     ):

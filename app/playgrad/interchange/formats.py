@@ -54,11 +54,13 @@ class Format:
         name: the name in ``model.export(path, format)``.
         ending: the ending of its files, with the dot.
         encode: returns the content of a file for a model and the name of the file.
+        lacks: what of a trained model is not in the file.
     """
 
     name: str
     ending: str
     encode: Callable[[Exported, str], bytes]
+    lacks: str = "compile settings, optimizer state"
 
 
 def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
@@ -90,10 +92,15 @@ def _page(model: Exported, _: str) -> bytes:
 
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
-    Format("npz", ".npz", _weights("npz")),
+    Format("npz", ".npz", _weights("npz"), "layers, compile settings, optimizer state"),
     Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
-    Format("keras", ".keras", _keras),
-    Format("pytorch", ".pt.zip", _pytorch),
+    Format("keras", ".keras", _keras, "optimizer state"),
+    Format(
+        "pytorch",
+        ".pt.zip",
+        _pytorch,
+        "compile settings, optimizer state, regularizers, constraints",
+    ),
     Format("script", ".py", _script),
     Format("page", ".html", _page),
 )

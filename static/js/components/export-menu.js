@@ -21,6 +21,7 @@ function Files() {
   const words = t().exporting;
   /** @param {import("../../engine/messages.js").ExportFormat} format @param {string} ending */
   const model = (format, ending) => ({ ending, save: () => saveModel(format), isOff: !hasModel });
+  /** @type {{id: string, ending: string, save: () => unknown, isOff: boolean, title: string, about: string, lacks?: string}[]} */
   const files = [
     { id: "code", ending: ".py", save: saveCode, isOff: false, ...words.program },
     { id: "weights-safetensors", ...model("safetensors", ".safetensors"), ...words.weights },
@@ -33,10 +34,11 @@ function Files() {
     { id: "project", ending: ".playgrad", save: saveProject, isOff: false, ...words.project },
   ];
   return html`
-    <ul class="export-files">${files.map(({ id, title, about, ending, save, isOff }) => html`<li key=${id}>
+    <ul class="export-files">${files.map(({ id, title, about, lacks, ending, save, isOff }) => html`<li key=${id}>
       <button type="button" class="button quiet export-file" data-testid=${`export-menu-${id}`} disabled=${isOff} onClick=${save}>
         <${Icon} name="save" /><span>${title}</span><span class="hint">${ending}</span>
-        <span class="hint export-about">${about}</span></button>
+        <span class="hint export-about">${about}</span>
+        ${lacks && html`<span class="hint export-about">${words.without(lacks)}</span>`}</button>
     </li>`)}</ul>
     ${!hasModel && html`<p class="hint">${words.noWeights}</p>`}
   `;

@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 
 import playgrad as pg
 from tests.browser.playground import PATIENCE_MS, Playground
+from tests.interchange.keras_side import keras
 from tests.sweeps import slow
 
 if TYPE_CHECKING:
@@ -229,6 +230,24 @@ def test_weights_of_pytorch_are_loaded(trained: Trained, tmp_path: Path) -> None
     expect(playground.page.get_by_text("Loaded 4 variables from net.pt")).to_be_visible()
     loaded = playground.weights()
     for name, array in wanted.items():
+        np.testing.assert_array_equal(loaded[name], array)
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_weights_of_keras_are_loaded(trained: Trained, tmp_path: Path) -> None:
+    layers = keras.layers
+    dense = [layers.Dense(128), layers.Dense(10)]
+    other = keras.Sequential(
+        [layers.Input((28, 28)), layers.Rescaling(1), layers.Flatten(), *dense]
+    )
+    file = tmp_path / "net.weights.h5"
+    other.save_weights(file)
+    trained.playground.load(file)
+    expect(
+        trained.playground.page.get_by_text("Loaded 4 variables from net.weights.h5")
+    ).to_be_visible()
+    loaded = trained.playground.weights()
+    for name, array in zip(SHAPES, other.get_weights(), strict=True):
         np.testing.assert_array_equal(loaded[name], array)
 
 

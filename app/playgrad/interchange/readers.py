@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from playgrad.interchange.keras.importing.file import is_keras_file
+from playgrad.interchange.keras.importing.model import model_from_keras
 from playgrad.interchange.onnx.importing.model import model_from_onnx
 from playgrad.io.project_archive import ENDING, is_project
 from playgrad.models.checkpoints import load
@@ -40,11 +42,13 @@ def _is_onnx(content: bytes) -> bool:
 
 ONNX = Reader("onnx", (".onnx",), _is_onnx, model_from_onnx)
 
+KERAS = Reader("keras", (".keras",), is_keras_file, model_from_keras)
+
 PROJECT = Reader("project", (ENDING,), is_project, load)
 
 WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
 
-READERS: tuple[Reader, ...] = (ONNX, PROJECT, WEIGHTS)
+READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, WEIGHTS)
 """In order: the first that recognizes bytes reads them, and the weights take what is left."""
 
 
@@ -62,17 +66,17 @@ def reader_of(file: File) -> Reader:
 def load_model(file: File) -> Model:
     """Return the model that a file describes, with its weights.
 
-    ONNX files become graphs that can be trained; that needs the onnx package. Files of weights in
-    the safetensors format describe their layers when ``model.save_weights`` wrote them; the program
-    is not needed. The model has a graph of its own and is not compiled; nothing in the file is
-    executed.
+    ONNX files become graphs that can be trained; that needs the onnx package. Files of Keras 3 have
+    the settings of ``compile``, too. Files of weights in the safetensors format describe their
+    layers when ``model.save_weights`` wrote them; the program is not needed. The model has a graph
+    of its own and is not compiled, unless a file says how; nothing in the file is executed.
 
     Args:
         file: a path, whose ending decides the format, or the bytes of a file.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
-            fit its layers, or an operator of ONNX that playgrad does not have.
+            fit its layers, or an operator of ONNX or a layer of Keras that playgrad does not have.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
     return reader_of(file).read(file)

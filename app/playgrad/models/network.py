@@ -15,6 +15,8 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.io.hdf5.layout import is_hdf5
+from playgrad.io.weights import read_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
@@ -374,18 +376,28 @@ class Network:
         export(self, path, format)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
-        """Load all weights from a safetensors, npz or PyTorch file. On an error, none changes.
+        """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.
 
         A file of ``torch.save`` holds a dictionary of tensors under this model's names and in its
-        layouts (or has one under "state_dict"). Nothing in it is executed.
+        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``), layers are
+        matched by their classes and their order. Nothing in a file is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.
 
         Raises:
             CheckpointError: the file is truncated, in another format, or of another model.
+            ExportError: the file is one of Keras, which has no equivalent of the model.
         """
-        self.set_weights(io.load(file, self.weight_specs()))
+        if not isinstance(file, (str, Path, bytes)):
+            file = file.read()
+        if is_hdf5(file):
+            from playgrad.interchange.keras.importing.weights import weights_for_model
+
+            content = file if isinstance(file, bytes) else read_file(file, self.weight_specs())
+            self.set_weights(weights_for_model(content, self.layer_graph(), self.weight_specs()))
+        else:
+            self.set_weights(io.load(file, self.weight_specs()))
 
     def reset_states(self) -> None:
         """Set the states of stateful recurrent layers to 0, as before the first batch."""

@@ -13,9 +13,11 @@ from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, GraphError, ShapeError
 from playgrad.inspection.outputs import softmax
 from playgrad.interchange.formats import format_of
+from playgrad.interchange.keras.importing.weights import weights_for_model
 from playgrad.interchange.webpage.about import Names
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io import decode
+from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.page.attention_view import attention_view
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
@@ -60,7 +62,12 @@ def import_weights(model: Any, request: Request) -> Answer:
     try:
         if not payload:
             raise CheckpointError("the file is empty.")
-        weights = decode(payload, model.weight_specs())
+        specs = model.weight_specs()
+        weights = (
+            weights_for_model(payload, model.layer_graph(), specs)
+            if is_hdf5(payload)
+            else decode(payload, specs)
+        )
         model.set_weights(weights)
     except CheckpointError as error:
         error.message = f"{request['name']}: {error.message}"

@@ -72,7 +72,7 @@ export function WeightsPanel() {
         <label class="button file-button">
           <${Icon} name="open" />${words.load}
           <input type="file" class="visually-hidden" data-testid="import-weights"
-            accept=".safetensors,.npz,.pt,.pth" onChange=${onPick} />
+            accept=".safetensors,.npz,.pt,.pth,.h5" onChange=${onPick} />
         </label>
         <p class="hint" role="status" data-testid="weights-outcome" data-failed=${outcome.failed ? "" : undefined}>
           ${outcome.text || (none ? words.none : words.about)}

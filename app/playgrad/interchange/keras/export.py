@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,10 +14,9 @@ from playgrad.errors import ExportError
 from playgrad.graph.source import warn_user
 from playgrad.interchange.keras.compiling import compile_config, optimizer_variables
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
-from playgrad.interchange.keras.layers import CLASSES, described, keras_layer
-from playgrad.interchange.keras.weights import Stored, stored
+from playgrad.interchange.keras.layers import described, keras_layer
 from playgrad.interchange.settings import CompileSettings
-from playgrad.io.hdf5.writer import Tree, hdf5_bytes
+from playgrad.io.hdf5.writer import hdf5_bytes
 
 Array = np.ndarray[Any, Any]
 VERSION = "3.15.1"
@@ -51,17 +49,22 @@ def keras_bytes(
     }
     model = described("keras.src.models.functional", "Functional", config)
     compiled = _compiled(settings)
-    groups = _groups(graph, order, weights)
+    tree = _tree(graph, order, weights)
+    shapes = {name: array.shape for name, array in weights.items()}
     if settings is not None and compiled is not None:
         model["compile_config"] = compiled
-        trained = {name: weights[name] for name in weights if name in settings.trained}
-        arrays = [a for each in _groups(graph, order, trained).values() for a in each]
-        groups["optimizer/vars"] = optimizer_variables(settings, arrays)
+        trained = [
+            weights[name].reshape(shape)
+            for name, (_, shape) in graph.weight_places(order, shapes).items()
+            if name in settings.trained
+        ]
+        variables = optimizer_variables(settings, trained)
+        tree["optimizer"] = {"vars": {str(n): array for n, array in enumerate(variables)}}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("metadata.json", json.dumps({"keras_version": VERSION}))
         archive.writestr("config.json", json.dumps(model))
-        archive.writestr("model.weights.h5", hdf5_bytes(_tree(groups)))
+        archive.writestr("model.weights.h5", hdf5_bytes(tree))
     return file.getvalue()
 
 
@@ -99,37 +102,27 @@ def _layer(graph: CallGraph, call: KerasCall) -> dict[str, Any]:
     return {**layer, "name": name, "inbound_nodes": nodes}
 
 
-def _groups(graph: CallGraph, order: Sequence[KerasCall], weights: Mapping[str, Array]) -> Stored:
-    """Return the arrays by the paths of their groups, which are called after classes of layers."""
-    groups: Stored = {}
-    seen: dict[str, int] = {}
-    for call in order:
-        data = None if call.layer is None else graph.config["layers"][call.layer]
-        path = _snake_case("InputLayer" if data is None else CLASSES[data["kind"]])
-        count = seen[path] = seen.get(path, -1) + 1
-        group = f"layers/{path}_{count}" if count else f"layers/{path}"
-        groups[f"{group}/vars"] = []
-        if data is not None:
-            prefix = f"{graph.name(call)}/"
-            own = {k.removeprefix(prefix): a for k, a in weights.items() if k.startswith(prefix)}
-            for place, arrays in stored(data["kind"], data["config"], own).items():
-                groups[f"{group}/{place}"] = arrays
-    return groups
-
-
-def _tree(groups: Stored) -> Tree:
-    """Return the groups in each other, with their arrays by number."""
+def _tree(
+    graph: CallGraph, order: Sequence[KerasCall], weights: Mapping[str, Array]
+) -> dict[str, Any]:
+    """Return the weights in the groups of Keras."""
     root: dict[str, Any] = {"vars": {}}
-    for path, arrays in groups.items():
-        group = root
-        for name in path.split("/"):
-            group = group.setdefault(name, {})
-        group.update((str(number), array) for number, array in enumerate(arrays))
+    shapes = {name: array.shape for name, array in weights.items()}
+    places = graph.weight_places(order, shapes)
+    paths = [f"{group}/vars" for group in graph.groups(order).values()]
+    for path in [*paths, *(path.rpartition("/")[0] for path, _ in places.values())]:
+        _group(root, path)
+    for name, (path, shape) in places.items():
+        group, _, number = path.rpartition("/")
+        _group(root, group)[number] = weights[name].reshape(shape)
+    for group, call in zip(graph.groups(order).values(), order, strict=True):
+        variables = _group(root, f"{group}/vars")
+        if variables and graph.kind(call) == "normalization":
+            variables["2"] = np.zeros((), np.int32)  # the number of samples
     return root
 
 
-def _snake_case(name: str) -> str:
-    """Return the name of a class as Keras writes it in the paths of weights."""
-    name = re.sub(r"\W+", "", name)
-    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+def _group(root: dict[str, Any], path: str) -> dict[str, Any]:
+    for name in path.split("/"):
+        root = root.setdefault(name, {})
+    return root

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playgrad.errors import ExportError
-from playgrad.interchange.keras.layers import MERGES
+from playgrad.interchange.keras.layers import CLASSES, MERGES, snake_case
+from playgrad.interchange.keras.weights import weight_places
 
 _CALL_OPTIONS = {"use_causal_mask"}
 
@@ -58,8 +59,8 @@ class CallGraph:
     def _input(self, node: Mapping[str, Any]) -> KerasCall:
         if node["op"] != "placeholder":
             raise ExportError(
-                f"operation '{node['name']}' ({node['op']}) is not part of a layer, and Keras' "
-                "files have layers only.",
+                f"operation '{node['name']}' ({node['op']}) is not part of a layer, and files of "
+                "this format have layers only.",
                 hint="Use a layer, such as nn.Add, or export the model as ONNX.",
             )
         return KerasCall(None, 0, [], [f"{node['name']}:0"], node["attrs"])
@@ -117,6 +118,42 @@ class CallGraph:
         order = sorted(first, key=lambda name: (-depths[name], met.get(name, -1)))
         return [first[name] for name in order]
 
+    def kind(self, call: KerasCall) -> str:
+        """Return the kind of a layer; "input" for an input."""
+        return "input" if call.layer is None else self.config["layers"][call.layer]["kind"]
+
+    def groups(self, order: Sequence[KerasCall]) -> dict[str, str]:
+        """Return the paths of the layers' groups of weights by name.
+
+        Keras calls them after the classes.
+        """
+        counts: dict[str, int] = {}
+        groups: dict[str, str] = {}
+        for call in order:
+            name = snake_case(CLASSES.get(self.kind(call), "InputLayer"))
+            number = counts[name] = counts.get(name, -1) + 1
+            groups[self.name(call)] = f"layers/{name}_{number}" if number else f"layers/{name}"
+        return groups
+
+    def weight_places(
+        self, order: Sequence[KerasCall], shapes: Mapping[str, Sequence[int]]
+    ) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Return the path and the shape that weights of these ``shapes`` have in Keras."""
+        groups = self.groups(order)
+        places: dict[str, tuple[str, tuple[int, ...]]] = {}
+        for call in order:
+            if call.layer is None:
+                continue
+            layer, prefix = self.config["layers"][call.layer], f"{self.name(call)}/"
+            own = {
+                name.removeprefix(prefix): shape
+                for name, shape in shapes.items()
+                if name.startswith(prefix)
+            }
+            for name, (path, stored) in weight_places(layer["kind"], layer["config"], own).items():
+                places[prefix + name] = (f"{groups[self.name(call)]}/{path}", stored)
+        return places
+
     def _visit(self, call: KerasCall, met: dict[str, int]) -> None:
         name = self.name(call)
         if name in met and call.number == 0:
@@ -136,7 +173,7 @@ def _options(layer: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
     others = {key: value for key, value in options.items() if key not in _CALL_OPTIONS and value}
     if others:
         raise ExportError(
-            f"layer '{layer['name']}': Keras' files have no call with {', '.join(others)}."
+            f"layer '{layer['name']}': the format has no call with {', '.join(others)}."
         )
     if layer["config"].get("causal"):
         kept["use_causal_mask"] = True

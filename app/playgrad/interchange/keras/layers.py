@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -83,7 +84,7 @@ ACTIVATIONS = frozenset({
     "softsign", "tanh",
 })  # fmt: skip
 """Those that have the same name and meaning in Keras."""
-_PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "_initializer": ("keras.initializers", initializers.get),
     "_regularizer": ("keras.regularizers", regularizers.get),
     "_constraint": ("keras.constraints", constraints.get),
@@ -140,7 +141,7 @@ def _part(key: str, value: Any, layer: str) -> Any:
     Raises:
         ExportError: its class is one of the program.
     """
-    for ending, (module, get) in _PARTS.items():
+    for ending, (module, get) in PARTS.items():
         if value is not None and key.endswith(ending):
             part = get(value)
             if not type(part).__module__.startswith("playgrad."):
@@ -158,3 +159,10 @@ def described(module: str, class_name: str, config: Mapping[str, Any]) -> dict[s
         "config": dict(config),
         "registered_name": None,
     }
+
+
+def snake_case(name: str) -> str:
+    """Return the name of a class as Keras writes it in the paths of weights."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()

@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from playgrad.interchange.keras.layers import RECURRENT
 
-Array = np.ndarray[Any, Any]
-Stored = dict[str, list[Array]]
-"""Arrays by the path of their group within that of the layer."""
+Shape = tuple[int, ...]
 
 
-def stored(kind: str, config: Mapping[str, Any], arrays: Mapping[str, Array]) -> Stored:
-    """Return the weights of a layer as Keras keeps them.
+def weight_places(
+    kind: str, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> dict[str, tuple[str, Shape]]:
+    """Return the path of each weight within the group of its layer, and its shape there.
 
     Args:
         kind, config: of the layer.
-        arrays: its weights by name, in their order.
+        shapes: those of its weights by name, in their order.
     """
-    if not arrays:
-        return {}
-    if kind in RECURRENT:
-        return {"cell/vars": list(arrays.values())}
     if kind == "bidirectional":
-        return {
-            f"{part}_layer/{path}": values
-            for part in ("forward", "backward")
-            for path, values in _within(part, config["layer"], arrays).items()
-        }
+        forward = _within("forward", "forward_layer", config["layer"], shapes)
+        return forward | _within("backward", "backward_layer", config["layer"], shapes)
     if kind == "time_distributed":
-        inside = _within("layer", config["layer"], arrays)
-        return {f"layer/{path}": values for path, values in inside.items()}
+        return _within("layer", "layer", config["layer"], shapes)
     if kind == "multi_head_attention":
-        return _attention(config, arrays)
-    if kind == "normalization":
-        return {"vars": [*arrays.values(), np.zeros((), np.int32)]}  # and the number of samples
-    return {"vars": list(arrays.values())}
+        return _attention(config["num_heads"], shapes)
+    group = "cell/vars" if kind in RECURRENT else "vars"
+    return {
+        name: (f"{group}/{number}", tuple(shape))
+        for number, (name, shape) in enumerate(shapes.items())
+    }
 
 
-def _within(part: str, layer: Mapping[str, Any], arrays: Mapping[str, Array]) -> Stored:
+def _within(
+    part: str, group: str, layer: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> dict[str, tuple[str, Shape]]:
     own = {
-        name.removeprefix(f"{part}/"): array
-        for name, array in arrays.items()
+        name.removeprefix(f"{part}/"): shape
+        for name, shape in shapes.items()
         if name.startswith(f"{part}/")
     }
-    return stored(layer["kind"], layer["config"], own)
+    places = weight_places(layer["kind"], layer["config"], own)
+    return {f"{part}/{name}": (f"{group}/{path}", shape) for name, (path, shape) in places.items()}
 
 
-def _attention(config: Mapping[str, Any], arrays: Mapping[str, Array]) -> Stored:
-    """Return the weights of attention, in which Keras has an axis for the heads."""
-    heads = config["num_heads"]
-    groups: Stored = {}
-    for part in ("query", "key", "value"):
-        kernel = arrays[f"{part}_kernel"]
-        values: list[Array] = [kernel.reshape(len(kernel), heads, -1)]
-        if f"{part}_bias" in arrays:
-            values.append(arrays[f"{part}_bias"].reshape(heads, -1))
-        groups[f"{part}_dense/vars"] = values
-    kernel = arrays["output_kernel"]
-    output: list[Array] = [kernel.reshape(heads, len(kernel) // heads, -1)]
-    if "output_bias" in arrays:
-        output.append(arrays["output_bias"])
-    return groups | {"output_dense/vars": output}
+def _attention(heads: int, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[str, Shape]]:
+    """Return the places of the weights of attention, where Keras has an axis for the heads."""
+    places: dict[str, tuple[str, Shape]] = {}
+    for name, (*rest, last) in shapes.items():
+        part, _, role = name.rpartition("_")
+        if part != "output":
+            shape = (*rest, heads, last // heads)
+        elif role == "kernel":
+            shape = (heads, rest[0] // heads, last)
+        else:
+            shape = (last,)
+        places[name] = (f"{part}_dense/vars/{int(role == 'bias')}", shape)
+    order = ("query", "key", "value", "output")
+    return dict(sorted(places.items(), key=lambda item: order.index(item[0].rpartition("_")[0])))

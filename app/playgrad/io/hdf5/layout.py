@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from pathlib import Path
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 UNDEFINED = 2**64 - 1
@@ -36,3 +37,10 @@ mantissa, bias."""
 def padded(block: bytes) -> bytes:
     """Return ``block`` with zeros up to a multiple of 8 bytes."""
     return block + bytes(-len(block) % 8)
+
+
+def is_hdf5(file: str | Path | bytes) -> bool:
+    """Return whether a path, or the bytes of a file, is that of an HDF5 file."""
+    if isinstance(file, bytes):
+        return file[:8] == SIGNATURE
+    return str(file).lower().endswith((".h5", ".hdf5"))

@@ -1,0 +1,1 @@
+"""Files of Keras 3 as models."""

@@ -1,0 +1,245 @@
+"""The layers of a model in a file of Keras, called as the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from playgrad.errors import CheckpointError
+from playgrad.graph.tensor import Tensor
+from playgrad.interchange.keras.importing.layers import keras_class, keras_config, read_layer
+from playgrad.interchange.keras.layers import snake_case
+from playgrad.models.inputs import Input
+from playgrad.nn.layer import Layer
+
+Place: TypeAlias = tuple[str, int]
+"""A call: the name of a layer, and the number of the call among those of the layer."""
+
+_MODELS = ("Functional", "Model", "Sequential")
+_DEEPEST = 8
+"""Maximum number of models inside each other."""
+_INPUTS = ("inputs", "sequence", "query", "value", "key")
+"""Names of inputs that are not passed by position, in their order."""
+_OPTIONS = ("use_causal_mask",)
+_DAMAGED = "the Keras file is damaged"
+
+
+class ModelReader:
+    """A model of a file, or one inside another, whose layers are new.
+
+    Args:
+        data: its description.
+        names: the names of layers so far.
+        path: of its weights.
+        depth: the number of models around it.
+
+    Attributes:
+        layers: the layers by the paths of their weights, such as ``layers/conv2d_1``; those of
+            models inside it, too.
+
+    Raises:
+        CheckpointError: the description is damaged, or has a layer that playgrad does not have.
+    """
+
+    def __init__(self, data: Any, names: set[str], path: str = "", depth: int = 0) -> None:
+        if depth > _DEEPEST:
+            raise CheckpointError(f"the Keras file has more than {_DEEPEST} models in each other.")
+        class_name = keras_class(data, "")
+        if class_name not in _MODELS:
+            raise CheckpointError(
+                f"the Keras file has a model of class {class_name[:80]}.",
+                hint="Sequential and functional models are read.",
+            )
+        self.is_chain = class_name == "Sequential"
+        self.config = keras_config(data)
+        self.name = str(self.config.get("name"))
+        self.layers: dict[str, Layer] = {}
+        self._members: dict[str, Layer | ModelReader | Mapping[str, Any]] = {}
+        self._nodes: dict[str, list[Any]] = {}
+        counts: dict[str, int] = {}
+        for each in _listed(self.config.get("layers")):
+            kind = snake_case(keras_class(each, ""))
+            number = counts[kind] = counts.get(kind, -1) + 1
+            place = f"{path}layers/{kind}_{number}" if number else f"{path}layers/{kind}"
+            self._add(each, place, names, depth)
+
+    def _add(self, data: Any, place: str, names: set[str], depth: int) -> None:
+        name = str(data.get("name") or keras_config(data).get("name"))
+        if name in self._members:
+            raise CheckpointError(f"{_DAMAGED}: two layers are named '{name[:80]}'.")
+        self._nodes[name] = _listed(data.get("inbound_nodes", []))
+        class_name = keras_class(data, "")
+        if class_name == "InputLayer":
+            self._members[name] = keras_config(data)
+        elif class_name in _MODELS:
+            model = ModelReader(data, names, f"{place}/", depth + 1)
+            self._members[name] = model
+            self.layers |= model.layers
+        else:
+            unique = name if name not in names else f"{self.name}_{name}"
+            names.add(unique)
+            self._members[name] = self.layers[place] = read_layer(data, unique)
+
+    # Calls
+
+    def inputs(self) -> list[Tensor]:
+        """Return new inputs.
+
+        Raises:
+            CheckpointError: the file does not tell their shapes.
+        """
+        if not self.is_chain:
+            return [self._input(name) for name, _, _ in _places(self.config.get("input_layers"))]
+        for name, member in self._members.items():
+            if isinstance(member, Mapping):
+                return [self._input(name)]
+            break
+        shape = self.config.get("build_input_shape")
+        if shape is None:
+            raise CheckpointError(
+                f"the model '{self.name[:80]}' of the Keras file has not been built.",
+                hint="Save it after its first training step, or begin it with keras.Input(shape).",
+            )
+        return [_input({"batch_shape": shape, "name": "input"})]
+
+    def _input(self, name: str) -> Tensor:
+        config = self._members.get(name)
+        if not isinstance(config, Mapping):
+            raise CheckpointError(f"{_DAMAGED}: '{name[:80]}' is not an input.")
+        return _input(config)
+
+    def outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Return the results for ``inputs``.
+
+        Raises:
+            CheckpointError: the description is damaged, or has a call that playgrad does not have.
+        """
+        if self.is_chain:
+            tensors = list(inputs)
+            for member in self._members.values():
+                if not isinstance(member, Mapping):
+                    tensors = _call(member, tensors, {})
+            return tensors
+        places = _places(self.config.get("input_layers"))
+        if len(places) != len(inputs):
+            raise CheckpointError(
+                f"{_DAMAGED}: the model '{self.name[:80]}' is called with {len(inputs)} inputs."
+            )
+        values: dict[Place, list[Tensor]] = {
+            (name, 0): [tensor] for (name, _, _), tensor in zip(places, inputs, strict=True)
+        }
+        wanted = _places(self.config.get("output_layers"))
+        for name, call, _ in wanted:
+            self._compute((name, call), values)
+        return [_result(values, place) for place in wanted]
+
+    def _compute(self, target: Place, values: dict[Place, list[Tensor]]) -> None:
+        """Compute the results of a call and of all that it needs, without recursion."""
+        stack, begun = [target], set[Place]()
+        while stack:
+            place = stack[-1]
+            if place in values:
+                stack.pop()
+                continue
+            node = self._node(place)
+            missing = [
+                (name, call) for name, call, _ in _histories(node) if (name, call) not in values
+            ]
+            if missing:
+                if place in begun:
+                    raise CheckpointError(f"{_DAMAGED}: layer '{place[0][:80]}' needs itself.")
+                begun.add(place)
+                stack += missing
+                continue
+            member = self._members[place[0]]
+            assert not isinstance(member, Mapping)
+            values[place] = _call(member, *self._arguments(node, values, place[0]))
+
+    def _node(self, place: Place) -> Mapping[str, Any]:
+        name, call = place
+        nodes = self._nodes.get(name, [])
+        if not 0 <= call < len(nodes) or isinstance(self._members[name], Mapping):
+            raise CheckpointError(f"{_DAMAGED}: call {call} of layer '{name[:80]}' is missing.")
+        node = nodes[call]
+        if not isinstance(node, Mapping):
+            raise CheckpointError(
+                "the Keras file was written by Keras 2.", hint="Load and save it with Keras 3."
+            )
+        return node
+
+    def _arguments(
+        self, node: Mapping[str, Any], values: Mapping[Place, list[Tensor]], name: str
+    ) -> tuple[list[Tensor], dict[str, Any]]:
+        """Return the inputs and the options of a call."""
+        kwargs = dict(node.get("kwargs") or {})
+        parts = [node.get("args"), *(kwargs.pop(key, None) for key in _INPUTS)]
+        options = {key: kwargs.pop(key) for key in _OPTIONS if kwargs.get(key)}
+        kwargs.pop("training", None)  # models of Keras pass their own on
+        for key, value in kwargs.items():
+            if value is not None and value is not False:
+                raise CheckpointError(
+                    f"layer '{name[:80]}' of the Keras file is called with {key[:80]}, which "
+                    "playgrad does not read."
+                )
+        return [_result(values, place) for place in _histories(parts)], options
+
+
+def _call(
+    member: Layer | ModelReader, tensors: Sequence[Tensor], options: Mapping[str, Any]
+) -> list[Tensor]:
+    if isinstance(member, ModelReader):
+        return member.outputs(tensors)
+    if not tensors:
+        raise CheckpointError(f"{_DAMAGED}: layer '{member.name}' is called without inputs.")
+    result: Any = member(*tensors, **options)
+    return [result] if isinstance(result, Tensor) else list(result)
+
+
+def _input(config: Mapping[str, Any]) -> Tensor:
+    shape = config.get("batch_shape") or config.get("batch_input_shape")
+    dtype = "int32" if config.get("dtype") == "int64" else config.get("dtype", "float32")
+    if config.get("sparse") or config.get("ragged"):
+        raise CheckpointError("the model of the Keras file takes sparse or ragged inputs.")
+    if not isinstance(shape, list) or not shape or not all(_is_size(size) for size in shape):
+        raise CheckpointError(f"{_DAMAGED}: an input has the shape {str(shape)[:80]}.")
+    return Input(shape[1:], shape[0], dtype, str(config.get("name")))
+
+
+def _is_size(size: Any) -> bool:
+    return size is None or (type(size) is int and 0 < size < 1 << 31)
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise CheckpointError(f"{_DAMAGED}: a list is missing.")
+    return value
+
+
+def _places(value: Any) -> list[tuple[str, int, int]]:
+    """Return tensors as (layer, number of the call, number of the result)."""
+    items = _listed(value)
+    several = items if not items or isinstance(items[0], list) else [items]
+    return [_place(each) for each in several]
+
+
+def _place(value: Any) -> tuple[str, int, int]:
+    if not isinstance(value, list) or [type(part) for part in value] != [str, int, int]:
+        raise CheckpointError(f"{_DAMAGED}: {str(value)[:80]} is not the result of a layer.")
+    return value[0], value[1], value[2]
+
+
+def _histories(value: Any) -> Iterator[tuple[str, int, int]]:
+    """Yield the tensors in the arguments of a call."""
+    if isinstance(value, Mapping) and value.get("class_name") == "__keras_tensor__":
+        yield _place(keras_config(value).get("keras_history"))
+    elif isinstance(value, (Mapping, list)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _histories(each)
+
+
+def _result(values: Mapping[Place, list[Tensor]], place: tuple[str, int, int]) -> Tensor:
+    name, call, number = place
+    results = values[name, call]
+    if not 0 <= number < len(results):
+        raise CheckpointError(f"{_DAMAGED}: layer '{name[:80]}' has no result {number}.")
+    return results[number]

@@ -1,0 +1,56 @@
+"""`model_from_keras`: files of Keras 3 as models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.source import warn_user
+from playgrad.interchange.keras.importing.compiling import read_compile_config
+from playgrad.interchange.keras.importing.file import KerasFile
+from playgrad.interchange.keras.importing.graph import ModelReader
+from playgrad.interchange.keras.importing.weights import weights_of_layers
+from playgrad.models.model import Model
+
+
+def model_from_keras(file: str | Path | bytes) -> Model:
+    """Return the model of a ``.keras`` file, compiled if it was.
+
+    Models inside others become part of the whole. The optimizer begins anew. If playgrad lacks a
+    setting of ``compile``, there is a warning, and the model is not compiled.
+
+    Raises:
+        CheckpointError: the file cannot be read, is damaged, or has something that playgrad does
+            not have.
+    """
+    source = KerasFile(file)
+    try:
+        model, reader = _built(source)
+        called = {path: layer for path, layer in reader.layers.items() if layer in model.layers}
+        model.set_weights(weights_of_layers(source.weights, called))
+    except CheckpointError:
+        raise
+    except PlaygradError as error:
+        raise CheckpointError(
+            f"the model of the Keras file cannot be built: {error.message}", hint=error.hint
+        ) from None
+    _compile(model, source)
+    return model
+
+
+def _built(source: KerasFile) -> tuple[Model, ModelReader]:
+    with at_top(Graph()):
+        reader = ModelReader(source.config, set())
+        inputs = reader.inputs()
+        return Model(inputs, reader.outputs(inputs), reader.name), reader
+
+
+def _compile(model: Model, source: KerasFile) -> None:
+    config = source.config.get("compile_config")
+    if not config:
+        return
+    try:
+        model.compile(**read_compile_config(config))
+    except (PlaygradError, ValueError, TypeError) as error:
+        warn_user(f"The model is not compiled as it was in Keras: {error}")

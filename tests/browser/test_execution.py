@@ -9,8 +9,25 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.trace_format import check_trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+
+# The number of operations and the milliseconds of the step, as the summary says.
+_SAID = """async () => {
+  const text = document.querySelector("[data-testid=timeline-summary]").textContent;
+  const { measured } = await import("/static/js/execution.js");
+  const format = await import("/static/js/format.js");
+  const { events, duration } = measured.value;
+  if (!text.includes(format.milliseconds(duration))) throw new Error(text);
+  return [events.length, duration];
+}"""
+
+# Where the bars begin and how wide they are, in thousandths of the step.
+_BARS = """() => [...document.querySelectorAll("[data-testid=timeline-lane] rect")].map((bar) =>
+  [bar.x.baseVal.value, bar.width.baseVal.value])"""
+_LEAST = 1.2
+"""The width of the narrowest bar."""
 
 _WIDTH = "() => document.querySelector('[data-testid=timeline-lanes]').clientWidth"
 
@@ -59,13 +76,36 @@ def test_a_step_is_measured_zoomed_shown_in_the_graph_and_saved(
     expect(lane.locator("rect[data-selected]")).to_have_count(1)
 
     saved = json.loads(playground.download("timeline-save", tmp_path).read_text(encoding="utf-8"))
-    spans = [span for span in saved["traceEvents"] if span["ph"] == "X"]
+    spans = check_trace(saved)
     assert len(spans) == bars.count()
     assert "gpu:0" in saved["otherData"]
 
     # Another program has another graph, and nothing was measured of it.
     playground.finish(GOOD.replace("nn.Dense(3", "nn.Dense(5"))
     expect(at("timeline")).to_have_count(0)
+
+
+def test_the_bars_fit_the_step(playground: Playground, tmp_path: Path) -> None:
+    """What is drawn, said and saved are the same times, and their sum is that of the step."""
+    page, at = playground.page, playground.at
+    playground.choose_device("cpu")
+    playground.finish(GOOD)
+    at("tab-graph").click()
+    at("measure-step").click()
+    expect(at("timeline-lane")).to_have_attribute("data-device", "cpu:0", timeout=PATIENCE_MS)
+    count, duration = page.evaluate(_SAID)
+    bars = page.evaluate(_BARS)
+    saved = json.loads(playground.download("timeline-save", tmp_path).read_text(encoding="utf-8"))
+    spans = sorted(check_trace(saved), key=lambda span: span["ts"])
+    assert len(bars) == len(spans) == count > 10
+    begin = spans[0]["ts"]
+    end = max(span["ts"] + span["dur"] for span in spans)
+    assert end - begin == pytest.approx(1000 * duration, rel=1e-6)
+    for (left, width), span in zip(bars, spans, strict=True):
+        assert width == pytest.approx(max(_LEAST, span["dur"] / duration), abs=1e-3)
+        assert left == pytest.approx(min((span["ts"] - begin) / duration, 1000 - width), abs=1e-3)
+    # One thread computes one operation after another, with little between them.
+    assert 0.3 < sum(span["dur"] for span in spans) / (end - begin) <= 1.000001
 
 
 def _middle(box: object) -> tuple[float, float]:

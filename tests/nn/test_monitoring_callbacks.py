@@ -152,9 +152,14 @@ def test_wrong_arguments() -> None:
         (lambda: nn.ReduceLROnPlateau(factor=1.0), "factor of ReduceLROnPlateau"),
         (lambda: nn.ReduceLROnPlateau(mode="less"), "mode must be 'auto', 'min' or 'max'"),
         (lambda: nn.EarlyStopping(mode="less"), "mode must be 'auto', 'min' or 'max'"),
-        (lambda: nn.ModelCheckpoint("w.npz", save_weights_only=False), "saves weights only"),
-        (lambda: nn.ModelCheckpoint("w.npz", save_freq=100), "save_freq must be 'epoch', got 100"),
-        (lambda: nn.ModelCheckpoint("w.keras"), "must end in .safetensors or .npz"),
+        (lambda: nn.ModelCheckpoint("w.npz", save_weights_only=False), r"must end in \.playgrad"),
+        (lambda: nn.ModelCheckpoint("w.playgrad", save_weights_only=True), "in .safetensors or"),
+        (
+            lambda: nn.ModelCheckpoint("w.npz", save_freq="batch"),
+            "a number of steps, got 'batch",
+        ),
+        (lambda: nn.ModelCheckpoint("w.npz", save_freq=0), "save_freq must be"),
+        (lambda: nn.ModelCheckpoint("w.keras"), r"must end in \.playgrad, or in .safetensors or"),
     ):
         with pytest.raises(ValueError, match=words):
             make()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -40,6 +41,8 @@ class TrainedModel(Protocol):
 
     def save_weights(self, file: Any) -> None: ...
 
+    def save(self, file: Any) -> None: ...
+
 
 class Callback:
     """Base class of callbacks: override the methods that ``fit`` should call.
@@ -52,10 +55,19 @@ class Callback:
         model: the model being trained. Set ``model.stop_training = True`` to end training after
             the current epoch, or in ``on_train_batch_end`` after the current step.
         observer: an `Observer` that watches the training for the callback, if there is one.
+        runs_last: whether it is called after the others: what it saves has their states.
     """
 
     model: TrainedModel
     observer: Any = None
+    runs_last: bool = False
+
+    def steps_left(self, step: int) -> int:
+        """Return the most steps that the next chunk after ``step`` steps may have.
+
+        A callback that has something to do at exact steps limits them here.
+        """
+        return sys.maxsize
 
     def set_model(self, model: TrainedModel) -> None:
         """Set ``model``; called before training begins."""

@@ -1,4 +1,4 @@
-"""Weights saved during training."""
+"""Models, or their weights, saved during training."""
 
 from __future__ import annotations
 
@@ -8,30 +8,39 @@ from pathlib import Path
 from typing import Any
 
 from playgrad.errors import CheckpointError
+from playgrad.io.project_archive import ENDING
+from playgrad.io.weights import FORMATS
 from playgrad.training.callbacks import Callback, Logs
+from playgrad.training.data_checks import check_count
 from playgrad.training.monitor import monitored, sign_of
+
+_OF_WEIGHTS = tuple(f".{name}" for name in FORMATS)
 
 
 class ModelCheckpoint(Callback):
-    """Save the weights after each epoch, or after the best.
+    """Save the model or its weights after each epoch, after the best, or every few steps.
 
-    Each file is written whole or not at all; `Model.load_weights` loads it.
+    A ``.playgrad`` file has all that training needs to go on: load it with `pg.load`, then call
+    ``fit(..., resume=True)``. `Model.load_weights` loads any of the files. Each is written whole or
+    not at all.
 
     Args:
-        filepath: a path that ends in ``.safetensors`` or ``.npz``. It may hold the number of the
-            epoch, from 1, and the names of the logs: ``"w-{epoch:02d}-{val_loss:.3f}.npz"``.
-            Otherwise each file replaces the last.
+        filepath: a path that ends in ``.playgrad``, or in ``.safetensors`` or ``.npz`` for weights.
+            It may hold the number of the epoch, from 1, that of the step, and the names of the
+            logs: ``"run-{epoch:02d}-{val_loss:.3f}.playgrad"``. Otherwise each file replaces the
+            last.
         monitor: the name in the logs that decides what is best; ``val_loss`` needs validation
-            data.
+            data, and is known after an epoch only.
         verbose: 1 to print the name of each file.
         save_best_only: whether to save only when ``monitor`` has improved.
-        save_weights_only: must be True: files hold weights, the program builds the model.
+        save_weights_only: whether to save weights alone; None goes by the ending.
         mode: "min" or "max": whether smaller or larger is better; "auto" goes by the name.
-        save_freq: must be "epoch": steps run on the device without Python in between.
+        save_freq: "epoch", or a number of steps.
         initial_value_threshold: with ``save_best_only``, the value to improve upon at first.
 
     Raises:
-        ValueError: an argument has a value that is not supported.
+        ValueError: an argument has a value that is not supported, or does not fit the ending.
+        DataError: ``save_freq`` is a number that is not whole, or less than 1.
     """
 
     def __init__(
@@ -40,52 +49,93 @@ class ModelCheckpoint(Callback):
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,
-        save_weights_only: bool = True,
+        save_weights_only: bool | None = None,
         mode: str = "auto",
         save_freq: str | int = "epoch",
         initial_value_threshold: float | None = None,
     ) -> None:
-        if not save_weights_only:
-            raise ValueError(
-                "ModelCheckpoint saves weights only: build the model in the program, then load them"
-            )
         if save_freq != "epoch":
-            raise ValueError(
-                f"save_freq must be 'epoch', got {save_freq!r}; to save more often, train in "
-                "shorter epochs"
-            )
+            if isinstance(save_freq, str):
+                raise ValueError(
+                    f"save_freq must be 'epoch' or a number of steps, got {save_freq!r}"
+                )
+            check_count(save_freq, "save_freq")
         self.filepath = str(filepath)
-        if Path(self.filepath).suffix not in (".safetensors", ".npz"):
-            raise ValueError(f"filepath must end in .safetensors or .npz, got {self.filepath!r}")
+        self.runs_last = _check_ending(self.filepath, save_weights_only)
+        self.save_freq = save_freq
         self.monitor = monitor
         self.verbose = verbose
         self.save_best_only = save_best_only
         self.sign = sign_of(monitor, mode)
         threshold = initial_value_threshold
         self.best = math.inf if threshold is None else self.sign * threshold
+        self._epoch = 0
+        self._step = 0
 
     def get_state(self) -> dict[str, Any]:
-        return {"best": self.best}
+        return {"best": self.best, "epoch": self._epoch}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        self.best = state["best"]
+        self.best, self._epoch = state["best"], state.get("epoch", 0)
+
+    def steps_left(self, step: int) -> int:
+        if isinstance(self.save_freq, str):
+            return super().steps_left(step)
+        return self.save_freq - step % self.save_freq
+
+    def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
+        self._epoch = epoch
+
+    def on_steps_end(self, step: int, logs: Logs) -> None:
+        self._step = step
+        if not isinstance(self.save_freq, str) and step % self.save_freq == 0:
+            self._save(self._epoch, logs)
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
+        if self.save_freq == "epoch":
+            self._save(epoch, logs)
+
+    def _save(self, epoch: int, logs: Logs) -> None:
         if self.save_best_only:
             value = self.sign * monitored(logs, self.monitor, "ModelCheckpoint")
             if not value < self.best:
                 return
             self.best = value
         path = self._path(epoch, logs)
-        self.model.save_weights(path)
+        if self.runs_last:
+            self.model.save(path)
+        else:
+            self.model.save_weights(path)
         if self.verbose:
             print(f"epoch {epoch + 1}: saved {path}")
 
     def _path(self, epoch: int, logs: Logs) -> str:
+        names = {"epoch": epoch + 1, "step": self._step, **logs}
         try:
-            return self.filepath.format(epoch=epoch + 1, **logs)
+            return self.filepath.format(**names)
         except (KeyError, IndexError, ValueError) as error:
             raise CheckpointError(
                 f"ModelCheckpoint cannot name a file by {self.filepath!r}: {error}.",
-                hint=f"Use {{epoch}} or one of the logs: {', '.join(logs)}.",
+                hint=f"Use {{epoch}}, {{step}} or one of the logs: {', '.join(logs)}.",
             ) from None
+
+
+def _check_ending(path: str, weights_only: bool | None) -> bool:
+    """Return whether files with the ending of ``path`` have more than weights.
+
+    Raises:
+        ValueError: there are no such files, or ``weights_only`` says something else.
+    """
+    ending = Path(path).suffix
+    if ending not in (ENDING, *_OF_WEIGHTS):
+        raise ValueError(
+            f"filepath must end in {ENDING}, or in {' or '.join(_OF_WEIGHTS)} for weights, got "
+            f"{path!r}"
+        )
+    has_all = ending == ENDING
+    if weights_only is not None and weights_only == has_all:
+        needed = " or ".join(_OF_WEIGHTS) if weights_only else ENDING
+        raise ValueError(
+            f"with save_weights_only={weights_only}, filepath must end in {needed}, got {path!r}"
+        )
+    return has_all

@@ -104,6 +104,7 @@ class TrainingLoop:
             epochs = steps if length is None else -(-steps // length)
         self.epochs = epochs
         self.callbacks = callbacks
+        self.in_order = sorted(callbacks, key=lambda callback: callback.runs_last)
         self.observers = Observers.of(callbacks)
         self.batches = BatchCallbacks(callbacks, self.step, self.recipe.objectives)
         # If nothing looks at the model between epochs, chunks need not end with them: with little
@@ -176,8 +177,10 @@ class TrainingLoop:
 
     def _longest_chunk(self) -> int:
         """Return the number of steps after which a checkpoint or a callback is due."""
-        record = self.record_of_run
-        return ENDLESS if record is None else record.steps_left()
+        limits = [callback.steps_left(self.done) for callback in self.callbacks]
+        if self.record_of_run is not None:
+            limits.append(self.record_of_run.steps_left())
+        return min(limits, default=ENDLESS)
 
     def _iterations(self) -> int:
         """Return the steps done by this training and earlier ones."""
@@ -309,7 +312,7 @@ class TrainingLoop:
                 self._end_round(start)
             self.step.synchronize(self.session)
             self._end_epoch()
-            for callback in self.callbacks:
+            for callback in self.in_order:
                 callback.on_epoch_end(self.initial_epoch + epoch, self.logs)
             if self.state.stop or self.done == self.total:
                 break
@@ -435,7 +438,7 @@ class TrainingLoop:
         self.progress.steps(self.done, rows)
         columns = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
         logs = self.recipe.objectives.logs(columns, self.step.batch)
-        for callback in self.callbacks:
+        for callback in self.in_order:
             callback.on_steps_end(self.done, logs)
         if self.batches:
             self.batches.end(self.done - len(rows) - self._epoch_start, rows)

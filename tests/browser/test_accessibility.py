@@ -58,9 +58,16 @@ def test_axe_finds_nothing(trained: Playground, theme: str) -> None:
         expect(page.locator(content).first).to_be_visible(timeout=PATIENCE_MS)
         assert violations(page) == [], tab
     trained.at("code-tab").click()
-    trained.at("share").click()
-    assert violations(page) == [], "share"
+    for menu in ("project-menu", "share", "export"):
+        trained.at(menu).click()
+        assert violations(page) == [], menu
+        page.keyboard.press("Escape")
+    trained.at("data-open").click()
+    assert violations(page) == [], "data"
+    trained.page.get_by_role("button", name="Draw points").click()
+    assert violations(page) == [], "points"
     page.keyboard.press("Escape")
+    expect(trained.at("data-drawer")).to_have_count(0)
 
 
 def test_axe_finds_nothing_on_a_phone(trained: Playground) -> None:
@@ -69,6 +76,10 @@ def test_axe_finds_nothing_on_a_phone(trained: Playground) -> None:
     assert before
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     try:
+        trained.at("more").click()
+        trained.at("more-export").click()
+        assert violations(page) == [], "more"
+        page.keyboard.press("Escape")
         for tab in ("build", "training"):
             trained.at(f"tab-{tab}").click()
             assert violations(page) == [], tab

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,8 +48,8 @@ def desk(chromium: Browser, server: str) -> Iterator[Playground]:
     playground.close()
 
 
-def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str) -> None:
-    """And with the program, once the visitor has written something."""
+def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str, tmp_path: Path) -> None:
+    """And with the program, once the visitor has written something. Its menu exports all files."""
     phone = Playground(chromium, server, viewport=PHONE)
     try:
         expect(phone.at("gallery")).to_be_in_viewport(timeout=PATIENCE_MS)
@@ -57,6 +58,11 @@ def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str) -> None:
         expect(phone.at("editor")).to_be_visible()
         phone.write(GOOD)
         phone.finish()
+        phone.at("more").click()
+        phone.at("more-export").click()
+        script = phone.download("export-menu-script", tmp_path).read_text(encoding="utf-8")
+        assert "def predict(" in script
+        phone.at("more").click()
         phone.page.reload()
         expect(phone.at("console")).to_contain_text("trained well", timeout=PATIENCE_MS)
         expect(phone.at("editor")).to_be_visible()
@@ -124,3 +130,26 @@ def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> No
     desk.finish("nothing = 1 / 0", state="error")
     expect(desk.at("error")).to_contain_text("ZeroDivisionError")
     expect(desk.at("error-translate")).to_have_count(0)
+
+
+def test_a_phone_shows_how_well_a_run_did(desk: Playground) -> None:
+    """Loss and accuracy come first; steps and time are beside them, out of sight."""
+    page, before = desk.page, desk.page.viewport_size
+    assert before
+    desk.at("example-select").select_option("spiral")
+    desk.finish()
+    try:
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        desk.at("tab-more").click()
+        desk.at("tab-runs").click()
+        cells = desk.at("run-row").first.locator("td")
+        shown = [cells.nth(place).inner_text() for place in (1, 2)]
+        assert shown[1] == desk.text("test-accuracy")
+        assert 0 < float(shown[0]) < 0.1
+        for place in (1, 2):
+            box = cells.nth(place).bounding_box()
+            assert box
+            assert box["x"] + box["width"] <= PHONE["width"] - 10, shown[place - 1]
+    finally:
+        page.set_viewport_size(before)
+        desk.at("tab-training").click()

@@ -12,10 +12,11 @@ import { Menu } from "./menu.js";
 /** All that can be saved as a file, in one place. */
 export function ExportMenu() {
   return html`<${Menu} id="export" title=${t().exporting.title} icon="save" about=${t().exporting.about}
-    content=${Files} />`;
+    content=${ExportFiles} />`;
 }
 
-function Files() {
+/** A button for each file that can be saved. */
+export function ExportFiles() {
   const hasModel = store.hasModel.value;
   const last = store.runs.value.at(-1);
   const words = t().exporting;

@@ -12,7 +12,7 @@ import { ProjectMenu } from "./project-menu.js";
 import { ShareMenu } from "./share-menu.js";
 import { ThemeButton } from "./theme-button.js";
 
-/** Name, project, example, sharing, files, device, language and theme. On a phone, files are saved where they are shown, and the last ones are in a menu. */
+/** Name, project, example, sharing, files, device, language and theme. On a phone, all but the first four and the device are in a menu. */
 export function Header() {
   const example = store.example.value;
   const description = example && descriptionOf(example);

@@ -1,11 +1,12 @@
 import { html } from "../../vendor/preact.js";
 import { t } from "../locale.js";
 import { GpuAgain } from "./backend-badge.js";
+import { ExportFiles } from "./export-menu.js";
 import { LanguageField } from "./language-select.js";
 import { Menu } from "./menu.js";
 import { ThemeButton } from "./theme-button.js";
 
-/** What the header of a phone has no room for: the language, the theme, the documentation, and another look for a GPU. */
+/** What the header of a phone has no room for: the language, the theme, the files to save, the documentation, and another look for a GPU. */
 export function MoreMenu() {
   return html`<${Menu} id="more" title=${t().header.more} icon="more" about=${t().header.moreAbout} content=${Choices} />`;
 }
@@ -16,6 +17,10 @@ const Choices = ({ close }) => html`
     <${GpuAgain} after=${close} />
     <label class="more-choice"><span>${t().header.language}</span><${LanguageField} /></label>
     <${ThemeButton} isNamed />
+    <details class="more-files">
+      <summary data-testid="more-export" title=${t().exporting.about}>${t().exporting.title}</summary>
+      <${ExportFiles} />
+    </details>
     <a class="link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
   </div>
 `;

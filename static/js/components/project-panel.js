@@ -98,7 +98,7 @@ function Removed() {
 function List({ isBusy }) {
   const projects = work.projects.value;
   return html`
-    <h3 class="project-heading">${t().projects.others}</h3>
+    <h2 class="project-heading">${t().projects.others}</h2>
     ${projects.length === 0
       ? html`<p class="hint">${t().projects.none}</p>`
       : html`<ul>${projects.map((each) => html`<${Entry} key=${each.id} project=${each} isBusy=${isBusy} />`)}</ul>`}

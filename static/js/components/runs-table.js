@@ -7,7 +7,7 @@ import { Icon } from "./icons.js";
 
 /** @import { Column, Run } from "../runs.js" */
 
-const NUMBERS = /** @type {const} */ (["step", "seconds", "loss", "testAccuracy"]);
+const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"]);
 
 /**
  * The runs as a table that can be sorted.
@@ -61,10 +61,10 @@ function Row({ run, changes, isOpen, isShown, onShow, onReport, onOpen }) {
         ${changes.map((text) => html`<span class="run-change" key=${text}>${text}</span>`)}
         <span class="hint">${t().numbers.list([ranOn, lab ? words.lab(lab.strategy) : "", state === "done" ? "" : stateInWords(state)].filter(Boolean))}</span>
       </td>
-      <td>${format.count(step)}</td>
-      <td>${format.duration(seconds)}</td>
       <td>${format.loss(loss)}</td>
       <td>${format.percent(testAccuracy)}</td>
+      <td>${format.count(step)}</td>
+      <td>${format.duration(seconds)}</td>
       <td><div class="run-actions">
         <button type="button" class="button quiet icon-only" data-testid="run-report" title=${words.report} aria-label=${words.reportOf(number)}
           onClick=${onReport}><${Icon} name="save" /></button>

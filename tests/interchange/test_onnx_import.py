@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from torch.onnx import TrainingMode
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError
+from playgrad.runtime.options import Options, options_set
 from tests.interchange import torch_networks
 from tests.interchange.networks import MODELS, built, predictions
 
@@ -25,6 +27,13 @@ NETWORKS = {"lenet": (torch_networks.lenet, 8), "resnet": (torch_networks.SmallR
 LOSS = nn.SparseCategoricalCrossentropy(from_logits=True)
 NEW_LABELS = (Y_TRAIN % 3).astype(np.int32)
 """Three classes of two shapes each: another task for the same images."""
+
+
+@pytest.fixture(autouse=True)
+def on_cpu() -> Iterator[None]:
+    """Software GPUs compile the kernels of these networks for a long time."""
+    with options_set(Options(device="cpu")):
+        yield
 
 
 @cache
@@ -69,6 +78,14 @@ def test_imported_networks_predict_the_same(name: str, opset: int, mode: str) ->
         np.testing.assert_allclose(
             model.predict(batch), expected[: len(batch)], rtol=1e-5, atol=1e-5
         )
+
+
+@pytest.mark.gpu
+def test_an_imported_network_runs_on_a_gpu() -> None:
+    with options_set(Options(device="gpu")):
+        scores = pg.load_model(file_of("lenet")).predict(X_TEST[:32])
+    expected = torch_networks.predicted(trained("lenet"), X_TEST[:32])
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_weights_keep_names_and_values() -> None:

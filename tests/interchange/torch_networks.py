@@ -111,8 +111,7 @@ def exported(
             dynamo=False,
             opset_version=opset,
             input_names=["images"],
-            output_names=["scores"],
-            dynamic_axes={"images": {0: "batch"}, "scores": {0: "batch"}},
+            dynamic_axes={"images": {0: "batch"}},
             training=mode,
         )
     return file.getvalue()

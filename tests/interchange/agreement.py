@@ -156,6 +156,24 @@ def onnx_of_pytorch(network: str, folder: Path) -> Pairs:
     return [(torch_networks.predicted(theirs, x_test[:8]), pg.load_model(path).predict(x_test[:8]))]
 
 
+def keras_models(network: str, folder: Path) -> Pairs:
+    model, x = built(network)
+    model.export(folder / "ours.keras")
+    keras.models.load_model(folder / "ours.keras").save(folder / "theirs.keras")
+    ours = predictions(pg.load_model(folder / "theirs.keras"), x)
+    return list(zip(by_keras(folder / "theirs.keras", x), ours, strict=True))
+
+
+def weights_of_pytorch(network: str, folder: Path) -> Pairs:
+    model, x = built(network)
+    path = folder / f"{network}.pt.zip"
+    model.export(path)
+    theirs = by_pytorch(path, x)
+    model.set_weights([np.zeros_like(array) for array in model.get_weights()])
+    pg.match_weights(model, path.with_suffix("") / "model" / "model.safetensors").apply()
+    return list(zip(theirs, predictions(model, x), strict=True))
+
+
 def rows(browser: Browser) -> list[Row]:
     """Return the rows of the table; ``browser`` opens pages."""
     return [
@@ -166,5 +184,7 @@ def rows(browser: Browser) -> list[Row]:
         Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
         Row("script", "out", "numpy", EVERY, exported(".py", by_script)),
         Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser))),
+        Row("Keras 3", "in", "keras", EVERY, keras_models),
+        Row("PyTorch weights", "in", "torch", EVERY, weights_of_pytorch),
         Row("ONNX", "in", "torch", ("LeNet", "ResNet"), onnx_of_pytorch),
     ]

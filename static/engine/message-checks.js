@@ -182,7 +182,7 @@ const layersView = record({
     number: nullable(count), count, tested: flag, target: nullable(number), decision: nullable(number),
     decision_before: nullable(number), outputs: listOf(number), outputs_before: listOf(number),
     picture: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
-    values: nullable(bytes), low: number, high: number, whole: flag,
+    values: nullable(bytes), low: number, high: number, whole: flag, tokens: nullable(listOf(text)),
   }),
   effect: nullable(record({ samples: count, before: mapOf(number), after: mapOf(number) })),
   travel: nullable(listOf(record({ name: nullable(text), ratio: nullable(number) }))),

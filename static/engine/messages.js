@@ -408,10 +408,11 @@
  *            picture: {height: number, width: number, channels: number, pixels: Uint8Array} | null,
  *            target: number | null, outputs: number[], outputs_before: number[], decision: number | null,
  *            decision_before: number | null, values: Uint8Array | null, low: number, high: number,
- *            whole: boolean}} InspectedSample
+ *            whole: boolean, tokens: string[] | null}} InspectedSample
  *   `number`: null for a drawing; `tested`: not trained with; `outputs`: probabilities if there are any;
  *   `before`: without edits, with all units as they are; `picture`, `values` (float32): without edits; `values`:
- *   null if they cannot be edited; `low`, `high`: black and white; `whole`: integers from 0 to 255
+ *   null if they cannot be edited; `low`, `high`: black and white; `whole`: integers from 0 to 255;
+ *   `tokens`: the first ones of a text
  * @typedef {{samples: number, before: Record<string, number>, after: Record<string, number>}} UnitsEffect
  *   the loss and the metrics of some of the data
  * @typedef {(

@@ -12,5 +12,8 @@ export function visible(token) {
 /** A token as a mark of about its own width. @param {string} token */
 export const marked = (token) => MARKS[token] ?? token;
 
+/** Tokens in a line: characters side by side, words apart. @param {string[]} tokens */
+export const inLine = (tokens) => tokens.map(marked).join(tokens.every(({ length }) => length === 1) ? "" : " ");
+
 /** @type {Record<string, string>} */
 const MARKS = { " ": "·", "\n": "⏎", "\t": "⇥" };

@@ -11,12 +11,14 @@ from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.inspection.outputs import decisions, scale_of, softmax
 from playgrad.inspection.pictures import image_size, pixels, shown_range
+from playgrad.inspection.tokens import tokens_of
 
 Array = np.ndarray[Any, Any]
 View = dict[str, Any]
 MOST_OUTPUTS = 20
 MOST_VALUES = 16_384
 """Of a sample that can be edited: an image of 128 x 128 pixels."""
+MOST_TOKENS = 200
 
 
 def read_sample(model: Any, excerpt: Any, number: int, drawing: list[float] | None) -> Array:
@@ -94,6 +96,12 @@ def sample_view(x: Array, all_x: Array) -> View:
         "high": high,
         "whole": x.dtype == np.uint8,
     }
+
+
+def first_tokens(model: Any, x: Array) -> list[str] | None:
+    """Return the first tokens of a sample, as a batch of one; None if it is not a text."""
+    tokens = tokens_of(model, x)
+    return None if tokens is None else tokens[:MOST_TOKENS]
 
 
 def target_of(model: Any, y: Array) -> float | None:

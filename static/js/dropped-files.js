@@ -1,6 +1,6 @@
 /** Files that are dropped on the page, with the files in dropped folders. */
 
-import { openDrawer } from "./data-drawer.js";
+import { closeDrawer, openDrawer } from "./data-drawer.js";
 import { isProject, openProject } from "./lazy-projects.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
@@ -32,9 +32,14 @@ export function listenForDrops() {
     event.stopPropagation();
     const transfer = /** @type {DataTransfer} */ (event.dataTransfer);
     const project = [...transfer.files].find(isProject);
+    const isCode = transfer.files.length > 0 && [...transfer.files].every(isProgram);
+    if (!project && !isCode) {
+      openDrawer("choose", filesOf(transfer));
+      return;
+    }
+    closeDrawer(); // it would cover what is opened
     if (project) openProject(project);
-    else if (transfer.files.length > 0 && [...transfer.files].every(isProgram)) openPrograms([...transfer.files]);
-    else openDrawer("choose", filesOf(transfer));
+    else openPrograms([...transfer.files]);
   }, true);
 }
 

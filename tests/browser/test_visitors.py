@@ -19,6 +19,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 RIGHT_OF_PARTS = (
     "({ children }) => Math.max(...[...children].map((part) => part.getBoundingClientRect().right))"
 )
+DROP = """([name, content]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([content], name));
+  const target = document.querySelector("[data-testid=data-drawer]");
+  target.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
 PHONE = {"width": 390, "height": 844}
 KERAS = """
 import numpy as np
@@ -130,6 +136,27 @@ def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> No
     desk.finish("nothing = 1 / 0", state="error")
     expect(desk.at("error")).to_contain_text("ZeroDivisionError")
     expect(desk.at("error-translate")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "words"),
+    [
+        ("mine.py", "status-sentence", "is open as a program"),
+        ("x.playgrad", "project-problem", "x.playgrad"),
+    ],
+)
+def test_what_is_dropped_on_the_drawer_is_not_hidden_by_it(
+    desk: Playground, name: str, shown: str, words: str
+) -> None:
+    """A program and a project open in the page, or a note in it says why not."""
+    desk.at("data-open").first.click()
+    drawer = desk.at("data-drawer")
+    expect(drawer).to_be_visible(timeout=PATIENCE_MS)
+    desk.page.evaluate(DROP, [name, "print('dropped')\n"])
+    expect(drawer).to_have_count(0)
+    expect(desk.at(shown)).to_contain_text(words, timeout=PATIENCE_MS)
+    desk.at("code-tab").click()
+    expect(desk.page.locator("[data-testid=editor] .cm-content")).to_contain_text("dropped")
 
 
 def test_a_phone_shows_how_well_a_run_did(desk: Playground) -> None:

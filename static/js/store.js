@@ -210,7 +210,9 @@ export const projectProblem = signal("");
 
 /** Show a line of the code in the editor, if it is the code that ran. @param {number | null} line */
 export function revealLine(line) {
-  if (line !== null && linesApply.value) revealedLine.value = { line };
+  if (line === null || !linesApply.value) return;
+  side.value = "build"; // on a phone, where the code is
+  revealedLine.value = { line };
 }
 
 export function clearGraph() {

@@ -9,11 +9,11 @@ export function visible(token) {
   return names[token] ?? token;
 }
 
+/** Tokens as a text: characters one after another, words with blanks between them. @param {string[]} tokens */
+export const joined = (tokens) => tokens.join(tokens.every((token) => [...token].length === 1) ? "" : " ");
+
 /** A token as a mark of about its own width. @param {string} token */
 export const marked = (token) => MARKS[token] ?? token;
-
-/** Tokens in a line: characters side by side, words apart. @param {string[]} tokens */
-export const inLine = (tokens) => tokens.map(marked).join(tokens.every(({ length }) => length === 1) ? "" : " ");
 
 /** @type {Record<string, string>} */
 const MARKS = { " ": "·", "\n": "⏎", "\t": "⇥" };

@@ -83,6 +83,19 @@ def test_a_drawing_outlives_a_look_at_another_tab(playground: Playground) -> Non
     playground.at("digit-clear").click()
 
 
+def test_a_line_of_the_code_is_shown_on_a_phone(phone: Playground) -> None:
+    phone.finish(GOOD)
+    phone.at("tab-inspect").click()
+    phone.at("layer-dense_2").click(timeout=PATIENCE_MS)
+    expect(phone.at("weights-view")).to_have_attribute("data-layer", "dense_2")
+    phone.at("layer-to-code").click()
+    content = phone.page.locator("[data-testid=editor] .cm-content")
+    expect(content).to_be_focused()
+    expect(phone.at("tab-build")).to_have_attribute("aria-current", "page")
+    line = next(line for line in GOOD.splitlines() if "nn.Dense(2)" in line)
+    expect(content.locator(".cm-activeLine")).to_have_text(line)
+
+
 def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     editor, curves = phone.at("editor"), phone.page.locator(".curves")
     expect(editor).to_be_visible()

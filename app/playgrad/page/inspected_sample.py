@@ -18,7 +18,8 @@ View = dict[str, Any]
 MOST_OUTPUTS = 20
 MOST_VALUES = 16_384
 """Of a sample that can be edited: an image of 128 x 128 pixels."""
-MOST_TOKENS = 200
+MOST_TOKENS = 500
+"""Of a text: the first ones are shown."""
 
 
 def read_sample(model: Any, excerpt: Any, number: int, drawing: list[float] | None) -> Array:
@@ -71,8 +72,8 @@ def _holds(kind: np.dtype[Any], value: float) -> bool:
     return float(value).is_integer() and limits.min <= value <= limits.max
 
 
-def sample_view(x: Array, all_x: Array) -> View:
-    """Return the values of a sample, and its picture if it is one.
+def sample_view(model: Any, x: Array, all_x: Array) -> View:
+    """Return the values of a sample, its picture if it is one, and its tokens if it is a text.
 
     The numbers of tokens are not values to edit: another integer is another word.
 
@@ -89,19 +90,15 @@ def sample_view(x: Array, all_x: Array) -> View:
         sides = dict(zip(("height", "width", "channels"), size, strict=True))
         picture = {**sides, "pixels": pixels(x, all_x)}
     low, high = shown_range(all_x)
+    tokens = tokens_of(model, x)
     return {
         "picture": picture,
         "values": np.ascontiguousarray(x, "<f4").tobytes() if can_edit else None,
         "low": low,
         "high": high,
         "whole": x.dtype == np.uint8,
+        "tokens": tokens[:MOST_TOKENS] if tokens else None,
     }
-
-
-def first_tokens(model: Any, x: Array) -> list[str] | None:
-    """Return the first tokens of a sample, as a batch of one; None if it is not a text."""
-    tokens = tokens_of(model, x)
-    return None if tokens is None else tokens[:MOST_TOKENS]
 
 
 def target_of(model: Any, y: Array) -> float | None:

@@ -24,7 +24,6 @@ from playgrad.page.faults import FILE
 from playgrad.page.inspected_sample import (
     decision_of,
     edited_sample,
-    first_tokens,
     outputs_of,
     read_sample,
     sample_view,
@@ -89,8 +88,7 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
             "number": None if drawn else number,
             "count": len(excerpt.x),
             "tested": model.test_excerpt is not None,
-            **sample_view(original, excerpt.x),
-            "tokens": None if drawn else first_tokens(model, original),
+            **sample_view(model, original, excerpt.x),
             "target": None if drawn else target_of(model, excerpt.y[number]),
             "outputs": outputs_of(model, output),
             "outputs_before": outputs_of(model, output_before),

@@ -30,7 +30,7 @@ function Item({ finding }) {
       <p>${sentenceOf(finding)}</p>
       <div class="finding-foot">
         ${line !== null && html`<button type="button" class="link" data-testid="doctor-line"
-          disabled=${!store.linesApply.value} onClick=${() => showLine(line)}>${t().doctor.line(line)}</button>`}
+          disabled=${!store.linesApply.value} onClick=${() => store.revealLine(line)}>${t().doctor.line(line)}</button>`}
         ${node !== null && html`<${NodeName} name=${node} />`}
         ${edit && html`<${Suggestion} finding=${finding} edit=${edit} />`}
       </div>
@@ -38,12 +38,6 @@ function Item({ finding }) {
         data-testid="doctor-dismiss" onClick=${() => dismiss(finding)}><${Icon} name="close" /></button>
     </li>
   `;
-}
-
-/** @param {number} line */
-function showLine(line) {
-  store.side.value = "build"; // on a phone, where the code is
-  store.revealLine(line);
 }
 
 /** A layer or operation; a link if the graph has it. @param {{name: string}} props */

@@ -33,10 +33,8 @@ export function LayerList({ view: { lines, layer } }) {
       <ul class="layer-list" aria-label=${words.layers}>
         ${lines.map(({ name, type, shape, parameters }) => html`
           <li key=${name}><button type="button" class="layer-line" data-testid=${`layer-${name}`} aria-pressed=${name === chosen.name}
-            onClick=${() => (chosenLayer.value = name)}>
-            <span class="layer-facts"><b>${name}</b><span>${type}</span></span>
-            <span class="layer-facts"><span>${format.shape(shape)}</span>
-              ${parameters > 0 && html`<span>${words.parameters(parameters)}</span>`}</span></button></li>
+            onClick=${() => (chosenLayer.value = name)}><span><b>${name}</b><i>${type}</i></span>
+            <span><i>${format.shape(shape)}</i><i>${parameters > 0 ? words.parameters(parameters) : ""}</i></span></button></li>
         `)}
       </ul>
       ${line !== null && html`<p class="hint">${words.layerHint}</p>`}

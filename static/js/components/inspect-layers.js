@@ -31,7 +31,7 @@ export function InspectLayers() {
     edits: Object.entries(edits.value).map(([at, value]) => ({ at: Number(at), value })), scaled: scaled.value,
   };
   const { answer, problem } = useLook(() => inspectLayers(question), [question.layer, question.sample, isDrawn, edits.value, scaled.value]);
-  if (!answer) return html`<p class="figure-empty" role="status">${problem || t().inspect.asking}</p>`;
+  if (!answer) return html`<div class="inspect-body"><p class="hint" role="status">${problem || t().inspect.asking}</p></div>`;
   return html`
     <div class="inspect-layers">
       ${problem && html`<p class="hint" role="status">${problem}</p>`}

@@ -20,7 +20,7 @@ export function InspectPanel() {
             onClick=${() => (open.value = each.name)}>${each.title()}</button>`)}
         </div>
       </div>
-      ${store.liveModel.value ? html`<${View} key=${name} />` : html`<p class="figure-empty">${words.empty}</p>`}
+      ${store.liveModel.value ? html`<${View} key=${name} />` : html`<div class="inspect-body"><p class="hint">${words.empty}</p></div>`}
     </section>
   `;
 }

@@ -3,7 +3,7 @@ import * as format from "../format.js";
 import { edits, lookAt, sampleNumber, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
 import { floats } from "../task.js";
-import { inLine } from "../tokens.js";
+import { joined } from "../tokens.js";
 import { PixelEditor } from "./pixel-editor.js";
 import { RowEditor } from "./row-editor.js";
 import { SampleSteps } from "./sample-steps.js";
@@ -25,7 +25,6 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
       ${picture && !values && html`<${SamplePicture} picture=${picture} />`}
       <div class="inspect-sample-facts">
         <h3 id="inspect-sample-title">${sample.number === null ? words.drawing : words.sample(sample.number + 1, count, sample.tested)}</h3>
-        ${sample.tokens && html`<p class="sample-words" data-testid="inspect-tokens">${inLine(sample.tokens)}</p>`}
         <p class="inspect-verdict" role="status">
           ${target !== null && html`<span>${words.target} <b>${format.tick(target)}</b></span>`}
           ${decision !== null && html`<span>${words.predicted} <b data-testid="inspect-predicted">${format.tick(decision)}</b></span>`}
@@ -39,6 +38,7 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
           ${isEdited && html`<button type="button" class="button small" data-testid="reset-sample"
             onClick=${() => (edits.value = {})}>${words.resetSample}</button>`}
         </p>
+        ${sample.tokens && html`<p class="inspect-text" data-testid="inspect-text">${joined(sample.tokens)}</p>`}
         ${!picture && values && html`<${RowEditor} sample=${sample} values=${values} />`}
         ${picture && isEdited && html`<figure class="inspect-original"><${SamplePicture} picture=${picture} />
           <figcaption class="hint">${words.original}</figcaption></figure>`}

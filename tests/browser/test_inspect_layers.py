@@ -107,8 +107,13 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
     before = playground.weights()
     open_sample(playground, 2)
-    np.testing.assert_allclose(values(playground, "unit"), expected["units"], **NEAR)
-    np.testing.assert_allclose(values(playground, "kernel-mean"), [expected["mean"]], **NEAR)
+    for view, name, numbers in (
+        ("activations-view", "unit", expected["units"]),
+        ("weights-view", "kernel-mean", [expected["mean"]]),
+    ):
+        shown = playground.at(view).get_by_test_id(name).all()
+        seen = [float(each.get_attribute("data-value") or "nan") for each in shown]
+        np.testing.assert_allclose(seen, numbers, **NEAR)
 
     units = playground.at("unit")
     units.nth(1).click()

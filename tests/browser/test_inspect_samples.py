@@ -45,6 +45,10 @@ def test_a_cell_of_the_confusion_matrix_opens_its_samples(
     cells = page.at("confusion-cell")
     expect(cells).to_have_count(100, timeout=PATIENCE_MS)
     page.wait(lambda: [int(c) for c in cells.all_inner_texts()] == counts.reshape(-1).tolist())
+    table = page.at("confusion-matrix").locator("tbody tr").all_inner_texts()
+    assert [[int(cell) for cell in row.split()] for row in table] == [
+        [label, *counts[label]] for label in range(10)
+    ]
     losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(labels)), labels]
     first = page.at("hardest").locator("li").first
     assert losses[int(first.get_attribute("data-sample") or -1)] == pytest.approx(losses.max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -57,6 +58,17 @@ def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
     expect(line).to_contain_text('activation="tanh"')
     playground.at("node-to-line").click()
     expect(playground.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
+
+    playground.at("node-value").click()
+    playground.at("node-batch").select_option("sample")
+    playground.at("node-sample").fill("5")
+    playground.at("node-sample").press("Enter")
+    weights = playground.weights()
+    sample = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)[5]
+    values = np.tanh(sample @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    for name, value in (("min", values.min()), ("mean", values.mean()), ("max", values.max())):
+        statistic = details.locator(f"[data-statistic={name}]")
+        expect(statistic).to_have_text(format(value, ".3g"), timeout=PATIENCE_MS)
 
     search.fill("value(dense_*) |max| > 0.0001")
     search.press("Enter")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,10 @@ def test_runs_are_kept_compared_and_restored(playground: Playground, tmp_path: P
     code = playground.at("run-code")
     expect(code.locator("[data-kind=removed]")).to_contain_text(QUICK)
     expect(code.locator("[data-kind=added]")).to_contain_text(SLOW)
+    summary = playground.text("run-summary")
+    numbers = re.findall(r"\d+(?:\.\d+)?", summary)
+    assert numbers[:3] == ["23", "8", "2"]  # parameters, steps, epochs
+    assert f" to {losses[SLOW]:.4f}: it " in summary
     playground.at("run-restore").click()
     editor = playground.page.locator("[data-testid=editor] .cm-content")
     expect(editor).to_contain_text(SLOW)

@@ -10,6 +10,7 @@ import pytest
 
 from playgrad.devices import registry
 from playgrad.io import load
+from playgrad.training.project_file import decode_project
 from tests.cli.running import result_of, run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost devices on the desktop")]
@@ -57,6 +58,23 @@ def program(folder: Path, at: list[int], before: str = "pass") -> Path:
     path = folder / "small.py"
     path.write_text(PROGRAM.replace("{at}", str(at)).replace("{before}", before))
     return path
+
+
+def test_checkpoints_after_a_loss_are_those_of_an_undisturbed_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    last = []
+    for number, moments in enumerate(([7, 12], [])):
+        folder, path = tmp_path / str(number), program(tmp_path, moments)
+        options = ("--device", "gpu", "--checkpoint", folder, "--every", 2)
+        assert run(capsys, "train", path, *options)[0] == 0
+        last.append(decode_project((folder / "step-00000020.playgrad").read_bytes()))
+    one, undisturbed = last
+    np.testing.assert_array_equal(one.fits[0].steps, undisturbed.fits[0].steps)
+    assert one.fits[0].history == undisturbed.fits[0].history
+    assert one.info() == undisturbed.info() and one.info()["finished"]
+    for name, array in one.state.items():
+        np.testing.assert_array_equal(array, undisturbed.state[name], err_msg=name)
 
 
 @pytest.mark.parametrize("at", [[3], [7, 12]])

@@ -22,6 +22,7 @@ from playgrad.devices.target import AdapterInfo
 from playgrad.errors import DeviceError, KernelError
 from playgrad.runtime import default_device as module
 from playgrad.runtime.default_device import default_device, measure_devices
+from playgrad.runtime.options import Options, options_set
 from tests.cli.running import result_of, run
 
 
@@ -207,3 +208,16 @@ def test_the_command_line_says_so(
     assert "on gpu:0" in out and "by measurement" not in err
     run(capsys, "tune", "--forget")
     assert not parse_device_times((tmp_path / "device_times.json").read_text())
+
+
+def test_a_session_on_auto_takes_the_device_that_the_host_chose() -> None:
+    with options_set(Options(device="cpu")), pg.Session() as session:
+        assert session.device == "cpu:0"
+
+
+@pytest.mark.gpu
+def test_the_device_that_a_session_names_stays() -> None:
+    with options_set(Options(device="cpu")), pg.Session(device="gpu") as session:
+        assert session.device == "gpu:0"
+    with options_set(Options(device="gpu")), pg.Session() as session:
+        assert session.device == "gpu:0"

@@ -22,7 +22,7 @@ class Options:
     """Values that override those of the program.
 
     Attributes:
-        device: "cpu" or "gpu", for models.
+        device: "cpu" or "gpu", for models, and for sessions that are opened on "auto".
         epochs: for every ``fit``.
         steps: number of steps for every ``fit``, in place of the epochs.
         batch_size: for every ``fit``.

@@ -32,6 +32,7 @@ from playgrad.runtime.open_sessions import (
     open_sessions,
 )
 from playgrad.runtime.operation_times import TracedRun
+from playgrad.runtime.options import get_options
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
@@ -57,8 +58,8 @@ class Session:
     Args:
         graph: the graph in which tensors are looked up by name; by default the default graph.
         device: device of operations without a device scope: "cpu", "gpu", "gpu:1", or "auto" for
-            the one that ``PLAYGRAD_DEVICE`` names, or else the faster one of ``cpu:0`` and
-            ``gpu:0``, which is measured once on a machine.
+            the one that the page or the command line chose or ``PLAYGRAD_DEVICE`` names, or else
+            the faster one of ``cpu:0`` and ``gpu:0``, which is measured once on a machine.
         threads: number of threads for independent cpu operations; by default one for each core.
         placement: a function that returns the device of an operation without a device scope, or
             None for ``device``. "auto" lets a planner decide by measured costs.
@@ -86,6 +87,8 @@ class Session:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
+        if device == AUTO:
+            device = get_options().device or AUTO
         self.device, self.device_reason = default_device(device)
         self._any_device = device == AUTO
         self._placement = SessionPlacement(self.device, placement, soft_placement)

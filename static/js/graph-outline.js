@@ -29,15 +29,18 @@ export const colourClass = (item, colourOf) =>
  * @param {readonly Boxed[]} items
  * @param {Readonly<Record<string, Box>>} boxes
  * @param {(item: Boxed) => string} classOf
+ * @param {number} [margin] added around each box
  * @returns {Map<string, string>}
  */
-export function outlines(items, boxes, classOf) {
+export function outlines(items, boxes, classOf, margin = 0) {
   /** @type {Map<string, string[]>} */
   const parts = new Map();
   for (const item of items) {
-    const { x, y, width, height } = boxes[item.id];
+    const { x, y, ...size } = boxes[item.id];
+    const [width, height] = [size.width + 2 * margin, size.height + 2 * margin];
     const colour = classOf(item);
-    const part = `M${(x - width / 2).toFixed(1)} ${(y - height / 2).toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
+    const corner = `${(x - width / 2).toFixed(1)} ${(y - height / 2).toFixed(1)}`;
+    const part = `M${corner}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
     const known = parts.get(colour);
     if (known) known.push(part);
     else parts.set(colour, [part]);

@@ -15,6 +15,10 @@ test("boxes of a colour are one path", () => {
   ]);
 });
 
+test("what was found is larger than it is", () => {
+  assert.deepEqual([...outlines([{ id: "c" }], boxes, () => "marked", 5)], [["marked", "M135.0 50.0h30.0v20.0h-30.0z"]]);
+});
+
 test("a folded scope has the colour of its box", () => {
   const scope = { id: "a", kind: "scope", nodes: [{ phase: "variable" }, { phase: "variable" }, { phase: "gradient" }] };
   assert.equal(colourClass(scope, ({ phase }) => phase), "gradient");

@@ -17,6 +17,8 @@ import { GraphCluster, GraphItem } from "./graph-items.js";
 const AT_ONCE = 24;
 /** Pixels from an outline at which a click still selects it. */
 const REACH = 4;
+/** Pixels that the outline of an operation that was found is wider on each side. */
+const MARK_MARGIN = 2;
 /** The smallest scale at which arrows are wide enough to be seen. */
 const ARROWS_SEEN = 0.2;
 /** @type {ReadonlySet<string>} */
@@ -68,13 +70,17 @@ function PartInSight(props) {
 /** All scopes and items as boxes without texts, which would be too small to read. @param {Props} props */
 function Outlines({ drawing, colourOf, isMarked, sight, onUse }) {
   const { picture, layout } = drawing;
-  const hasArrows = (sight.value?.scale ?? 0) >= ARROWS_SEEN;
+  const scale = sight.value?.scale ?? 1;
+  const hasArrows = scale >= ARROWS_SEEN;
   const arrows = useMemo(() => (hasArrows ? layout.paths.join("") : ""), [drawing, hasArrows]);
   const frames = useMemo(() => outlines(picture.clusters, layout.boxes, () => "frame").get("frame"), [drawing]);
   const boxes = useMemo(
     () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)), [drawing, colourOf],
   );
-  const marked = useMemo(() => outlines(picture.items.filter(isMarked), layout.boxes, () => "marked").get("marked"), [drawing, isMarked]);
+  const marked = useMemo(() => {
+    const found = picture.items.filter(isMarked);
+    return outlines(found, layout.boxes, () => "marked", MARK_MARGIN / scale).get("marked");
+  }, [drawing, isMarked, scale]);
 
   /** @param {MouseEvent} event */
   function onClick(event) {

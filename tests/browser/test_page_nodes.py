@@ -17,6 +17,16 @@ _OVERLAP = """() => {
   const down = Math.min(stage.bottom, details.bottom) - Math.max(stage.top, details.top);
   return across > 1 && down > 1;
 }"""
+# The parts of the panel that lie over each other.
+_COVERED = """() => {
+  const parts = [".graph-stage", ".node-details", ".execution"].map((part) => [
+    part, document.querySelector(part).getBoundingClientRect()]);
+  return parts.flatMap(([one, a], at) => parts.slice(at + 1).flatMap(([other, b]) => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    return across > 1 && down > 1 ? [`${one} and ${other}`] : [];
+  }));
+}"""
 _NUMBERS = """
 def largest(name):
     return float(abs(dict(model.named_weights())[name]).max())
@@ -78,3 +88,22 @@ def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
     search.fill("value(dense_*) median > 1")
     search.press("Enter")
     expect(note).to_contain_text("median")
+
+
+def test_the_details_cover_nothing_at_any_size(playground: Playground) -> None:
+    page, before = playground.page, playground.page.viewport_size
+    assert before
+    search = playground.at("graph-search")
+    search.fill("dense_1/kernel")
+    search.press("Enter")
+    details = playground.at("node-details")
+    expect(details.locator("h3")).to_have_text("dense_1/kernel")
+    playground.at("node-value").click()
+    expect(details.locator("[data-statistic=max]")).not_to_be_empty(timeout=PATIENCE_MS)
+    try:
+        for size in ((390, 844), (844, 390), (1000, 700), (1440, 900), (2560, 1440)):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            page.wait_for_timeout(300)
+            assert page.evaluate(_COVERED) == [], size
+    finally:
+        page.set_viewport_size(before)

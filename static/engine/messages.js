@@ -289,7 +289,7 @@
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
- * @typedef {"safetensors" | "npz" | "keras" | "pytorch" | "script" | "page"} ExportFormat
+ * @typedef {"safetensors" | "npz" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
  * @typedef {{title: string, classes: string[], columns: string[]}} DataNames
  *   of the program, and of classes and columns of its data as far as they are known
  *

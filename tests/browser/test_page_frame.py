@@ -314,10 +314,10 @@ def test_everything_can_be_exported_from_one_menu(
         playground.download(f"export-menu-{kind}", tmp_path).name
         for kind in (
             "code", "weights-safetensors", "weights-npz", "script", "page", "report", "pytorch",
-            "keras", "project",
+            "keras", "tfjs", "project",
         )
     ]  # fmt: skip
-    endings = ["py", "safetensors", "npz", "py", "html", "html", "zip", "keras", "playgrad"]
+    endings = ["py", "safetensors", "npz", "py", "html", "html", "zip", "keras", "zip", "playgrad"]
     assert [name.rpartition(".")[2] for name in names] == endings
     assert names[5] == f"report-run-{run}.html"
     assert "trained well" in (tmp_path / names[0]).read_text(encoding="utf-8")

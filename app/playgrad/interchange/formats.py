@@ -74,7 +74,7 @@ def _script(model: Exported, file: str) -> bytes:
 
 
 def _keras(model: Exported, _: str) -> bytes:
-    # Imported here: the page starts without these modules, and without those of PyTorch.
+    # Imported here, as those of PyTorch and of TensorFlow.js: the page starts without them.
     from playgrad.interchange.keras.export import keras_bytes
 
     return keras_bytes(model.layer_graph(), model.named_weights(), model.compile_settings())
@@ -84,6 +84,12 @@ def _pytorch(model: Exported, _: str) -> bytes:
     from playgrad.interchange.pytorch.export import pytorch_bytes
 
     return pytorch_bytes(model.name, model.structure, model.named_layers(), model.named_weights())
+
+
+def _tfjs(model: Exported, _: str) -> bytes:
+    from playgrad.interchange.tfjs.export import tfjs_bytes
+
+    return tfjs_bytes(model.layer_graph(), model.named_weights())
 
 
 def _page(model: Exported, _: str) -> bytes:
@@ -100,6 +106,12 @@ FORMATS: tuple[Format, ...] = (
         ".pt.zip",
         _pytorch,
         "compile settings, optimizer state, regularizers, constraints",
+    ),
+    Format(
+        "tfjs",
+        ".tfjs.zip",
+        _tfjs,
+        "compile settings, optimizer state, initializers, regularizers, constraints",
     ),
     Format("script", ".py", _script),
     Format("page", ".html", _page),

@@ -29,6 +29,7 @@ export function ExportFiles() {
     { id: "weights-npz", ...model("npz", ".npz"), ...words.weightsForNumPy },
     { id: "keras", ...model("keras", ".keras"), ...words.keras },
     { id: "pytorch", ...model("pytorch", ".pt.zip"), ...words.pytorch },
+    { id: "tfjs", ...model("tfjs", ".tfjs.zip"), ...words.tfjs },
     { id: "script", ...model("script", ".py"), ...words.script },
     { id: "page", ...model("page", ".html"), ...words.page },
     { id: "report", ending: ".html", save: () => last && saveReport([last]), isOff: !last, ...words.report(last?.number ?? null) },

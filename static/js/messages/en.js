@@ -1266,6 +1266,7 @@ export const en = {
     weightsForNumPy: { title: "Weights for NumPy", about: "Opened by numpy.load, and by this page", lacks: "layers, compile settings, optimizer state" },
     keras: { title: "Keras model", about: "Layers, weights and compile settings: keras.models.load_model opens it", lacks: "optimizer state" },
     pytorch: { title: "PyTorch module", about: "A zip file with model.py and the weights: predicts and trains further in PyTorch", lacks: "compile settings, optimizer state, regularizers, constraints" },
+    tfjs: { title: "TensorFlow.js model", about: "A zip file with model.json and the weights: unpack it, and tf.loadLayersModel opens it", lacks: "compile settings, optimizer state, initializers, regularizers, constraints" },
     script: { title: "Script that predicts", about: "The trained network as Python: needs NumPy, nothing else", lacks: "compile settings, optimizer state" },
     page: { title: "Page that predicts", about: "The trained network as one HTML file: opens in any browser, without a network", lacks: "compile settings, optimizer state" },
     report: (/** @type {number | null} */ run) => ({

@@ -1306,6 +1306,7 @@ export const zhHans = {
     weightsForNumPy: { title: "NumPy 用的权重", about: "可用 numpy.load 打开，也可在本页面打开", lacks: "层、编译设置、优化器状态" },
     keras: { title: "Keras 模型", about: "包含各层、权重和编译设置：可用 keras.models.load_model 打开", lacks: "优化器状态" },
     pytorch: { title: "PyTorch 模块", about: "包含 model.py 和权重的 zip 文件：可在 PyTorch 中预测并继续训练", lacks: "编译设置、优化器状态、正则化、约束" },
+    tfjs: { title: "TensorFlow.js 模型", about: "包含 model.json 和权重的 zip 文件：解压后可用 tf.loadLayersModel 打开", lacks: "编译设置、优化器状态、初始化器、正则化、约束" },
     script: { title: "预测脚本", about: "训练好的网络写成 Python：只需要 NumPy", lacks: "编译设置、优化器状态" },
     page: { title: "预测网页", about: "训练好的网络写成一个 HTML 文件：可在任何浏览器中打开，无需联网", lacks: "编译设置、优化器状态" },
     report: (run) => ({

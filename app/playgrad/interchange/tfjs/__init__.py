@@ -1,0 +1,1 @@
+"""Networks as layers models of TensorFlow.js."""

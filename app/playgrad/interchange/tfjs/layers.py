@@ -1,0 +1,171 @@
+"""The layers that playgrad and TensorFlow.js have in common, and how its files describe them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from playgrad.errors import ExportError
+from playgrad.interchange.keras.layers import CLASSES, PARTS
+from playgrad.nn.layer import layer_type
+
+_RECURRENT = (
+    "units activation use_bias dropout recurrent_dropout return_sequences go_backwards stateful"
+)
+_ARGUMENTS: dict[str, str] = {
+    "activation": "activation",
+    "add": "",
+    "average": "",
+    "average_pool1d": "pool_size strides padding",
+    "average_pool2d": "pool_size strides padding",
+    "batch_normalization": "axis momentum epsilon center scale",
+    "bidirectional": "layer merge_mode",
+    "concatenate": "axis",
+    "conv1d": "filters kernel_size strides padding dilation_rate activation use_bias",
+    "conv2d": "filters kernel_size strides padding dilation_rate activation use_bias",
+    "conv2d_transpose": "filters kernel_size strides padding activation use_bias",
+    "cropping2d": "cropping",
+    "dense": "units activation use_bias",
+    "depthwise_conv2d": "kernel_size strides padding depth_multiplier activation use_bias",
+    "dot": "axes normalize",
+    "dropout": "rate",
+    "elu": "",
+    "embedding": "input_dim output_dim mask_zero",
+    "flatten": "",
+    "gaussian_noise": "stddev",
+    "global_average_pooling1d": "",
+    "global_average_pooling2d": "",
+    "global_max_pooling1d": "",
+    "global_max_pooling2d": "",
+    "gru": f"{_RECURRENT} recurrent_activation reset_after",
+    "layer_normalization": "axis epsilon center scale",
+    "leaky_re_lu": "negative_slope",
+    "lstm": f"{_RECURRENT} recurrent_activation",
+    "masking": "mask_value",
+    "max_pool1d": "pool_size strides padding",
+    "max_pool2d": "pool_size strides padding",
+    "maximum": "",
+    "minimum": "",
+    "multiply": "",
+    "permute": "dims",
+    "prelu": "shared_axes",
+    "re_lu": "max_value",
+    "repeat_vector": "n",
+    "rescaling": "scale offset",
+    "reshape": "target_shape",
+    "separable_conv2d": (
+        "filters kernel_size strides padding depth_multiplier dilation_rate activation use_bias"
+    ),
+    "simple_rnn": _RECURRENT,
+    "softmax": "axis",
+    "spatial_dropout1d": "rate",
+    "time_distributed": "layer",
+    "up_sampling2d": "size interpolation",
+    "zero_padding2d": "padding",
+}
+"""The arguments that TensorFlow.js takes, by the kind of the layer."""
+_RENAMED = {"negative_slope": "alpha"}
+_WITHOUT_EFFECT = frozenset({"name", "seed", "unit_forget_bias", "trainable", "synchronized"})
+"""Arguments that a prediction of trained weights does not depend on."""
+_NEUTRAL = (("data_format", "channels_last"), ("use_cudnn", False), ("unroll", True))
+"""Arguments and values that change no result, beside the defaults."""
+_ACTIVATIONS = {
+    name: name
+    for name in (
+        "elu", "gelu", "linear", "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid",
+        "softmax", "softplus", "softsign", "tanh",
+    )
+} | {"silu": "swish"}  # fmt: skip
+"""TensorFlow.js' names of activations."""
+_WEIGHTS = {"depthwise_conv2d": {"kernel": "depthwise_kernel"}}
+"""Its names of weights, where they differ."""
+
+
+def tfjs_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> dict[str, Any]:
+    """Return class and configuration of a layer as in a file of TensorFlow.js.
+
+    Initializers, regularizers and constraints are left out.
+
+    Args:
+        rank: that of its first input.
+
+    Raises:
+        ExportError: TensorFlow.js has no equivalent of the layer or of an argument.
+    """
+    if kind not in _ARGUMENTS:
+        raise ExportError(
+            f"layer '{name}': TensorFlow.js has no layer like those of kind '{kind}'.",
+            hint="Export the model as a page, which runs in any browser.",
+        )
+    taken = _ARGUMENTS[kind].split()
+    defaults = inspect.signature(layer_type(kind).__init__).parameters
+    kept: dict[str, Any] = {"name": name, "trainable": config.get("trainable", True)}
+    for key, value in config.items():
+        if key in taken:
+            kept[_RENAMED.get(key, key)] = _argument(kind, key, value, name, rank)
+        elif not _is_neutral(key, value, defaults):
+            raise ExportError(f"layer '{name}': TensorFlow.js has no {key}={value!r}.")
+    difference = _difference(kind, config, rank)
+    if difference:
+        raise ExportError(f"layer '{name}': TensorFlow.js has no {difference}.")
+    return {"class_name": CLASSES[kind], "config": kept}
+
+
+def _is_neutral(key: str, value: Any, defaults: Mapping[str, inspect.Parameter]) -> bool:
+    """Return whether a prediction is the same without an argument."""
+    return (
+        key in _WITHOUT_EFFECT
+        or key.endswith(tuple(PARTS))
+        or (key, value) in _NEUTRAL
+        or value == _plain(defaults[key].default)
+    )
+
+
+def _difference(kind: str, config: Mapping[str, Any], rank: int) -> str | None:
+    """Return an argument that TensorFlow.js takes, but cannot compute, or computes otherwise."""
+    if kind == "conv1d" and config["padding"] == "causal":
+        return "padding='causal'"
+    if kind == "up_sampling2d" and config["interpolation"] == "bilinear":
+        return "interpolation='bilinear' with the pixels of Keras 3"
+    if kind == "batch_normalization" and config["axis"] % rank != rank - 1:
+        return f"axis={config['axis']} for batch normalization"
+    if kind == "dot" and isinstance(config["axes"], list) and min(config["axes"]) < 0:
+        return f"axes={config['axes']} that are counted from the end"
+    if kind == "gru" and config["reset_after"]:
+        return "GRU with reset_after (nn.GRU(..., reset_after=False) has an equivalent)"
+    return None
+
+
+def _argument(kind: str, key: str, value: Any, layer: str, rank: int) -> Any:
+    if key.endswith("activation") and value is not None:
+        if value not in _ACTIVATIONS:
+            raise ExportError(f"layer '{layer}': TensorFlow.js has no activation {value!r}.")
+        return _ACTIVATIONS[value]
+    if key == "layer":  # within a wrapper
+        inner = rank - 1 if kind == "time_distributed" else rank
+        return tfjs_layer(value["kind"], f"{layer}_layer", value["config"], inner)
+    if key == "shared_axes" and value:
+        return [axis % rank for axis in value]
+    return value
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def weight_name(kind: str, config: Mapping[str, Any], layer: str, name: str) -> str:
+    """Return TensorFlow.js' name of a weight.
+
+    Args:
+        kind, config: of its layer.
+        layer, name: the names of the layer and of the weight in it.
+    """
+    if kind == "bidirectional":
+        part, _, inner = name.partition("/")
+        return f"{layer}/{part}_{layer}_layer/{inner}"
+    if kind == "time_distributed":
+        inner = config["layer"]
+        name = name.removeprefix("layer/")
+        return f"{layer}/{_WEIGHTS.get(inner['kind'], {}).get(name, name)}"
+    return f"{layer}/{_WEIGHTS.get(kind, {}).get(name, name)}"

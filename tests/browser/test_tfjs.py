@@ -1,0 +1,199 @@
+"""TensorFlow.js opens exported networks in Chromium and predicts the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import ExportError
+from tests.browser.playground import GOOD, Playground
+from tests.interchange.networks import lenet, predictions, randoms
+from tests.interchange.test_keras_models import network
+from tests.nn.test_layers import TABLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+pytestmark = [pytest.mark.browser]
+
+Array = np.ndarray[Any, Any]
+ROOT = Path(__file__).parents[2]
+ORIGIN = "http://model.test"
+ENTRY = """
+export { setBackend, tensor } from "@tensorflow/tfjs-core";
+export { loadLayersModel } from "@tensorflow/tfjs-layers";
+import "@tensorflow/tfjs-backend-cpu";
+"""
+PREDICT = """async ([url, inputs]) => {
+  await tf.setBackend("cpu");
+  const model = await tf.loadLayersModel(url);
+  const xs = inputs.map(({ data, shape, dtype }) => tf.tensor(data, shape, dtype));
+  const results = [model.predict(xs.length > 1 ? xs : xs[0])].flat();
+  return [model.layers.map(({ name }) => name),
+          results.map((y) => ({ shape: y.shape, data: [...y.dataSync()] }))];
+}"""
+
+Predict = Callable[[Path, list[Array]], tuple[list[str], list[Array]]]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TensorFlow.js as one script."""
+    script = tmp_path_factory.mktemp("tfjs") / "tf.js"
+    command = ["--bundle", "--format=iife", "--global-name=tf", f"--outfile={script}"]
+    esbuild = ROOT / "node_modules" / ".bin" / "esbuild"
+    subprocess.run(
+        [esbuild, *command, "--log-level=warning"], input=ENTRY, text=True, cwd=ROOT, check=True
+    )
+    return script
+
+
+@pytest.fixture(scope="module")
+def predict(chromium: Browser, library: Path) -> Iterator[Predict]:
+    """A function that opens a file with TensorFlow.js: names of layers, and predictions."""
+    page: Page = chromium.new_page()
+    files: dict[str, bytes] = {"/": b"<!doctype html><title>model</title>"}
+
+    def answer(route: Route) -> None:
+        route.fulfill(body=files[route.request.url.removeprefix(ORIGIN)])
+
+    page.route(f"{ORIGIN}/**", answer)
+    page.goto(f"{ORIGIN}/")
+    page.add_script_tag(path=library)
+
+    def opened(path: Path, xs: list[Array]) -> tuple[list[str], list[Array]]:
+        with zipfile.ZipFile(path) as archive:
+            assert archive.namelist() == ["model.json", "weights.bin"]
+            files.update({f"/{name}": archive.read(name) for name in archive.namelist()})
+        inputs = [{"data": x.ravel().tolist(), "shape": x.shape, "dtype": x.dtype.name} for x in xs]
+        names, results = page.evaluate(PREDICT, [f"{ORIGIN}/model.json", inputs])
+        return names, [np.array(y["data"], np.float32).reshape(y["shape"]) for y in results]
+
+    yield opened
+    page.close()
+
+
+def mlp() -> tuple[pg.Model, Array]:
+    layers = [nn.Dense(16, activation="relu"), nn.BatchNormalization(), nn.Dense(3, name="scores")]
+    return pg.Sequential([pg.Input((4,)), *layers, nn.Softmax()]), randoms(5, 4)
+
+
+def digits() -> tuple[pg.Model, Array]:
+    return lenet(), 100 * np.abs(randoms(3, 28, 28))
+
+
+def text() -> tuple[pg.Model, Array]:
+    model = pg.Sequential([
+        pg.Input((6,), dtype="int32"),
+        nn.Embedding(20, 8, mask_zero=True),
+        nn.LSTM(5, return_sequences=True),
+        nn.Bidirectional(nn.GRU(4, return_sequences=True, reset_after=False)),
+        nn.LayerNormalization(),
+        nn.TimeDistributed(nn.Dense(3, activation="silu")),
+        nn.SimpleRNN(4),
+        nn.Dense(3),
+    ])  # fmt: skip
+    return model, np.arange(18, dtype=np.int32).reshape(3, 6)
+
+
+def residual() -> tuple[pg.Model, Array]:
+    inputs = pg.Input((8, 8, 3))
+    x = nn.Conv2D(4, 3, padding="same", use_bias=False)(inputs)
+    x = nn.ReLU()(nn.BatchNormalization()(x))
+    shared = nn.Dense(4, activation="tanh")
+    x = nn.Add()([shared(x), shared(nn.Conv2D(4, 1)(inputs))])
+    x = nn.SeparableConv2D(6, 3, strides=2, padding="same")(x)
+    outputs = [nn.Dense(3)(nn.GlobalAveragePooling2D()(x)), nn.GlobalMaxPooling2D()(x)]
+    return pg.Model(inputs, outputs), randoms(2, 8, 8, 3)
+
+
+def check_same(model: pg.Model, xs: list[Array], predict: Predict, folder: Path) -> None:
+    model.export(folder / "m.tfjs.zip")
+    names, results = predict(folder / "m.tfjs.zip", xs)
+    assert {name for name, _ in model.named_layers()} <= set(names)
+    wanted = model.predict(xs if len(xs) > 1 else xs[0])
+    for one, other in zip(results, wanted if isinstance(wanted, list) else [wanted], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("build", [mlp, digits, text, residual])
+def test_networks_predict_the_same(
+    build: Callable[[], tuple[pg.Model, Array]], predict: Predict, tmp_path: Path
+) -> None:
+    model, x = build()
+    random = np.random.default_rng(0)
+    model.set_weights([w + np.abs(random.normal(0, 0.1, w.shape)) for w in model.get_weights()])
+    check_same(model, [x], predict, tmp_path)
+    assert len(predictions(model, x)) == len(model.outputs)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_layers_predict_the_same_or_are_refused_by_name(
+    name: str, predict: Predict, tmp_path: Path
+) -> None:
+    model, xs = network(name)
+    try:
+        check_same(model, xs, predict, tmp_path)
+    except ExportError as error:
+        assert str(error).startswith(f"layer '{model.layers[0].kind}_1")
+        assert "TensorFlow.js has no" in str(error)
+        assert not list(tmp_path.iterdir())
+
+
+ACTIVATIONS = (
+    "elu", "gelu", "linear", "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu",
+    "softmax", "softplus", "softsign", "tanh",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_are_the_same(name: str, predict: Predict, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((7,)), nn.Activation(name)])
+    check_same(model, [2 * randoms(3, 7)], predict, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (lambda: nn.Dense(2, activation="hard_sigmoid"), "no activation 'hard_sigmoid'"),
+        (lambda: nn.GRU(2), r"no GRU with reset_after \(nn.GRU\(..., reset_after=False\)"),
+        (lambda: nn.MultiHeadAttention(1, 2), "no layer like those of kind 'multi_head_attention'"),
+        (lambda: nn.Conv1D(2, 2, padding="causal"), "no padding='causal'"),
+        (lambda: nn.Bidirectional(nn.GRU(2)), "no GRU with reset_after"),
+    ],
+)
+def test_what_tensorflow_js_lacks_is_named(
+    layer: Callable[[], nn.Layer], message: str, tmp_path: Path
+) -> None:
+    model = pg.Sequential([pg.Input((4, 3)), layer()])
+    with pytest.raises(ExportError, match=f"^layer '.*': TensorFlow.js has {message}"):
+        model.export(tmp_path / "m.tfjs.zip")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_saves_a_model_that_tensorflow_js_opens(
+    playground: Playground, predict: Predict, tmp_path: Path
+) -> None:
+    playground.finish(GOOD)
+    playground.at("export").click()
+    path = playground.download("export-menu-tfjs", tmp_path)
+    assert path.name == "model.tfjs.zip"
+    playground.page.keyboard.press("Escape")
+    weights = playground.weights()
+    x = randoms(5, 4)
+    hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    expected = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]
+    names, (result,) = predict(path, [x])
+    assert names[1:] == ["dense_1", "dense_2"]
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("model.json"))["format"] == "layers-model"

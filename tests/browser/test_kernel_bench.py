@@ -37,7 +37,8 @@ def open_kernel(page: Playground) -> None:
 def open_bench(page: Playground) -> None:
     open_kernel(page)
     page.at("open-kernel-bench").click()
-    expect(page.at("kernel-editor")).to_be_visible(timeout=PATIENCE_MS)
+    editor = page.at("kernel-bench").get_by_test_id("kernel-editor")
+    expect(editor).to_be_visible(timeout=PATIENCE_MS)
 
 
 def edit(page: Playground, before: str, after: str) -> None:

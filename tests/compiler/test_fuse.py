@@ -58,6 +58,19 @@ def x_of(*shape: int, name: str = "x", dtype: str = "float32"):
 
 
 class TestChains:
+    def test_whose_text_doubles_are_divided(self, graph):
+        """A relu uses its argument twice: forty in one kernel would be a text of 2**40 terms."""
+        y = x = x_of(3)
+        for _ in range(40):
+            y = ops.relu(y - 0.01)
+        assert 2 <= fused(graph, [y], [], [x])["fused"] <= 10
+
+    def test_of_a_hundred_operations_stay_one_kernel(self, graph):
+        y = x = x_of(3)
+        for number in range(100):
+            y = y * 0.5 + number
+        assert fused(graph, [y], [], [x]) == {"fused": 1}
+
     def test_become_one(self, graph):
         x = x_of(3, 4)
         y = ops.tanh(ops.exp(x * 2.0) + x) * x

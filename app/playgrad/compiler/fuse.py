@@ -25,6 +25,9 @@ from playgrad.ops.state import is_variable
 MAX_BINDINGS = Limits().max_storage_buffers_per_shader_stage
 MAX_SCALAR_COST = 4
 """Scalars that cost more are computed once, not again for every element."""
+MAX_APPLICATIONS = 500
+"""Of functions in one kernel: what an expression uses twice is in its text twice, so that the text
+of a chain of relus doubles with each of them."""
 
 
 @dataclass
@@ -99,7 +102,7 @@ class _Fuser:
             if candidate is None:
                 break
             merged = _merge(group, candidate)
-            if _bindings(merged) > MAX_BINDINGS:
+            if _bindings(merged) > MAX_BINDINGS or _applications(merged) > MAX_APPLICATIONS:
                 refused.add(candidate)
             else:
                 group = merged
@@ -189,6 +192,10 @@ def _bindings(group: _Group) -> int:
     written = group.sink.attrs["variables"] if group.sink.op.writes else ()
     updated = [t for t in group.inputs if is_variable(t.node) and t.node.name in written]
     return len(group.inputs) + len(group.exprs) - len(updated)
+
+
+def _applications(group: _Group) -> int:
+    return sum(e.count(expr) for expr in group.exprs)
 
 
 def _cost(node: Node) -> int:

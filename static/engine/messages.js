@@ -168,7 +168,7 @@
  * )} Command
  * @typedef {(
  *   | {kind: "export", format: ExportFormat, names?: DataNames}
- *   | {kind: "import", name: string}
+ *   | {kind: "import", name: string, matching?: Record<string, string>}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
@@ -193,7 +193,7 @@
  * @typedef {Command | Question & {id: number}} Request
  * @typedef {{
  *   export: {filename: string, bytes: Uint8Array, sha256: string},
- *   import: {names: string[]},
+ *   import: {names: string[], matching: Matching | null},
  *   restore: {names: string[]},
  *   predict: {probabilities: number[], label: number},
  *   placement: {placement: Placement},
@@ -290,6 +290,12 @@
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
  * @typedef {"safetensors" | "npz" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
+ * @typedef {{slot: string, weights: string[], shape: number[], tensor: string | null,
+ *            how: "name" | "layer" | "shape" | "hand" | null, choices: string[]}} MatchingRow
+ *   `slot`: a tensor that the network takes; `tensor`: that of the file; `choices`: those that fit
+ * @typedef {{layout: "keras" | "pytorch", rows: MatchingRow[],
+ *            tensors: {name: string, shape: number[]}[]}} Matching
+ *   of a file whose names differ from those of the weights; nothing is loaded yet
  * @typedef {{title: string, classes: string[], columns: string[]}} DataNames
  *   of the program, and of classes and columns of its data as far as they are known
  *

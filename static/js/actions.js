@@ -522,14 +522,13 @@ export async function exportModel(format) {
   return await ask({ kind: "export", format, names: dataNames() }, store.past.value?.bytes);
 }
 
-/** @param {File} file @returns {Promise<string[]>} names of the variables that were set */
-export async function importWeights(file) {
-  const { names } = await sendWeights(file);
-  return names;
-}
-
-/** @param {File} file @returns {Promise<Answers["import"]>} */
-async function sendWeights(file) {
+/**
+ * Load weights into the model.
+ * @param {File} file
+ * @param {Record<string, string>} [matching] the tensor of each slot, for a file with other names
+ * @returns {Promise<Answers["import"]>} the variables that were set, or a matching for such a file
+ */
+export async function importWeights(file, matching) {
   const limit = LIMIT_FACTOR * 4 * (store.fit.value?.parameters ?? 0) + LEAST_LIMIT;
   if (file.size > limit) {
     throw fileProblem(t().weights.tooLarge(file.name, format.bytes(file.size)));
@@ -542,7 +541,7 @@ async function sendWeights(file) {
     throw fileProblem(t().weights.unreadable(file.name, /** @type {Error} */ (problem).message));
   }
   lookAt(null); // weights are loaded into the model as it is
-  return await ask({ kind: "import", name: file.name }, new Uint8Array(content));
+  return await ask({ kind: "import", name: file.name, matching }, new Uint8Array(content));
 }
 
 /** @param {string} message */

@@ -10,14 +10,11 @@ import numpy as np
 
 from playgrad import io
 from playgrad.dtypes import dtype
-from playgrad.errors import CheckpointError, GraphError, ShapeError
+from playgrad.errors import GraphError, ShapeError
 from playgrad.inspection.outputs import softmax
 from playgrad.interchange.formats import format_of
-from playgrad.interchange.keras.importing.weights import weights_for_model
 from playgrad.interchange.webpage.about import Names
 from playgrad.interchange.webpage.export import page_text
-from playgrad.io import decode
-from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.page.attention_view import attention_view
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
@@ -28,6 +25,7 @@ from playgrad.page.operations_view import operations_view
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sample_views import projection_view, samples_view
 from playgrad.page.task_view import task_view
+from playgrad.page.weights_import import import_weights
 from playgrad.runtime.hooks import Request
 
 Answer = dict[str, Any]
@@ -50,30 +48,6 @@ def export_model(model: Any, request: Request) -> Answer:
         content = kind.encode(model, name)
     digest = hashlib.sha256(content).hexdigest()
     return {"filename": name, "bytes": content, "sha256": digest}
-
-
-def import_weights(model: Any, request: Request) -> Answer:
-    """Load weights from a file, and return their names.
-
-    Raises:
-        CheckpointError: the file is damaged, or its weights do not fit the model.
-    """
-    payload = request.get("payload")
-    try:
-        if not payload:
-            raise CheckpointError("the file is empty.")
-        specs = model.weight_specs()
-        weights = (
-            weights_for_model(payload, model.layer_graph(), specs)
-            if is_hdf5(payload)
-            else decode(payload, specs)
-        )
-        model.set_weights(weights)
-    except CheckpointError as error:
-        error.message = f"{request['name']}: {error.message}"
-        error.hint = error.hint or "Save it again, or choose another: .safetensors or .npz."
-        raise
-    return {"names": sorted(weights)}
 
 
 def placement(model: Any, request: Request) -> Answer:

@@ -337,7 +337,7 @@ class Controller:
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = answer_about(kind, self._trained(), request)
-        if kind == "import":
+        if kind == "import" and answer["matching"] is None:
             self._save_import()
         return answer
 

@@ -4,13 +4,23 @@ import { download } from "../download.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
+import { lazy } from "./lazy.js";
 
-/** @typedef {{text: string, failed?: boolean}} Outcome */
+/**
+ * @import { Matching } from "../../engine/messages.js"
+ * @typedef {{text: string, failed?: boolean}} Outcome
+ */
+
+const MatchingDialog = lazy(
+  async () => (await import("./matching-dialog.js")).MatchingDialog,
+  () => ({ name: t().matching.name, waiting: t().loading.waiting }),
+);
 
 /** Saves the trained weights, and loads them from files. */
 export function WeightsPanel() {
   const [outcome, setOutcome] = useState(/** @type {Outcome} */ ({ text: "" }));
   const [dropping, setDropping] = useState(false);
+  const [other, setOther] = useState(/** @type {{file: File, matching: Matching} | null} */ (null));
 
   /** @param {Promise<string>} work resolves to a sentence */
   async function tell(work) {
@@ -32,8 +42,23 @@ export function WeightsPanel() {
   async function load(files) {
     const file = files?.[0];
     if (!file) return "";
-    const names = await importWeights(file);
-    return t().weights.loaded(names, file.name);
+    const { names, matching } = await importWeights(file);
+    if (!matching) return t().weights.loaded(names, file.name);
+    setOther({ file, matching });
+    return t().weights.otherNames(file.name);
+  }
+
+  /** @param {Record<string, string>} chosen @returns {Promise<string | null>} why they were not loaded */
+  async function loadMatched(chosen) {
+    if (!other) return null;
+    try {
+      const { names } = await importWeights(other.file, chosen);
+      setOutcome({ text: t().weights.loaded(names, other.file.name) });
+      setOther(null);
+      return null;
+    } catch (failure) {
+      return /** @type {Error} */ (failure).message;
+    }
   }
 
   /** @param {any} event */
@@ -53,6 +78,11 @@ export function WeightsPanel() {
     event.preventDefault();
     setDropping(over);
   };
+
+  function loadNone() {
+    setOutcome({ text: t().weights.notLoaded(other?.file.name ?? "") });
+    setOther(null);
+  }
 
   const none = !store.hasModel.value;
   const words = t().weights;
@@ -78,6 +108,7 @@ export function WeightsPanel() {
           ${outcome.text || (none ? words.none : words.about)}
         </p>
       </div>
+      ${other && html`<${MatchingDialog} file=${other.file.name} matching=${other.matching} apply=${loadMatched} close=${loadNone} />`}
     </section>
   `;
 }

@@ -37,7 +37,7 @@ def state_places(
     for name, shape in shapes.items():
         size = math.prod(shape)
         # Below 0, unlike the constants that the export adds.
-        weights[name] = -1 - np.arange(count, count + size).reshape(shape)
+        weights[name] = -1 - np.arange(count, count + size, dtype=np.int64).reshape(shape)
         count += size
     writer = ProgramWriter(structure, layers, weights)
     for position, item in enumerate(structure.items):

@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { rounded } from "../inspected-layer.js";
 
 /**
@@ -9,6 +9,11 @@ import { rounded } from "../inspected-layer.js";
  */
 export function ValueField({ testId, value, whole, onValue, id, described }) {
   const text = String(rounded(value));
+  const place = useRef(/** @type {HTMLInputElement | null} */ (null));
+  // Not as an attribute: what is being typed stays when another answer of the engine is drawn.
+  useLayoutEffect(() => {
+    if (place.current) place.current.value = text;
+  }, [text]);
   /** @param {Event} event */
   function onChange(event) {
     const field = /** @type {HTMLInputElement} */ (event.currentTarget);
@@ -18,5 +23,5 @@ export function ValueField({ testId, value, whole, onValue, id, described }) {
     else field.value = text;
   }
   return html`<input type="number" class="value-field" id=${id} data-testid=${testId} step=${whole ? 1 : "any"} min=${whole ? 0 : undefined}
-    max=${whole ? 255 : undefined} value=${text} aria-describedby=${described} onChange=${onChange} />`;
+    max=${whole ? 255 : undefined} ref=${place} aria-describedby=${described} onChange=${onChange} />`;
 }

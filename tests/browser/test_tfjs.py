@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,70 +15,24 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import ExportError
 from tests.browser.playground import GOOD, Playground
+from tests.browser.tensorflow_js import Predict, tensorflow_js
 from tests.interchange.networks import lenet, predictions, randoms
 from tests.interchange.test_keras_models import network
 from tests.nn.test_layers import TABLE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser]
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).parents[2]
-ORIGIN = "http://model.test"
-ENTRY = """
-export { setBackend, tensor } from "@tensorflow/tfjs-core";
-export { loadLayersModel } from "@tensorflow/tfjs-layers";
-import "@tensorflow/tfjs-backend-cpu";
-"""
-PREDICT = """async ([url, inputs]) => {
-  await tf.setBackend("cpu");
-  const model = await tf.loadLayersModel(url);
-  const xs = inputs.map(({ data, shape, dtype }) => tf.tensor(data, shape, dtype));
-  const results = [model.predict(xs.length > 1 ? xs : xs[0])].flat();
-  return [model.layers.map(({ name }) => name),
-          results.map((y) => ({ shape: y.shape, data: [...y.dataSync()] }))];
-}"""
-
-Predict = Callable[[Path, list[Array]], tuple[list[str], list[Array]]]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """TensorFlow.js as one script."""
-    script = tmp_path_factory.mktemp("tfjs") / "tf.js"
-    command = ["--bundle", "--format=iife", "--global-name=tf", f"--outfile={script}"]
-    esbuild = ROOT / "node_modules" / ".bin" / "esbuild"
-    subprocess.run(
-        [esbuild, *command, "--log-level=warning"], input=ENTRY, text=True, cwd=ROOT, check=True
-    )
-    return script
-
-
-@pytest.fixture(scope="module")
-def predict(chromium: Browser, library: Path) -> Iterator[Predict]:
-    """A function that opens a file with TensorFlow.js: names of layers, and predictions."""
-    page: Page = chromium.new_page()
-    files: dict[str, bytes] = {"/": b"<!doctype html><title>model</title>"}
-
-    def answer(route: Route) -> None:
-        route.fulfill(body=files[route.request.url.removeprefix(ORIGIN)])
-
-    page.route(f"{ORIGIN}/**", answer)
-    page.goto(f"{ORIGIN}/")
-    page.add_script_tag(path=library)
-
-    def opened(path: Path, xs: list[Array]) -> tuple[list[str], list[Array]]:
-        with zipfile.ZipFile(path) as archive:
-            assert archive.namelist() == ["model.json", "weights.bin"]
-            files.update({f"/{name}": archive.read(name) for name in archive.namelist()})
-        inputs = [{"data": x.ravel().tolist(), "shape": x.shape, "dtype": x.dtype.name} for x in xs]
-        names, results = page.evaluate(PREDICT, [f"{ORIGIN}/model.json", inputs])
-        return names, [np.array(y["data"], np.float32).reshape(y["shape"]) for y in results]
-
-    yield opened
-    page.close()
+def predict(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predict]:
+    with tensorflow_js(chromium, tmp_path_factory.mktemp("tfjs")) as opened:
+        yield opened
 
 
 def mlp() -> tuple[pg.Model, Array]:

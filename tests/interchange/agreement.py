@@ -22,6 +22,7 @@ from playwright.sync_api import Browser
 from safetensors.numpy import load_file
 
 import playgrad as pg
+from tests.browser.tensorflow_js import VERSION, tensorflow_js
 from tests.interchange import torch_networks
 from tests.interchange.networks import MODELS, built, predictions
 
@@ -60,7 +61,7 @@ class Row:
 
     def line(self, error: str) -> str:
         names = ", ".join(self.networks).replace("_", " ")
-        known = self.library if self.library == "Chromium" else versioned(self.library)
+        known = self.library if self.library in ("Chromium", VERSION) else versioned(self.library)
         return f"| {self.format} | {self.direction} | {known} | {names} | {error} |"
 
 
@@ -144,6 +145,14 @@ def by_page(browser: Browser) -> Callable[[Path, Array], list[Array]]:
     return reshaped
 
 
+def by_tensorflow_js(browser: Browser) -> Callable[[Path, Array], list[Array]]:
+    def predict(path: Path, x: Array) -> list[Array]:
+        with tensorflow_js(browser, path.parent) as opened:
+            return opened(path, [x])[1]
+
+    return predict
+
+
 # In
 
 
@@ -176,12 +185,14 @@ def weights_of_pytorch(network: str, folder: Path) -> Pairs:
 
 def rows(browser: Browser) -> list[Row]:
     """Return the rows of the table; ``browser`` opens pages."""
+    in_tensorflow_js = exported(".tfjs.zip", by_tensorflow_js(browser))
     return [
         Row("safetensors", "out", "safetensors", EVERY, weights(load_file, ".safetensors")),
         Row("npz", "out", "numpy", EVERY, weights(np.load, ".npz")),
         Row("ONNX", "out", "onnxruntime", EVERY, exported(".onnx", by_onnxruntime)),
         Row("Keras 3", "out", "keras", EVERY, exported(".keras", by_keras)),
         Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
+        Row("TensorFlow.js", "out", VERSION, ("lenet",), in_tensorflow_js),
         Row("script", "out", "numpy", EVERY, exported(".py", by_script)),
         Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser))),
         Row("Keras 3", "in", "keras", EVERY, keras_models),

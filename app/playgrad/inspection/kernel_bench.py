@@ -12,7 +12,6 @@ import difflib
 import re
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,13 @@ from playgrad.errors import (
     PlaygradError,
 )
 from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node
+from playgrad.inspection.kernel_report import KernelReport, KernelTimes, SampleCheck
 from playgrad.inspection.loop_guard import guarded
 from playgrad.inspection.node_kernel import node_kernel
 from playgrad.inspection.node_values import NodeValues
-from playgrad.inspection.physical_limit import PhysicalLimit, physical_limit
+from playgrad.inspection.physical_limit import physical_limit
 from playgrad.inspection.problem import Unavailable
 from playgrad.runtime.session import Session
 
@@ -55,70 +56,6 @@ MOST_RUNS = 1024
 _ENDLESS = f"no answer within {PATIENCE_SECONDS:.0f} s: the kernel probably has an endless loop."
 _LINE = re.compile(r"(?:line |wgsl:)(\d+)")
 _GPU = "gpu:0"
-
-
-@dataclass(frozen=True)
-class SampleCheck:
-    """A check of a kernel with one set of inputs.
-
-    Attributes:
-        name: "step" for the inputs of the first batch, "normal", "zeros" or "large" for others of
-            the same shapes, or "contract 3" for a sample of the op contract.
-        problem: the difference, in words; None if there is none.
-    """
-
-    name: str
-    problem: str | None
-
-
-@dataclass(frozen=True)
-class KernelReport:
-    """The result of `KernelBench.check`.
-
-    Attributes:
-        samples: the checks that were made.
-        other_kernels: samples of the op contract whose kernels do not have the lines that were
-            changed, and which say nothing about the change.
-        error: of the compiler; then there are no checks.
-        line: that of the kernel which the error is about, from 1; None if it names none.
-    """
-
-    samples: tuple[SampleCheck, ...] = ()
-    other_kernels: int = 0
-    error: str | None = None
-    line: int | None = None
-
-    @property
-    def passed(self) -> bool:
-        """True if the kernel compiles and computes what NumPy does."""
-        return self.error is None and all(each.problem is None for each in self.samples)
-
-    def __bool__(self) -> bool:
-        return self.passed
-
-    def __str__(self) -> str:
-        if self.error is not None:
-            return self.error
-        lines = [f"{each.name}: {each.problem or 'the same as NumPy'}" for each in self.samples]
-        if self.other_kernels:
-            lines.append(f"{self.other_kernels} samples of the contract run another kernel")
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class KernelTimes:
-    """Seconds of a run, medians of `ROUNDS` rounds in which both kernels take turns.
-
-    Attributes:
-        before, after: with the compiler's kernel, and with the edited one.
-        limit: the least seconds that this device could take; see `physical_limit`.
-        runs: in a row, in each round.
-    """
-
-    before: float
-    after: float
-    limit: PhysicalLimit
-    runs: int
 
 
 class KernelBench:
@@ -342,12 +279,18 @@ class KernelBench:
         return _difference([results[name] for name in names], expected)
 
     def _contract(self, kernel: int, wgsl: str) -> tuple[list[SampleCheck], int]:
-        """Check the samples of the op contract, for an operation that is computed by itself."""
-        (*_, last) = self._program.roots
-        if len(self.nodes) > 1 or last.op.writes:
-            return [], 0
+        """Check the samples of the op contract.
+
+        They are those of the operation, or of the product, reduction or the like to which others
+        were fused: its kernel has the same lines, but for those of the others.
+        """
+        names = {node.op.name for node in self._program.roots}
+        if len(self.nodes) > 1:
+            compiled = self._compiled.order
+            names = {node.attrs["base"] for node in compiled if "base" in node.attrs}
+        ops = [lookup(name) for name in sorted(names)]
         checks, others = [], 0
-        for case in cases_of(last.op):
+        for case in (case for op in ops if not op.writes for case in cases_of(op)):
             outcome = self._case(case, kernel, wgsl)
             if outcome is None:
                 others += 1

@@ -333,6 +333,33 @@ def test_a_drawing_is_read_while_python_is_loading(chromium: Browser, network: B
         assert tab.page.get_by_test_id("status").inner_text() == "loading"
 
 
+# The animation of the part of the progress bar that wanders, its width, and that of the bar.
+WANDERING = """(bar) => {
+  const { animationName, width } = getComputedStyle(bar, "::after");
+  return [animationName, Math.round(parseFloat(width)), bar.clientWidth];
+}"""
+
+
+def test_without_motion_the_bar_shows_no_share_of_an_unknown_total(
+    chromium: Browser, network: BadNetwork
+) -> None:
+    """If the wandering part stood still, it would say how much has arrived."""
+    network.break_("silent", "/pyodide.asm.wasm")
+    with visit(chromium) as tab:
+        tab.page.emulate_media(reduced_motion="reduce")
+        tab.open(network)
+        tab.up()
+        bar = tab.page.get_by_test_id("progress")
+        expect(bar).to_have_attribute("data-unknown", "", timeout=PATIENCE_MS)
+        animation, covered, whole = bar.evaluate(WANDERING)
+        assert animation == "none"
+        assert covered == whole > 1000
+        tab.page.emulate_media(reduced_motion="no-preference")
+        animation, covered, _ = bar.evaluate(WANDERING)
+        assert animation == "wander"
+        assert 0 < covered < whole / 2
+
+
 MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 
 

@@ -187,7 +187,10 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
 @lacking
 @pytest.mark.parametrize(
     ("trouble", "device"),
-    sweep(itertools.product(GPU_TROUBLES, ("auto", "gpu")), [("no adapter", "auto")]),
+    sweep(
+        itertools.product(GPU_TROUBLES, ("auto", "gpu")),
+        [("no adapter", "auto"), ("no WebGPU", "gpu")],
+    ),
 )
 def test_without_a_gpu(chromium: Browser, server: str, trouble: str, device: str) -> None:
     runs_without_gpu(chromium, server, trouble, device)

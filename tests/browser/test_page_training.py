@@ -294,6 +294,7 @@ def test_a_bad_file_is_refused_and_changes_nothing(
     expect(error).to_contain_text("bad.weights: ")  # where
     expect(error).to_contain_text(re.compile("(Save|Load|Convert) (it|them) "))  # what to do
     expect(playground.page.locator(".weights [data-failed]")).to_contain_text(words)
+    expect(playground.page.get_by_text("bad.weights: ")).to_have_count(1)  # told once
     after = playground.weights()
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array)

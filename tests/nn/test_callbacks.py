@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+from playgrad.training import progress
 from tests.nn.small_models import DEVICES, LABELS, X, Y, classifier, line
 
 
@@ -70,6 +72,23 @@ def test_an_epoch_reports_its_own_seconds() -> None:
         set_hooks(before)
     assert len(ends) == 5 and min(ends) >= 0
     assert sum(ends) <= whole[0]  # seconds since the beginning would be counted again and again
+
+
+def test_an_epoch_prints_its_own_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those since the beginning: each epoch takes two more seconds than the one before."""
+    now = 0.0
+
+    def wait(epoch: int, logs: object) -> None:
+        nonlocal now
+        now += 2 * epoch
+
+    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: now))
+    callback = nn.LambdaCallback(on_epoch_begin=wait)
+    classifier("cpu").fit(X, LABELS, batch_size=20, epochs=4, callbacks=callback)
+    printed = [text.rpartition(" (")[2] for text in capsys.readouterr().out.splitlines()]
+    assert printed == ["0.0 s)", "2.0 s)", "4.0 s)", "6.0 s)"]
 
 
 def test_callbacks_are_called_in_order() -> None:

@@ -1,0 +1,55 @@
+/** The view of a model that trains is asked for as often as the eye needs, and costs the training little. */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { EngineClient } from "../../static/js/engine-client.js";
+import * as store from "../../static/js/store.js";
+import { TaskAsker } from "../../static/js/task.js";
+
+const FRAME_MS = 16;
+const SECONDS = 40;
+
+/**
+ * Answers, and their share of the time, while a model trains; the test moves the clock.
+ * @param {import("node:test").TestContext} t
+ * @param {number} cost seconds that Python takes for an answer
+ */
+async function watch(t, cost) {
+  let [now, answers] = [0, 0];
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.mock.method(performance, "now", () => now);
+  t.mock.method(EngineClient.prototype, "ask", async () => {
+    now += 1000 * cost;
+    answers += 1;
+    return { task: { shows: "unknown", version: 1, seconds: cost } };
+  });
+  globalThis.requestAnimationFrame = (draw) => setTimeout(draw, FRAME_MS);
+  store.runState.value = "running";
+  store.liveModel.value = true;
+  const asker = new TaskAsker();
+  asker.show(true);
+  while (now < 1000 * SECONDS) {
+    asker.changed();
+    now += 1;
+    t.mock.timers.tick(1);
+    await new Promise(setImmediate);
+  }
+  assert.equal(store.taskProblem.value, "");
+  return { perSecond: answers / SECONDS, share: (answers * cost) / SECONDS };
+}
+
+for (const cost of [0.001, 0.005, 0.01]) {
+  test(`an answer of ${1000 * cost} ms is shown at least five times a second`, async (t) => {
+    const { perSecond, share } = await watch(t, cost);
+    assert.ok(perSecond >= 5, `${perSecond} a second`);
+    assert.ok(share < 0.1, `${share} of the time`);
+  });
+}
+
+for (const cost of [0.03, 0.1, 0.5]) {
+  test(`an answer of ${1000 * cost} ms takes less than a tenth of the time`, async (t) => {
+    const { perSecond, share } = await watch(t, cost);
+    assert.ok(perSecond > 0.05 / cost, `${perSecond} a second: it is still shown`);
+    assert.ok(share < 0.1, `${share} of the time`);
+  });
+}

@@ -119,6 +119,28 @@ def test_guide_to_traces(
     assert json.loads((tmp_path / "step.trace.json").read_text())["traceEvents"]
 
 
+def test_guide_to_looking_inside(capsys: pytest.CaptureFixture[str]) -> None:
+    session, model = blocks("docs/looking-inside.md")
+    names: dict[str, Any] = {}
+    with pg.Graph().as_default():
+        exec(session, names)
+    x, w = names["points"].astype(np.float64), np.array([[1.0], [2.0]])
+    for _ in range(20):
+        w -= 0.1 * 2 * x.T @ (x @ w) / len(x)
+    np.testing.assert_allclose(names["session"].run(names["w"]), w, rtol=1e-4)
+    names["session"].close()
+    names = {}
+    with pg.Graph().as_default():
+        exec(model, names)
+    weights = names["model"].named_weights()
+    hidden = np.tanh(names["x"] @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    np.testing.assert_allclose(names["activations"], hidden, atol=1e-4)
+    assert names["maps"].shape == (len(names["windows"]), 2, 8, 8)
+    assert "most probable" in capsys.readouterr().out
+    for each in ("model", "writer"):
+        names[each].close()
+
+
 def test_guide_to_checkpoints(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

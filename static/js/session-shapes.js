@@ -54,9 +54,12 @@ const landmarks = is.listOf(is.tuple(is.count, is.number));
 const settings = is.listOf(is.record(settingFields));
 const device = is.oneOf("auto", "gpu", "cpu");
 
-/** Ids of examples become names of properties and of files. @type {is.Check} */
+/**
+ * Ids of examples, and of programs from files, which have their names: they become names of properties and of files.
+ * @type {is.Check}
+ */
 export const isExampleId = (id) =>
-  typeof id === "string" && /^[a-z0-9][a-z0-9-]{0,99}$/i.test(id) && !(id in Object.prototype);
+  typeof id === "string" && /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(id) && !(id in Object.prototype);
 
 /** A program in a link. */
 export const SHARED = is.record({

@@ -125,6 +125,12 @@ def test_the_next_tokens_are_shown_as_python_computes_them(
     expect(bars).to_have_count(len(names) + (rank > len(names)))
     playground.at("next-reset").click()
     expect(sample).to_contain_text("sample 2 of")
+    expect(playground.at("next-text")).not_to_have_value(typed)
+    shown = playground.at("next-text").input_value()
+    playground.at("inspect-layers").click()
+    tokens = playground.at("inspect-text")
+    expect(tokens).to_be_visible(timeout=PATIENCE_MS)
+    assert " ".join(shown.split()).startswith(" ".join(tokens.inner_text().split()))
     after = playground.weights()
     assert all(np.array_equal(before[name], after[name]) for name in before)
 

@@ -117,7 +117,7 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "control flow": (with_graph(), "attribute .* of If 'the/If' is a graph"),
     "no output": (
         model(helper.make_node("Relu", ["x"], []), node("Relu", "x")),
-        "'Relu_0' has no first output",
+        "'Relu_0' has no outputs",
     ),
     "an opset of the future": (model(node("Relu", "x"), opset=99), "opset 99; 13 to 28 are read"),
     "kernels for other channels": (
@@ -219,6 +219,14 @@ DAMAGED: dict[str, tuple[Any, str]] = {
             weights={"i": np.asarray([0], LONG), "n": np.asarray([10**6], LONG)},
         ),
         "'m' in the ONNX file has 1000000 numbers",
+    ),
+    "a long sequence": (
+        model(
+            node("LSTM", "x w r", hidden_size=1),
+            weights={"w": np.ones((1, 4, 1), F), "r": np.ones((1, 4, 1), F)},
+            shape=[2**24, 1, 1],
+        ),
+        "LSTM, node.*elements",
     ),
     "a triangle": (
         model(node("Trilu", "x"), shape=[2**15, 2**13]),

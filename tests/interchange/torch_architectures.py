@@ -83,6 +83,19 @@ class Sequences(nn.Module):
         return self.out(functional.max_pool1d(x, 2).flatten(1))
 
 
+class Reader(nn.Module):
+    """Recurrent layers, whose initial states have the size of the batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(4, 6, batch_first=True)
+        self.gru = nn.GRU(6, 5, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(10, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.out(self.gru(self.lstm(x)[0])[0][:, -1])
+
+
 class Parts(nn.Module):
     """Two outputs, of a result that is divided."""
 

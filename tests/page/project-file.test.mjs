@@ -166,6 +166,17 @@ test("a later version is named as such", async () => {
   await assert.rejects(open(await aboutWith({ version: 0 })), /damaged/);
 });
 
+test("a program of a file keeps its name", async () => {
+  for (const id of ["file-my_net", "file-my_net 2", "file-Übung 3", "file-net.v2"]) {
+    assert.ok(isExampleId(id), id);
+    const blob = encodeProject({ ...sample(), summary: { ...SUMMARY, exampleId: id }, codes: new Map([[id, "pass"]]) }, WHEN);
+    const { project, lost } = await decodeProject(new File([blob], "a.playgrad"));
+    assert.deepEqual(lost, []);
+    assert.equal(project.codes.get(id), "pass");
+    assert.equal(project.summary.exampleId, id);
+  }
+});
+
 test("names from elsewhere change nothing", async () => {
   const names = ["__proto__", "constructor", "../../etc/passwd", "a/../b", "..", "", "C:\\x", "x".repeat(200), "toString"];
   for (const name of names) assert.equal(isExampleId(name), false, name);

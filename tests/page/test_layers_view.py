@@ -167,3 +167,15 @@ def test_an_edit_that_the_sample_cannot_hold_is_refused(
     layers: list[nn.Layer] = [nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(2)]
     with pytest.raises(pg.GraphError, match=message):
         ask(trained(layers, IMAGES) if images else dense(), edits=[edit])
+
+
+def test_a_sample_of_tokens_has_its_first_characters() -> None:
+    text = "the cat sat on the mat. the dog sat on the log. "
+    vocabulary = pg.data.Vocabulary(text)
+    x, y = vocabulary.windows(text, 8)
+    layers = [nn.Embedding(len(vocabulary), 4), nn.GRU(6, return_sequences=True)]
+    model = pg.Sequential([*layers, nn.Dense(len(vocabulary))])
+    model.compile(pg.optim.Adam(0.01), LOGITS, device="cpu")
+    model.fit(x, y, batch_size=8, epochs=1, verbose=0)
+    assert ask(model, sample=5)["sample"]["tokens"] == list(text[5:13])
+    assert ask(dense())["sample"]["tokens"] is None

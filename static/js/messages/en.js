@@ -48,7 +48,7 @@ export const en = {
   inspect: {
     title: "Inspect",
     views: "What to look at",
-    empty: "Train a network, and look inside it here.",
+    empty: "Train a network, and look inside it here. If your program runs sessions of its own, Graph shows their values.",
     asking: "Looking…",
     problem: (/** @type {string} */ message) => `This cannot be shown: ${message}`,
   },

@@ -30,7 +30,7 @@ export const zhHans = {
   inspect: {
     title: "检视",
     views: "看什么",
-    empty: "训练一个网络，然后在这里看它的内部。",
+    empty: "训练一个网络，然后在这里看它的内部。如果程序只运行自己的会话，请在“计算图”中查看各个值。",
     asking: "正在查看…",
     problem: (message) => `无法显示：${message}`,
   },

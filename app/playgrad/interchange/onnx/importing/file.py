@@ -45,7 +45,7 @@ _KINDS = {1: "f", 2: "i", 3: "s", 4: "t", 6: "floats", 7: "ints", 8: "strings"}
 
 @dataclass(frozen=True, eq=False)
 class OnnxNode:
-    """A node: an operator with the names of what it takes and gives; "" for one left out."""
+    """A node: an operator with the names of its inputs ("" for one left out) and outputs."""
 
     operator: str
     name: str
@@ -195,13 +195,16 @@ def read_node(node: Any, number: int) -> OnnxNode:
     operator = node.op_type
     if node.domain not in ("", "ai.onnx"):
         operator = f"{node.domain}.{node.op_type}"
-    inputs, outputs = tuple(node.input), tuple(node.output)
-    if not outputs or not outputs[0] or len(inputs) > MOST_NODES or len(outputs) > MOST_NODES:
+    inputs, outputs = tuple(node.input), list(node.output)
+    while outputs and not outputs[-1]:
+        outputs.pop()
+    if not outputs or len(inputs) > MOST_NODES or len(outputs) > MOST_NODES:
         raise CheckpointError(
-            f"the ONNX file is damaged: {operator[:_LONGEST_NAME]} '{name}' has no first output, "
-            f"or more than {MOST_NODES} inputs or outputs."
+            f"the ONNX file is damaged: {operator[:_LONGEST_NAME]} '{name}' has no outputs, or "
+            f"more than {MOST_NODES} inputs or outputs."
         )
-    return OnnxNode(operator[:_LONGEST_NAME], name, inputs, outputs, attributes)
+    named = tuple(each or f"unused output {i} of node {number}" for i, each in enumerate(outputs))
+    return OnnxNode(operator[:_LONGEST_NAME], name, inputs, named, attributes)
 
 
 def _attribute(value: Any) -> Any:

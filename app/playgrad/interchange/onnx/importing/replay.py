@@ -11,7 +11,7 @@ from playgrad import ops
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.interchange.onnx.importing import arrays, pointwise, resizing, windows
+from playgrad.interchange.onnx.importing import arrays, pointwise, recurrent, resizing, windows
 from playgrad.interchange.onnx.importing.call import (
     TRANSLATIONS,
     Budget,
@@ -20,7 +20,7 @@ from playgrad.interchange.onnx.importing.call import (
 )
 from playgrad.interchange.onnx.importing.file import OnnxNode, dtype_name
 
-assert arrays and pointwise and resizing and windows  # imported to fill the table
+assert arrays and pointwise and recurrent and resizing and windows  # imported to fill the table
 
 Array = np.ndarray[Any, Any]
 Value = Tensor | Array

@@ -1,0 +1,92 @@
+"""Files of projects between page and desktop: what one has begun, the other goes on with."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, expect
+
+import playgrad as pg
+from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.test_projects import PROGRAM, STEPS, curves, expect_open, menu, open_file
+from tests.cli.processes import end_of, running
+
+pytestmark = [pytest.mark.browser, pytest.mark.survival("Projects and their files")]
+
+# The same training, slower by steps: a stop comes in the middle.
+SLOW = PROGRAM.replace("time.sleep(0.05)", "time.sleep(0.2)")
+
+
+@pytest.fixture(scope="module")
+def unbroken() -> np.ndarray[Any, Any]:
+    """The losses of the program on the desktop, without an interruption."""
+    names: dict[str, Any] = {}
+    pg.reset_default_graph()
+    exec(PROGRAM.replace("model.compile(", 'model.compile(device="cpu", '), names)
+    losses: np.ndarray[Any, Any] = names["model"].history.losses
+    names["model"].close()
+    return losses
+
+
+def stopped_on_the_desktop(folder: Path) -> Path:
+    """Return the last checkpoint of a run of `SLOW` that was stopped by Ctrl+C."""
+    program, run = folder / "dropout_study.py", folder / "run"
+    program.write_text(SLOW)
+    options = ("--device", "cpu", "--checkpoint", str(run), "--every", "20")
+    with running("train", str(program), *options) as process:
+        while not list(run.glob("step-*.playgrad")) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        ended = end_of(process)
+    assert ended.code == 130, ended.err
+    return max(run.glob("step-*.playgrad"))
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_a_run_of_the_desktop_goes_on_in_the_page(
+    device: str, chromium: Browser, server: str, tmp_path: Path, unbroken: np.ndarray[Any, Any]
+) -> None:
+    path = stopped_on_the_desktop(tmp_path)
+    step = int(path.stem.removeprefix("step-"))
+    assert 20 <= step < STEPS
+    page = Playground(chromium, server)
+    try:
+        page.expect_status("ready")
+        page.choose_device(device)
+        open_file(page, path)
+        expect_open(page, "dropout_study")
+        offer = page.at("resume-offer")
+        expect(offer).to_have_text(f"Continue from step {step} of {STEPS}", timeout=PATIENCE_MS)
+        assert "trained to the end" not in page.text("console"), "nothing runs by itself"
+        page.at("resume").click()
+        page.expect_status("done")
+        steps, losses, *_ = curves(page)
+        assert steps == list(range(1, STEPS + 1))
+        np.testing.assert_allclose(losses, unbroken, rtol=1e-5, atol=1e-5)
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_a_run_of_the_page_goes_on_on_the_desktop(
+    device: str, playground: Playground, tmp_path: Path, unbroken: np.ndarray[Any, Any]
+) -> None:
+    playground.choose_device(device)
+    playground.start(SLOW)
+    playground.wait(lambda: playground.steps > 8)
+    playground.timed("stop", "stopped")
+    menu(playground, "project-save")
+    path = playground.download("project-save", tmp_path)
+    loaded = pg.load(path, device="cpu")
+    step = len(loaded.history.losses)  # type: ignore[union-attr]
+    assert 8 <= step < STEPS
+    x = np.random.default_rng(0).normal(size=(64, 6)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(np.int32)
+    history = loaded.fit(x, y, batch_size=16, epochs=40, verbose=0, resume=True)
+    np.testing.assert_allclose(history.losses, unbroken, rtol=1e-5, atol=1e-5)
+    loaded.close()

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import playgrad as pg
+from playgrad import nn
 from tests.interchange.networks import MODELS, built, lenet, predictions
 
 # Refuses every import but NumPy's and those of the standard library.
@@ -50,3 +52,26 @@ def test_the_script_needs_numpy_alone(tmp_path: Path) -> None:
     told = subprocess.run(command[:-2], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert told.returncode == 1
     assert "usage: python digits.py inputs.npy outputs.npy" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['"""\nraise SystemExit\n"""', "back\\N{slash}", "two\nlines", "ends in \\", 'a "quote"'],
+)
+def test_no_name_of_a_network_ends_the_docstring(name: str, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((3,)), nn.Dense(2)], name=name)
+    model.export(tmp_path / "model.py")
+    namespace: dict[str, Any] = {"__name__": "model"}
+    exec((tmp_path / "model.py").read_text(encoding="utf-8"), namespace)
+    assert namespace["__doc__"].startswith(f"{name}, a trained network")
+    assert "predict" in namespace
+
+
+@pytest.mark.parametrize("name", ["x²", "½", "²", "a-b", "名", "1st", "class"])
+def test_names_of_layers_become_identifiers(name: str, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((3,)), nn.Dense(2, name=name)])
+    model.export(tmp_path / "model.py")
+    namespace: dict[str, Any] = {"__name__": "model"}
+    exec((tmp_path / "model.py").read_text(encoding="utf-8"), namespace)
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_allclose(namespace["predict"](x), model.predict(x), rtol=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import builtins
 import inspect
+import json
 import keyword
 import math
 import re
@@ -82,7 +83,8 @@ def script_text(network: InferenceGraph, file: str = "model.py") -> str:
         f"    return {results}",
         "",
     ]
-    head = _HEAD.format(title=network.name, file=file, module=file.removesuffix(".py"))
+    names = {"title": network.name, "file": file, "module": file.removesuffix(".py")}
+    head = _HEAD.format_map({key: _in_docstring(name) for key, name in names.items()})
     parts = [head, *_sources(writer.called), *_weights(writer.stored), "\n".join(body), _MAIN]
     return "".join(parts)
 
@@ -100,7 +102,8 @@ class _Writer:
     def name(self, tensor: Tensor) -> str:
         """Give the tensor a name that Python accepts."""
         base = re.sub(r"\W", "_", tensor.node.name)
-        base = f"_{base}" if base[0].isdigit() else base
+        base = "".join(char if f"_{char}".isidentifier() else "_" for char in base)  # not for "²"
+        base = base if base.isidentifier() else f"_{base}"
         name, number = base, 1
         while name in self._taken:
             name, number = f"{base}_{number}", number + 1
@@ -143,6 +146,11 @@ class _Writer:
         self.called.add(kind)
         attrs_text = [f"{name}={_literal(value)}" for name, value in node.attrs.items()]
         return f"{kind}({', '.join([*inputs, *attrs_text])})"
+
+
+def _in_docstring(text: str) -> str:
+    """Escape what would end the docstring: names may come from a file of someone else's."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _literal(value: Any) -> str:

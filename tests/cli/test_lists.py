@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import playgrad as pg
+from playgrad import nn
 from playgrad.devices.registry import close_gpus, gpu, save_tuning
 from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
@@ -39,6 +41,18 @@ def test_export_converts_and_lists(capsys: pytest.CaptureFixture[str], tmp_path:
     np.testing.assert_array_equal(load(target)["dense_1/kernel"], tensors["dense_1/kernel"])
     code, out, _ = run(capsys, "export", target)
     assert (code, out) == (0, "dense_1/kernel  float32  (2, 3)\n1 tensors, 6 numbers\n")
+
+
+def test_export_keeps_the_layers_in_safetensors(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model = pg.Sequential([pg.Input((2,)), nn.Dense(3)])
+    source, target = tmp_path / "w.safetensors", tmp_path / "copy.safetensors"
+    model.export(source)
+    for written in (target, source):  # over itself, too
+        assert run(capsys, "export", source, written)[0] == 0
+        x = np.ones((1, 2), np.float32)
+        np.testing.assert_array_equal(pg.load_model(written).predict(x), model.predict(x))
 
 
 @pytest.mark.gpu

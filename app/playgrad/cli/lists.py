@@ -70,7 +70,7 @@ def convert(source: str, target: Path | None, format: str | None = None) -> int:
     if target is not None:
         chosen = format_of(target, format).name
         if chosen in io.FORMATS and reader_of(source) is WEIGHTS:
-            io.save(tensors, target, chosen)
+            io.save(tensors, target, chosen, io.load_metadata(source))
             print(f"{len(tensors)} tensors written to {target}")
         else:
             load_model(source).export(target, chosen)

@@ -68,6 +68,16 @@ def test_networks_keep_names_and_predict_the_same(name: str, tmp_path: Path) -> 
     check_same(model, other, [x])
 
 
+def test_inputs_named_like_layers_or_in_a_scope_get_other_names(tmp_path: Path) -> None:
+    one, two = pg.Input((3,), name="features"), pg.Input((3,), name="left/input")
+    three = pg.Input((3,), name="left_input")
+    joined = nn.Add()([one, two, nn.Dense(3)(three)])
+    model = pg.Model([one, two, three], nn.Dense(2, name="features")(joined))
+    other = exported(model, tmp_path)
+    assert [each.name for each in other.inputs] == ["features_1", "left_input", "left_input_1"]
+    check_same(model, other, [np.random.default_rng(i).normal(size=(4, 3)) for i in range(3)])
+
+
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))
 def test_activations_are_the_same(name: str, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((7,)), nn.Dense(9), nn.Activation(name)])

@@ -46,6 +46,7 @@ class CallGraph:
         self.names: list[str] = [layer["name"] for layer in config["layers"]]
         self.calls: list[KerasCall] = []
         self._made: dict[str, KerasCall] = {}
+        self._input_names: dict[str, str] = {}
         counts: dict[int, int] = {}
         for step in config["steps"]:
             if "node" in step:
@@ -63,7 +64,17 @@ class CallGraph:
                 "this format have layers only.",
                 hint="Use a layer, such as nn.Add, or export the model as ONNX.",
             )
-        return KerasCall(None, 0, [], [f"{node['name']}:0"], node["attrs"])
+        tensor = f"{node['name']}:0"
+        self._input_names[tensor] = self._free_name(node["name"].replace("/", "_"))
+        return KerasCall(None, 0, [], [tensor], node["attrs"])
+
+    def _free_name(self, base: str) -> str:
+        """Return a name for an input, which Keras counts among the layers, unlike all others."""
+        taken = {*self.names, *self._input_names.values()}
+        name, number = base, 1
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        return name
 
     def _add(self, call: KerasCall) -> None:
         self.calls.append(call)
@@ -71,7 +82,9 @@ class CallGraph:
 
     def name(self, call: KerasCall) -> str:
         """Return the name of the layer that is called, or of an input."""
-        return call.outputs[0].partition(":")[0] if call.layer is None else self.names[call.layer]
+        if call.layer is None:
+            return self._input_names[call.outputs[0]]
+        return self.names[call.layer]
 
     def place(self, tensor: str) -> list[Any]:
         """Return a tensor as [name of the layer, number of the call, number of the output]."""

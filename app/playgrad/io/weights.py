@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -186,6 +187,7 @@ def write_file(path: str | Path, content: bytes | memoryview) -> None:
     Raises:
         CheckpointError: it cannot be written.
     """
+    _check_name(path)
     try:
         write_whole(path, content)
     except OSError as error:
@@ -194,6 +196,16 @@ def write_file(path: str | Path, content: bytes | memoryview) -> None:
             hint="Free some space or choose another folder. "
             "A file that had this name before is unchanged.",
         ) from None
+
+
+def _check_name(path: str | Path) -> None:
+    """Raise a CheckpointError if no file can have this name."""
+    try:
+        if b"\0" not in os.fsencode(path):
+            return
+    except UnicodeEncodeError:  # half of a pair of UTF-16
+        pass
+    raise CheckpointError(f"{str(path)!r} is not a valid name of a file.")
 
 
 def load_metadata(file: str | Path | bytes) -> dict[str, str]:
@@ -242,8 +254,7 @@ def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> by
         CheckpointError: it cannot be read, or is far too large.
     """
     path = Path(path)
-    if "\0" in str(path):
-        raise CheckpointError(f"cannot read {str(path)!r}: the name is not valid.")
+    _check_name(path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import playgrad as pg
+from playgrad import nn
+from playgrad.errors import CheckpointError
 from playgrad.interchange.formats import FORMATS, Format
 
 ROOT = Path(__file__).parents[2]
@@ -28,3 +31,14 @@ def test_the_page_says_it_before_saving() -> None:
     offered = [each for each in FORMATS if each.name not in NOT_IN_THE_PAGE]
     said = re.findall(r'title: "[^"]*", about: "[^"]*", lacks: "([^"]*)"', text)
     assert sorted(said) == sorted(each.lacks for each in offered)
+
+
+@pytest.mark.parametrize("name", ["run", "run.PLAYGRAD", "run.h5"])
+def test_unknown_endings_lead_to_the_formats_and_to_checkpoints(name: str, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
+    for write in (model.save, model.export):
+        with pytest.raises(
+            CheckpointError, match=r"\(\.onnx\).*model\.save writes \.playgrad files"
+        ):
+            write(tmp_path / name)
+    assert not list(tmp_path.iterdir())

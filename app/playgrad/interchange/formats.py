@@ -14,6 +14,7 @@ from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
+from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import encode_checked, write_file
 from playgrad.nn.layer import Layer
 
@@ -129,7 +130,9 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
             return each
     known = ", ".join(f"{each.name} ({each.ending})" for each in FORMATS)
     asked = f"no format is called '{name}'" if name else f"no format has the ending of '{path}'"
-    raise CheckpointError(f"{asked}.", hint=f"The formats are: {known}.")
+    raise CheckpointError(
+        f"{asked}.", hint=f"The formats are: {known}. model.save writes {ENDING} files."
+    )
 
 
 def export(model: Exported, path: str | Path, name: str | None = None) -> None:

@@ -74,3 +74,12 @@ def test_a_path_with_another_ending_is_read_as_weights(
 def test_the_last_reader_takes_any_bytes() -> None:
     assert READERS[-1] is WEIGHTS
     assert reader_of(b"") is WEIGHTS
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_devices_and_folders_are_not_read(reader: Reader, tmp_path: Path) -> None:
+    for name, target, what in (("a", "/dev/null", "not an ordinary file"), ("b", ".", "a folder")):
+        link = tmp_path / f"{name}{reader.endings[0]}"
+        link.symlink_to(target)
+        with pytest.raises(CheckpointError, match=f"cannot read '.*': it is {what}"):
+            pg.load_model(link)

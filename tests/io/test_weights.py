@@ -122,9 +122,10 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["zero\0.npz", "half\ud800.npz"])
 def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
-    for use in (lambda path: save(TENSORS, path), load):
-        with pytest.raises(CheckpointError, match="is not a valid name of a file"):
-            use(tmp_path / name)
+    with pytest.raises(CheckpointError, match="is not a valid name of a file"):
+        save(TENSORS, tmp_path / name)
+    with pytest.raises(CheckpointError, match="is not a valid name of a file"):
+        load(tmp_path / name)
 
 
 def test_a_model_loads_what_it_saved(tmp_path: Path) -> None:

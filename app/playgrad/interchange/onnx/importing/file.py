@@ -16,6 +16,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.interchange.onnx.importing.call import MOST_NUMBERS
+from playgrad.io.weights import read_file
 
 Array = np.ndarray[Any, Any]
 
@@ -107,13 +108,7 @@ def read_graph(file: str | Path | bytes) -> OnnxGraph:
         raise CheckpointError(
             "reading ONNX needs the package onnx.", hint='Install it: pip install "playgrad[onnx]"'
         ) from None
-    if isinstance(file, bytes):
-        content = file
-    else:
-        try:
-            content = Path(file).read_bytes()
-        except OSError as error:
-            raise CheckpointError(f"cannot read {file}: {error.strerror}.") from None
+    content = file if isinstance(file, bytes) else read_file(file)
     model = onnx_ml_pb2.ModelProto()
     try:
         model.ParseFromString(content)

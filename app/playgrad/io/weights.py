@@ -290,11 +290,11 @@ def check_match(tensors: Mapping[str, T], expected: Mapping[str, Any]) -> dict[s
     """
     missing = [name for name in expected if name not in tensors]
     unknown = [name for name in tensors if name not in expected]
-    if missing or unknown:
+    differences = [f"it needs {_list(missing)}, not in the file"] if missing else []
+    differences += [f"the file has {_list(unknown)}, not in the model"] if unknown else []
+    if differences:
         raise CheckpointError(
-            "the weights do not belong to this model:"
-            + (f" it needs {_list(missing)}, not in the file;" if missing else "")
-            + (f" the file has {_list(unknown)}, not in the model;" if unknown else ""),
+            f"the weights do not belong to this model: {'; '.join(differences)}.",
             hint=f"{_SAME} pg.match_weights(model, file) matches other names and layouts.",
         )
     for name, spec in expected.items():

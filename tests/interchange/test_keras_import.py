@@ -275,6 +275,14 @@ CONFIGS: dict[str, tuple[Change, str]] = {
         ),
         "no activation",
     ),
+    "a lambda": (  # Keras writes the bytecode, the defaults and the closure
+        lambda c: layer(c, 1)["config"].__setitem__("activation", {"value": ["4wE=", None, None]}),
+        "no activation",
+    ),
+    "a list of activations": (
+        lambda c: layer(c, 1)["config"].__setitem__("activation", ["relu"]),
+        "no activation",
+    ),
     "a huge layer": (lambda c: layer(c, 1)["config"].__setitem__("units", 2**60), "Keras file"),
     "text as number": (lambda c: layer(c, 1)["config"].__setitem__("units", "x"), "a whole number"),
     "a huge input": (

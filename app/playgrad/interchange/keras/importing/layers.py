@@ -113,7 +113,7 @@ def _argument(key: str, value: Any, place: str) -> Any:
             kind = _OTHER_KINDS.get(class_name) or snake_case(class_name)
             arguments = {k: v for k, v in keras_config(value).items() if v is not None}
             return {"kind": kind, **arguments}
-    if key.endswith("activation") and (is_object or value not in {None, *ACTIVATIONS}):
+    if key.endswith("activation") and (is_object or value not in (None, *ACTIVATIONS)):
         raise CheckpointError(f"{place}: playgrad has no activation {value!r:.80}.")
     if key == "axis" and isinstance(value, list) and len(value) == 1:
         return value[0]

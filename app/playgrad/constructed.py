@@ -6,8 +6,8 @@ import inspect
 from typing import Any, Self
 
 
-class Constructed:
-    """Base class of objects that remember the arguments of their constructors."""
+class _Recorded:
+    """Keeps what a constructor was called with."""
 
     _passed: tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -24,3 +24,10 @@ class Constructed:
         bound = dict(list(signature.bind(self, *args, **kwargs).arguments.items())[1:])
         more = next((p.name for p in parameters if p.kind == p.VAR_KEYWORD), "")
         return bound | bound.pop(more, {})
+
+
+class Constructed(_Recorded):
+    """Base class of objects that remember the arguments of their constructors."""
+
+    def __init__(self) -> None:
+        """Take no arguments, unless a subclass does."""

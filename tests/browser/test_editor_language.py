@@ -134,7 +134,7 @@ def test_a_whole_program_is_translated_as_one_change(editor: Playground) -> None
         "import playgrad as pg\n"
         "from playgrad import nn\n"
         "model = pg.Sequential([pg.Input((28, 28)), nn.Flatten()])\n"
-        "model.save_weights('m.safetensors')"
+        "model.save('m.keras')"
     )
     editor.page.keyboard.press("Control+z")
     assert code(editor) == before

@@ -192,5 +192,7 @@ def test_umap_is_of_the_step_at_which_it_began(playground: Playground) -> None:
     update.click()
     expect(playground.at("umap-progress")).to_be_visible()
     assert not np.array_equal(places(playground), first)
+    if update.count():  # the values of the last step came after the click
+        update.click()
     expect(update).to_have_count(0)
     playground.runs_well()

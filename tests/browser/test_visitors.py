@@ -82,9 +82,30 @@ def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str, tmp_path
         phone.close()
 
 
+def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None:
+    """In each width of the page there is room to tell them apart."""
+    page, before = desk.page, desk.page.viewport_size
+    assert before
+    desk.draw([(0.5, 0.2), (0.5, 0.8)])
+    expect(desk.at("digit-prediction")).not_to_have_text("–", timeout=PATIENCE_MS)
+    try:
+        for width in (768, 1024, 1280, 1366):
+            page.set_viewport_size({"width": width, "height": 768})
+            page.wait_for_timeout(300)
+            bars = page.locator(".digit .probability").evaluate_all(BARS)
+            assert len(bars) == 10
+            assert max(whole for _, whole, _ in bars) - min(whole for _, whole, _ in bars) < 1
+            for filled, whole, percent in bars:
+                assert whole >= 60, width
+                assert filled == pytest.approx(whole * percent / 100, abs=1), width
+    finally:
+        page.set_viewport_size(before)
+        desk.at("digit-clear").click()
+
+
 def test_notes_of_inspect_are_inside_it(desk: Playground) -> None:
     desk.at("tab-inspect").click()
-    note = desk.at("inspect").locator(".figure-empty")
+    note = desk.at("inspect").locator(".inspect-body .hint")
     expect(note).to_be_visible()
     panel, words = desk.at("inspect").bounding_box(), note.bounding_box()
     assert panel and words
@@ -116,27 +137,6 @@ def test_header_and_editor_have_room_for_what_they_show(desk: Playground) -> Non
             assert page.evaluate("document.documentElement.scrollWidth") <= width
     finally:
         page.set_viewport_size(before)
-
-
-def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None:
-    """In each width of the page there is room to tell them apart."""
-    page, before = desk.page, desk.page.viewport_size
-    assert before
-    desk.draw([(0.5, 0.2), (0.5, 0.8)])
-    expect(desk.at("digit-prediction")).not_to_have_text("–", timeout=PATIENCE_MS)
-    try:
-        for width in (768, 1024, 1280, 1366):
-            page.set_viewport_size({"width": width, "height": 768})
-            page.wait_for_timeout(300)
-            bars = page.locator(".digit .probability").evaluate_all(BARS)
-            assert len(bars) == 10
-            assert max(whole for _, whole, _ in bars) - min(whole for _, whole, _ in bars) < 1
-            for filled, whole, percent in bars:
-                assert whole >= 60, width
-                assert filled == pytest.approx(whole * percent / 100, abs=1), width
-    finally:
-        page.set_viewport_size(before)
-        desk.at("digit-clear").click()
 
 
 def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None:

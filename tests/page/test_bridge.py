@@ -72,8 +72,10 @@ def digits_for_clothes() -> Iterator[None]:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Exception | None]:
     """Runs a program on the CPU, and returns its error."""
     monkeypatch.setenv("PLAYGRAD_DEVICE", "cpu")
-    for name in ("keras", "tensorflow", "torch"):  # as in the page, which has none of them
-        monkeypatch.setitem(sys.modules, name, None)
+    absent = ("keras", "tensorflow", "torch")  # as in the page
+    for name in (*absent, *sys.modules):
+        if name.partition(".")[0] in absent:
+            monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.chdir(tmp_path)
 
     def run_one(code: str) -> Exception | None:

@@ -1,6 +1,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
+import { onResize } from "../observe.js";
 import { Icon } from "./icons.js";
 
 /**
@@ -20,11 +21,7 @@ export function StatusSentence({ text, isPlain }) {
 
   useLayoutEffect(() => setOpen(false), [text]);
   useLayoutEffect(look, [text, isOpen]);
-  useEffect(() => {
-    const observer = new ResizeObserver(look);
-    observer.observe(/** @type {HTMLElement} */ (place.current));
-    return () => observer.disconnect();
-  }, []);
+  useEffect(() => onResize(/** @type {HTMLElement} */ (place.current), look), []);
 
   const label = t().status.whole;
   return html`

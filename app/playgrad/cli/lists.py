@@ -68,14 +68,13 @@ def convert(source: str, target: Path | None, format: str | None = None) -> int:
         target = Path(source).with_suffix(format_of(source, format).ending)
     tensors = _tensors(source)
     if target is not None:
-        chosen = format_of(target, format).name
-        if chosen in io.FORMATS and reader_of(source) is WEIGHTS:
-            io.save(tensors, target, chosen, io.load_metadata(source))
+        chosen = format_of(target, format)
+        if chosen.name in io.FORMATS and reader_of(source) is WEIGHTS:
+            io.save(tensors, target, chosen.name, io.load_metadata(source))
             print(f"{len(tensors)} tensors written to {target}")
         else:
-            load_model(source).export(target, chosen)
-            lacks = format_of(target, chosen).lacks
-            print(f"the model of {source} written to {target}, without {lacks}")
+            load_model(source).export(target, chosen.name)
+            print(f"the model of {source} written to {target}, without {chosen.lacks}")
         return 0
     print_table(
         [[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playgrad.interchange.keras.importing.file import is_keras_file
-from playgrad.interchange.keras.importing.model import model_from_keras
-from playgrad.interchange.onnx.importing.model import model_from_onnx
 from playgrad.io.project_archive import ENDING, is_project
 from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
@@ -40,9 +38,22 @@ def _is_onnx(content: bytes) -> bool:
     return content[:1] == b"\x08" and content[4:9] != b"\0\0\0\0{"
 
 
-ONNX = Reader("onnx", (".onnx",), _is_onnx, model_from_onnx)
+def _from_onnx(file: File) -> Model:
+    # Imported here, as below: the library starts without these modules.
+    from playgrad.interchange.onnx.importing.model import model_from_onnx
 
-KERAS = Reader("keras", (".keras",), is_keras_file, model_from_keras)
+    return model_from_onnx(file)
+
+
+def _from_keras(file: File) -> Model:
+    from playgrad.interchange.keras.importing.model import model_from_keras
+
+    return model_from_keras(file)
+
+
+ONNX = Reader("onnx", (".onnx",), _is_onnx, _from_onnx)
+
+KERAS = Reader("keras", (".keras",), is_keras_file, _from_keras)
 
 PROJECT = Reader("project", (ENDING,), is_project, load)
 

@@ -16,12 +16,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from bench import parallel, report, startup
-from bench.browser import Tab, chromium
+from bench.browser import Tab, chromium, opened_tab
 from bench.desktop import measure as measure_desktop
 from bench.install import install, installed
 from bench.paths import DATA, VAR
 from bench.report import MINE, Row
-from bench.server import peers_app, playgrad_app, serving
+from bench.server import playgrad_app, serving
 from bench.workload_files import write
 from bench.workloads import WORKLOADS
 
@@ -55,12 +55,7 @@ def main(arguments: list[str]) -> int:
     results: dict[str, Any] = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
     rows: list[Row] = []
     if "page" in options.parts or "startup" in options.parts:
-        with (
-            serving(peers_app()) as peers,
-            serving(playgrad_app()) as playgrad,
-            chromium(options.hardware) as browser,
-        ):
-            tab = Tab(browser, peers, playgrad, options.patience)
+        with opened_tab(options.patience, options.hardware) as tab:
             if "page" in options.parts:
                 rows += _page(tab, _chosen(IN_PAGE, here, options), options, results)
             if "startup" in options.parts:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from bench.paths import BENCH, WEB
+from bench.server import peers_app, playgrad_app, serving
 
 Outcome = dict[str, Any]
 
@@ -174,3 +175,14 @@ def chromium(hardware: bool = False) -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def opened_tab(seconds: float, hardware: bool = False) -> Iterator[Tab]:
+    """Start both servers and Chromium; an answer may take so many seconds."""
+    with (
+        serving(peers_app()) as peers,
+        serving(playgrad_app()) as playgrad,
+        chromium(hardware) as browser,
+    ):
+        yield Tab(browser, peers, playgrad, seconds)

@@ -16,9 +16,8 @@ import subprocess
 import sys
 from typing import Any
 
-from bench.browser import Tab, chromium
+from bench.browser import opened_tab
 from bench.paths import ROOT
-from bench.server import peers_app, playgrad_app, serving
 
 NETWORKS = {
     "MNIST MLP": ((28, 28), '[nn.Flatten(), nn.Dense(128, "relu"), nn.Dense(10)]'),
@@ -105,12 +104,7 @@ def main(arguments: list[str]) -> int:
         for network in NETWORKS:
             print(row("wgpu-py", network, on_desktop(program(network, options.copies))))
     if "page" in options.parts:
-        with (
-            serving(peers_app()) as peers,
-            serving(playgrad_app()) as playgrad,
-            chromium(options.hardware) as browser,
-        ):
-            tab = Tab(browser, peers, playgrad, 300)
+        with opened_tab(300, options.hardware) as tab:
             for network in NETWORKS:
                 ran = tab.run_playgrad(program(network, options.copies), "gpu")
                 if "error" in ran:

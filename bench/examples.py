@@ -14,9 +14,8 @@ import sys
 import time
 from typing import Any
 
-from bench.browser import Tab, chromium
+from bench.browser import Tab, opened_tab
 from bench.paths import ROOT
-from bench.server import peers_app, playgrad_app, serving
 from playgrad import paths
 
 HOSTS = {
@@ -104,12 +103,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     failed = False
     rows: dict[str, list[str]] = {}
-    with (
-        serving(peers_app()) as peers,
-        serving(playgrad_app()) as playgrad,
-        chromium(options.hardware) as browser,
-    ):
-        tab = Tab(browser, peers, playgrad, options.patience)
+    with opened_tab(options.patience, options.hardware) as tab:
         for name in options.only:
             for host in options.hosts:
                 device = HOSTS[host]

@@ -20,8 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from bench.browser import Tab, chromium
-from bench.server import peers_app, playgrad_app, serving
+from bench.browser import opened_tab
 
 POINTS = """
 import playgrad as pg
@@ -164,17 +163,12 @@ def main() -> None:
     chosen: Callable[[View], bool] = lambda view: (  # noqa: E731
         not options.view or any(view.name.startswith(name) for name in options.view)
     )
-    with (
-        serving(peers_app()) as peers,
-        serving(playgrad_app()) as playgrad,
-        chromium(options.hardware) as browser,
-    ):
-        tab = Tab(browser, peers, playgrad, 120)
+    with opened_tab(120, options.hardware) as tab:
         for device in options.device or PROGRAMS:
             title, program = PROGRAMS[device]
             with tab.page() as page:
                 page.set_viewport_size({"width": 1440, "height": 900})
-                start(page, playgrad, device, program)
+                start(page, tab.playgrad, device, program)
                 rows = [
                     measure(page, view, options.rounds, options.seconds)
                     for view in VIEWS

@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from bench.browser import Tab, chromium
-from bench.server import peers_app, playgrad_app, serving
+from bench.browser import opened_tab
 
 PROGRAM = """
 import json, statistics, time
@@ -74,12 +73,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| network | device | first ms | image ms | slowest | training step ms | image / step |")
     print("|---|---|---|---|---|---|---|")
-    with (
-        serving(peers_app()) as peers,
-        serving(playgrad_app()) as playgrad,
-        chromium(options.hardware) as browser,
-    ):
-        tab = Tab(browser, peers, playgrad, 300)
+    with opened_tab(300, options.hardware) as tab:
         for device in options.device or DEVICES:
             ran = tab.run_playgrad(PROGRAM, device)
             if "error" in ran:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.nn.small_models import LABELS, X, classifier
 @pytest.mark.gpu
 def test_data_of_another_shape_takes_the_place_of_the_old() -> None:
     host = registry.gpu(0).host
+    gc.collect()  # what earlier tests left in cycles must not be freed between two readings
     before = host.stats()["bytes"]
     model = classifier("gpu")
     taken = []

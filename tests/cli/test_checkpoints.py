@@ -97,6 +97,20 @@ def test_a_completed_run_is_reported_again_and_not_trained(
     assert "going on after step 120" in err and "epoch" not in err
 
 
+def test_a_completed_run_goes_on_if_it_is_to_be_longer(
+    program: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = result_of(run(capsys, *arguments(program, tmp_path / "whole", "--epochs", 3)))
+    run(capsys, *arguments(program, folder))
+    code, _, err = run(capsys, *arguments(program, folder, "--resume", "--epochs", 1))
+    assert code == 1
+    assert "2 epochs (120 steps) of this training, but only 1 epoch (60 steps) are asked" in err
+    assert steps_of(files(folder)[-1]) == 120
+    ended = result_of(run(capsys, *arguments(program, folder, "--resume", "--epochs", 3)))
+    expect_same_end(ended, whole, folder, tmp_path / "whole")
+    assert steps_of(files(folder)[-1]) == 180
+
+
 def test_resume_without_a_checkpoint_trains_from_the_start(
     program: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

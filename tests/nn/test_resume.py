@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, NonFiniteError
+from playgrad.runtime.options import get_options, options_set
 from playgrad.training import run_record
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.training_loop import TrainingLoop
@@ -242,6 +244,64 @@ def test_what_does_not_change_the_network_may_change() -> None:
     stopped = run(_other, stop_at=8)
     resumed = run(lambda: _other([nn.Dense(8, "tanh"), nn.Dense(2)]), stopped.checkpoints[-1])
     assert len(resumed.histories[0].losses) == 30
+
+
+@pytest.mark.parametrize("callbacks", [None, [nn.LambdaCallback()]])  # chunks span epochs or not
+def test_more_epochs_than_were_completed(callbacks: Any) -> None:
+    def program(epochs: int) -> Trained:
+        model = classifier()
+        return Trained([model], [model.fit(X, LABELS, 8, epochs, 0, callbacks)])
+
+    undisturbed = run(lambda: program(5))
+    completed = run(lambda: program(2)).checkpoints[-1]
+    expect_same(run(lambda: program(5), completed), undisturbed)
+    with pytest.raises(CheckpointError, match=r"2 epochs \(12 steps\) .* only 1 epoch \(6 steps\)"):
+        run(lambda: program(1), completed)
+
+
+@pytest.mark.parametrize("way", ["arrays", "callbacks", "data set"])
+def test_an_epoch_that_was_cut_short_is_completed(way: str) -> None:
+    def program(**length: int) -> Trained:
+        model = classifier()
+        data = (X, LABELS)
+        if way == "data set":  # whose length is not known
+            data = (pg.data.Dataset.from_tensor_slices(data).filter(lambda *_: True).batch(8),)  # type: ignore[assignment]
+        callbacks = [nn.LambdaCallback()] if way == "callbacks" else None
+        size = {} if way == "data set" else {"batch_size": 8}
+        with options_set(replace(get_options(), **length)):
+            history = model.fit(*data, **size, epochs=3, verbose=0, callbacks=callbacks)  # type: ignore[arg-type]
+        return Trained([model], [history])
+
+    undisturbed = run(lambda: program(epochs=3))
+    for steps in (6, 9, 12, 17):
+        completed = run(lambda steps=steps: program(steps=steps)).checkpoints[-1]  # type: ignore[misc]
+        assert Checkpoint.decode(completed).info()["finished"]
+        expect_same(run(lambda: program(epochs=3), completed), undisturbed)
+
+
+def test_a_training_that_others_followed_keeps_its_length() -> None:
+    def program(first: int, second: int) -> Trained:
+        model = classifier()
+        return Trained([model], [model.fit(X, LABELS, 8, n, 0) for n in (first, second)])
+
+    recorded = run(lambda: program(2, 2)).checkpoints[-1]
+    expect_same(run(lambda: program(2, 3), recorded), run(lambda: program(2, 3)))
+    for epochs in (1, 3):
+        with pytest.raises(CheckpointError, match=r"training number 1 of .* had 2 epochs \(12 st"):
+            run(lambda epochs=epochs: program(epochs, 2), recorded)  # type: ignore[misc]
+
+
+def test_a_training_that_a_callback_ended_cannot_be_longer() -> None:
+    def program(epochs: int) -> Trained:
+        model = classifier()
+        stopping = nn.EarlyStopping(monitor="loss", patience=1, min_delta=100.0)
+        return Trained([model], [model.fit(X, LABELS, 8, epochs, 0, stopping)])
+
+    recorded = run(lambda: program(8))
+    assert recorded.histories[0].epoch == [0, 1]
+    expect_same(run(lambda: program(8), recorded.checkpoints[-1]), recorded)
+    with pytest.raises(CheckpointError, match=r"a callback ended .* after 2 epochs .* go on to 9"):
+        run(lambda: program(9), recorded.checkpoints[-1])
 
 
 def test_models_in_another_order_are_refused() -> None:

@@ -11,6 +11,7 @@ from playgrad.errors import DeviceLostError, GraphError
 from playgrad.models.shared_session import is_data, shared_session
 from playgrad.training.checkpoint import FitRecord, State
 from playgrad.training.recipe import Recipe
+from playgrad.training.resumed_length import Length
 from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 
@@ -24,6 +25,7 @@ class RunningFit(Protocol):
         first: the optimizer's iterations before the first step.
         done: the number of steps done.
         has_ended: whether it is completed.
+        length: the epochs and steps that the program asks for.
     """
 
     recipe: Recipe
@@ -32,6 +34,7 @@ class RunningFit(Protocol):
     first: int
     done: int
     has_ended: bool
+    length: Length
 
     def record(self) -> FitRecord:
         """Return the fit as it is between two chunks of steps."""

@@ -14,6 +14,7 @@ from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
 from playgrad.training.resume import resume
+from playgrad.training.resumed_length import Length
 from playgrad.training.state import TrainingState
 from playgrad.training.training_data import ArrayData, StreamedData
 from playgrad.training.training_loop import TrainingLoop
@@ -56,7 +57,8 @@ def fit(
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step)
                     if settings.resume and not is_rest:
-                        undone = resume(recipe, state, step, facts, settings)
+                        whole = Length.of(settings, length)
+                        undone = resume(recipe, state, step, facts, settings, whole)
                     loop = TrainingLoop(
                         recipe, state, step, test, facts, length, model, undone, is_rest
                     )

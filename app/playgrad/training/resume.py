@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from playgrad.errors import CheckpointError
@@ -16,6 +15,7 @@ from playgrad.training.checkpoint import Checkpoint, FitRecord, ModelRecord, Sta
 from playgrad.training.fit_settings import Settings
 from playgrad.training.model_record import model_record
 from playgrad.training.recipe import Recipe
+from playgrad.training.resumed_length import Length, check_unchanged, continued
 from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 
@@ -29,16 +29,19 @@ def resume(
     step: TrainStep,
     data: Mapping[str, int],
     settings: Settings,
+    length: Length,
 ) -> FitRecord:
     """Give a loaded model the state of the training in its file; return the fit that goes on.
 
     Args:
         step: the training step that was built.
         data: what the order of samples depends on.
+        length: the epochs and steps that are asked for.
 
     Raises:
         CheckpointError: the model was not loaded from a file with a training, or the network, the
-            data or the settings differ from those in the file.
+            data or the settings differ from those in the file, or more was trained than is asked
+            for.
     """
     checkpoint = state.loaded
     fits = [] if checkpoint is None else checkpoint.fits
@@ -50,13 +53,9 @@ def resume(
         )
     recorded = fits[-1]
     now = model_record(recipe.network, recipe, state.input_maximum, 0)
-    take_over(recipe, step, now, data, settings.facts(), checkpoint, recorded)
+    resumed = take_over(recipe, step, now, data, settings.facts(), length, checkpoint, recorded)
     state.loaded = None  # its values are those of the model now
-    done, steps = recorded.epochs_ended, settings.steps
-    goes_on = settings.rounds > done if steps is None else steps > recorded.step
-    if recorded.outcome == "completed" and goes_on:
-        return replace(recorded, outcome="running")
-    return recorded
+    return resumed
 
 
 def take_over(
@@ -65,27 +64,40 @@ def take_over(
     now: ModelRecord,
     data: Mapping[str, int],
     settings: Mapping[str, Any],
+    length: Length,
     checkpoint: Checkpoint,
     recorded: FitRecord,
-) -> None:
+) -> FitRecord:
     """Give a model whose training step has been built the state of a checkpoint.
 
     Args:
         now: describes the model.
         data, settings: what the order of samples depends on.
+        length: the epochs and steps that are asked for.
         recorded: the fit of ``checkpoint`` that is to go on.
 
+    Returns:
+        ``recorded`` as it goes on; see `continued`.
+
     Raises:
-        CheckpointError: the network, the data or the settings differ from those in the checkpoint.
+        CheckpointError: the network, the data or the settings differ from those in the checkpoint,
+            or the training cannot have this length any more.
     """
     before = checkpoint.models[recorded.model]
     state = checkpoint.states[before.state]
     assert state is not None
     check_fits(before, now, recorded.data, data)
     _check_settings(recorded.settings, settings)
+    resumed = recorded
+    if recorded is checkpoint.fits[-1]:
+        resumed = continued(recorded, length)
+    else:
+        number = next(i for i, fit in enumerate(checkpoint.fits, 1) if fit is recorded)
+        check_unchanged(recorded, number, length)
     network = recipe.network
     load_state(network, without_old_rate(state, before, now, recipe.optimizer))
     step.resume(network.session, recorded.step_state)
+    return resumed
 
 
 def _check_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

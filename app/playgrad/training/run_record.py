@@ -73,7 +73,8 @@ class RunRecord:
             if it has to train from its first step.
 
         Raises:
-            CheckpointError: the network or the data differ from those in the checkpoint.
+            CheckpointError: the network or the data differ from those in the checkpoint, or more
+                was trained than the program asks for.
         """
         if self._unsent:
             with suppress(PlaygradError):  # as in `end`
@@ -232,10 +233,16 @@ class RunRecord:
                 hint=HINT,
             )
         now, present = self._checkpoint.models[model], fit.record()
-        take_over(
-            fit.recipe, fit.step, now, present.data, present.settings, self._resumed, recorded
+        return take_over(
+            fit.recipe,
+            fit.step,
+            now,
+            present.data,
+            present.settings,
+            fit.length,
+            self._resumed,
+            recorded,
         )
-        return recorded
 
 
 def _failure(recorded: FitRecord) -> BaseException:

@@ -24,6 +24,7 @@ from playgrad.training.observers import Observers
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
+from playgrad.training.resumed_length import Length
 from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
@@ -95,14 +96,11 @@ class TrainingLoop:
 
     def run(self, settings: Settings) -> History:
         """Train for the epochs of ``settings``, or for exactly its ``steps``."""
-        epochs, steps, callbacks = settings.rounds, settings.steps, settings.callbacks
+        callbacks = settings.callbacks
         self.initial_epoch = settings.initial_epoch
         self.facts_of_settings = settings.facts()
-        length = self.steps_per_epoch
-        self.total = steps or epochs * (length or 0)  # 0: not known
-        if steps is not None:
-            epochs = steps if length is None else -(-steps // length)
-        self.epochs = epochs
+        self.length = Length.of(settings, self.steps_per_epoch)
+        self.total, self.epochs = self.length.steps, self.length.epochs
         self.callbacks = callbacks
         self.in_order = sorted(callbacks, key=lambda callback: callback.runs_last)
         self.observers = Observers.of(callbacks)

@@ -34,12 +34,16 @@ class TestNames:
         names = [ops.constant(1.0).node.name for _ in range(3)]
         assert names == ["constant", "constant_1", "constant_2"]
 
-    @pytest.mark.parametrize("name", ["a b", "a:0", "/a", "a/", "a//b"])
+    @pytest.mark.parametrize("name", [" ", "a\tb", "a\n", " a", "a /b", "a:0", "/a", "a/", "a//b"])
     def test_that_cannot_be_written_are_refused(self, graph, name):
         with pytest.raises(GraphError, match="cannot name an operation or a scope"):
             ops.constant(1.0, name=name)
         with pytest.raises(GraphError, match="cannot name"), name_scope(name):
             pass
+
+    def test_that_contain_blanks_and_other_marks(self, graph):
+        for name in ("a b", "a  b/c d", "ü.1", "(a)"):
+            assert ops.constant(1.0, name=name).node.name == name
 
     def test_that_are_taken_are_numbered(self, graph):
         a = ops.constant(1.0, name="a")

@@ -24,8 +24,8 @@ Array = np.ndarray[Any, Any]
 # Keras converts batches to torch by a protocol that NumPy 2 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
-TORCH_CANNOT = {"layer_normalization of columns"}
-"""Keras normalizes along any axis, but with torch along the last one only."""
+TORCH_CANNOT = {"layer_normalization of columns", "layer_normalization of each channel"}
+"""Keras normalizes along any axis, but with torch along the last ones only."""
 
 
 def exported(model: pg.Model, folder: Path) -> Any:
@@ -189,6 +189,24 @@ def test_the_learning_rate_is_the_present_one(tmp_path: Path) -> None:
     slower = nn.LearningRateScheduler(lambda epoch: 0.125)
     model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0, callbacks=[slower])
     assert float(exported(model, tmp_path).optimizer.learning_rate) == 0.125
+
+
+def test_names_with_blanks_are_kept_and_those_with_dots_become_others(tmp_path: Path) -> None:
+    """Keras with PyTorch cannot open a layer that is named "a.b"."""
+    x = pg.Input((3,), name="the input")
+    y = nn.Dense(2, name="a_b")(nn.Dense(4, "tanh", name="a.b")(x))
+    model = pg.Model(x, nn.Add(name="my sum")([y, nn.Dense(2, name="a.b.c")(y)]), "the.model")
+    model.compile("adam", "mse", device="cpu")
+    with pytest.warns(RuntimeWarning, match=r"'a\.b' is 'a_b_1', 'a\.b\.c' is 'a_b_c'"):
+        other = exported(model, tmp_path)
+    assert [each.name for each in other.layers] == ["the input", "a_b_1", "a_b", "a_b_c", "my sum"]
+    data = np.ones((2, 3), np.float32)
+    check_same(model, other, [data])
+    other.save(tmp_path / "theirs.keras")
+    back = pg.load_model(tmp_path / "theirs.keras")
+    assert [name for name, _ in back.named_layers()] == ["a_b_1", "a_b", "a_b_c", "my sum"]
+    check_same(back, other, [data])
+    other.fit(data, data[:, :2], verbose=0)
 
 
 def test_operations_outside_of_layers_are_named_and_nothing_written(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_reading_takes_no_more_than_the_file_and_the_network() -> None:
 
 def test_what_is_not_a_file(tmp_path: Path) -> None:
     for path in (tmp_path, Path("/dev/zero"), Path("/dev/null"), tmp_path / "none", Path("a\0b")):
-        with pytest.raises(CheckpointError, match="cannot read|not a valid name"):
+        with pytest.raises(CheckpointError, match=r"cannot read|not a valid name"):
             load(path)
 
 

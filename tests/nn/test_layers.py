@@ -236,6 +236,23 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
         [IMAGE],
         lambda w, x: (x - x.mean(2, keepdims=True)) / np.sqrt(x.var(2, keepdims=True) + 0.5),
     ),
+    "layer_normalization of images": (
+        nn.LayerNormalization(axis=[-2, 3, 1], gamma_initializer="uniform"),
+        [IMAGE],
+        lambda w, x: (
+            (x - x.mean((1, 2, 3), keepdims=True))
+            / np.sqrt(x.var((1, 2, 3), keepdims=True) + 1e-3)
+            * w["gamma"]
+        ),
+    ),
+    "layer_normalization of each channel": (
+        nn.LayerNormalization(axis=[1, 2], beta_initializer="uniform"),
+        [IMAGE],
+        lambda w, x: (
+            (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + 1e-3)
+            + w["beta"][:, :, None]
+        ),
+    ),
     "group_normalization": (
         nn.GroupNormalization(3, axis=2, epsilon=0.5, beta_initializer="ones"),
         [IMAGE],
@@ -512,6 +529,12 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: nn.BatchNormalization(momentum=1.5), pg.ShapeError, "momentum .* 0 to 1, got 1.5"),
         (lambda: nn.BatchNormalization(epsilon=None), pg.ShapeError, "epsilon .* got None"),
         (lambda: call(nn.LayerNormalization(0), (3,)), pg.ShapeError, "along axis 0, but"),
+        (
+            lambda: call(nn.LayerNormalization((1, -2)), (3, 4)),
+            pg.ShapeError,
+            r"'layer_normalization_1' .* axes \(1, -2\), .* twice",
+        ),
+        (lambda: nn.LayerNormalization("all"), pg.ShapeError, "axis of LayerNormalization must be"),
         (lambda: call(nn.Add(), (3,)), pg.ShapeError, "takes two or more tensors"),
         (lambda: call(nn.Add(), (3,), (4,)), pg.ShapeError, "do not broadcast"),
         (lambda: call(nn.Conv2D(1, 9), (4, 4, 1)), pg.ShapeError, "conv2d_1/conv2d"),

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from playgrad.errors import GraphError
 
-_NAME = re.compile(r"[^\s:/]+(/[^\s:/]+)*")
+_PART = r"[^\s:/]+(?: +[^\s:/]+)*"
+_NAME = re.compile(rf"{_PART}(?:/{_PART})*")
 
 
 class Scope(NamedTuple):
@@ -111,11 +112,17 @@ def checked_name(name: str) -> str:
     """Return ``name`` if it is valid.
 
     Raises:
-        GraphError: it contains whitespace, a colon, or an empty part between slashes.
+        GraphError: it contains a colon, a tab or a line break, or an empty part or blanks before or
+            after a slash.
     """
     if not _NAME.fullmatch(name):
         raise GraphError(
-            f"{name!r} cannot name an operation or a scope: names must not contain whitespace, "
-            "colons, or empty parts before or after a slash."
+            f"{name!r} cannot name an operation or a scope: names must not contain colons, tabs or "
+            "line breaks, nor empty parts or blanks before or after a slash."
         )
     return name
+
+
+def is_part(name: object) -> bool:
+    """Return whether ``name`` can be one part of a name, between slashes."""
+    return isinstance(name, str) and re.fullmatch(_PART, name) is not None

@@ -11,6 +11,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import DTypeError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array
+from playgrad.graph.scopes import is_part
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
@@ -66,9 +67,10 @@ class Layer(LayerChecks):
             _REGISTRY[cls.kind] = cls
 
     def __init__(self, name: str | None = None) -> None:
-        if name is not None and (not name or any(mark in name for mark in "/: ")):
+        if name is not None and not is_part(name):
             raise GraphError(
-                f"{name!r} cannot name a layer: names must not contain blanks, colons or slashes."
+                f"{name!r} cannot name a layer: names must not be empty, contain colons, slashes, "
+                "tabs or line breaks, nor begin or end with a blank."
             )
         self.name = name
         self.given_name = name

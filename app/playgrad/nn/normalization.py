@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
 from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.core.build import constant
+from playgrad.ops.core.build import constant, one_or_more, whole
 from playgrad.ops.elementwise.definitions import rsqrt, square
 from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
@@ -148,7 +149,8 @@ class LayerNormalization(ScaledLayer):
     training and afterwards. Inputs (batch, ...), result of the same shape.
 
     Args:
-        axis: the axis to normalize, with one ``gamma`` and one ``beta`` for each position along it.
+        axis: the axis to normalize, or several, with one ``gamma`` and one ``beta`` for each
+            position along them.
         epsilon: added to the variance, so that it is never 0.
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.
@@ -162,7 +164,7 @@ class LayerNormalization(ScaledLayer):
 
     def __init__(
         self,
-        axis: int = -1,
+        axis: int | Sequence[int] = -1,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
@@ -175,7 +177,7 @@ class LayerNormalization(ScaledLayer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self.axis = int(axis)
+        self.axis = axis_argument(self, axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
         self.set_scale(
             center,
@@ -189,24 +191,52 @@ class LayerNormalization(ScaledLayer):
         )
 
     def build(self, *shapes: Shape) -> None:
-        self.add_scale(self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0])))
+        axes = axes_after_batch(self, self.axis, shapes[0])
+        self.add_scale(*(self.known(shapes[0], axis) for axis in axes))
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        axis = axis_after_batch(self, self.axis, x.shape)
-        if axis == x.spec.rank - 1:
+        axes = axes_after_batch(self, self.axis, x.shape)
+        if axes == [x.spec.rank - 1]:
             width = self.known(x.shape, -1)
             gamma = self.variables["gamma"] if self.scale else constant(np.ones(width), x.dtype)
             beta = self.variables["beta"] if self.center else constant(np.zeros(width), x.dtype)
             return layer_normalization(x, gamma, beta, self.epsilon)
-        centred = x - reduce_mean(x, axis, keepdims=True)
-        result = centred * rsqrt(reduce_mean(square(centred), axis, keepdims=True) + self.epsilon)
-        trailing = [1] * (len(x.shape) - 1 - axis)
+        centred = x - reduce_mean(x, axes, keepdims=True)
+        result = centred * rsqrt(reduce_mean(square(centred), axes, keepdims=True) + self.epsilon)
+        sizes = [self.known(x.shape, n) if n in axes else 1 for n in range(axes[0], x.spec.rank)]
         if self.scale:
-            result = result * reshape(self.variables["gamma"], [-1, *trailing])
+            result = result * reshape(self.variables["gamma"], sizes)
         if self.center:
-            result = result + reshape(self.variables["beta"], [-1, *trailing])
+            result = result + reshape(self.variables["beta"], sizes)
         return result
+
+
+def axis_argument(layer: Layer, axis: Any) -> int | tuple[int, ...]:
+    """Return an argument that is one axis, or several, as ints.
+
+    Raises:
+        ShapeError: it is neither.
+    """
+    what = f"axis of {type(layer).__name__}"
+    if isinstance(axis, (list, tuple)) and axis:
+        return tuple(whole(each, what) for each in axis)
+    return whole(axis, what)
+
+
+def axes_after_batch(layer: Layer, axis: int | tuple[int, ...], shape: Shape) -> list[int]:
+    """Return one axis, or several, counted from the front and sorted.
+
+    Raises:
+        ShapeError: ``shape`` lacks one of them, it is that of the batch, or is listed twice.
+    """
+    axes = sorted(axis_after_batch(layer, each, shape) for each in one_or_more(axis))
+    if len({*axes}) < len(axes):
+        raise ShapeError(
+            f"layer '{layer.name}' normalizes along axes {axis}, which name one axis of inputs of "
+            f"shape {shape_text(shape)} twice."
+        )
+    return axes
 
 
 def axis_after_batch(layer: Layer, axis: int, shape: Shape) -> int:

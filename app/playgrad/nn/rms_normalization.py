@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.nn.normalization import axis_after_batch
+from playgrad.nn.normalization import axes_after_batch, axis_argument
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.core.build import one_or_more
 from playgrad.ops.elementwise.definitions import rsqrt, square
 from playgrad.ops.reductions.reduce import reduce_mean
 
@@ -33,19 +32,17 @@ class RMSNormalization(Layer):
         self, axis: int | Sequence[int] = -1, epsilon: float = 1e-6, name: str | None = None
     ) -> None:
         super().__init__(name)
-        self.axis = axis if isinstance(axis, int) else tuple(axis)
+        self.axis = axis_argument(self, axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
 
     def build(self, *shapes: Shape) -> None:
-        sizes = [self.known(shapes[0], axis) for axis in self._axes(shapes[0])]
+        axes = axes_after_batch(self, self.axis, shapes[0])
+        sizes = [self.known(shapes[0], axis) for axis in axes]
         self.add_weight("scale", sizes, "ones")
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        axes = self._axes(x.shape)
+        axes = axes_after_batch(self, self.axis, x.shape)
         factor = rsqrt(reduce_mean(square(x), axes, keepdims=True) + self.epsilon)
         sizes = [self.known(x.shape, n) if n in axes else 1 for n in range(1, x.spec.rank)]
         return x * factor * reshape(self.variables["scale"], sizes)
-
-    def _axes(self, shape: Shape) -> list[int]:
-        return sorted(axis_after_batch(self, int(n), shape) for n in one_or_more(self.axis))

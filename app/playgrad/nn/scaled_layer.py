@@ -32,12 +32,12 @@ class ScaledLayer(Layer):
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
 
-    def add_scale(self, channels: int) -> None:
-        """Add the variables "gamma" and "beta" (channels,), if the layer has them."""
+    def add_scale(self, *shape: int) -> None:
+        """Add the variables "gamma" and "beta" of ``shape``, if the layer has them."""
         if self.scale:
             self.add_weight(
                 "gamma",
-                (channels,),
+                shape,
                 self.gamma_initializer,
                 regularizer=self.gamma_regularizer,
                 constraint=self.gamma_constraint,
@@ -45,7 +45,7 @@ class ScaledLayer(Layer):
         if self.center:
             self.add_weight(
                 "beta",
-                (channels,),
+                shape,
                 self.beta_initializer,
                 regularizer=self.beta_regularizer,
                 constraint=self.beta_constraint,

@@ -39,7 +39,7 @@ def keras_bytes(
     Raises:
         ExportError: Keras has no equivalent of a layer.
     """
-    graph = CallGraph(architecture)
+    graph = CallGraph(architecture, without=".")
     order = graph.layers()
     config = {
         "name": architecture["name"],
@@ -60,6 +60,11 @@ def keras_bytes(
         ]
         variables = optimizer_variables(settings, trained)
         tree["optimizer"] = {"vars": {str(n): array for n, array in enumerate(variables)}}
+    if graph.renamed:
+        names = ", ".join(f"'{name}' is '{other}'" for name, other in graph.renamed.items())
+        warn_user(
+            f"In the Keras file, {names}: Keras with PyTorch takes no dots in names of layers."
+        )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("metadata.json", json.dumps({"keras_version": VERSION}))
@@ -82,7 +87,7 @@ def _compiled(settings: CompileSettings | None) -> dict[str, Any] | None:
 
 
 def _layer(graph: CallGraph, call: KerasCall) -> dict[str, Any]:
-    name = graph.name(call)
+    name = graph.name_in_file(call)
     if call.layer is None:
         config = {
             "batch_shape": call.options["shape"],

@@ -36,17 +36,25 @@ class CallGraph:
 
     Args:
         config: as ``model.layer_graph`` returns it.
+        without: a mark that names in the file must not have; "_" is in its place.
+
+    Attributes:
+        renamed: the names in the file of the layers whose own names have that mark.
 
     Raises:
         ExportError: an operation does not belong to a layer.
     """
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], without: str = "") -> None:
         self.config = config
         self.names: list[str] = [layer["name"] for layer in config["layers"]]
+        self.renamed: dict[str, str] = {}
+        self._input_names: dict[str, str] = {}
+        for name in self.names:
+            if without and without in name:
+                self.renamed[name] = self._free_name(name.replace(without, "_"))
         self.calls: list[KerasCall] = []
         self._made: dict[str, KerasCall] = {}
-        self._input_names: dict[str, str] = {}
         counts: dict[int, int] = {}
         for step in config["steps"]:
             if "node" in step:
@@ -69,8 +77,8 @@ class CallGraph:
         return KerasCall(None, 0, [], [tensor], node["attrs"])
 
     def _free_name(self, base: str) -> str:
-        """Return a name for an input, which Keras counts among the layers, unlike all others."""
-        taken = {*self.names, *self._input_names.values()}
+        """Return a name unlike those of all others; Keras counts inputs among the layers."""
+        taken = {*self.names, *self.renamed.values(), *self._input_names.values()}
         name, number = base, 1
         while name in taken:
             name, number = f"{base}_{number}", number + 1
@@ -86,10 +94,15 @@ class CallGraph:
             return self._input_names[call.outputs[0]]
         return self.names[call.layer]
 
+    def name_in_file(self, call: KerasCall) -> str:
+        """Return the name in the file of the layer that is called, or of an input."""
+        name = self.name(call)
+        return self.renamed.get(name, name)
+
     def place(self, tensor: str) -> list[Any]:
-        """Return a tensor as [name of the layer, number of the call, number of the output]."""
+        """Return a tensor as [name in the file, number of the call, number of the output]."""
         call = self._made[tensor]
-        return [self.name(call), call.number, call.outputs.index(tensor)]
+        return [self.name_in_file(call), call.number, call.outputs.index(tensor)]
 
     def arguments(self, call: KerasCall) -> list[Any]:
         """Return the positional arguments of a call."""

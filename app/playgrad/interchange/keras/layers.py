@@ -132,6 +132,9 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
     if kind == "prelu" and kept["shared_axes"]:
         # Keras does not count them from the end.
         kept["shared_axes"] = [axis % rank for axis in kept["shared_axes"]]
+    if kind in ("layer_normalization", "rms_normalization") and isinstance(kept["axis"], list):
+        # The weights of Keras have the axes in this order.
+        kept["axis"] = sorted(axis % rank for axis in kept["axis"])
     return described("keras.layers", CLASSES[kind], kept)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from playgrad.interchange.pytorch.use import LayerUse
 from playgrad.interchange.pytorch.writer import Layout
+from playgrad.nn.normalization import axes_after_batch
 
 Array = np.ndarray[Any, Any]
 
@@ -28,11 +29,16 @@ def batch_normalization(use: LayerUse) -> None:
 
 
 def layer_normalization(use: LayerUse) -> None:
-    if use.layer.axis % use.rank != use.rank - 1:
-        raise use.refuse("nn.LayerNorm has no axis but the last.")
-    width = use.layer.known(use.x.shape, -1)
+    axes = axes_after_batch(use.layer, use.layer.axis, use.x.shape)
+    if axes != list(range(axes[0], use.rank)):
+        raise use.refuse("nn.LayerNorm has the last axis, or several up to it.")
+    sizes = [use.layer.known(use.x.shape, axis) for axis in axes]
     module = _with_scale(
-        use, "nn.LayerNorm", width, "elementwise_affine", {"eps": use.layer.epsilon}
+        use,
+        "nn.LayerNorm",
+        sizes[0] if len(sizes) == 1 else tuple(sizes),
+        "elementwise_affine",
+        {"eps": use.layer.epsilon},
     )
     use.give_call(module, [use.read("last")], "last")
 
@@ -77,7 +83,7 @@ def feature_normalization(use: LayerUse) -> None:
 def _with_scale(
     use: LayerUse,
     kind: str,
-    channels: int,
+    shape: int | tuple[int, ...],
     switch: str,
     options: dict[str, Any],
     *before: Any,
@@ -91,10 +97,10 @@ def _with_scale(
         "bias": use.weight("beta") if use.layer.center else None,
     }
     if all(array is None for array in arrays.values()):
-        return use.module(kind, *before, channels, **{**options, switch: False})
-    module = use.module(kind, *before, channels, **options)
+        return use.module(kind, *before, shape, **{**options, switch: False})
+    module = use.module(kind, *before, shape, **options)
     for number, (name, array) in enumerate(arrays.items()):
-        constant = np.full(channels, 1 - number, np.float32)
+        constant = np.full(shape, 1 - number, np.float32)
         use.store(name, constant if array is None else array)
         if array is None:
             use.writer.freeze(f"{module}.{name}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 
 import pytest
 
+from playgrad import paths
 from playgrad.devices import registry
 from playgrad.parallel.schedules import SCHEDULES
 from tests.example_runs import few_digits, number, output
@@ -152,3 +156,39 @@ def test_segmentation(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "segmentation", "--device", "cpu")
     for shape in ("disc", "square"):
         assert number(out, rf"^{shape}: the overlap is (\d+)% of the union$") > 85
+
+
+MOST_CODE_LINES = 60
+"""Of an example: lines of code, without blank lines, comments and docstrings."""
+
+
+def test_examples_are_short() -> None:
+    examples = sorted((paths.static() / "examples").glob("*.py"))
+    lengths = {path.stem: code_lines(path.read_text(encoding="utf-8")) for path in examples}
+    assert len(lengths) > 30
+    assert {name: n for name, n in lengths.items() if n > MOST_CODE_LINES} == {}
+
+
+def test_code_lines() -> None:
+    text = ['"""Two', "", 'lines."""', "", "# Why.", 'x = """a', "", 'b"""', "", "def f():"]
+    text += ['    """One."""', "    return (", "        x  # y", "    )"]
+    assert code_lines("\n".join(text)) == 7
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines have code; blank lines, comments and docstrings do not count."""
+    places = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docstrings = {
+        number
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, places) and ast.get_docstring(node)
+        for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+    }
+    silent = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    lines = {
+        number
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type not in silent and token.string
+        for number in range(token.start[0], token.end[0] + 1)
+    }
+    return len(lines - docstrings)

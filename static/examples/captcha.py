@@ -34,8 +34,7 @@ def captchas(count, digits, labels):
     return images[..., None], y
 
 
-image = pg.Input((HEIGHT, WIDTH, 1))
-h = image
+h = image = pg.Input((HEIGHT, WIDTH, 1))
 for filters in (16, 32):
     h = nn.Conv2D(filters, 3, padding="same", use_bias=False)(h)
     h = nn.MaxPooling2D(2)(nn.ReLU()(nn.BatchNormalization(momentum=0.9)(h)))

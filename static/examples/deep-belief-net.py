@@ -44,11 +44,8 @@ def accuracy(machines):
     for machine in machines:
         hidden = machine(hidden)
     model = pg.Model(image, nn.Dense(10)(hidden))
-    model.compile(
-        optimizer=pg.optim.Adam(0.003),
-        loss=nn.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-    )
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=pg.optim.Adam(0.003), loss=loss, metrics=["accuracy"])
     model.fit(digits[:LABELLED], y_train[:LABELLED], batch_size=10, epochs=20, verbose=0)
     return model.evaluate(unseen, answers)[1]
 

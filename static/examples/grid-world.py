@@ -32,14 +32,11 @@ def move(places, moves):
     return new, rewards, (found == "G") | (found == "O")
 
 
-def network():
-    """From one-hot fields (batch, 36) to the worth of each move (batch, 4)."""
-    return pg.Sequential([pg.Input((36,)), nn.Dense(64, activation="relu"), nn.Dense(4)])
-
-
-worths, former = network(), network()
-optimizer = pg.optim.Adam(0.003)
-loss_of = nn.Huber()
+# From one-hot fields (batch, 36) to the worth of each move (batch, 4), now and some time ago.
+worths, former = (
+    pg.Sequential([pg.Input((36,)), nn.Dense(64, activation="relu"), nn.Dense(4)]) for _ in range(2)
+)
+optimizer, loss_of = pg.optim.Adam(0.003), nn.Huber()
 one_hot = np.eye(36, dtype=np.float32)
 
 
@@ -71,19 +68,16 @@ for number in range(ROUNDS):
     before, moved, gained, after, ended = map(np.concatenate, zip(*some, strict=True))
     train(one_hot[before], moved.astype(np.int32), targets(after, gained, ended))
 
-lengths = np.full(36, np.inf)  # of the shortest ways to the goal
-lengths[np.flatnonzero(grid == "G")] = 0
-for _ in range(36):
-    for direction in range(4):
-        new, rewards, ends = move(fields, np.full(len(fields), direction))
-        reached = np.where(rewards == -1, np.inf, lengths[new] + 1)
-        lengths[fields] = np.minimum(lengths[fields], reached)
+# The shortest ways to the goal, by comparing neighbours, and those that the network takes.
+lengths = np.where(grid == "G", 0, np.inf).reshape(-1)
+walked = lengths.copy()
 best = worths.predict(one_hot).argmax(axis=1)
-places, walked, arrived = fields.copy(), np.zeros(len(fields)), np.zeros(len(fields), bool)
 for _ in range(36):
-    new, rewards, ends = move(places, best[places])
-    walked += ~arrived & (rewards != -1)
-    places = np.where(arrived | (rewards == -1), places, new)
-    arrived = grid.reshape(-1)[places] == "G"
-shortest = arrived & (walked == lengths[fields])
+    steps = [move(fields, np.full(len(fields), direction))[:2] for direction in range(4)]
+    ways = [np.where(rewards == -1, np.inf, 1 + lengths[new]) for new, rewards in steps]
+    lengths[fields] = np.min(ways, axis=0)
+    new, rewards, _ = move(fields, best[fields])
+    walked[fields] = np.where(rewards == -1, np.inf, 1 + walked[new])
+arrived = np.isfinite(walked[fields])
+shortest = arrived & (walked == lengths)[fields]
 print(f"goal reached from {arrived.sum()} of {len(fields)} fields, {shortest.sum()} shortest ways")

@@ -29,13 +29,8 @@ class Clock(nn.Callback):
 
 def train(name, strategy):
     pg.reset_default_graph()
-    model = pg.Sequential(
-        [
-            nn.Dense(64, activation="tanh"),
-            nn.Dense(64, activation="tanh"),
-            nn.Dense(2),
-        ]
-    )
+    hidden = [nn.Dense(64, activation="tanh") for _ in range(2)]
+    model = pg.Sequential([*hidden, nn.Dense(2)])
     model.compile(
         optimizer=pg.optim.Adam(0.01),
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),
@@ -60,7 +55,5 @@ def train(name, strategy):
 train("one device", None)
 train("synchronous", pg.parallel.DataParallel(2))
 train("asynchronous", pg.parallel.AsynchronousDataParallel(2, delays=slow))
-train(
-    "asynchronous, at most 1 batch ahead",
-    pg.parallel.AsynchronousDataParallel(2, staleness=1, delays=slow),
-)
+bound = pg.parallel.AsynchronousDataParallel(2, staleness=1, delays=slow)
+train("asynchronous, at most 1 batch ahead", bound)

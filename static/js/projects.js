@@ -4,6 +4,7 @@
  */
 
 import { signal } from "../vendor/preact.js";
+import { historyOf } from "./checkpoint-history.js";
 import { offer } from "./download.js";
 import { t } from "./locale.js";
 import { dataOf, keepData } from "./project-data.js";
@@ -105,6 +106,8 @@ export const openProjectFile = (file) => attempt(async () => {
   const { project, lost } = await decodeProject(file);
   const { summary, parts } = project;
   summary.name ||= cleanName(file.name.replace(ENDING, ""));
+  const kept = parts.get("checkpoint");
+  if (kept && !parts.has("run") && !lost.includes("run")) for (const [name, value] of historyOf(kept)) parts.set(name, value);
   parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
   const id = await stored(project);
   const aboutData = describeData(await keepData(project.data));

@@ -48,7 +48,8 @@ function expected() {
   // Once a setting was changed by hand, the program alone does not give the same losses.
   const [change] = store.settingChanges.value;
   const losses = store.landmarks.value.filter(([step]) => !change || step <= change.step);
-  if (!about || losses.length === 0 || !isCurrent()) return null;
+  // Of a run that came from Python as a file, the device is not known.
+  if (!about?.device || losses.length === 0 || !isCurrent()) return null;
   return { losses, steps: change?.step ?? store.progress.value.step, device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}` };
 }
 

@@ -63,11 +63,60 @@ def test_a_run_of_the_desktop_goes_on_in_the_page(
         offer = page.at("resume-offer")
         expect(offer).to_have_text(f"Continue from step {step} of {STEPS}", timeout=PATIENCE_MS)
         assert "trained to the end" not in page.text("console"), "nothing runs by itself"
+        steps, losses, trend, accuracies = curves(page)
+        assert steps == list(range(1, step + 1)), "the curve so far is drawn at once"
+        np.testing.assert_allclose(losses, unbroken[:step], rtol=1e-6)
+        assert len(trend) == len(accuracies) == step
+        assert None not in accuracies
+        assert page.steps == step
+        assert page.text("status").lower() == "stopped"
         page.at("resume").click()
         page.expect_status("done")
         steps, losses, *_ = curves(page)
         assert steps == list(range(1, STEPS + 1))
         np.testing.assert_allclose(losses, unbroken, rtol=1e-5, atol=1e-5)
+    finally:
+        page.close()
+
+
+_ENDS_OF_EPOCHS = """async () => {
+  const { curves } = await import("/static/js/store.js");
+  const { testLoss, testAccuracy } = curves.series;
+  const ends = curves.steps.filter((_, at) => testLoss[at] !== null);
+  const last = (column) => column.findLast((each) => each !== null);
+  return [ends, last(testLoss), last(testAccuracy)];
+}"""
+
+
+def test_a_finished_run_of_the_desktop_shows_its_curve(
+    chromium: Browser, server: str, tmp_path: Path
+) -> None:
+    program, run = tmp_path / "dropout_study.py", tmp_path / "run"
+    program.write_text(
+        PROGRAM.replace("time.sleep(0.05)", "pass").replace("verbose=0", "validation_data=(x, y)")
+    )
+    with running("train", str(program), "--device", "cpu", "--checkpoint", str(run)) as process:
+        ended = end_of(process)
+    assert ended.code == 0, ended.err
+    path = max(run.glob("step-*.playgrad"))
+    history = pg.load(path, device="cpu").history
+    assert history is not None
+    page = Playground(chromium, server)
+    try:
+        page.expect_status("ready")
+        open_file(page, path)
+        expect_open(page, "dropout_study")
+        page.expect_status("done")
+        steps, losses, *_ = curves(page)
+        assert steps == list(range(1, STEPS + 1))
+        np.testing.assert_allclose(losses, history.losses, rtol=1e-6)
+        ends, loss, accuracy = page.page.evaluate(_ENDS_OF_EPOCHS)
+        assert ends == list(range(4, STEPS + 1, 4))
+        assert loss == pytest.approx(history.history["val_loss"][-1])
+        assert accuracy == pytest.approx(history.history["val_accuracy"][-1])
+        assert page.steps == STEPS
+        assert page.number("test-accuracy") == pytest.approx(100 * accuracy, abs=0.1)
+        expect(page.at("resume-offer")).to_have_count(0)
     finally:
         page.close()
 

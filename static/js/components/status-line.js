@@ -54,7 +54,7 @@ function plainly() {
   if (command) return command;
   switch (runState.value) {
     case "running":
-      return about ? words.training(about.parameters, place(about)) : words.running;
+      return about?.device ? words.training(about.parameters, place(about)) : words.running;
     case "paused":
       return about ? words.paused[store.stepUnit.value] : words.pausedBefore;
     case "stopped":

@@ -74,8 +74,11 @@ def test_axe_finds_nothing_on_a_phone(trained: Playground) -> None:
     page = trained.page
     before = page.viewport_size
     assert before
+    trained.at("tab-runs").click()
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     try:
+        expect(page.get_by_role("row")).not_to_have_count(0)
+        assert violations(page) == [], "runs"
         trained.at("more").click()
         trained.at("more-export").click()
         assert violations(page) == [], "more"

@@ -66,6 +66,50 @@ def test_runs_are_kept_compared_and_restored(playground: Playground, tmp_path: P
     expect(playground.at("runs-clear")).to_be_disabled()
 
 
+# What is wider than its place, and scrolls there or is cut.
+_WIDER = """() => [...document.querySelectorAll("html, body, .watch, .watch *")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 1
+    && (each.localName === "html" || getComputedStyle(each).overflowX !== "visible"))
+  .map(({ localName, className }) => `${localName}.${className}`)"""
+
+
+def test_runs_are_cards_on_a_phone(playground: Playground) -> None:
+    """Nothing scrolls sideways, and screen readers still hear of a table."""
+    page = playground.page
+    playground.at("tab-training").click()
+    playground.choose_device("cpu")
+    for rate in (QUICK, SLOW):
+        playground.finish(GOOD.replace(QUICK, rate))
+    playground.at("tab-runs").click()
+    before = page.viewport_size
+    assert before
+    try:
+        for width in (360, 390, 768):
+            page.set_viewport_size({"width": width, "height": 740})
+            page.wait_for_timeout(300)
+            assert page.evaluate(_WIDER) == [], width
+            row = page.get_by_role("table").get_by_role("row").nth(1)
+            cells = [row.get_by_role("rowheader"), *row.get_by_role("cell").all()]
+            assert len(cells) == 7
+            for cell in cells:
+                expect(cell).to_be_visible()
+                box = cell.bounding_box()
+                assert box
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= width
+        page.set_viewport_size({"width": 360, "height": 740})
+        for column in ("number", "loss", "testAccuracy", "step", "seconds"):
+            playground.at(f"runs-sort-{column}").click()
+        for action in ("run-report", "run-pin", "run-remove", "run-open"):
+            expect(rows(playground).first.get_by_test_id(action)).to_be_enabled()
+        rows(playground).first.get_by_test_id("run-open").click()
+        expect(playground.at("run-code")).to_be_visible()
+        assert page.evaluate(_WIDER) in ([], ["pre.diff"]), "only code may be wider than the panel"
+        rows(playground).first.get_by_test_id("run-open").click()
+    finally:
+        page.set_viewport_size(before)
+
+
 def test_runs_come_back_after_a_reload(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.at("tab-training").click()

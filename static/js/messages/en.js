@@ -908,6 +908,7 @@ export const en = {
     run: (/** @type {number} */ number, /** @type {string} */ title) => `run ${number}, ${title}`,
     edited: (/** @type {string} */ title) => `${title}, edited`,
     table: "Table of runs",
+    sortBy: "Sort by",
     columns: { number: "Run", step: "Steps", seconds: "Time", loss: "Loss (trend)", testAccuracy: "Test accuracy" },
     changes: "Changed since the run before",
     actions: "Actions",

@@ -974,6 +974,7 @@ export const zhHans = {
     run: (number, title) => `运行 ${number}，${title}`,
     edited: (title) => `${title}（已修改）`,
     table: "运行记录表",
+    sortBy: "排序方式",
     columns: { number: "运行", step: "步数", seconds: "用时", loss: "损失（趋势）", testAccuracy: "测试准确率" },
     changes: "与上次运行相比的改动",
     actions: "操作",

@@ -351,6 +351,9 @@ def test_without_motion_the_bar_shows_no_share_of_an_unknown_total(
         tab.up()
         bar = tab.page.get_by_test_id("progress")
         expect(bar).to_have_attribute("data-unknown", "", timeout=PATIENCE_MS)
+        for attribute in ("aria-valuenow", "aria-valuetext"):
+            assert bar.get_attribute(attribute) is None, "screen readers would read a share"
+        assert bar.text_content() == ""
         animation, covered, whole = bar.evaluate(WANDERING)
         assert animation == "none"
         assert covered == whole > 1000

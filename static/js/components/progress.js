@@ -3,23 +3,25 @@ import { NONE, duration, loss, percent, rate } from "../format.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 
-/** Progress of the run, or of Python's download, in percent, as a whole number. */
+/** Progress of the run, or of Python's download, in percent, as a whole number; null while the total is not known. */
 function percentDone() {
-  const { fit, progress, bootProgress } = store;
+  const { active, fit, progress, bootProgress } = store;
   if (store.engine.value === "starting") {
     const { received = 0, total = 0 } = bootProgress.value ?? {};
-    return total > 0 ? Math.min(100, Math.floor((100 * received) / total)) : 0;
+    return part(received, total);
   }
-  const total = fit.value?.total_steps ?? 0;
-  return total > 0 ? Math.min(100, Math.floor((100 * progress.value.step) / total)) : 0;
+  const done = fit.value && part(progress.value.step, fit.value.total_steps);
+  return done ?? (active.value ? null : 0);
 }
+
+/** @param {number} done @param {number} total 0 if it is not known */
+const part = (done, total) => (total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : null);
 
 /** The thin bar below the commands. */
 export function ProgressBar() {
   const done = percentDone();
   const left = store.progress.value.eta;
-  const active = store.active.value;
-  const unknown = active && !store.fit.value;
+  const text = done === null ? undefined : `${done}%`;
   return html`
     <div
       class="progress"
@@ -27,13 +29,13 @@ export function ProgressBar() {
       aria-label=${t().progress.label}
       aria-valuemin="0"
       aria-valuemax="100"
-      aria-valuenow=${done}
-      aria-valuetext=${store.runState.value === "running" && left !== null ? t().progress.left(done, duration(left)) : `${done}%`}
+      aria-valuenow=${done ?? undefined}
+      aria-valuetext=${done !== null && store.runState.value === "running" && left !== null ? t().progress.left(done, duration(left)) : text}
       data-testid="progress"
-      data-unknown=${unknown || (store.engine.value === "starting" && !store.bootProgress.value?.total) ? "" : undefined}
+      data-unknown=${done === null ? "" : undefined}
     >
-      <div class="progress-fill" style=${{ transform: `scaleX(${done / 100})` }}></div>
-      <span class="visually-hidden">${done}%</span>
+      <div class="progress-fill" style=${{ transform: `scaleX(${(done ?? 0) / 100})` }}></div>
+      <span class="visually-hidden">${text}</span>
     </div>
   `;
 }

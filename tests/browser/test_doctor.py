@@ -42,6 +42,21 @@ def test_findings_are_shown_cured_and_pause_a_lost_run(playground: Playground) -
     assert code(playground) == f"# mine\n{cured}"
     expect(playground.at("doctor")).to_have_count(0)
 
+    # On a phone, the line opens the page of the program and has the cursor.
+    page, before = playground.page, playground.page.viewport_size
+    assert before
+    playground.write(text)
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        playground.finish()
+        expect(playground.at("editor")).to_be_hidden()
+        playground.at("doctor-line").click()
+        expect(playground.at("editor")).to_be_visible()
+        line = page.locator(".cm-activeLine").filter(has_text="# ill")
+        expect(line).to_be_in_viewport()
+    finally:
+        page.set_viewport_size(before)
+
     playground.start(ILL["not-finite"].text)
     playground.expect_status("running", "paused")
     playground.expect_status("paused")

@@ -1,10 +1,13 @@
 /**
  * The queue between the engine and the store. Events that come in floods (progress, output) are
- * applied once a frame, so that the page never falls behind; any other event flushes the queue.
+ * applied a few times a second, so that the page never falls behind and leaves the processor to the
+ * training; any other event flushes the queue.
  */
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
+/** The time from one flood to the next, as long as an eye needs to read a number that changes. */
+const INTERVAL_MS = 100;
 /** Browsers draw no frames for a page in the background; its events still must not pile up. */
 const BACKGROUND_MS = 250;
 
@@ -20,6 +23,8 @@ export class EventQueue {
   #waiting = [];
   #frame = 0;
   #timer = 0;
+  #deadline = 0;
+  #last = -INTERVAL_MS;
 
   /** @param {(events: EngineEvent[]) => void} apply */
   constructor(apply) {
@@ -30,9 +35,10 @@ export class EventQueue {
   push(event) {
     if (!this.#joined(event)) this.#waiting.push(event);
     if (!FLOODS.has(event.kind)) this.#flush();
-    else if (!this.#frame && !this.#timer) {
-      this.#frame = requestAnimationFrame(() => this.#flush());
-      this.#timer = setTimeout(() => this.#flush(), BACKGROUND_MS);
+    else if (!this.#deadline) {
+      const wait = Math.max(0, this.#last + INTERVAL_MS - performance.now());
+      this.#timer = setTimeout(() => (this.#frame = requestAnimationFrame(() => this.#flush())), wait);
+      this.#deadline = setTimeout(() => this.#flush(), Math.max(wait, BACKGROUND_MS));
     }
   }
 
@@ -53,7 +59,9 @@ export class EventQueue {
   #flush() {
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#timer);
-    this.#frame = this.#timer = 0;
+    clearTimeout(this.#deadline);
+    this.#frame = this.#timer = this.#deadline = 0;
+    this.#last = performance.now();
     const events = this.#waiting;
     this.#waiting = [];
     this.#apply(events);

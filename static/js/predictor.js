@@ -35,7 +35,7 @@ export class Predictor {
   /** @param {boolean} hasModel whether the visitor's network can be asked */
   modelChanged(hasModel) {
     this.#hasModel = hasModel;
-    this.#changed();
+    if (this.#image) this.#changed();
   }
 
   #changed() {

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "../vendor/preact.js";
 import { EngineFailure } from "./engine-client.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
+import { useProgress } from "./use-training.js";
 
 /** The shortest time from one answer to the next question. */
 const INTERVAL_MS = 250;
@@ -62,7 +63,6 @@ export function useLook(ask, inputs) {
     }
   }
 
-  const { step } = store.progress.value;
   const known = store.liveModel.value;
   const isOver = store.runState.value;
   const { began } = store.executed.value;
@@ -77,10 +77,12 @@ export function useLook(ask, inputs) {
     clearTimeout(state.timer);
     state.timer = 0;
   }, [began, past, ...inputs]);
-  useEffect(() => {
-    state.isStale = known;
+  const changed = () => {
+    state.isStale = store.liveModel.value;
     schedule();
-  }, [step, known, isOver, began, past, ...inputs]);
+  };
+  useProgress(changed);
+  useEffect(changed, [known, isOver, began, past, ...inputs]);
   useEffect(() => () => {
     state.isOpen = false;
     clearTimeout(state.timer);

@@ -1,6 +1,6 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { percent, short } from "../format.js";
-import { t } from "../locale.js";
+import { language, t } from "../locale.js";
 import { onResize } from "../observe.js";
 import { COLOURS, blend, css, readPalette } from "../palette.js";
 import { decisionsOf, planePixels } from "../plane-colours.js";
@@ -27,6 +27,8 @@ export function BoundaryView({ view, names }) {
   const range = useMemo(() => rangeOf(data), [data]);
   const field = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const { side, scale } = data;
+  const words = language.value;
+  const summary = useMemo(() => summaryOf(view, data), [view, words]);
 
   useEffect(() => {
     const context = field.current?.getContext("2d");
@@ -40,7 +42,7 @@ export function BoundaryView({ view, names }) {
         <p class="plane-height hint" aria-hidden="true"><span>${short(data.up[1])}</span><span>y</span><span>${short(data.up[0])}</span></p>
         <div class="plane-board">
           <canvas class="plane-field" data-testid="boundary" ref=${field} width=${side} height=${side}
-            role="img" aria-label=${summary(view, data)}></canvas>
+            role="img" aria-label=${summary}></canvas>
           <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} />
         </div>
         <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
@@ -60,7 +62,7 @@ function rangeOf(data) {
 }
 
 /** @param {PlaneView} view @param {PlaneData} data */
-function summary(view, data) {
+function summaryOf(view, data) {
   const words = t().task;
   const place = [...data.across, ...data.up].map(short);
   const cells = data.side ** 2;

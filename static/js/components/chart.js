@@ -10,7 +10,7 @@ import { cssColour, theme } from "../theme.js";
  */
 
 /** The shortest time between redraws: a curve needs no more, and training needs the processor. */
-const REDRAW_MS = 80;
+const REDRAW_MS = 160;
 const FONT = "11px system-ui, sans-serif";
 
 /**

@@ -5,6 +5,7 @@ import { NONE, percent } from "../format.js";
 import { t } from "../locale.js";
 import { Predictor } from "../predictor.js";
 import * as store from "../store.js";
+import { useProgress } from "../use-training.js";
 import { DigitCanvas } from "./digit-canvas.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -20,13 +21,14 @@ export function DigitPanel({ isShown }) {
   const predictor = useRef(/** @type {Predictor | null} */ (null));
   predictor.current ??= new Predictor(setAnswer);
 
-  // The weights change with each step, and the prediction with them. A question to a Python that
-  // was restarted is asked again.
-  const { step } = store.progress.value;
   const known = store.hasModel.value && isShown;
   const engine = store.engine.value;
   const past = store.past.value;
-  useEffect(() => predictor.current?.modelChanged(known), [step, known, engine, past]);
+  const changed = () => predictor.current?.modelChanged(known);
+  // The weights change with each step, and the prediction with them.
+  useProgress(changed);
+  // A question to a Python that was restarted is asked again.
+  useEffect(changed, [known, engine, past]);
 
   const { probabilities, label, problem } = answer;
   return html`

@@ -5,6 +5,7 @@ import { NodeAsker } from "../node-asker.js";
 import { reasonOf } from "../node-words.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
+import { useProgress } from "../use-training.js";
 import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
 
@@ -52,11 +53,11 @@ function useNodeView(name, output, part, sample) {
   const [answer, setAnswer] = useState(/** @type {{view: NodeView | null, problem: string}} */ ({ view: null, problem: "" }));
   const asker = useRef(/** @type {NodeAsker | null} */ (null));
   asker.current ??= new NodeAsker((view, problem) => setAnswer({ view, problem }));
-  const { step } = store.progress.value;
   const state = store.runState.value;
   const live = store.liveModel.value;
   useEffect(() => asker.current?.ask({ name, output, part, sample }), [name, output, part, sample]);
-  useEffect(() => asker.current?.changed(), [step, state, live]);
+  useProgress(() => asker.current?.changed());
+  useEffect(() => asker.current?.changed(), [state, live]);
   useEffect(() => {
     const end = place.current ? onVisible(place.current, (isVisible) => asker.current?.show(isVisible)) : () => {};
     return () => {

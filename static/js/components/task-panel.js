@@ -5,6 +5,7 @@ import { t } from "../locale.js";
 import { onVisible } from "../observe.js";
 import * as store from "../store.js";
 import { TaskAsker } from "../task.js";
+import { useProgress } from "../use-training.js";
 import { BoundaryView } from "./boundary-view.js";
 import { ConfusionTable } from "./confusion-table.js";
 import { DigitPanel } from "./digit-panel.js";
@@ -36,14 +37,14 @@ export function TaskPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const asker = useRef(/** @type {TaskAsker | null} */ (null));
   asker.current ??= new TaskAsker();
-  const { step } = store.progress.value;
   const known = store.liveModel.value;
   const state = store.runState.value;
   const fit = store.fit.value;
   const sample = store.sample.value;
   const past = store.past.value;
 
-  useEffect(() => asker.current?.changed(), [step, known, state, fit, sample, past]);
+  useProgress(() => asker.current?.changed());
+  useEffect(() => asker.current?.changed(), [known, state, fit, sample, past]);
   useEffect(() => {
     const element = place.current;
     const end = element ? onVisible(element, (isVisible) => asker.current?.show(isVisible)) : () => {};

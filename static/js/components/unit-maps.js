@@ -18,7 +18,7 @@ export function UnitMaps({ layers, palette }) {
             <h3 class="hint">${t().task.units(name, shown, units)}</h3>
             <ul class="unit-row">
               ${Array.from({ length: shown }, (_, at) => html`
-                <li key=${at}><${UnitMap} bytes=${maps.subarray(at * side ** 2, (at + 1) * side ** 2)}
+                <li key=${at}><${UnitMap} maps=${maps} at=${at}
                   side=${side} palette=${palette} label=${t().task.unit(at + 1, name)} /></li>
               `)}
             </ul>
@@ -29,13 +29,14 @@ export function UnitMaps({ layers, palette }) {
   `;
 }
 
-/** @param {{bytes: Uint8Array, side: number, palette: Palette, label: string}} props */
-function UnitMap({ bytes, side, palette, label }) {
+/** @param {{maps: Uint8Array, at: number, side: number, palette: Palette, label: string}} props */
+function UnitMap({ maps, at, side, palette, label }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
+    const bytes = maps.subarray(at * side ** 2, (at + 1) * side ** 2);
     context?.putImageData(new ImageData(unitPixels(bytes, palette), side, side), 0, 0);
-  });
+  }, [maps, at, side, palette]);
   return html`<canvas class="unit-map" width=${side} height=${side} ref=${canvas} role="img"
     aria-label=${label} title=${label}></canvas>`;
 }

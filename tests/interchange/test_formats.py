@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import playgrad as pg
@@ -33,7 +34,7 @@ def test_the_page_says_it_before_saving() -> None:
     assert sorted(said) == sorted(each.lacks for each in offered)
 
 
-@pytest.mark.parametrize("name", ["run", "run.PLAYGRAD", "run.h5"])
+@pytest.mark.parametrize("name", ["run", "run.playgrad.old", "run.h5"])
 def test_unknown_endings_lead_to_the_formats_and_to_checkpoints(name: str, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
     for write in (model.save, model.export):
@@ -42,3 +43,18 @@ def test_unknown_endings_lead_to_the_formats_and_to_checkpoints(name: str, tmp_p
         ):
             write(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_endings_may_be_in_upper_case(tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
+    x = np.ones((3, 2), np.float32)
+    for each in FORMATS:
+        upper, lower = (tmp_path / f"m{e}" for e in (each.ending.upper(), each.ending))
+        model.export(upper)
+        model.export(lower)
+        assert abs(upper.stat().st_size - lower.stat().st_size) < 9  # the name may be in it
+    model.save(tmp_path / "m.PLAYGRAD")
+    for ending in ("ONNX", "KERAS", "SAFETENSORS", "PLAYGRAD"):
+        loaded = pg.load_model(tmp_path / f"m.{ending}")
+        np.testing.assert_array_equal(loaded.predict(x), model.predict(x))
+    model.load_weights(tmp_path / "m.PLAYGRAD")

@@ -14,6 +14,9 @@ from playgrad.interchange import readers
 from playgrad.interchange.readers import ONNX, READERS, WEIGHTS, File, Reader, reader_of
 
 
+ROWS = np.ones((2, 3), np.float32)
+
+
 def from_json(file: File) -> pg.Model:
     content = file if isinstance(file, bytes) else Path(file).read_bytes()
     return pg.model_from_json(content)
@@ -69,6 +72,79 @@ def test_a_path_with_another_ending_is_read_as_weights(
     path.write_bytes(b"text")
     with pytest.raises(CheckpointError):
         pg.load_model(path)
+
+
+def test_without_a_known_ending_the_content_decides(model: pg.Sequential, tmp_path: Path) -> None:
+    for each in ("onnx", "keras", "playgrad"):
+        named = tmp_path / f"small.{each}"
+        model.save(named)
+        named.rename(tmp_path / "small.bin")
+        np.testing.assert_array_equal(
+            pg.load_model(tmp_path / "small.bin").predict(ROWS), model.predict(ROWS)
+        )
+
+
+MISLEADING = [
+    ("keras", "onnx", "is a model of Keras 3, although its name ends in .onnx. Rename it: .*keras"),
+    ("onnx", "keras", "is a model in the ONNX format, although .*should end in .onnx"),
+    ("playgrad", "safetensors", "is a playgrad project, although .*should end in .playgrad"),
+    ("safetensors", "playgrad", "is a safetensors file, although .*should end in .safetensors"),
+    ("pt.zip", "keras", "is an export for PyTorch, although .*It is for other programs"),
+    ("html", "onnx", "is a web page, although its name ends in .onnx"),
+]
+
+
+@pytest.mark.parametrize(("format", "ending", "words"), MISLEADING)
+def test_misleading_endings_are_named(
+    format: str, ending: str, words: str, model: pg.Sequential, tmp_path: Path
+) -> None:
+    model.save(tmp_path / f"a.{format}")
+    path = (tmp_path / f"a.{format}").rename(tmp_path / f"b.{ending}")
+    with pytest.raises(CheckpointError, match=rf"^b\.{ending}: the file {words}"):
+        pg.load_model(path)
+
+
+def test_a_damaged_file_with_the_right_ending_is_called_damaged(
+    model: pg.Sequential, tmp_path: Path
+) -> None:
+    for format in ("safetensors", "keras", "playgrad"):
+        path = tmp_path / f"a.{format}"
+        model.save(path)
+        path.write_bytes(path.read_bytes()[:-40])
+        with pytest.raises(CheckpointError, match=rf"^a\.{format}: .*(damaged|truncated)"):
+            pg.load_model(path)
+
+
+OTHERS = {
+    "m.keras": r"is a model of Keras 3, .*pg\.load_model\(file\)",
+    "m.onnx": r"is a model in the ONNX format, .*pg\.load_model\(file\)",
+    "m.pt.zip": "is an export for PyTorch, .*It is for other programs",
+    "m.tfjs.zip": "is an export for TensorFlow.js, .*It is for other programs",
+    "m.py": "is a text, not",
+    "m.html": "is a web page, not",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_files_without_weights_are_named(name: str, model: pg.Sequential, tmp_path: Path) -> None:
+    model.export(tmp_path / name)
+    before = model.get_weights()
+    for read in (model.load_weights, pg.load, lambda path: pg.match_weights(model, path)):
+        with pytest.raises(CheckpointError, match=f"^{name}: the file {OTHERS[name]}"):
+            read(tmp_path / name)
+    for one, other in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_is_not_of_a_format_at_all_is_named() -> None:
+    for content, words in (
+        (b"", "is empty"),
+        (b"\x80\x02}q\x00.", "is a pickle, .*may run any program"),
+        (b"\x1f\x8b\x08 and so on", "is compressed, .*Unpack it first"),
+        ("Zahlen: ü".encode() * 200, "is a text"),
+    ):
+        with pytest.raises(CheckpointError, match=f"the file {words}"):
+            pg.load_model(content)
 
 
 def test_the_last_reader_takes_any_bytes() -> None:

@@ -101,7 +101,7 @@ def test_names_of_files(tmp_path: Path) -> None:
         save(TENSORS, tmp_path / "w.pt")
     with pytest.raises(CheckpointError, match=r"cannot read .*none.npz"):
         load(tmp_path / "none.npz")
-    (tmp_path / "short.safetensors").write_bytes(b"abc")
+    (tmp_path / "short.safetensors").write_bytes(b"a\0c")
     with pytest.raises(CheckpointError, match=r"short\.safetensors: not a safetensors file"):
         load(tmp_path / "short.safetensors")
 

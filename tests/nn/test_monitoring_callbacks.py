@@ -161,7 +161,7 @@ def test_wrong_arguments() -> None:
         (lambda: nn.ModelCheckpoint("w.npz", save_freq=0), "save_freq must be"),
         (lambda: nn.ModelCheckpoint("w.keras"), r"must end in \.playgrad, or in .safetensors or"),
     ):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(pg.DataError, match=words):
             make()
     model = line()
     for callback in (nn.ReduceLROnPlateau(), nn.ModelCheckpoint("w.npz", save_best_only=True)):

@@ -126,7 +126,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
         CheckpointError: there is no such format.
     """
     for each in FORMATS:
-        if each.name == name if name else str(path).endswith(each.ending):
+        if each.name == name if name else str(path).lower().endswith(each.ending):
             return each
     known = ", ".join(f"{each.name} ({each.ending})" for each in FORMATS)
     asked = f"no format is called '{name}'" if name else f"no format has the ending of '{path}'"

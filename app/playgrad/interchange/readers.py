@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from playgrad.interchange.keras.importing.file import is_keras_file
+from playgrad.errors import CheckpointError
+from playgrad.io.file_kinds import is_keras_file, is_onnx_file, kind_of
 from playgrad.io.project_archive import ENDING, is_project
+from playgrad.io.weights import read_file
 from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
 from playgrad.models.model import Model
@@ -33,11 +35,6 @@ class Reader:
     read: Callable[[File], Model]
 
 
-def _is_onnx(content: bytes) -> bool:
-    """True if the first field is the version of the format, and no safetensors header follows."""
-    return content[:1] == b"\x08" and content[4:9] != b"\0\0\0\0{"
-
-
 def _from_onnx(file: File) -> Model:
     # Imported here, as below: the library starts without these modules.
     from playgrad.interchange.onnx.importing.model import model_from_onnx
@@ -51,7 +48,7 @@ def _from_keras(file: File) -> Model:
     return model_from_keras(file)
 
 
-ONNX = Reader("onnx", (".onnx",), _is_onnx, _from_onnx)
+ONNX = Reader("onnx", (".onnx",), is_onnx_file, _from_onnx)
 
 KERAS = Reader("keras", (".keras",), is_keras_file, _from_keras)
 
@@ -66,12 +63,18 @@ READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, WEIGHTS)
 def reader_of(file: File) -> Reader:
     """Return the reader for the ending of a path or for the content of bytes.
 
-    Paths with other endings are read as weights, whose content shows which format they have.
+    If the ending says nothing, the content of the file does.
+
+    Raises:
+        CheckpointError: such a file cannot be read.
     """
-    if isinstance(file, bytes):
-        return next(reader for reader in READERS if reader.recognizes(file))
-    name = str(file).lower()
-    return next((reader for reader in READERS if name.endswith(reader.endings)), WEIGHTS)
+    if not isinstance(file, bytes):
+        name = str(file).lower()
+        named = next((reader for reader in READERS if name.endswith(reader.endings)), None)
+        if named is not None:
+            return named
+        file = read_file(file)
+    return next(reader for reader in READERS if reader.recognizes(file))
 
 
 def load_model(file: File) -> Model:
@@ -90,4 +93,33 @@ def load_model(file: File) -> Model:
             fit its layers, or an operator of ONNX or a layer of Keras that playgrad does not have.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
-    return reader_of(file).read(file)
+    reader = reader_of(file)
+    if isinstance(file, bytes):
+        return reader.read(file)
+    try:
+        return reader.read(file)
+    except CheckpointError as error:
+        _say_what_it_is(file, reader, error)
+        raise
+
+
+def _say_what_it_is(file: str | Path, reader: Reader, error: CheckpointError) -> None:
+    """Name the file in an error, and its kind if the ending of its name misleads."""
+    name = Path(file).name
+    if name not in error.message:
+        error.message = f"{name}: {error.message}"
+    try:
+        content = read_file(file)
+    except CheckpointError:
+        return  # which the error says
+    kind = kind_of(content)
+    if kind is None or not name.lower().endswith(reader.endings):
+        return
+    if reader.recognizes(content) and reader is not WEIGHTS:
+        return
+    if any(ending in reader.endings for ending in kind.endings):
+        return
+    ending = next(each for each in reader.endings if name.lower().endswith(each))
+    error.message = f"{name}: the file is {kind.name}, although its name ends in {ending}."
+    is_read = any(set(kind.endings) & set(each.endings) for each in READERS)
+    error.hint = f"Rename it: its name should end in {kind.endings[0]}." if is_read else kind.use

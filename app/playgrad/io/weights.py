@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
+from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import count_text
-from playgrad.io.torch_file import TorchFile, is_torch_file
+from playgrad.io.torch_file import TorchFile
 from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
@@ -95,20 +97,34 @@ def open_weights(file: str | Path | BinaryIO | bytes) -> WeightsFile:
     """
     if isinstance(file, bytes):
         return _opened(file)
-    return _opened(read_file(file) if isinstance(file, (str, Path)) else file.read())
+    if not isinstance(file, (str, Path)):
+        return _opened(file.read())
+    content = read_file(file)
+    with _named(file):
+        return _opened(content)
+
+
+@contextmanager
+def _named(file: str | Path) -> Iterator[None]:
+    """Put the name of the file in front of an error within the block."""
+    try:
+        yield
+    except CheckpointError as error:
+        error.message = f"{Path(file).name}: {error.message}"
+        raise
 
 
 def _opened(content: bytes) -> WeightsFile:
     """Return the file after validating its header."""
-    if content[:2] == b"PK" and is_torch_file(content):
+    kind = kind_of(content)
+    if kind is TORCH:
         return TorchFile(content)
+    if kind is not None and kind not in (NPZ, SAFETENSORS):
+        raise CheckpointError(
+            f"the file is {kind.name}, not a safetensors, npz or PyTorch file.", hint=kind.use
+        )
     if content[:2] == b"PK":
         return NpzFile(content)
-    if content[:6] == b"\x93NUMPY":
-        raise CheckpointError(
-            "the file is a single array (npy), not weights by name.",
-            hint="Save them with numpy.savez(file, **weights).",
-        )
     if content[8:9] not in (b"{", b""):  # a header follows its length
         raise CheckpointError("the file is not a safetensors, npz or PyTorch file.")
     return SafetensorsFile(content)
@@ -151,7 +167,7 @@ def format_of(path: str | Path) -> str:
     Raises:
         CheckpointError: there is no such format.
     """
-    ending = Path(path).suffix.lstrip(".")
+    ending = Path(path).suffix.lstrip(".").lower()
     if ending not in FORMATS:
         raise CheckpointError(f"the name '{Path(path).name}' does not tell the format.", hint=_USE)
     return ending
@@ -236,11 +252,8 @@ def load(
     if not isinstance(file, (str, Path)):
         return decode(file.read(), expected)
     content = read_file(file, expected)
-    try:
+    with _named(file):
         return decode(content, expected)
-    except CheckpointError as error:
-        error.message = f"{Path(file).name}: {error.message}"
-        raise
 
 
 def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> bytes:

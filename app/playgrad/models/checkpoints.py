@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.source import warn_user
+from playgrad.io.file_kinds import PROJECT, kind_of
 from playgrad.io.weights import read_file
 from playgrad.models.loading import model_from_json
 from playgrad.models.model import Model
@@ -44,12 +45,21 @@ def load(file: str | Path | bytes, device: str = "auto") -> Model:
         GraphError: it has a layer that the program defines.
     """
     if isinstance(file, bytes):
-        return model_of(decode_project(file), device)
+        return _loaded(file, device)
+    content = read_file(file)
     try:
-        return model_of(decode_project(read_file(file)), device)
+        return _loaded(content, device)
     except CheckpointError as error:
         error.message = f"{Path(file).name}: {error.message}"
         raise
+
+
+def _loaded(content: bytes, device: str) -> Model:
+    kind = kind_of(content)
+    if kind not in (None, PROJECT):
+        assert kind is not None
+        raise CheckpointError(f"the file is {kind.name}, not a playgrad project.", hint=kind.use)
+    return model_of(decode_project(content), device)
 
 
 def model_of(checkpoint: Checkpoint, device: str = "auto") -> Model:

@@ -129,7 +129,7 @@ class TrainableNetwork(Network):
             GraphError: the model is not built.
             CheckpointError: the file cannot be written, or the format has no equivalent of a layer.
         """
-        if str(file).endswith(ENDING):
+        if str(file).lower().endswith(ENDING):
             save_checkpoint(self, self._recipe, self._training, file)
         else:
             self.export(file)

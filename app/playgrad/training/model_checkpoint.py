@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, DataError
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import FORMATS
 from playgrad.training.callbacks import Callback, Logs
@@ -39,7 +39,7 @@ class ModelCheckpoint(Callback):
         initial_value_threshold: with ``save_best_only``, the value to improve upon at first.
 
     Raises:
-        ValueError: an argument has a value that is not supported, or does not fit the ending.
+        DataError: an argument has a value that is not supported, or does not fit the ending.
         DataError: ``save_freq`` is a number that is not whole, or less than 1.
     """
 
@@ -56,8 +56,8 @@ class ModelCheckpoint(Callback):
     ) -> None:
         if save_freq != "epoch":
             if isinstance(save_freq, str):
-                raise ValueError(
-                    f"save_freq must be 'epoch' or a number of steps, got {save_freq!r}"
+                raise DataError(
+                    f"save_freq must be 'epoch' or a number of steps, got {save_freq!r}."
                 )
             check_count(save_freq, "save_freq")
         self.filepath = str(filepath)
@@ -124,18 +124,18 @@ def _check_ending(path: str, weights_only: bool | None) -> bool:
     """Return whether files with the ending of ``path`` have more than weights.
 
     Raises:
-        ValueError: there are no such files, or ``weights_only`` says something else.
+        DataError: there are no such files, or ``weights_only`` says something else.
     """
-    ending = Path(path).suffix
+    ending = Path(path).suffix.lower()
     if ending not in (ENDING, *_OF_WEIGHTS):
-        raise ValueError(
+        raise DataError(
             f"filepath must end in {ENDING}, or in {' or '.join(_OF_WEIGHTS)} for weights, got "
-            f"{path!r}"
+            f"{path!r}."
         )
     has_all = ending == ENDING
     if weights_only is not None and weights_only == has_all:
         needed = " or ".join(_OF_WEIGHTS) if weights_only else ENDING
-        raise ValueError(
-            f"with save_weights_only={weights_only}, filepath must end in {needed}, got {path!r}"
+        raise DataError(
+            f"with save_weights_only={weights_only}, filepath must end in {needed}, got {path!r}."
         )
     return has_all

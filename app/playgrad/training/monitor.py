@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from playgrad.errors import GraphError
+from playgrad.errors import DataError, GraphError
 
 _LARGER_IS_BETTER = ("acc", "auc", "precision", "recall", "f1", "fbeta", "r2")
 
@@ -16,10 +16,10 @@ def sign_of(monitor: str, mode: str) -> float:
         mode: "min", "max", or "auto", which goes by the name.
 
     Raises:
-        ValueError: there is no such mode.
+        DataError: there is no such mode.
     """
     if mode not in ("auto", "min", "max"):
-        raise ValueError(f"mode must be 'auto', 'min' or 'max', got {mode!r}")
+        raise DataError(f"mode must be 'auto', 'min' or 'max', got {mode!r}.")
     is_larger = any(part in monitor for part in _LARGER_IS_BETTER)
     return -1.0 if mode == "max" or (mode == "auto" and is_larger) else 1.0
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from playgrad.errors import GraphError
+from playgrad.errors import DataError, GraphError
 from playgrad.training.callbacks import Callback, Logs
 from playgrad.training.monitor import monitored, sign_of
 
@@ -25,7 +25,7 @@ class ReduceLROnPlateau(Callback):
         min_lr: the smallest rate.
 
     Raises:
-        ValueError: an argument is out of range.
+        DataError: an argument is out of range.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ReduceLROnPlateau(Callback):
         min_lr: float = 0.0,
     ) -> None:
         if not 0.0 < factor < 1.0:
-            raise ValueError(f"factor of ReduceLROnPlateau must be between 0 and 1, got {factor}")
+            raise DataError(f"factor of ReduceLROnPlateau must be between 0 and 1, got {factor}.")
         self.monitor = monitor
         self.factor = factor
         self.patience = patience

@@ -131,7 +131,7 @@ def weights_of_project(file: str | Path | BinaryIO | bytes) -> dict[str, Array] 
             version.
     """
     if isinstance(file, (str, Path)):
-        content = read_file(file) if str(file).endswith(ENDING) else b""
+        content = read_file(file) if str(file).lower().endswith(ENDING) else b""
     elif isinstance(file, bytes):
         content = file
     else:

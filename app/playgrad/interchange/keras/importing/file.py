@@ -72,8 +72,3 @@ def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
             f"'{name}' in the Keras file has {member.file_size:,} bytes, more than {most:,}."
         )
     return archive.read(member)
-
-
-def is_keras_file(content: bytes) -> bool:
-    """Return whether a zip file has the members of one of Keras."""
-    return content[:2] == b"PK" and _CONFIG.encode() in content and _WEIGHTS.encode() in content

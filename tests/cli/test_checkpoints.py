@@ -261,6 +261,7 @@ def test_wrong_usage(program: Path, folder: Path, capsys: pytest.CaptureFixture[
         (arguments(program, folder), "has checkpoints of an earlier run: add --resume"),  # type: ignore[list-item]
         (["train", program, "--resume"], "--resume has no effect without --checkpoint"),
         (["train", program, "--checkpoint-every", 9], "no effect without --checkpoint"),
+        (["train", program, "--every", 3], "no effect without --checkpoint DIR, which saves"),
         (["train", program, "--checkpoint", program], "is not a folder"),
         ([*arguments(program, folder, "--resume"), "--checkpoint-every", 9], "both say when"),
     ]

@@ -218,21 +218,29 @@ def test_a_table_for_whole_numbers(capsys: pytest.CaptureFixture[str], tmp_path:
     (tmp_path / "x.csv").write_text("1,2,8\n0,0.5,3\n")
     code, _, err = run(capsys, "predict", path, tmp_path / "x.csv")
     assert code == 1
-    assert "x.csv, row 2 has 0.5 in column 1, but the model takes whole numbers (int32)" in err
+    np.save(tmp_path / "x.npy", [[1.0, 2.0, 8.0], [0.0, 0.0, 3.0]])
+    rows = result_of(run(capsys, "predict", path, tmp_path / "x.npy", "--format", "json"))
+    np.testing.assert_allclose([row["output"] for row in rows], right, rtol=1e-6)
+    np.save(tmp_path / "x.npy", [[1.0, 2.0, 8.5]])
+    assert (
+        "x.npy[0] at [2]: 8.5, but the model" in run(capsys, "predict", path, tmp_path / "x.npy")[2]
+    )
+    assert "x.csv, line 2, column 2 of 3: 0.5, but the model takes whole numbers (int32)" in err
 
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.csv", b"1,2,3\n4,five,6\n", "x.csv, line 2 has 'five' in column 1, which is not a nu"),
-        ("x.csv", b"a,b,c\n1,,3\n", "x.csv, line 2 has '' in column 'b', which is not a number"),
-        ("x.csv", b"a,b,c\n1,nan,3\n", "x.csv, row 1 has nan in column 'b', which is not a finite"),
-        ("x.csv", b"1,2,3\n4,5\n", "x.csv, line 2 has 2 columns instead of 3"),
+        ("x.csv", b"1,2,3\n4,five,6\n", "x.csv, line 2, column 2 of 3: 'five' is not a number"),
+        ("x.csv", b"a,b,c\n1,,3\n", "x.csv, line 2, column 'b': the cell is empty"),
+        ("x.csv", b"a,b,c\n\n1,nan,3\n", "x.csv, line 3, column 'b': nan is not a finite number"),
+        ("x.csv", b"1,2,3\n4,5\n", "x.csv, line 2: 2 columns instead of 3"),
         ("x.csv", b"1,2\n4,5\n", "samples of shape (3,), but"),
         ("x.csv", b"1,2\n4,5\n", "x.csv has rows of 2 columns"),
-        ("x.csv", b"a,b,c\n", "x.csv has no rows"),
+        ("x.csv", b"a,b,c\n", "x.csv has no rows below its header"),
+        ("x.csv", b"\n", "x.csv is empty"),
         ("x.csv", b"\xff\xfe1,2", "x.csv is not UTF-8 text"),
-        ("x.npy", b"nothing", "x.npy is not an array of numbers"),
+        ("x.npy", b"nothing", "x.npy' cannot be read: it does not begin as an npy file does"),
         ("x.npz", b"PK\x03\x04", "x.npz cannot be read"),
         ("x.png", b"nothing", "x.png"),
         ("x.png", png(np.zeros((2, 5, 1), np.uint8)), "x.png is an image of 2 x 5 pixels"),
@@ -266,6 +274,18 @@ def test_arrays_that_do_not_fit(
     code, _, err = run(capsys, "predict", classifier, tmp_path / "two.npz")
     assert code == 1
     assert "two.npz must hold one array, got 2: a, b" in err
+    for array, words in (
+        (np.array([[0, 0, 0], [1, np.nan, 2]]), "x.npy[1] at [1]: nan is not a finite number"),
+        (np.array([[["a"]]]), "x.npy' cannot be read: it holds texts (dtype '<U1'), not numbers"),
+        (np.array([1j]), "it holds complex numbers (dtype '<c16'), not numbers"),
+        (np.array("2020-01-01", "M8"), "it holds dates"),
+        (np.zeros(2, [("a", "f4"), ("b", "i4")]), "it holds records"),
+        (np.float32(3.0), "x.npy holds a single number, but the model takes samples of shape (3,)"),
+    ):
+        np.save(tmp_path / "x.npy", array)
+        code, out, err = run(capsys, "predict", classifier, tmp_path / "x.npy")
+        assert (code, out) == (1, "")
+        assert words in err
     objects = tmp_path / "objects.npy"
     np.save(objects, np.array([{}, None]), allow_pickle=True)
     assert run(capsys, "predict", classifier, objects)[0] == 1
@@ -278,7 +298,7 @@ def test_options_that_do_not_fit(
     cases = [
         (["--labels", "a,b"], 1, "--labels has 2 names, but the model has 4 classes"),
         (["--logits"], 1, "the output is already a softmax"),
-        (["--top", "0"], 2, "'0' is no whole number"),
+        (["--top", "0"], 2, "'0' is not a whole number"),
         (["-", "-"], 2, "can be read once only"),
     ]
     for arguments, expected_code, words in cases:

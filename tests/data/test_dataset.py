@@ -170,7 +170,7 @@ def test_a_failing_reader_names_file_and_record(tmp_path: Path, readers: int) ->
     (tmp_path / "1.csv").write_text("n\n100\nbad\n102\nworse\n")
     (tmp_path / "2.csv").write_bytes(b"n\n200\n\xff\xff\n202\n")
     files = Dataset.list_files(f"{tmp_path}/*.csv", shuffle=False)
-    with pytest.raises(ReadError, match=r"1\.csv, line 3 has 'bad' in column 'n'") as raised:
+    with pytest.raises(ReadError, match=r"1\.csv, line 3, column 'n': 'bad'") as raised:
         list(files.interleave(data.read_csv, num_parallel_calls=readers))
     assert raised.value.file.endswith("1.csv") and raised.value.record == 3
     rows = files.interleave(data.read_csv, num_parallel_calls=readers, on_error="skip")

@@ -48,12 +48,17 @@ def test_csv() -> None:
 @pytest.mark.parametrize(
     ("content", "options", "words", "record"),
     [
-        (CARS, {}, "the file, line 2 has 'petrol' in column 'fuel', which is not a number", 2),
-        (b"a,b\n1,2\n3", {}, "line 3 has 1 columns instead of 2", 3),
-        (b"a\n\xff\n", {}, "line 2 cannot be read: 'utf-8'", 2),
+        (CARS, {}, "the file, line 2, column 'fuel': 'petrol' is not a number", 2),
+        (b"a,b\n1,2\n3", {}, "line 3: 1 column instead of 2", 3),
+        (b"a\n\xff\n", {}, "line 2: 'utf-8'", 2),
         (CARS, {"label": "Price"}, "no column 'Price'; it has km, fuel, price", None),
         (b"1,2", {"header": False, "label": 2}, "no column 2; it has numbers from 0 to 1", None),
-        (CARS, {"converters": {"fuel": {"petrol": 0}}}, "'diesel' in column 'fuel', which its", 4),
+        (
+            CARS,
+            {"converters": {"fuel": {"petrol": 0}}},
+            "column 'fuel': its converter lacks 'diesel'",
+            4,
+        ),
     ],
 )
 def test_csv_errors(content: bytes, options: Any, words: str, record: int | None) -> None:

@@ -13,7 +13,6 @@ from playgrad.errors import CheckpointError
 from playgrad.interchange import readers
 from playgrad.interchange.readers import ONNX, READERS, WEIGHTS, File, Reader, reader_of
 
-
 ROWS = np.ones((2, 3), np.float32)
 
 

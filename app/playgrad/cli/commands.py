@@ -45,6 +45,11 @@ def _check_checkpoints(options: argparse.Namespace, parser: argparse.ArgumentPar
             if getattr(options, flag):
                 name = flag.replace("_", "-")
                 parser.error(f"--{name} has no effect without --checkpoint DIR")
+        if options.every is not None and options.parallel is None:
+            parser.error(
+                "--every N has no effect without --checkpoint DIR, which saves a checkpoint every "
+                "N steps, or --parallel local, which averages the weights every N steps"
+            )
         return
     if options.every is not None and options.parallel not in users_of("every"):
         if options.checkpoint_every is not None:

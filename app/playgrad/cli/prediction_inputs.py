@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,13 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
     if ending == "csv":
         return name, _as_samples(_table(content, name, model.input_dtype), name, sample)
     array = _npy(content, name) if ending == "npy" else _npz(content, name)
-    return name, array[None] if _fits(array.shape, sample) else array
+    if not array.shape:
+        raise ShapeError(
+            f"{name} holds a single number, but the model takes samples of shape "
+            f"{shape_text(sample)}."
+        )
+    samples = array[None] if _fits(array.shape, sample) else array
+    return name, _checked(samples, name, model.input_dtype)
 
 
 def _content(file: str) -> tuple[str, bytes, str]:
@@ -86,8 +91,10 @@ def _npy(content: bytes, name: str) -> Array:
     try:
         read_header(io.BytesIO(content), name, len(content))
         array: Array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (CheckpointError, ValueError, EOFError, OSError) as error:
-        raise ReadError(f"{name} is not an array of numbers: {error}", file=name) from None
+    except CheckpointError as error:
+        raise ReadError(error.message, hint=error.hint, file=name) from None
+    except (ValueError, EOFError, OSError) as error:
+        raise ReadError(f"'{name}' cannot be read: {error}.", file=name) from None
     return array
 
 
@@ -120,26 +127,54 @@ def _table(content: bytes, name: str, dtype: str) -> Array:
     delimiter = max(",;\t", key=first.count)
     cells = next(csv.reader([first], delimiter=delimiter), [])
     header = not any(_is_number(cell) for cell in cells)
-    rows = list(read_csv(_NamedBytes(content, name), header=header, delimiter=delimiter))
+    reader = read_csv(_NamedBytes(content, name), header=header, delimiter=delimiter)
+    rows = []
+    for row in reader:
+        wrong = _wrong_value(row, dtype)
+        if wrong is not None:
+            column, error = wrong
+            raise type(error)(f"{name}, {reader.place(column)}: {error.message}")
+        rows.append(row)
     if not rows:
-        raise ReadError(f"{name} has no rows.", file=name)
+        raise ReadError(
+            f"{name} {'has no rows below its header' if first else 'is empty'}.", file=name
+        )
     table = np.stack(rows)
-    _check_values(table, name, dtype, cells if header else [])
     return table.astype(dtype) if np.dtype(dtype).kind in "iu" else table
 
 
-def _check_values(table: Array, name: str, dtype: str, titles: Sequence[str]) -> None:
-    """Check that the numbers are finite, and whole if the model takes whole numbers."""
+def _checked(array: Array, name: str, dtype: str) -> Array:
+    """Return samples whose numbers are finite, and whole if the model takes whole numbers."""
+    if array.dtype.kind != "f":
+        return array
+    wrong = _wrong_value(array, dtype)
+    if wrong is not None:
+        place, error = wrong
+        sample, *rest = (int(i) for i in np.unravel_index(place, array.shape))
+        where = f" at {rest}" if rest else ""
+        raise type(error)(f"{name}[{sample}]{where}: {error.message}")
+    return array.astype(dtype) if np.dtype(dtype).kind in "iu" else array
+
+
+def _wrong_value(values: Array, dtype: str) -> tuple[int, ReadError | DTypeError] | None:
+    """Return the place and the error of the first number that the model cannot take.
+
+    Args:
+        dtype: that of the inputs of the model.
+
+    Returns:
+        The place in the flattened ``values``, and the error; None if all are finite, and whole if
+        the model takes whole numbers.
+    """
     is_whole = np.dtype(dtype).kind in "iu"
-    wrong = ~np.isfinite(table) | (is_whole & (table != np.floor(table)))
+    wrong = ~np.isfinite(values) | (is_whole & (values != np.floor(values)))
     if not wrong.any():
-        return
-    row, column = (int(i) for i in np.argwhere(wrong)[0])
-    title = repr(titles[column].strip()) if titles else str(column)
-    place = f"{name}, row {row + 1} has {table[row, column]:g} in column {title}"
-    if not np.isfinite(table[row, column]):
-        raise ReadError(f"{place}, which is not a finite number.", file=name, record=row)
-    raise DTypeError(f"{place}, but the model takes whole numbers ({dtype}).")
+        return None
+    place = int(wrong.argmax())
+    value = values.flat[place]
+    if np.isfinite(value):
+        return place, DTypeError(f"{value:g}, but the model takes whole numbers ({dtype}).")
+    return place, ReadError(f"{value} is not a finite number.")
 
 
 def _is_number(cell: str) -> bool:

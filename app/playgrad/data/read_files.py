@@ -174,7 +174,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
             if self._has_header:
                 return next(self)
         if len(row) != self._width:
-            raise self._error(f"has {len(row)} columns instead of {self._width}")
+            count = f"{len(row)} column" + ("" if len(row) == 1 else "s")
+            raise self._error(f"line {self._line}: {count} instead of {self._width}")
         values = np.array([self._number(row, i) for i in self._chosen], np.float32)
         if self._label_at is None:
             return values
@@ -195,7 +196,7 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
                 if row and any(cell.strip() for cell in row):
                     return row
         except (csv.Error, UnicodeDecodeError) as error:
-            raise self._error(f"cannot be read: {error}") from None
+            raise self._error(f"line {self._line}: {error}") from None
 
     def _begin(self, row: list[str]) -> None:
         self._width = len(row)
@@ -217,23 +218,29 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         listed = ", ".join(titles) or f"numbers from 0 to {self._width - 1}"
         raise ReadError(f"{self.name} has no column {column!r}; it has {listed}.", file=self.name)
 
+    def place(self, column: int) -> str:
+        """Return the last line read and one of its columns, as errors name them.
+
+        Args:
+            column: its number from 0.
+        """
+        title = repr(self._titles[column]) if self._titles else f"{column + 1} of {self._width}"
+        return f"line {self._line}, column {title}"
+
     def _number(self, row: Sequence[str], column: int) -> float:
         text, convert = row[column].strip(), self._functions.get(column)
-        title = repr(self._titles[column]) if self._titles else str(column)
         try:
             if isinstance(convert, Mapping):
                 return float(convert[text])
             return float(text if convert is None else convert(text))
         except KeyError:
-            raise self._error(
-                f"has {text!r} in column {title}, which its converter lacks"
-            ) from None
+            raise self._error(f"{self.place(column)}: its converter lacks {text!r}") from None
         except ValueError:
-            raise self._error(f"has {text!r} in column {title}, which is not a number") from None
+            wrong = f"{text!r} is not a number" if text else "the cell is empty"
+            raise self._error(f"{self.place(column)}: {wrong}") from None
 
     def _error(self, words: str) -> ReadError:
-        message = f"{self.name}, line {self._line} {words}."
-        return ReadError(message, file=self.name, record=self._line)
+        return ReadError(f"{self.name}, {words}.", file=self.name, record=self._line)
 
 
 def _name(file: Any) -> str:

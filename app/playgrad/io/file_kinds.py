@@ -60,7 +60,7 @@ def _begins(*starts: bytes) -> Callable[[bytes], bool]:
 def _is_text(content: bytes) -> bool:
     """Return whether the file begins with UTF-8 text; a character may be cut at the end."""
     excerpt = content[:_EXCERPT]
-    if not excerpt or b"\0" in excerpt:
+    if not excerpt or b"\0" in excerpt or excerpt[:2] == b"PK":
         return False
     try:
         excerpt.decode()

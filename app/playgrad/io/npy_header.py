@@ -25,6 +25,14 @@ _ITEM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SHAPE = re.compile(r"\(\s*+(?:[0-9]{1,19}L?\s*+(?:,\s*+|(?=\))))*+\)")
+_OTHERS = {
+    "O": "objects of Python",
+    "U": "texts",
+    "S": "texts",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "times",
+}
 _CODES = {code[1:] for code in DTYPES.values()}
 
 
@@ -86,10 +94,10 @@ def _fields(text: str, name: str) -> dict[str, str]:
 def _dtype(text: str, name: str) -> np.dtype[np.generic]:
     code = text[1:-1]
     if text[0] not in "'\"" or code[:1] not in "<>|=" or code[1:] not in _CODES:
-        kind = "objects of Python" if "O" in code[:2] else f"of dtype {text[:40]}"
+        kind = _OTHERS.get(code[1:2], "values") if text[0] in "'\"" else "records"
         raise CheckpointError(
-            f"'{name}' cannot be read: it is {kind}; weights are plain numbers.",
-            hint="Save the weights as numbers, without allow_pickle.",
+            f"'{name}' cannot be read: it holds {kind} (dtype {text[:40]}), not numbers.",
+            hint="Convert them to numbers before saving, and save without allow_pickle.",
         )
     return np.dtype(code)
 

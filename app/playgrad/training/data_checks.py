@@ -91,7 +91,7 @@ def check_finite(array: Array, what: str) -> None:
             place = np.unravel_index(position, array.shape)
             raise DataError(
                 f"{what} contains {flat[position]} (sample {int(place[0])}).",
-                hint="Remove or replace such values before training.",
+                hint="Remove or replace such values.",
             )
 
 

@@ -15,6 +15,7 @@ from playgrad.errors import CheckpointError
 from playgrad.io.npy_header import NpyHeader, read_header
 from playgrad.io.tensor_entry import (
     TensorEntry,
+    TensorFile,
     check_count,
     check_flags,
     checked_name,
@@ -53,7 +54,7 @@ def dump(tensors: Mapping[str, Array]) -> bytes:
     return buffer.getvalue()
 
 
-class NpzFile:
+class NpzFile(TensorFile):
     """An npz file whose directory and headers are valid, and whose values are not read yet.
 
     Args:
@@ -87,11 +88,6 @@ class NpzFile:
             header = read_header(file, member.filename, member.file_size)
         self._headers[name], self._members[name] = header, member
         self.entries[name] = header.entry
-
-    @property
-    def unpacked(self) -> int:
-        """The number of bytes that all arrays need."""
-        return sum(entry.size for entry in self.entries.values())
 
     def read(self, name: str) -> Array:
         """Return the values of an array.

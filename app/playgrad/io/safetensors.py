@@ -15,7 +15,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io.safetensors_header import DTYPES, METADATA, HeaderReader
-from playgrad.io.tensor_entry import TensorEntry, check_flags, count_text
+from playgrad.io.tensor_entry import TensorEntry, TensorFile, check_flags, count_text
 
 Array = np.ndarray[Any, Any]
 LARGEST_HEADER = 100_000_000
@@ -49,7 +49,7 @@ def dump(tensors: Mapping[str, Array], metadata: Mapping[str, str] | None = None
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
-class SafetensorsFile:
+class SafetensorsFile(TensorFile):
     """A safetensors file whose header is valid, and whose values are not read yet.
 
     Args:
@@ -72,11 +72,6 @@ class SafetensorsFile:
         for name, entry in self.entries.items():
             _check_entry(name, entry, len(self._data))
         _check_cover(self.entries, len(self._data))
-
-    @property
-    def unpacked(self) -> int:
-        """The number of bytes that all arrays need."""
-        return len(self._data)
 
     def read(self, name: str) -> Array:
         """Return a copy of the values of a tensor.

@@ -1,8 +1,9 @@
-"""A tensor that a weights file announces, before its values are read."""
+"""The tensors that a weights file announces, before their values are read."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,29 @@ class TensorEntry:
     def size(self) -> int:
         """The number of bytes that shape and dtype need."""
         return math.prod(self.shape) * self.dtype.itemsize
+
+
+class TensorFile(ABC):
+    """A weights file whose header is valid, and whose values are not read yet.
+
+    Attributes:
+        entries: the tensors by name.
+    """
+
+    entries: dict[str, TensorEntry]
+
+    @property
+    def unpacked(self) -> int:
+        """The number of bytes that all tensors need."""
+        return sum(entry.size for entry in self.entries.values())
+
+    @abstractmethod
+    def read(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a copy of the values of a tensor.
+
+        Raises:
+            CheckpointError: they are damaged.
+        """
 
 
 def check_count(count: int) -> None:

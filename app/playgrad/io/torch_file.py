@@ -14,6 +14,7 @@ from playgrad.io.npz import DAMAGE, check_places
 from playgrad.io.tensor_entry import (
     MOST_DIMENSIONS,
     TensorEntry,
+    TensorFile,
     check_count,
     check_flags,
     checked_name,
@@ -31,7 +32,7 @@ def is_torch_file(content: bytes) -> bool:
     return content[30 : 30 + length].endswith(_PICKLE.encode())
 
 
-class TorchFile:
+class TorchFile(TensorFile):
     """A file with a dictionary of tensors, whose values are not read yet.
 
     Args:
@@ -93,11 +94,6 @@ class TorchFile:
         size = math.prod(tensor.shape) * dtype.itemsize
         self.entries[name] = TensorEntry(dtype, tensor.shape, 0, size)
 
-    @property
-    def unpacked(self) -> int:
-        """The number of bytes that all arrays need."""
-        return sum(entry.size for entry in self.entries.values())
-
     def read(self, name: str) -> Array:
         """Return the values of a tensor.
 
@@ -122,7 +118,11 @@ class TorchFile:
 
 
 def _check_view(name: str, tensor: StoredTensor) -> None:
-    """Raise CheckpointError unless a tensor lies within its storage and is no larger than it."""
+    """Raise CheckpointError unless a tensor lies within its storage.
+
+    It may repeat values as an expanded tensor does, along dimensions with stride 0; apart from
+    those it must not be larger than its storage.
+    """
     shape, strides, offset, count = (
         tensor.shape,
         tensor.strides,
@@ -139,7 +139,8 @@ def _check_view(name: str, tensor: StoredTensor) -> None:
     ):
         raise CheckpointError(f"the shape or place of '{name[:80]}' is not valid.")
     last = offset + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
-    if math.prod(shape) > count or (0 not in shape and last >= count):
+    stored = math.prod(n for n, stride in zip(shape, strides, strict=True) if stride)
+    if 0 not in shape and (stored > count or last >= count):
         raise CheckpointError(f"'{name[:80]}' reaches beyond its {count:,} stored values.")
 
 

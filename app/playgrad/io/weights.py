@@ -16,13 +16,12 @@ from playgrad.io import npz, safetensors
 from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
-from playgrad.io.tensor_entry import count_text
+from playgrad.io.tensor_entry import TensorFile, count_text
 from playgrad.io.torch_file import TorchFile
 from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound="HasShape")
-WeightsFile = NpzFile | SafetensorsFile | TorchFile
 FORMATS = ("safetensors", "npz")
 """Formats of weights files; each is also the ending of the file's name."""
 _MOST_TIMES = 20
@@ -89,7 +88,7 @@ def decode(content: bytes, expected: Mapping[str, Any] | None = None) -> dict[st
         ) from None
 
 
-def open_weights(file: str | Path | BinaryIO | bytes) -> WeightsFile:
+def open_weights(file: str | Path | BinaryIO | bytes) -> TensorFile:
     """Return a weights file after validating its header; its values are not read yet.
 
     Raises:
@@ -114,7 +113,7 @@ def _named(file: str | Path) -> Iterator[None]:
         raise
 
 
-def _opened(content: bytes) -> WeightsFile:
+def _opened(content: bytes) -> TensorFile:
     """Return the file after validating its header."""
     kind = kind_of(content)
     if kind is TORCH:

@@ -13,7 +13,8 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.interchange.matching.assignment import How, assigned, layout_of, natural
 from playgrad.interchange.matching.slots import Described, Layout, Slot, slots_of
 from playgrad.io.safetensors import SafetensorsFile
-from playgrad.io.weights import WeightsFile, open_weights
+from playgrad.io.tensor_entry import TensorFile
+from playgrad.io.weights import open_weights
 
 Array = np.ndarray[Any, Any]
 Names = str | Sequence[str] | None
@@ -49,7 +50,7 @@ class WeightMatching:
     """
 
     def __init__(
-        self, model: Weighted, file: WeightsFile, layout: Layout | None, network: Described | None
+        self, model: Weighted, file: TensorFile, layout: Layout | None, network: Described | None
     ) -> None:
         self._model, self._file = model, file
         self._specs = model.weight_specs()

@@ -15,6 +15,7 @@ from playgrad.io.tensor_entry import (
     LONGEST_NAME,
     MOST_DIMENSIONS,
     TensorEntry,
+    TensorFile,
     check_count,
     checked_name,
 )
@@ -31,7 +32,7 @@ _REFUSED = {
 _SAVE_AGAIN = "Save the weights with model.save_weights of Keras, or of playgrad."
 
 
-class Hdf5File:
+class Hdf5File(TensorFile):
     """A file of groups and arrays, whose values are not read yet.
 
     Args:
@@ -66,11 +67,6 @@ class Hdf5File:
         self._read_object("", self._number(addresses + 40), 0)
         if self.unpacked > len(content):
             raise CheckpointError("the HDF5 file is damaged: its arrays overlap.")
-
-    @property
-    def unpacked(self) -> int:
-        """The number of bytes that all arrays need."""
-        return sum(entry.size for entry in self.entries.values())
 
     def read(self, path: str) -> Array:
         """Return the values of an array."""

@@ -214,6 +214,6 @@ SCENES: dict[str, tuple[Scene, str]] = {
     "a forged message": (forged, "It was ignored"),
     "damaged weights": (damaged_weights, "mine.safetensors"),
 }
-"""What shows each message, and words of it."""
+"""The scene that shows each message, and words of it."""
 
 PICTURES = Path(__file__).parents[2] / "var/messages"

@@ -86,7 +86,7 @@ def test_a_step_is_measured_zoomed_shown_in_the_graph_and_saved(
 
 
 def test_the_bars_fit_the_step(playground: Playground, tmp_path: Path) -> None:
-    """What is drawn, said and saved are the same times, and their sum is that of the step."""
+    """The times drawn, said and saved are the same, and their sum is that of the step."""
     page, at = playground.page, playground.at
     playground.choose_device("cpu")
     playground.finish(GOOD)

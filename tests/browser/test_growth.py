@@ -63,7 +63,7 @@ LIMITS = {
     "renderer": 40 * MB,
     "gpu": 40 * MB,
 }
-"""How much each may grow from one measurement to the next."""
+"""The growth allowed to each from one measurement to the next."""
 OBJECTS_PER_FIT = 8
 """Python objects with which the record of a run describes each fit, for checkpoints: 7."""
 

@@ -53,7 +53,7 @@ def program(example: str, unit: str, epochs: str) -> str:
 
 
 def rows(page: Playground) -> list[Any]:
-    """What the table shows: the listed tokens, their probabilities, and the one that came."""
+    """Return the content of the table: the listed tokens, their chances, and the one that came."""
     return page.at("next-table").locator("tbody tr").evaluate_all(READ)
 
 

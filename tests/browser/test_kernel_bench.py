@@ -90,7 +90,7 @@ def test_a_wrong_kernel_is_found_and_one_click_goes_back(bench: Playground) -> N
 
 
 def test_a_loop_without_an_exit_does_not_compile(bench: Playground) -> None:
-    """What bounds the loops of a kernel for the check must not make it valid."""
+    """The bounds on the loops of a kernel for the check must not make it valid."""
     edit(bench, "let row ", "loop { } let row ")
     bench.at("kernel-check").click()
     expect(bench.at("kernel-problem")).to_contain_text("loop", timeout=PATIENCE_MS)

@@ -1,4 +1,4 @@
-"""What visitors meet first: the gallery, their own programs, and words that have room."""
+"""The first things that visitors meet: the gallery, their programs, and words that have room."""
 
 from __future__ import annotations
 

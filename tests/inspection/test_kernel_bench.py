@@ -10,9 +10,11 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.contract.cases import cases_of
+from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import GraphError, KernelError
 from playgrad.graph.opdef import lookup
-from playgrad.inspection.kernel_bench import KernelBench, patched
+from playgrad.inspection.kernel_bench import KernelBench
+from playgrad.inspection.kernel_patch import patched
 
 pytestmark = pytest.mark.gpu
 
@@ -94,6 +96,22 @@ def test_only_a_kernel_that_is_right_is_timed(bench: KernelBench) -> None:
 def test_a_kernel_that_is_not_there(bench: KernelBench) -> None:
     with pytest.raises(GraphError, match="has 1 kernels, not a number 3"):
         bench.check(bench.kernels[0], kernel=3)
+
+
+def test_an_edited_kernel_is_compiled_once_to_be_timed(
+    bench: KernelBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    load = WebGpuDevice.load
+
+    def loaded(device: WebGpuDevice, plan: Any, kept: Any) -> Any:
+        texts.extend(str(kernel["wgsl"]) for kernel in plan["kernels"])
+        return load(device, plan, kept)
+
+    monkeypatch.setattr(WebGpuDevice, "load", loaded)
+    edited = bench.kernels[0] + "\n// edited"
+    bench.time(edited)
+    assert sorted(texts.count(text) for text in (bench.kernels[0], edited)) == [1, 1]
 
 
 def test_times_stand_beside_the_limit(bench: KernelBench) -> None:

@@ -1,4 +1,4 @@
-"""How closely other libraries agree with playgrad: a row for each format and direction."""
+"""Agreement of other libraries with playgrad: a row for each format and direction."""
 
 from __future__ import annotations
 
@@ -84,14 +84,23 @@ def weights(read: Callable[[Path], Any], ending: str) -> Compare:
     return compare
 
 
-def exported(ending: str, predict: Callable[[Path, Array], list[Array]]) -> Compare:
-    """What a library predicts with an exported file."""
+def exported(
+    ending: str, predict: Callable[[Path, Array], list[Array]], are_flat: bool = False
+) -> Compare:
+    """Compare the predictions of a library with an exported file.
+
+    Args:
+        are_flat: whether ``predict`` returns one row of numbers for each sample.
+    """
 
     def compare(network: str, folder: Path) -> Pairs:
         model, x = built(network)
         path = folder / f"{network}{ending}"
         model.export(path)
-        return list(zip(predict(path, x), predictions(model, x), strict=True))
+        theirs, ours = predict(path, x), predictions(model, x)
+        if are_flat:
+            theirs = [a.reshape(b.shape) for a, b in zip(theirs, ours, strict=True)]
+        return list(zip(theirs, ours, strict=True))
 
     return compare
 
@@ -135,14 +144,7 @@ def by_page(browser: Browser) -> Callable[[Path, Array], list[Array]]:
         page.close()
         return [np.asarray(output, np.float32) for output in zip(*samples, strict=True)]
 
-    def reshaped(path: Path, x: Array) -> list[Array]:
-        model, _ = built(path.stem)
-        return [
-            result.reshape(ours.shape)
-            for result, ours in zip(predict(path, x), predictions(model, x), strict=True)
-        ]
-
-    return reshaped
+    return predict
 
 
 def by_tensorflow_js(browser: Browser) -> Callable[[Path, Array], list[Array]]:
@@ -194,7 +196,7 @@ def rows(browser: Browser) -> list[Row]:
         Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
         Row("TensorFlow.js", "out", VERSION, ("lenet",), in_tensorflow_js),
         Row("script", "out", "numpy", EVERY, exported(".py", by_script)),
-        Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser))),
+        Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser), are_flat=True)),
         Row("Keras 3", "in", "keras", EVERY, keras_models),
         Row("PyTorch weights", "in", "torch", EVERY, weights_of_pytorch),
         Row("ONNX", "in", "torch", ("LeNet", "ResNet"), onnx_of_pytorch),

@@ -1,4 +1,4 @@
-"""What a format leaves out is said in the same words everywhere."""
+"""The same words everywhere say what a format leaves out."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _text(content: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
-    """What JavaScript computes for every sample, in one process; the reason where it cannot."""
+    """Return the results of JavaScript for every sample, or the reason where it has none."""
     work, computed = [], {}
     for case in CASES:
         try:

@@ -85,7 +85,7 @@ def test_given_mask_replaces_the_attached_one() -> None:
 
 
 def test_classifier_of_padded_sequences() -> None:
-    """What the padding holds does not matter to a transformer of embeddings with positions."""
+    """The content of the padding does not matter to a transformer with positions."""
     with pg.Graph(seed=2).as_default():
         tokens = pg.Input((STEPS,), dtype="int32")
         x = nn.Embedding(9, WIDTH, mask_zero=True)(tokens)

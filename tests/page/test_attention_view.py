@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,22 +9,16 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.graph.graph import reset_default_graph
 from playgrad.page.attention_view import MOST_HEADS, MOST_POSITIONS, attention_view
 from tests.page.messages import Types
 from tests.page.python_side import python_side
 
+pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
 TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TEXT = "the cat sat on the mat. the dog sat on the log."
 LENGTH, WIDTH = 8, 8
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    yield
-    reset_default_graph()
 
 
 def ask(model: Any, sample: int = 0, layer: str = "") -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,22 +9,16 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.graph.graph import reset_default_graph
 from playgrad.page.layers_view import layers_view
 from tests.page.messages import Types
 
+pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(4)
 ROWS = RNG.normal(size=(120, 5)).astype(np.float32)
 IMAGES = RNG.integers(0, 256, (60, 8, 8, 1)).astype(np.uint8)
 TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    yield
-    reset_default_graph()
 
 
 def trained(layers: list[nn.Layer], x: Array) -> Any:

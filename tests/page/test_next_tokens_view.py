@@ -1,8 +1,8 @@
-"""What a model of text expects next, as the page asks for it."""
+"""The characters that a model of text expects next, as the page asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.graph.graph import reset_default_graph
 from playgrad.page.next_tokens_view import MOST_TOKENS, TOP, next_tokens_view
 from tests.page.messages import Types
 from tests.page.python_side import python_side
@@ -25,14 +24,9 @@ from tests.page.test_text_view import (
     with_softmax,
 )
 
+pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
 TYPES = Types()
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    yield
-    reset_default_graph()
 
 
 def ask(

@@ -17,15 +17,10 @@ from playgrad.runtime.hooks import Hooks, Request, set_hooks
 from tests.page.messages import Types
 from tests.page.python_side import PythonSide, python_side
 
+pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
 TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    yield
-    reset_default_graph()
 
 
 def view_of(model: Any, known: int = 0) -> dict[str, Any]:

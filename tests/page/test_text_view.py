@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,12 @@ from playgrad.page.task_view import task_view
 from playgrad.runtime.hooks import Hooks, Request, set_hooks
 from tests.page.messages import Types
 
+pytestmark = pytest.mark.usefixtures("new_graph")
 TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TEXT = "the cat sat on the mat, and the rat sat on the cat. "
 LENGTH = 6
 PATIENT = {"prompt": None, "temperature": 0.8, "seed": 3, "seconds": 1e9}
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    yield
-    reset_default_graph()
 
 
 def view_of(model: Any, known: int = 0, **sample: Any) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_the_order_of_stages_of_several_devices(schedule: str, replicas: int) ->
 @pytest.mark.parametrize("schedule", [*SCHEDULES])
 @pytest.mark.parametrize("devices", [2, 4, 8])
 def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
-    """Where passes take as long as the formulas say, and nothing else takes time.
+    """Passes take as long as the formulas say, and nothing else takes time.
 
     The first stage need not compute the gradients of its inputs, which DualPipe's order does not
     know of: the prediction is of what runs, and may differ from the formula by a unit of time.

@@ -115,7 +115,7 @@ def test_a_text_that_changes_is_compressed_again(client: FlaskClient, page: Path
 
 
 def test_the_page_can_be_installed(client: FlaskClient) -> None:
-    """What Chromium asks for: a name, a start, a display mode, and icons of 192 and 512 pixels."""
+    """Chromium asks for a name, a start, a display mode, and icons of 192 and 512 pixels."""
     link = re.search(r'<link rel="manifest" href="([^"]+)">', client.get("/").text)
     assert link
     response = client.get(link[1])

@@ -54,7 +54,7 @@ papers and of the examples."""
 MOMENTUM = 0.5
 """From this momentum on, SGD has the rates of "momentum": steps add up."""
 AHEAD = 10.0
-"""How far beyond the weights of now the loss is tried, in the direction from the first ones."""
+"""The loss is also tried at this multiple of the way from the first weights to those of now."""
 GAIN_AHEAD = 0.9
 """The loss there, as a part of that of now, below which the steps were too short."""
 MOVED = 5.0

@@ -8,17 +8,15 @@ the training with it. Variables are fed, so nothing of the model can change.
 from __future__ import annotations
 
 import copy
-import difflib
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.compile import Compiled, run_passes
-from playgrad.compiler.place import Policy
-from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
 from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.contract.comparison import BrokenRuleError, expect_close
@@ -37,7 +35,9 @@ from playgrad.errors import (
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node
+from playgrad.inspection.kernel_patch import patched
 from playgrad.inspection.kernel_report import KernelReport, KernelTimes, SampleCheck
+from playgrad.inspection.lone_operation import operation_alone, planned
 from playgrad.inspection.loop_guard import guarded
 from playgrad.inspection.node_kernel import node_kernel
 from playgrad.inspection.node_values import NodeValues
@@ -55,7 +55,19 @@ ROUND_SECONDS = 0.05
 MOST_RUNS = 1024
 _ENDLESS = f"no answer within {PATIENCE_SECONDS:.0f} s: the kernel probably has an endless loop."
 _LINE = re.compile(r"(?:line |wgsl:)(\d+)")
-_GPU = "gpu:0"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A Plan with an edited kernel.
+
+    Attributes:
+        written: with the kernel as it was written.
+        ending: with loops that end; the same as ``written`` if the kernel has none.
+    """
+
+    written: LoadedPlan
+    ending: LoadedPlan
 
 
 class KernelBench:
@@ -80,9 +92,8 @@ class KernelBench:
             self.nodes = (node.name, *self.nodes)
         self._device: WebGpuDevice | None = None
         self._target = session.opened(shown.device).target
-        self._program, self._feeds = self._alone(values, shown.within or node.name)
-        self._compiled = _compiled(self._program, self._feeds)
-        self._plan = self._planned(self._compiled)
+        self._program, self._feeds = operation_alone(values, self.nodes, shown.within or node.name)
+        self._compiled, self._plan = planned(self._program, self._feeds, self._target)
         by_id = {kernel["id"]: str(kernel["wgsl"]) for kernel in self._plan["kernels"]}
         self.kernels = tuple(by_id[command["kernel"]] for command in self._plan["commands"])
         if not self.kernels:
@@ -128,13 +139,11 @@ class KernelBench:
             return KernelReport(error=f"the kernel lost its device: {error.message}")
 
     def _checked(self, wgsl: str, kernel: int) -> KernelReport:
-        plan = self._guarded(self._plan, kernel, wgsl)
-        try:
+        with self._trial(self._plan, kernel, wgsl) as trial:
             samples = [
-                SampleCheck(name, self._problem(plan, feeds)) for name, feeds in self._samples()
+                SampleCheck(name, self._problem(trial.ending, feeds))
+                for name, feeds in self._samples()
             ]
-        finally:
-            plan.unload()
         of_contract, others = self._contract(kernel, wgsl)
         return KernelReport((*samples, *of_contract), others)
 
@@ -156,60 +165,31 @@ class KernelBench:
             )
 
     def _timed(self, wgsl: str, kernel: int) -> KernelTimes:
-        trial = self._guarded(self._plan, kernel, wgsl)
-        try:
-            problem = self._problem(trial, self._feeds)
-        finally:
-            trial.unload()
-        if problem is not None:
-            raise KernelError(f"only a kernel that computes what NumPy does is timed: {problem}")
-        plans = [self._loaded(self._plan)]
-        try:
-            plans.append(self._loaded(self._edited(self._plan, kernel, wgsl)))
-            for plan in plans:
-                plan.run(0, _read_by(plan, self._feeds), [])
-            runs = 1
-            while runs < MOST_RUNS and self._seconds(plans[0], runs) < ROUND_SECONDS / 2:
-                runs *= 2
-            rounds = [[self._seconds(plan, runs) for plan in plans] for _ in range(ROUNDS)]
-        finally:
-            for plan in plans:
-                plan.unload()
-        before, after = (statistics.median(each) / runs for each in zip(*rounds, strict=True))
+        with self._trial(self._plan, kernel, wgsl) as trial:
+            problem = self._problem(trial.ending, self._feeds)
+            if problem is not None:
+                raise KernelError(
+                    f"only a kernel that computes what NumPy does is timed: {problem}"
+                )
+            before = self._loaded(self._plan)
+            try:
+                runs, rounds = self._rounds([before, trial.written])
+            finally:
+                before.unload()
+        own, edited = (statistics.median(each) / runs for each in zip(*rounds, strict=True))
         nodes = [node for node in self._compiled.order if node.inputs]
-        return KernelTimes(before, after, physical_limit(self._opened(), nodes), runs)
+        return KernelTimes(own, edited, physical_limit(self._opened(), nodes), runs)
 
-    # The operation alone
+    def _rounds(self, plans: Sequence[LoadedPlan]) -> tuple[int, list[list[float]]]:
+        """Return the number of runs in a measurement, and the seconds that each Plan took."""
+        for plan in plans:
+            plan.run(0, _read_by(plan, self._feeds), [])
+        runs = 1
+        while runs < MOST_RUNS and self._seconds(plans[0], runs) < ROUND_SECONDS / 2:
+            runs *= 2
+        return runs, [[self._seconds(plan, runs) for plan in plans] for _ in range(ROUNDS)]
 
-    def _alone(self, values: NodeValues, last: str) -> tuple[Program, dict[str, Array]]:
-        """Return the group of nodes as a program whose inputs are fed, and their values."""
-        originals = [values.tensor(name).node for name in self.nodes]
-        inside = set(originals)
-        entries = dict.fromkeys(
-            tensor for node in originals for tensor in node.inputs if tensor.node not in inside
-        )
-        arrays = values.values(list(entries)) if entries else []
-        copies = {tensor: values.copy_of(tensor.node).outputs[tensor.index] for tensor in entries}
-        feeds = {copies[tensor].node.name: copies[tensor] for tensor in entries}
-        fetches = list(values.copy_of(values.tensor(last).node).outputs)
-        program = Program(fetches[0].graph, fetches, [], feeds)
-        known = {
-            copies[tensor].node.name: np.asarray(array)
-            for tensor, array in zip(entries, arrays, strict=True)
-        }
-        return program, known
-
-    def _planned(self, compiled: Compiled) -> dict[str, Any]:
-        """Return the Plan in which each dispatch has a kernel of its own."""
-        segments, fetches = compiled.segments[_GPU], compiled.program.fetches
-        builder = PlanBuilder(segments, fetches, self._target, {}, merge_dispatches=False)
-        plan = builder.build()
-        texts = {kernel["id"]: kernel for kernel in plan["kernels"]}
-        kernels = []
-        for number, command in enumerate(plan["commands"]):
-            kernels.append({**texts[command["kernel"]], "id": number})
-            command["kernel"] = number
-        return {**plan, "kernels": kernels}
+    # Plans on the device of the bench
 
     @staticmethod
     def _edited(plan: Mapping[str, Any], kernel: int, wgsl: str) -> dict[str, Any]:
@@ -225,22 +205,25 @@ class KernelBench:
     def _loaded(self, plan: Mapping[str, Any]) -> LoadedPlan:
         return self._opened().load(dict(plan), {})
 
-    def _guarded(self, plan: Mapping[str, Any], kernel: int, wgsl: str) -> LoadedPlan:
-        """Load a Plan with an edited kernel whose loops end.
+    @contextmanager
+    def _trial(self, plan: Mapping[str, Any], kernel: int, wgsl: str) -> Iterator[Trial]:
+        """Load a Plan with an edited kernel, also with loops that end.
 
         Raises:
             KernelError: the kernel as it was written does not compile.
         """
-        loaded = self._loaded(self._edited(plan, kernel, wgsl))
-        ending = guarded(wgsl)
-        if ending == wgsl:
-            return loaded
+        written = ending = self._loaded(self._edited(plan, kernel, wgsl))
         try:
-            guard = self._loaded(self._edited(plan, kernel, ending))
-        except KernelError:  # such as a function that only returns from within its loop
-            return loaded
-        loaded.unload()
-        return guard
+            text = guarded(wgsl)
+            if text != wgsl:
+                # It does not compile if a function returns only from within its loop.
+                with suppress(KernelError):
+                    ending = self._loaded(self._edited(plan, kernel, text))
+            yield Trial(written, ending)
+        finally:
+            written.unload()
+            if ending is not written:
+                ending.unload()
 
     @staticmethod
     def _seconds(plan: LoadedPlan, runs: int) -> float:
@@ -307,8 +290,7 @@ class KernelBench:
         by_name = {tensor.node.name: tensor for tensor in added.feeds}
         program = Program(added.node.graph, list(added.node.outputs), [], by_name)
         try:
-            compiled = _compiled(program, feeds)
-            plan = self._planned(compiled)
+            compiled, plan = planned(program, feeds, self._target)
         except PlaygradError:
             return None
         if len(plan["commands"]) != len(self.kernels):
@@ -317,26 +299,16 @@ class KernelBench:
         if text is None:
             return None
         expected = case.op.reference(list(case.sample.inputs), case.sample.attrs)
+        names = [tensor.name for tensor in compiled.program.fetches]
         try:
-            loaded = self._guarded(plan, kernel, text)
-        except KernelError as error:
-            return error.message
-        try:
-            names = [tensor.name for tensor in compiled.program.fetches]
-            results = loaded.run(0, _read_by(loaded, feeds), names).arrays
+            with self._trial(plan, kernel, text) as trial:
+                results = trial.ending.run(0, _read_by(trial.ending, feeds), names).arrays
         except DeviceLostError:
             raise
         except PlaygradError as error:
             return error.message
-        finally:
-            loaded.unload()
         tolerance = max(TOLERANCE, case.sample.tolerance)
         return _difference([results[name] for name in names], expected, tolerance) or ""
-
-
-def _compiled(program: Program, feeds: Mapping[str, Array]) -> Compiled:
-    shapes = {name: array.shape for name, array in feeds.items()}
-    return run_passes(program, shapes, Policy(_GPU, [_GPU]))
 
 
 def _read_by(plan: LoadedPlan, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -356,29 +328,3 @@ def _difference(
         except BrokenRuleError as error:
             return str(error)
     return None
-
-
-def patched(text: str, before: str, after: str) -> str | None:
-    """Return ``text`` with the change from ``before`` to ``after``, line by line.
-
-    Returns:
-        None if ``text`` does not have the lines that were changed, or those beside an addition.
-    """
-    old, new, lines = before.split("\n"), after.split("\n"), text.split("\n")
-    same = difflib.SequenceMatcher(None, old, lines, autojunk=False).get_matching_blocks()
-    place = {block.a + i: block.b + i for block in same for i in range(block.size)}
-    changes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    for kind, i1, i2, j1, j2 in reversed(changes):
-        if kind == "equal":
-            continue
-        places = [place.get(i) for i in range(i1, i2)]
-        if i1 in place:
-            start = place[i1]
-        elif i1 == i2 and i1 - 1 in place:  # an addition, after a line that is there
-            start = place[i1 - 1] + 1
-        else:
-            return None
-        if places != list(range(start, start + i2 - i1)):
-            return None
-        lines[start : start + i2 - i1] = new[j1:j2]
-    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the kernel bench says of an edited kernel."""
+"""The report of the kernel bench on an edited kernel."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class InferenceGraph:
-    """How a network computes its outputs.
+    """The graph with which a network computes its outputs.
 
     Attributes:
         name: the name of the network.

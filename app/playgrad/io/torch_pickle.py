@@ -58,7 +58,7 @@ class StoredTensor(NamedTuple):
 
 
 class _Mark:
-    """Where the items of a list, tuple or dictionary begin."""
+    """The place on the stack where the items of a list, tuple or dictionary begin."""
 
 
 _MARK = _Mark()

@@ -1,4 +1,4 @@
-"""What becomes of a weight after its update in the same step: its constraint, its average."""
+"""The rest of a step after the update of a weight: its constraint, its average."""
 
 from __future__ import annotations
 

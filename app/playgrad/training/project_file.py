@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 _WEIGHTS = "checkpoint.safetensors"
 _ABOUT_WEIGHTS = "parts/checkpoint.json"
 _FROM_FILE = "file-"
-"""How the page begins the ids of programs that are not examples."""
+"""Beginning of the ids that the page gives to programs that are not examples."""
 _LONGEST_ID = 60
 _UNKNOWN = "# The file does not have the program of this model.\n"
 _CAMEL = {"total_steps": "totalSteps"}

@@ -1,4 +1,4 @@
-"""Where Keras keeps the weights of each layer, and in which shapes."""
+"""The places and shapes in which Keras keeps the weights of each layer."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Weighted(Protocol):
 
 
 class WeightMatching:
-    """Which tensor of a file goes into which weight of a model. `match_weights` returns one.
+    """An assignment of the tensors of a file to the weights of a model; see `match_weights`.
 
     ``print(matching)`` shows the table. ``matching["dense_1/kernel"]`` is the name of a tensor in
     the file, None without one; assign to it to correct it. A weight that comes from several tensors
@@ -84,7 +84,7 @@ class WeightMatching:
 
     @property
     def fits(self) -> bool:
-        """Whether every weight has its tensors."""
+        """True if every weight has its tensors."""
         return not self.missing
 
     def __iter__(self) -> Iterator[str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Layout = Literal["keras", "pytorch"]
-"""How tensors are stored: (height, width, in, out) and (in, out) as in playgrad and Keras, or (out,
-in, height, width) and (out, in) as in PyTorch."""
+"""The layout of stored tensors: (height, width, in, out) and (in, out) as in playgrad and Keras, or
+(out, in, height, width) and (out, in) as in PyTorch."""
 
 
 class Described(Protocol):

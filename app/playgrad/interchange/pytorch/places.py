@@ -1,4 +1,4 @@
-"""Where the elements of a state_dict are among the weights of a network."""
+"""The places of the elements of a state_dict among the weights of a network."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from playgrad.interchange.pytorch.use import LayerUse
 
 Sides = tuple[tuple[int, int], ...]
-"""What is added before and after each axis."""
+"""Numbers of elements added before and after each axis."""
 
 
 def padding_of(

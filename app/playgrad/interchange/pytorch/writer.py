@@ -17,7 +17,7 @@ from playgrad.nn.layer_calls import LayerCall
 
 Array = np.ndarray[Any, Any]
 Layout = Literal["last", "first"]
-"""Whether channels are the last axis, as in playgrad, or the first after the batch."""
+"""The axis of the channels: the last, as in playgrad, or the first after the batch."""
 
 _BRANCHES = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d")
 """The names of results; one that nothing reads any more is free for the next."""
@@ -26,7 +26,7 @@ WIDTH = 88  # as ruff and Black format by default
 
 
 class NetworkStructure(Protocol):
-    """What a network has between its inputs and outputs."""
+    """The layers and operations of a network between its inputs and outputs."""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]: ...

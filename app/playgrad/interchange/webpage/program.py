@@ -60,7 +60,7 @@ class PageProgram:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What the page stores as JSON."""
+        """Return the data that the page stores as JSON."""
         return {"program": self.data, "plan": self.plan}
 
 

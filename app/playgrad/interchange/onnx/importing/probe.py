@@ -1,4 +1,4 @@
-"""What of a graph is constant, and how its shapes depend on the size of the batch.
+"""The constants of a graph, and the shapes that depend on the size of the batch.
 
 The graph is built twice with free dimensions set to numbers, and everything that does not depend
 on data or weights is computed. What is equal in both is constant. Chains such as
@@ -37,7 +37,7 @@ _MOST_ELEMENTS = 2**28
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a graph before it is built.
+    """The facts that are known of a graph before it is built.
 
     Attributes:
         constants: values by name, with None in arrays of objects where they depend on the batch.

@@ -14,7 +14,7 @@ from playgrad.interchange.onnx.importing.call import (
 )
 
 _COST = 2048
-"""What a step takes from the budget of a call: its operations need memory, too."""
+"""Part of the budget of a call that a step takes: its operations need memory, too."""
 
 States = list[Tensor]
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

@@ -14,7 +14,9 @@ _ROOT = Path(__file__).parent
 # Folder in the package: folder in the checkout.
 _ASSETS = {"kernels": "kernels", "static": "static", "docs": "var/docs"}
 # Made by set-up, so they can be missing.
-_GENERATED = ("static/vendor/versions.js", "var/docs/index.html")
+_GENERATED = (
+    "static/vendor/versions.js", "static/vendor/onnx-messages.zip", "var/docs/index.html",
+)  # fmt: skip
 
 
 def _check_generated() -> None:

@@ -109,6 +109,7 @@ def test_wheel_contains_page_kernels_and_types(installation: Installation) -> No
         "playgrad/static/examples/mnist-mlp.py",
         "playgrad/static/vendor/preact.js",
         "playgrad/static/vendor/versions.js",
+        "playgrad/static/vendor/onnx-messages.zip",
         "playgrad/static/vendor/LICENSES.txt",
         "playgrad/docs/index.html",
     } <= names

@@ -9,7 +9,7 @@ import fcntl
 import subprocess
 import sys
 
-from tools.setup import assets, docs, node, python, system
+from tools.setup import assets, docs, node, onnx_messages, python, system
 from tools.setup.steps import VAR, SetupError, Step, run_step
 
 
@@ -20,6 +20,7 @@ def steps(scope: str) -> list[Step]:
         node.packages_step(),
         node.vendor_step(),
         assets.step(),
+        onnx_messages.step(),
         system.vulkan_step(),
         python.step("docs"),
         docs.build_step(),

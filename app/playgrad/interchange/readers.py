@@ -80,10 +80,10 @@ def reader_of(file: File) -> Reader:
 def load_model(file: File) -> Model:
     """Return the model that a file describes, with its weights.
 
-    ONNX files become graphs that can be trained; that needs the onnx package. Files of Keras 3 have
-    the settings of ``compile``, too. Files of weights in the safetensors format describe their
-    layers when ``model.save_weights`` wrote them; the program is not needed. The model has a graph
-    of its own and is not compiled, unless a file says how; nothing in the file is executed.
+    ONNX files become graphs that can be trained. Files of Keras 3 have the settings of ``compile``,
+    too. Files of weights in the safetensors format describe their layers when
+    ``model.save_weights`` wrote them; the program is not needed. The model has a graph of its own
+    and is not compiled, unless a file says how; nothing in the file is executed.
 
     Args:
         file: a path, whose ending decides the format, or the bytes of a file.

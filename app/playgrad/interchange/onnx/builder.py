@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import ExportError
+from playgrad.interchange.onnx.messages import messages
 
 Array = np.ndarray[Any, Any]
 Attribute = int | float | str | Sequence[int] | Array
@@ -24,31 +25,18 @@ TYPES = {
 _INT, _FLOAT, _STRING, _TENSOR, _INTS = 2, 1, 3, 4, 7  # AttributeProto.AttributeType
 
 
-def messages() -> Any:
-    """Return the module with the message classes of ONNX.
-
-    Raises:
-        ExportError: the onnx package is not installed.
-    """
-    try:
-        from onnx import onnx_ml_pb2
-    except ImportError:
-        raise ExportError(
-            "ONNX files need the onnx package, which is not installed.",
-            hint='Install it: pip install "playgrad[onnx]"',
-        ) from None
-    return onnx_ml_pb2
-
-
 class GraphBuilder:
     """A graph of ONNX that grows by nodes and constants.
 
     Attributes:
         graph: the message.
+
+    Raises:
+        ExportError: the message classes of ONNX cannot be loaded.
     """
 
     def __init__(self, name: str) -> None:
-        self._messages = messages()
+        self._messages = messages(ExportError)
         self.graph = self._messages.GraphProto(name=name)
         self._taken: dict[str, int] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}

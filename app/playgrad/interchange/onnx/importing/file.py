@@ -16,6 +16,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.interchange.onnx.importing.call import MOST_NUMBERS
+from playgrad.interchange.onnx.messages import messages
 from playgrad.io.weights import read_file
 
 Array = np.ndarray[Any, Any]
@@ -98,18 +99,13 @@ def read_graph(file: str | Path | bytes) -> OnnxGraph:
     """Return the graph of an ONNX file.
 
     Raises:
-        CheckpointError: the onnx package is missing; or the file cannot be read, is damaged, keeps
-            its weights in other files, or has another opset.
+        CheckpointError: the file cannot be read, is damaged, keeps its weights in other files, or
+            has another opset; or the message classes of ONNX cannot be loaded.
     """
-    try:
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-        from onnx import onnx_ml_pb2
-    except ImportError:
-        raise CheckpointError(
-            "reading ONNX needs the package onnx.", hint='Install it: pip install "playgrad[onnx]"'
-        ) from None
     content = file if isinstance(file, bytes) else read_file(file)
-    model = onnx_ml_pb2.ModelProto()
+    model = messages(CheckpointError).ModelProto()
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
     try:
         model.ParseFromString(content)
         return _graph(model)

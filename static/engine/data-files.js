@@ -1,5 +1,5 @@
 /**
- * Files of data sets. The page downloads them (data-store.js), because Python's worker sleeps while
+ * Files of data sets, and a part of the library that few programs need. The page downloads them (data-store.js), because Python's worker sleeps while
  * it waits for one; here is Python's end.
  *
  * A file travels in shared memory. The page cannot send a message to a worker that sleeps, so it
@@ -14,10 +14,13 @@ const WORDS = 2;
 /** How often to look for a stop. */
 const LOOK_MS = 100;
 
-/** Calls in a program, with the files that they read. @type {[call: string, files: string[]][]} */
-const READ_BY = ["mnist", "fashion_mnist"].map((name) => [
+/** The part of the library that reads and writes ONNX files. */
+export const ONNX = "/static/vendor/onnx-messages.zip";
+
+/** Parts of a program, with the files that they need. @type {[part: string, files: string[]][]} */
+const NEEDED_BY = [[".onnx", [ONNX]], ...["mnist", "fashion_mnist"].map((name) => /** @type {[string, string[]]} */ ([
   `data.${name}(`, ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/${name}/${part}`),
-]);
+]))];
 
 /** The page has the files below this path itself, and they may change: they are asked for at each use. */
 export const YOURS = "/data/yours/";
@@ -27,7 +30,7 @@ export const isYours = (path) => path.startsWith(YOURS);
 
 /** @param {string} program @returns {string[]} the files that it will probably read */
 export function filesReadBy(program) {
-  return READ_BY.flatMap(([call, files]) => (program.includes(call) ? files : []));
+  return NEEDED_BY.flatMap(([part, files]) => (program.includes(part) ? files : []));
 }
 
 export class DataFiles {

@@ -3,7 +3,7 @@
  * on those of the visitor.
  */
 
-import { STATE, isYours } from "./data-files.js";
+import { ONNX, STATE, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
 
@@ -67,6 +67,11 @@ export class DataStore {
   expect(paths) {
     // A program that reads the file is told why it cannot be had.
     for (const path of paths) this.#get(path, true).catch(() => {});
+  }
+
+  /** Wait until a file has arrived. @param {string} path @throws {LoadError} it cannot be had */
+  async obtain(path) {
+    await this.#get(path, false);
   }
 
   /** Answer a Python worker that waits for a file. @param {DataRequest} request */
@@ -171,7 +176,7 @@ export class DataStore {
 }
 
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
-const setOf = (path) => path.split("/")[2] ?? path;
+const setOf = (path) => (path === ONNX ? "onnx" : path.split("/")[2] ?? path);
 
 /** @param {LoadError} error @param {number} tries */
 function isWorthAnotherTry({ status }, tries) {

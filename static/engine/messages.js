@@ -169,6 +169,7 @@
  * @typedef {(
  *   | {kind: "export", format: ExportFormat, names?: DataNames}
  *   | {kind: "import", name: string, matching?: Record<string, string>}
+ *   | {kind: "model_file", name: string}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
@@ -194,6 +195,7 @@
  * @typedef {{
  *   export: {filename: string, bytes: Uint8Array, sha256: string},
  *   import: {names: string[], matching: Matching | null},
+ *   model_file: {model: ModelFile},
  *   restore: {names: string[]},
  *   predict: {probabilities: number[], label: number},
  *   placement: {placement: Placement},
@@ -289,7 +291,10 @@
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
- * @typedef {"safetensors" | "npz" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
+ * @typedef {"safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
+ * @typedef {{shape: (number | null)[], dtype: string}} ModelTensor the shape of one sample; null for a free size
+ * @typedef {{parameters: number, layers: number, compiled: boolean, inputs: ModelTensor[], outputs: ModelTensor[]}} ModelFile
+ *   `compiled`: whether the file has the settings of compile
  * @typedef {{slot: string, weights: string[], shape: number[], tensor: string | null,
  *            how: "name" | "layer" | "shape" | "hand" | null, choices: string[]}} MatchingRow
  *   `slot`: a tensor that the network takes; `tensor`: that of the file; `choices`: those that fit

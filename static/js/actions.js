@@ -2,7 +2,7 @@
 
 import { batch, effect, untracked } from "../vendor/preact.js";
 import { SCRIPTS } from "../engine/connect.js";
-import { hurry } from "../engine/downloads.js";
+import { LoadError, hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
 import { beginBranch } from "./branches.js";
@@ -10,6 +10,7 @@ import { clearFindings } from "./doctor.js";
 import { isEmbedded } from "./embedded.js";
 import { EngineClient, EngineFailure } from "./engine-client.js";
 import { receive } from "./engine-events.js";
+import { said } from "./engine-words.js";
 import { dataNames } from "./export-names.js";
 import * as format from "./format.js";
 import { labRecorder } from "./lab-runs.js";
@@ -517,8 +518,9 @@ export async function stepOperations() {
   return (await ask({ kind: "operations" })).operations;
 }
 
-/** @param {ExportFormat} format @returns {Promise<Answers["export"]>} */
+/** @param {ExportFormat} format @returns {Promise<Answers["export"]>} @throws {EngineFailure} */
 export async function exportModel(format) {
+  if (format === "onnx") await obtainOnnx();
   return await ask({ kind: "export", format, names: dataNames() }, store.past.value?.bytes);
 }
 
@@ -542,6 +544,41 @@ export async function importWeights(file, matching) {
   }
   lookAt(null); // weights are loaded into the model as it is
   return await ask({ kind: "import", name: file.name, matching }, new Uint8Array(content));
+}
+
+/**
+ * What a file of a model has in it. Nothing changes.
+ * @param {string} name whose ending is that of the format
+ * @param {Uint8Array} bytes
+ * @returns {Promise<import("../engine/messages.js").ModelFile>}
+ * @throws {EngineFailure} it is damaged, or has parts that the library lacks
+ */
+export async function modelFile(name, bytes) {
+  await engineUp();
+  if (name.endsWith(".onnx")) await obtainOnnx();
+  return (await client.ask({ kind: "model_file", name }, bytes)).model;
+}
+
+/** Wait until Python takes requests. @returns {Promise<void>} */
+function engineUp() {
+  return new Promise((resolve, reject) => {
+    const dispose = effect(() => {
+      const state = store.engine.value;
+      if (state === "starting") return;
+      queueMicrotask(() => dispose()); // it may not have been returned yet
+      if (state === "up") resolve();
+      else reject(fileProblem(t().status.notStarted));
+    });
+  });
+}
+
+/** Fetch the part of the library for ONNX files. */
+async function obtainOnnx() {
+  try {
+    await client.expectOnnx();
+  } catch (failure) {
+    throw failure instanceof LoadError ? fileProblem(t().errors.noOnnx(said(failure.sentence))) : failure;
+  }
 }
 
 /** @param {string} message */

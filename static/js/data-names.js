@@ -1,8 +1,9 @@
-/** Names of data sets: those in the program, and those that can be had. */
+/** Names of data sets and of models: those in the program, and those that can be had. */
 
 import { computed } from "../vendor/preact.js";
-import { entries, names } from "./data-shelf.js";
+import { entries, modelNames, names } from "./data-shelf.js";
 import { t } from "./locale.js";
+import { endingOf } from "./own-data/model-file.js";
 import * as store from "./store.js";
 
 /** The data sets of the library. A test compares them with Python's. */
@@ -34,12 +35,29 @@ export function loadedNames(source) {
   return [...new Set([...calls].map(([, , name]) => name))];
 }
 
+/**
+ * @param {string} source
+ * @returns {string[]} the files that it passes to `pg.load_model`, outside of comments and without folders, unless it names them elsewhere, too:
+ *   it may write them
+ */
+export function loadedModels(source) {
+  const calls = source.matchAll(/^[^#\n]*\bload_model\(\s*(["'])([^"'\n/\\]+)\1/gm);
+  return [...new Set([...calls].map(([, , name]) => name))].filter((name) => source.split(name).length === 2);
+}
+
 /** Data sets of a visitor in the program. */
 export const usedNames = computed(() => loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)));
 
 /** Those that the browser does not have; none before they have been listed. */
 export const missingNames = computed(() =>
   (entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name))));
+
+/** Models of a visitor in the program. */
+export const usedModels = computed(() => loadedModels(store.source.value));
+
+/** Those that the browser does not have; none before they have been listed. */
+export const missingModels = computed(() =>
+  (entries.value === null ? [] : usedModels.value.filter((name) => endingOf(name) && !modelNames.value.includes(name))));
 
 /** What is wrong with a name, "" for nothing. @param {string} name */
 export function problemOfName(name) {
@@ -52,10 +70,27 @@ export function problemOfName(name) {
   return "";
 }
 
+/** What is wrong with a name of a model, "" for nothing. @param {string} name @param {string} ending of its file, with the dot */
+export function problemOfModelName(name, ending) {
+  return endingOf(name) === ending && name.length > ending.length ? problemOfName(name) : t().dataModels.ending(ending);
+}
+
+/** A name for the model in a file, which no model has. @param {string} file @param {string[]} taken */
+export function suggestedModelName(file, taken) {
+  const ending = endingOf(file);
+  const base = stemOf(file).slice(0, LONGEST - 4 - ending.length) || "model";
+  let name = base + ending;
+  for (let number = 2; taken.includes(name); number += 1) name = `${base}-${number}${ending}`;
+  return name;
+}
+
+/** The name of a file in the characters that names have. @param {string} file */
+const stemOf = (file) =>
+  file.replace(/^.*\//, "").replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+|-+$/g, "").slice(0, LONGEST - 4);
+
 /** A name for data of a file, which no data set has. @param {string} file @param {string[]} taken */
 export function suggestedName(file, taken) {
-  const stem = file.replace(/^.*\//, "").replace(/\.[^.]*$/, "");
-  const base = stem.replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+|-+$/g, "").slice(0, LONGEST - 4) || "data";
+  const base = stemOf(file) || "data";
   const isFree = (/** @type {string} */ name) => !taken.includes(name) && !OF_LIBRARY.includes(name);
   let name = base;
   for (let number = 2; !isFree(name); number += 1) name = `${base}-${number}`;

@@ -1,6 +1,6 @@
 /**
- * The visitor's data sets: NPZ files by name, which the browser keeps. What it cannot store stays in
- * memory until the page closes.
+ * What the visitor has brought, by name: data sets, as NPZ files, and files of models. The browser keeps
+ * them. What it cannot store stays in memory until the page closes.
  */
 
 import { computed, signal } from "../vendor/preact.js";
@@ -18,12 +18,16 @@ import { StorageFailure, database } from "./session-database.js";
  * @property {string[]} classes their names; none for numbers
  * @property {string[]} columns the names of the features of a table
  *
+ * @typedef {import("../engine/messages.js").ModelFile & {kind: "model"}} ModelAbout
+ *
  * @typedef {object} Entry
- * @property {string} name
+ * @property {string} name that of a model has the ending of its file
  * @property {number} saved when, in milliseconds
  * @property {number} bytes
- * @property {About} about
+ * @property {About | ModelAbout} about
  * @property {StorageFailure} [failure] why it is kept in memory only
+ *
+ * @typedef {Entry & {about: About}} DataEntry
  */
 
 /** Files that the browser could not store, by name. @type {Map<string, Uint8Array<ArrayBuffer>>} */
@@ -32,7 +36,14 @@ const inMemory = new Map();
 /** Latest first; null until they have been listed. */
 export const entries = signal(/** @type {Entry[] | null} */ (null));
 
-export const names = computed(() => entries.value?.map(({ name }) => name) ?? []);
+/** @param {Entry} entry @returns {entry is DataEntry} */
+export const isData = (entry) => entry.about.kind !== "model";
+
+/** Of the data sets. */
+export const names = computed(() => entries.value?.filter(isData).map(({ name }) => name) ?? []);
+
+/** Of the models. */
+export const modelNames = computed(() => entries.value?.filter((entry) => !isData(entry)).map(({ name }) => name) ?? []);
 
 /** @type {{underway: Promise<void> | null}} */
 const listing = { underway: null };
@@ -56,24 +67,34 @@ async function read() {
   entries.value = [...others, ...kept].sort((a, b) => b.saved - a.saved);
 }
 
+const side = is.record({ shape: is.listOf(is.nullable(is.count)), dtype: is.text });
+
+export const isModelAbout = is.record({
+  kind: is.oneOf("model"), parameters: is.count, layers: is.count, compiled: is.flag,
+  inputs: is.listOf(side), outputs: is.listOf(side),
+});
+
 export const isAbout = is.record({
   kind: is.oneOf("table", "images", "arrays", "points"), shape: is.listOf(is.count), train: is.count, test: is.count,
   classes: is.listOf(is.text), columns: is.listOf(is.text),
 });
 
-const isEntry = is.record({ name: is.text, saved: is.number, bytes: is.count, about: isAbout });
+const isEntry = is.record({ name: is.text, saved: is.number, bytes: is.count, about: (about) => isAbout(about) || isModelAbout(about) });
 
-/** Whether there is a data set of that name. @param {string} name */
-export const has = (name) => names.value.includes(name);
+/** Whether the name is taken. @param {string} name */
+export const has = (name) => names.value.includes(name) || modelNames.value.includes(name);
 
 /** The data set of that name. @param {string} name */
-export const entryOf = (name) => entries.value?.find((each) => each.name === name);
+export const entryOf = (name) => entries.value?.filter(isData).find((each) => each.name === name);
+
+/** The model of that name. @param {string} name */
+export const modelOf = (name) => entries.value?.find((each) => each.name === name && !isData(each));
 
 /**
- * Keep a data set; one of the same name is replaced.
+ * Keep a data set or a model; what has the same name is replaced.
  * @param {string} name
- * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file
- * @param {About} about
+ * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file, or that of a model
+ * @param {About | ModelAbout} about
  * @returns {Promise<Entry>} with its `failure` if the browser could not store it
  */
 export async function keep(name, bytes, about) {
@@ -92,10 +113,10 @@ export async function keep(name, bytes, about) {
   return entry;
 }
 
-/** The browser has lost a data set; the message is for Python. */
+/** The browser has lost a file; the message is for Python. */
 export class LostData extends Error {}
 
-/** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} the NPZ file @throws {LostData | StorageFailure} it cannot be read */
+/** @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} the file @throws {LostData | StorageFailure} it cannot be read */
 export async function fileOf(name) {
   const held = inMemory.get(name);
   if (held) return held;
@@ -104,9 +125,9 @@ export async function fileOf(name) {
   throw new LostData(en.data.kept.lost(name));
 }
 
-/** @param {string} name @param {string} next a name that no data set has */
+/** @param {string} name @param {string} next a name that is not taken */
 export async function rename(name, next) {
-  const entry = entryOf(name);
+  const entry = entries.value?.find((each) => each.name === name);
   if (!entry) return;
   const bytes = await fileOf(name);
   await keep(next, bytes, entry.about);
@@ -120,15 +141,20 @@ export async function remove(name) {
   await database.writeAll([{ store: "data", removed: [name] }, { store: "data_files", removed: [name] }]);
 }
 
+/** Below YOURS: the models. Names have no slash. */
+const MODELS = "models/";
+
 /**
- * Answer Python: the names of all data sets as JSON, or the file of one.
+ * Answer Python: the names of all data sets or of all models as JSON, or the file of one.
  * @param {string} path below YOURS
  * @returns {Promise<Uint8Array>}
  */
 export async function readFile(path) {
   listing.underway = null; // another tab may have added some
   await list();
-  const name = decodeURIComponent(path.slice(YOURS.length));
+  const part = path.slice(YOURS.length);
+  const isModel = part.startsWith(MODELS);
+  const name = decodeURIComponent(isModel ? part.slice(MODELS.length) : part);
   if (name) return await fileOf(name);
-  return new TextEncoder().encode(JSON.stringify(names.value));
+  return new TextEncoder().encode(JSON.stringify(isModel ? modelNames.value : names.value));
 }

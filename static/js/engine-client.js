@@ -8,7 +8,7 @@
  */
 
 import { DeviceWorkers } from "../engine/connect.js";
-import { filesReadBy } from "../engine/data-files.js";
+import { ONNX, filesReadBy } from "../engine/data-files.js";
 import { DataStore } from "../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../engine/shared-memory.js";
 import { Spare } from "../engine/spare.js";
@@ -200,6 +200,11 @@ export class EngineClient {
     this.#data.expect(filesReadBy(source));
   }
 
+  /** Have the part of the library for ONNX files ready, so that Python does not wait for it. @throws {Error} a LoadError: it cannot be had */
+  async expectOnnx() {
+    await this.#data.obtain(ONNX);
+  }
+
   /** Send a command. A run begins in a new interpreter. @param {Command} command @param {Uint8Array} [payload] */
   post(command, payload) {
     const waits = command.kind === "run" ? !this.canBegin : this.#held.length > 0;
@@ -257,7 +262,7 @@ export class EngineClient {
       this.#pending.set(id, { resolve, reject });
       this.#python?.mailbox.post({ ...question, id }, payload);
       if (question.kind === "prompt") this.#prompts.add(id); // the visitor's code may take its time
-      else this.#expectAnswer(id);
+      else if (question.kind !== "model_file") this.#expectAnswer(id); // so may a large file
     });
   }
 

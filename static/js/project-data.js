@@ -1,12 +1,13 @@
-/** The visitor's data sets in the file of a project: those that its programs load. */
+/** What the visitor has brought in the file of a project: the data sets and models that its programs load. */
 
-import { loadedNames, problemOfName, suggestedName } from "./data-names.js";
+import { loadedModels, loadedNames, problemOfModelName, problemOfName, suggestedModelName, suggestedName } from "./data-names.js";
 import * as shelf from "./data-shelf.js";
+import { endingOf } from "./own-data/model-file.js";
 
 /**
- * @import { About } from "./data-shelf.js"
+ * @import { About, ModelAbout } from "./data-shelf.js"
  *
- * @typedef {{about: About, bytes: Uint8Array<ArrayBuffer>}} DataFile `bytes`: an NPZ file
+ * @typedef {{about: About | ModelAbout, bytes: Uint8Array<ArrayBuffer>}} DataFile `bytes`: an NPZ file, or that of a model
  */
 
 /** Bytes of all data sets in a file. What goes beyond stays in this browser. */
@@ -22,9 +23,11 @@ export async function dataOf(codes) {
   const data = new Map();
   const left = [];
   let bytes = 0;
-  for (const name of new Set([...codes].flatMap(loadedNames))) {
-    const entry = shelf.entryOf(name);
+  const texts = [...codes];
+  const used = new Set([...texts.flatMap(loadedNames).map(shelf.entryOf), ...texts.flatMap(loadedModels).map(shelf.modelOf)]);
+  for (const entry of used) {
     if (!entry) continue;
+    const { name } = entry;
     const content = bytes + entry.bytes > MOST_BYTES ? null : await shelf.fileOf(name).catch(() => null);
     if (!content) left.push(name);
     else data.set(name, { about: entry.about, bytes: content });
@@ -33,8 +36,10 @@ export async function dataOf(codes) {
   return { data, left };
 }
 
-/** Whether a file may contain a data set of that name and form. @param {string} name @param {unknown} about */
-export const isDataSet = (name, about) => problemOfName(name) === "" && shelf.isAbout(about);
+/** Whether a file may contain a data set or a model of that name and form. @param {string} name @param {unknown} about */
+export const isDataSet = (name, about) => (shelf.isModelAbout(about)
+  ? problemOfModelName(name, endingOf(name)) === "" && endingOf(name) !== ""
+  : problemOfName(name) === "" && shelf.isAbout(about));
 
 /**
  * Keep the data sets of a file. What the visitor has is never replaced: other data of the same name
@@ -51,7 +56,7 @@ export async function keepData(data) {
     let kept = name;
     if (shelf.has(name)) {
       if (same(bytes, await shelf.fileOf(name).catch(() => new Uint8Array()))) continue;
-      kept = suggestedName(name, shelf.names.value);
+      kept = about.kind === "model" ? suggestedModelName(name, shelf.modelNames.value) : suggestedName(name, shelf.names.value);
       renamed.push([name, kept]);
     }
     const { failure } = await shelf.keep(kept, bytes, about);

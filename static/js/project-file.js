@@ -1,6 +1,7 @@
 /**
  * Projects as files: a ZIP archive with `project.json`, the programs as `code/EXAMPLE.py`, the other
- * parts as `parts/NAME.json`, the weights as `checkpoint.safetensors`, and the data as `data/NAME.npz`. `docs/checkpoints.md` describes it.
+ * parts as `parts/NAME.json`, the weights as `checkpoint.safetensors`, the data as `data/NAME.npz`, and models that programs load as
+ * `models/NAME`. `docs/checkpoints.md` describes it.
  *
  * What is read comes from anywhere: nothing of it is used before it has been checked, and a part that
  * is damaged takes no other with it.
@@ -22,7 +23,7 @@ import { ZipError, ZipReader, zipped } from "./zip.js";
  * @typedef {Exclude<Shape, "code">} PartName
  * @typedef {{summary: Omit<SessionSummary, "id" | "version" | "saved">, codes: Map<string, string>,
  *            parts: Map<PartName, any>, data: Map<string, DataFile>}} Project
- *   `codes`: by the id of the example; `data`: the visitor's data sets that they load
+ *   `codes`: by the id of the example; `data`: the visitor's data sets and models that they load
  */
 
 const FORMAT = "playgrad project";
@@ -55,7 +56,7 @@ export function encodeProject({ summary, codes, parts, data }, when) {
     files.set(partName(name), utf8.encode(toText(bytes ? rest : value)));
     if (bytes) files.set(WEIGHTS, bytes);
   }
-  for (const [name, { bytes }] of data) files.set(dataName(name), bytes);
+  for (const [name, { about: facts, bytes }] of data) files.set(dataName(name, facts), bytes);
   const blob = zipped(files, when);
   if (blob.size <= LARGEST) return blob;
   throw new ProjectFileError(t().projectFile.tooLarge(inUnits(blob.size), inUnits(LARGEST)));
@@ -65,8 +66,8 @@ export function encodeProject({ summary, codes, parts, data }, when) {
 const codeName = (id) => `code/${id}.py`;
 /** @param {string} name */
 const partName = (name) => `parts/${name}.json`;
-/** @param {string} name */
-const dataName = (name) => `data/${name}.npz`;
+/** @param {string} name @param {DataFile["about"]} about */
+const dataName = (name, { kind }) => (kind === "model" ? `models/${name}` : `data/${name}.npz`);
 
 /**
  * @param {File} file
@@ -157,7 +158,7 @@ async function readParts(archive, about) {
     else lost.push(name);
   }
   for (const [name, facts] of Object.entries(about.data ?? {})) {
-    const bytes = isDataSet(name, facts) ? await readable(() => archive.read(dataName(name))) : undefined;
+    const bytes = isDataSet(name, facts) ? await readable(() => archive.read(dataName(name, facts))) : undefined;
     if (bytes === undefined) lost.push(`data/${name}`);
     else project.data.set(name, { about: facts, bytes });
   }

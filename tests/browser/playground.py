@@ -185,8 +185,11 @@ class Playground:
         expect(self.at("error")).to_have_count(0)
 
     def download(self, button: str, folder: Path) -> Path:
+        return self.download_from(self.at(button), folder)
+
+    def download_from(self, button: Locator, folder: Path) -> Path:
         with self.page.expect_download() as started:
-            self.at(button).click()
+            button.click()
         path = folder / started.value.suggested_filename
         started.value.save_as(path)
         return path

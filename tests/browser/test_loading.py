@@ -384,7 +384,7 @@ def test_a_data_set_that_does_not_arrive_whole(
     network.break_(fault, "/data/mnist/test-labels")
     with visit(chromium) as tab:
         tab.open(network)
-        # The page may already say that the data set does not arrive, and go on trying for a minute.
+        # The page may already say that the file does not arrive, and go on trying for a minute.
         expect(tab.page.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
         read_data(tab, network, fault)
 

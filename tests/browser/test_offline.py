@@ -13,6 +13,7 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import BadNetwork
 from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.test_onnx_export import ROUND_TRIP
 from tests.browser.versions import VersionedServer
 
 pytestmark = pytest.mark.browser
@@ -123,6 +124,7 @@ def test_the_first_example_trains_without_a_server(
     expect(visitor.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
     visitor.expect_status("ready")
     visitor.runs_well()
+    assert "difference" in visitor.finish(ROUND_TRIP)  # it needs a part that was never asked for
     # So does the page in a frame.
     visitor.page.goto(link.replace("/#", "/embed#"))
     expect(visitor.at("embed-open")).to_be_visible(timeout=PATIENCE_MS)

@@ -32,8 +32,8 @@ class Hidden(MetaPathFinder):
 sys.meta_path.insert(0, Hidden())
 if "without protobuf" in sys.argv:
     os.environ["PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"] = "python"
-    from playgrad.interchange.onnx.messages import _in_this_installation
-    sys.path.insert(0, str(_in_this_installation()))
+    from playgrad.interchange.onnx.messages import in_this_installation
+    sys.path.insert(0, str(in_this_installation()))
 
 import numpy as np
 import playgrad as pg
@@ -78,7 +78,7 @@ def test_an_installation_without_the_archive_says_what_to_do(
     model.export(path)
     monkeypatch.setitem(sys.modules, "onnx.onnx_ml_pb2", None)
     monkeypatch.setattr(messages.paths, "static", lambda: tmp_path)
-    before = messages.set_archive(messages._in_this_installation)
+    before = messages.set_archive(messages.in_this_installation)
     try:
         for error, action in (
             (ExportError, lambda: model.export(tmp_path / "other.onnx")),

@@ -69,7 +69,7 @@ test("a worker's report is well formed, and becomes sentences", async () => {
 
 test("a data set that does not arrive", async () => {
   const problem = { ...delay(await failure("cut"), 500), isMissing: false };
-  assert.equal(dataProblem(problem), "A data set does not arrive: cut arrived damaged: 5 of 10 bytes arrived. Trying again in 1 s.");
+  assert.equal(dataProblem(problem), "A file that the program needs does not arrive: cut arrived damaged: 5 of 10 bytes arrived. Trying again in 1 s.");
   assert.equal(dataProblem(null), "");
 });
 

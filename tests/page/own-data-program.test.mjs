@@ -102,7 +102,6 @@ test("files that are something else say what to do", async () => {
     assert.rejects(takeIn(paths.map((path) => file(path, "content"))), words);
   await refused([], /no files here/);
   await refused(["a.xlsx"], /Save it as CSV/);
-  await refused(["a.safetensors"], /holds weights/);
   await refused(["a.png"], /a single image/);
   await refused(["a.exe"], /of a kind that this page does not read/);
   await refused(["a.csv", "b.csv"], /2 files were chosen/);

@@ -16,6 +16,8 @@ from playgrad.data import shelf
 from playgrad.data import source as data_source
 from playgrad.devices import registry
 from playgrad.graph.graph import reset_default_graph
+from playgrad.interchange.onnx import messages
+from playgrad.io import kept_files
 from playgrad.runtime.hooks import get_hooks, set_hooks
 
 Message = dict[str, Any]
@@ -120,11 +122,19 @@ def _forget_modules() -> dict[str, ModuleType]:
     return {name: sys.modules.pop(name) for name in reversed(names)}
 
 
+def forget_page() -> None:
+    """Read data sets and files as on the desktop again."""
+    data_source.set_source(data_source.read_from_files)
+    shelf.set_shelf(shelf.FolderShelf())
+    kept_files.set_kept_files(kept_files.NoFiles())
+    messages.set_archive(messages.in_this_installation)
+
+
 @contextmanager
 def python_side(kind: type[Side] = PythonSide) -> Iterator[Side]:  # type: ignore[assignment]
     """A new Python side, which shares nothing with the one before but the library."""
     host = SimpleNamespace(take_interrupt=lambda: False)
-    hooks, read = get_hooks(), data_source.read_from_files
+    hooks = get_hooks()
     with modules_anew(host), pytest.MonkeyPatch.context() as patch:
         from playgrad.page import controller
 
@@ -143,7 +153,6 @@ def python_side(kind: type[Side] = PythonSide) -> Iterator[Side]:  # type: ignor
         finally:
             controller.controller.reset()
             set_hooks(hooks)
-            data_source.set_source(read)
-            shelf.set_shelf(shelf.FolderShelf())
+            forget_page()
             registry.reset_logical_devices()
             reset_default_graph()

@@ -19,15 +19,13 @@ from typing import Any
 import pytest
 
 import playgrad
-from playgrad.data import shelf
-from playgrad.data import source as data_source
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.target import AdapterInfo, Limits
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import get_hooks, set_hooks
 from tests.page.messages import Types
-from tests.page.python_side import modules_anew
+from tests.page.python_side import forget_page, modules_anew
 
 TYPES = Types()
 LIBRARY = Path(playgrad.__file__).parent
@@ -115,7 +113,7 @@ def page() -> Iterator[Page]:
         patch.setattr(registry, "enable_data_cache", lambda capacity: None)
         for name in ("stdout", "stderr"):
             patch.setattr(sys, name, io.StringIO())
-        hooks, read = get_hooks(), data_source.read_from_files
+        hooks = get_hooks()
         controller.main()
         try:
             _drive(page)
@@ -123,8 +121,7 @@ def page() -> Iterator[Page]:
         finally:
             controller.controller.reset()
             set_hooks(hooks)
-            data_source.set_source(read)
-            shelf.set_shelf(shelf.FolderShelf())
+            forget_page()
             registry.reset_logical_devices()
             reset_default_graph()
 
@@ -180,6 +177,10 @@ def _drive(page: Page) -> None:
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
     page.send({"kind": "import", "name": "weights.npz", "payload": content, "id": 6})
+    page.send({"kind": "export", "format": "onnx", "id": 29})
+    (exported,) = [event for event in page.events if event.get("id") == 29]
+    file = {"name": "net.onnx", "payload": exported["bytes"]}
+    page.send({"kind": "model_file", **file, "id": 30})
     checkpoint = [event for event in page.events if event["kind"] == "checkpoint"][-1]["bytes"]
     page.send({"kind": "reset"}, {"kind": "restore", "payload": checkpoint, "id": 7})
     resumed = options | {"resume": True}
@@ -239,7 +240,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds |= {11: "node_view", 12: "node_find", 13: "node_kernel", 14: "node_time"}
     kinds |= {15: "execution", 16: "inspect_layers", 17: "histograms"}
     kinds |= {18: "samples", 19: "projection", 20: "operations", 26: "kernel_bench"}
-    kinds |= {27: "attention", 28: "next_tokens"}
+    kinds |= {27: "attention", 28: "next_tokens", 30: "model_file"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

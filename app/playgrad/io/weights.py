@@ -14,6 +14,7 @@ import numpy as np
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
 from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
+from playgrad.io.kept_files import kept_files
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile, count_text
@@ -256,7 +257,7 @@ def load(
 
 
 def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> bytes:
-    """Return the bytes of a file.
+    """Return the bytes of a file, or of one that the host keeps under this name.
 
     Args:
         expected: the weights of the network, as for `decode`; a file that is far too large for them
@@ -272,15 +273,15 @@ def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> by
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not an ordinary file"
             raise CheckpointError(f"cannot read '{path}': it is {kind}.")
-        if expected is not None:
-            needed = sum(spec.size * 4 for spec in expected.values())
-            if status.st_size > _MOST_TIMES * needed + LARGEST_HEADER:
-                raise CheckpointError(
-                    f"{path.name}: the file has {status.st_size:,} bytes, but the weights of this "
-                    f"model {needed:,}.",
-                    hint=_SAME,
-                )
+        _check_size(path.name, status.st_size, expected)
         return path.read_bytes()
+    except FileNotFoundError as error:
+        content = kept_files().read(str(path))
+        if content is None:
+            hint = kept_files().advice
+            raise CheckpointError(f"cannot read '{path}': {error.strerror}.", hint=hint) from None
+        _check_size(path.name, len(content), expected)
+        return content
     except OSError as error:
         raise CheckpointError(f"cannot read '{path}': {error.strerror}.") from None
     except MemoryError:
@@ -288,6 +289,18 @@ def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> by
             f"cannot read '{path}': it has {status.st_size:,} bytes, more than the available "
             "memory."
         ) from None
+
+
+def _check_size(name: str, size: int, expected: Mapping[str, Any] | None) -> None:
+    """Raise a CheckpointError if a file of ``size`` bytes is far too large for the weights."""
+    if expected is None:
+        return
+    needed = sum(spec.size * 4 for spec in expected.values())
+    if size > _MOST_TIMES * needed + LARGEST_HEADER:
+        raise CheckpointError(
+            f"{name}: the file has {size:,} bytes, but the weights of this model {needed:,}.",
+            hint=_SAME,
+        )
 
 
 def check_match(tensors: Mapping[str, T], expected: Mapping[str, Any]) -> dict[str, T]:

@@ -24,16 +24,20 @@ from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.inspection.histogram_recorder import HistogramRecorder
+from playgrad.interchange.onnx.messages import set_archive
+from playgrad.io.kept_files import set_kept_files
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.bench_view import BenchView
-from playgrad.page.browser_shelf import BrowserShelf
+from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
 from playgrad.page.faults import FILE, describe
 from playgrad.page.figure_limit import FigureLimit
 from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
+from playgrad.page.model_file import model_file
 from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
+from playgrad.page.onnx_archive import onnx_archive
 from playgrad.page.output import Stream
 from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
@@ -321,6 +325,8 @@ class Controller:
             return {"outcome": self._prompt(str(request["code"]))}
         if kind == "complete":
             return {"completions": complete(str(request["text"]), self.namespace)}
+        if kind == "model_file":
+            return {"model": model_file(request)}
         if kind == "histograms":
             return histogram_view(self.histograms, self._trained())
         looked = self.model or (None if self.graphs.programs else self.restored)
@@ -429,6 +435,8 @@ def main() -> None:
     registry.enable_data_cache(CACHED_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
     set_shelf(BrowserShelf())
+    set_archive(onnx_archive)
+    set_kept_files(BrowserModels())
 
 
 def handle_pending() -> None:

@@ -8,6 +8,7 @@ import { ArraysForm } from "./data-arrays-form.js";
 import { CameraForm } from "./data-camera-form.js";
 import { ImagesForm } from "./data-images-form.js";
 import { DataList } from "./data-list.js";
+import { ModelForm } from "./data-model-form.js";
 import { PointsForm } from "./data-points-form.js";
 import { DataSources } from "./data-sources.js";
 import { TableForm } from "./data-table-form.js";
@@ -20,7 +21,7 @@ import { Icon } from "./icons.js";
  */
 
 /** @type {Record<Stage["kind"], any>} */
-const FORMS = { table: TableForm, arrays: ArraysForm, images: ImagesForm, camera: CameraForm, points: PointsForm };
+const FORMS = { table: TableForm, arrays: ArraysForm, images: ImagesForm, model: ModelForm, camera: CameraForm, points: PointsForm };
 
 /** The drawer in which visitors bring data of their own. */
 export function DataDrawer() {

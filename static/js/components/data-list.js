@@ -1,16 +1,18 @@
 import { html, useState } from "../../vendor/preact.js";
 import { closeDrawer } from "../data-drawer.js";
-import { problemOfName } from "../data-names.js";
+import { problemOfModelName, problemOfName } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
 import { offer } from "../download.js";
 import { bytes, shape } from "../format.js";
 import { t } from "../locale.js";
+import { endingOf } from "../own-data/model-file.js";
+import { beginModelProgram, loadModelInProgram } from "../own-data/model-use.js";
 import { beginProgram, loadInProgram } from "../own-data/use.js";
 import { Icon } from "./icons.js";
 
 /** @import { Entry } from "../data-shelf.js" */
 
-/** The data sets that the browser keeps. */
+/** The data sets and models that the browser keeps. */
 export function DataList() {
   const [problem, setProblem] = useState("");
   const entries = shelf.entries.value ?? [];
@@ -38,21 +40,20 @@ function DataEntry({ entry, setProblem }) {
       setProblem(words.failed(name, failure instanceof shelf.LostData ? words.lost(name) : message));
     }
   };
-  const use = attempt(() => (loadInProgram(name), closeDrawer()));
-  const begin = attempt(() => (beginProgram(name, about), closeDrawer()));
-  const save = attempt(async () => offer(`${name}.npz`, new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await shelf.fileOf(name))])));
+  const isModel = about.kind === "model";
+  const use = attempt(() => ((isModel ? loadModelInProgram : loadInProgram)(name), closeDrawer()));
+  const begin = attempt(() => (isModel ? beginModelProgram(name, about) : beginProgram(name, about), closeDrawer()));
+  const save = attempt(async () => offer(isModel ? name : `${name}.npz`, new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await shelf.fileOf(name))])));
   /** @param {SubmitEvent} event */
   async function rename(event) {
     event.preventDefault();
     const next = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("name"));
     if (next === name) return setDoing("");
-    const wrong = problemOfName(next) || (shelf.has(next) ? words.nameTaken(next) : "");
+    const wrong = (isModel ? problemOfModelName(next, endingOf(name)) : problemOfName(next)) || (shelf.has(next) ? words.nameTaken(next) : "");
     if (wrong) return setProblem(wrong);
     await attempt(() => shelf.rename(name, next))();
     setDoing("");
   }
-  const samples = t().data.counts(about.train, about.test);
-  const task = about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers;
   return html`<li class="data-entry" data-testid="data-entry" data-name=${name}>
     ${doing === "rename"
       ? html`<form class="data-rename" onSubmit=${rename}>
@@ -61,12 +62,12 @@ function DataEntry({ entry, setProblem }) {
           <button type="button" class="button small" onClick=${() => setDoing("")}>${words.cancel}</button>
         </form>`
       : html`<p class="data-entry-name"><strong>${name}</strong> <span class="hint">${bytes(entry.bytes)}</span></p>`}
-    <p class="hint">${words.about(samples, shape(about.shape), task)}</p>
+    <p class="hint">${isModel ? describeModel(about) : describeData(about)}</p>
     ${entry.failure && html`<p class="data-warning">${inMemory(entry.failure)}</p>`}
     <div class="data-entry-actions">
       <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>${words.use}</button>
       <button type="button" class="button small" onClick=${begin}>${words.begin}</button>
-      <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />${t().data.use.save}</button>
+      <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />${isModel ? t().dataModels.save : t().data.use.save}</button>
       ${doing !== "rename" && html`<button type="button" class="button quiet small" data-testid="data-entry-rename"
         onClick=${() => setDoing("rename")}>${words.rename}</button>`}
       ${doing === "remove"
@@ -77,6 +78,19 @@ function DataEntry({ entry, setProblem }) {
             onClick=${() => setDoing("remove")}>${words.remove}</button>`}
     </div>
   </li>`;
+}
+
+/** @param {import("../data-shelf.js").About} about */
+function describeData({ train, test, shape: sizes, classes }) {
+  const { kept, counts, classes: number, numbers } = t().data;
+  return kept.about(counts(train, test), shape(sizes), classes.length > 0 ? number(classes.length) : numbers);
+}
+
+/** @param {import("../../engine/messages.js").ModelFile} about */
+export function describeModel({ parameters, layers, compiled, inputs, outputs }) {
+  const words = t().dataModels;
+  const tensors = (/** @type {import("../../engine/messages.js").ModelTensor[]} */ list) => list.map((each) => words.tensor(shape(each.shape), each.dtype));
+  return t().numbers.sentences([words.size(layers, parameters), words.sides(tensors(inputs), tensors(outputs)), compiled ? words.compiled : ""]);
 }
 
 /** Why data is not kept. @param {import("../session-database.js").StorageFailure} failure */

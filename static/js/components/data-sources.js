@@ -5,7 +5,7 @@ import { Icon } from "./icons.js";
 
 /** @import { Item } from "../data-drawer.js" */
 
-const ACCEPTED = ".csv,.tsv,.txt,.npz,.npy,.zip,image/*";
+const ACCEPTED = ".csv,.tsv,.txt,.npz,.npy,.zip,image/*,.onnx,.keras,.safetensors,.playgrad";
 
 /**
  * The ways to bring data.
@@ -34,6 +34,7 @@ export function DataSources({ take, begin }) {
       <li><b>${words.tables}</b>${words.tablesAre}</li>
       <li><b>${words.images}</b>${words.imagesAre}</li>
       <li><b>${words.arrays}</b>${words.arraysAre}</li>
+      <li><b>${words.models}</b>${words.modelsAre}</li>
     </ul>
   </section>`;
 }

@@ -27,6 +27,7 @@ export function ExportFiles() {
     { id: "code", ending: ".py", save: saveCode, isOff: false, ...words.program },
     { id: "weights-safetensors", ...model("safetensors", ".safetensors"), ...words.weights },
     { id: "weights-npz", ...model("npz", ".npz"), ...words.weightsForNumPy },
+    { id: "onnx", ...model("onnx", ".onnx"), ...words.onnx },
     { id: "keras", ...model("keras", ".keras"), ...words.keras },
     { id: "pytorch", ...model("pytorch", ".pt.zip"), ...words.pytorch },
     { id: "tfjs", ...model("tfjs", ".tfjs.zip"), ...words.tfjs },

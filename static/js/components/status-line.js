@@ -85,8 +85,9 @@ function amount() {
   return words.part(Math.floor((100 * received) / total), Math.round(total / 1e6));
 }
 
-/** What a program waits for, in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */
+/** What a program waits for; data in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */
 function loadingData({ set, received, total }) {
+  if (set === "onnx") return t().status.loadingOnnx;
   /** @type {Record<string, string>} */
   const titles = t().blocks.data.sets;
   return t().status.loadingData(titles[set] ?? set, Math.floor(received / 1e6), Math.ceil(total / 1e6));

@@ -283,6 +283,7 @@ export const en = {
     running: "Running your code…",
     loadingData: (/** @type {string} */ name, /** @type {number} */ received, /** @type {number} */ total) =>
       `The program waits for its data: ${name}, ${total ? `${received} of ${total} MB` : `${received} MB`} loaded…`,
+    loadingOnnx: "Loading the part of playgrad for ONNX files…",
     training: (/** @type {number} */ parameters, /** @type {string} */ place) => `Training ${count(parameters)} parameters on ${place}`,
     cpu: "the CPU",
     gpu: "the GPU",
@@ -314,6 +315,8 @@ export const en = {
     noData: (/** @type {string} */ name) => `The program loads “${name}”, and this browser has no data of that name.`,
     noDataInLink: "A link contains no data: ask whoever sent it for the file, or bring data of your own.",
     addData: "Add data",
+    noModel: (/** @type {string} */ name) => `The program loads the model “${name}”, and this browser has no file of that name.`,
+    addModel: "Add model",
     restarted: "Python did not stop in time, so it was restarted.",
     weightsKept: "The weights are kept.",
     promptGoesOn: "The code of the prompt does not stop. Stop ends the run, too.",
@@ -478,6 +481,7 @@ export const en = {
     ended: (/** @type {string} */ reason) => `Python has stopped: ${reason}.`,
     noAnswer: (/** @type {number} */ seconds) => `Python did not answer for ${seconds} s.`,
     restarted: "the engine was restarted",
+    noOnnx: (/** @type {string} */ reason) => `The part of playgrad for ONNX files cannot be loaded: ${reason}`,
     newRun: "a new run has begun",
     examples: (/** @type {string} */ reason) => `The examples could not be loaded: ${reason}`,
     missing: (/** @type {string} */ words, /** @type {string} */ name) =>
@@ -524,7 +528,7 @@ export const en = {
     said: (/** @type {import("../../engine/messages.js").Sentence} */ { message }) => message,
     again: (/** @type {string} */ problem, /** @type {number} */ seconds) => `${problem} Trying again in ${seconds} s.`,
     perhapsUpdated: (/** @type {string} */ problem) => `${problem} If the server was updated, reload the page.`,
-    dataSet: (/** @type {string} */ problem) => `A data set does not arrive: ${problem}`,
+    dataSet: (/** @type {string} */ problem) => `A file that the program needs does not arrive: ${problem}`,
   },
   prompt: {
     hint: "Python with the variables of the last run",
@@ -1288,6 +1292,7 @@ export const en = {
     program: { title: "Program", about: "The code. Runs here, and on the desktop with playgrad" },
     weights: { title: "Weights", about: "With the layers: pg.load_model opens it, as do libraries that read safetensors", lacks: "compile settings, optimizer state" },
     weightsForNumPy: { title: "Weights for NumPy", about: "Opened by numpy.load, and by this page", lacks: "layers, compile settings, optimizer state" },
+    onnx: { title: "ONNX model", about: "The graph that predicts: ONNX Runtime and tools of many languages open it", lacks: "compile settings, optimizer state" },
     keras: { title: "Keras model", about: "Layers, weights and compile settings: keras.models.load_model opens it", lacks: "optimizer state" },
     pytorch: { title: "PyTorch module", about: "A zip file with model.py and the weights: predicts and trains further in PyTorch", lacks: "compile settings, optimizer state, regularizers, constraints" },
     tfjs: { title: "TensorFlow.js model", about: "A zip file with model.json and the weights: unpack it, and tf.loadLayersModel opens it", lacks: "compile settings, optimizer state, initializers, regularizers, constraints" },
@@ -1640,7 +1645,7 @@ export const en = {
     privacy: "Your files never leave this browser: they are read and kept here, and no server gets them.",
     reading: "Reading…",
     unreadable: (/** @type {string} */ reason) => `The files cannot be read: ${reason}`,
-    dropped: "Drop data to train on, or a program or project to open",
+    dropped: "Drop data to train on, a trained model, or a program or project to open",
     sources: {
       label: "Bring data",
       drop: "Drop files anywhere on the page",
@@ -1651,6 +1656,7 @@ export const en = {
       images: "Images", imagesAre: ": a folder or a ZIP archive with a folder for each class; up to 1 GiB.",
       arrays: "Arrays",
       arraysAre: ": .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.",
+      models: "Trained models", modelsAre: ": .onnx, .keras of Keras 3, or .safetensors and .playgrad files of playgrad; up to 512 MiB.",
     },
     /** Parts of the descriptions of data sets. */
     counts: (/** @type {number} */ train, /** @type {number} */ test) => `${count(train)} to train, ${count(test)} to test`,
@@ -1662,7 +1668,7 @@ export const en = {
       nameTaken: (/** @type {string} */ name) => `There is already data of the name “${name}”.`,
       newName: (/** @type {string} */ name) => `New name of ${name}`,
       failed: (/** @type {string} */ name, /** @type {string} */ reason) => `${name}: ${reason}`,
-      lost: (/** @type {string} */ name) => `the browser has lost the data set ${name}. Add it again.`,
+      lost: (/** @type {string} */ name) => `the browser has lost the file of ${name}. Add it again.`,
       full: "The browser has no room left, so this data is here only until the page closes. Delete other data, or save it as a file.",
       notStored: (/** @type {string} */ reason) =>
         `The browser does not store it (${reason}), so this data is here only until the page closes. Save it as a file.`,
@@ -1697,6 +1703,27 @@ export const en = {
       testPart: "For testing",
       splitSeed: "Seed of the split",
     },
+  },
+  /** Files of trained models. */
+  dataModels: {
+    label: (/** @type {string} */ name) => `Model ${name}`,
+    waiting: "The model is read as soon as Python has started…",
+    reading: "Reading the model…",
+    size: (/** @type {number} */ layers, /** @type {number} */ parameters) => `${plural(layers, "layer")} with ${plural(parameters, "parameter")}.`,
+    sides: (/** @type {string[]} */ inputs, /** @type {string[]} */ outputs) =>
+      `Takes samples of ${inputs.join(" and ")}, and gives ${outputs.join(" and ")}.`,
+    tensor: (/** @type {string} */ shape, /** @type {string} */ dtype) => `${shape} (${dtype})`,
+    compiled: "The file has the settings of compile.",
+    ending: (/** @type {string} */ ending) => `Give the model a name that ends in ${ending}, as the file does.`,
+    replaces: (/** @type {string} */ name) => `Replaces the model of the name “${name}”.`,
+    now: "Use this model",
+    nowIs: "Keep it, and write one line into the program",
+    begin: "New program with it",
+    beginIs: "Keep it, and open a new program that shows it and predicts",
+    save: "Save as file",
+    loads: (/** @type {string} */ name) => `The program loads “${name}”. Adapt the data to it, then press Run.`,
+    locked: (/** @type {string} */ name) => `The program cannot be changed now. Write: model = pg.load_model("${name}")`,
+    begun: (/** @type {string} */ name) => `A new program loads “${name}”. Press Run. The menu of examples has the one before.`,
   },
   dataForms: {
     normalize: "Bring features to mean 0 and deviation 1",
@@ -1781,13 +1808,13 @@ export const en = {
     },
   },
   dataFiles: {
-    kinds: "Bring a CSV file, an .npz or .npy file of NumPy, or images in a folder or a ZIP archive, one folder per class.",
+    kinds: "Bring a CSV file, an .npz or .npy file of NumPy, images in a folder or a ZIP archive, one folder per class, or a model as .onnx or .keras.",
     none: (/** @type {string} */ kinds) => `There are no files here. ${kinds}`,
     severalOthers: (/** @type {number} */ number, /** @type {string} */ kinds) =>
       `${number} files were chosen, none of them an image. ${kinds} A table is one file.`,
     empty: (/** @type {string} */ name) => `${name} is empty.`,
     oneImage: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is a single image. ${kinds}`,
-    weights: (/** @type {string} */ name) => `${name} holds weights, not data. Load it in the panel Watch, under Weights.`,
+    weights: (/** @type {string} */ name) => `${name} holds weights, and does not describe the layers that they belong to. Build the network, run it, and load the file in the panel Watch, under Weights.`,
     saveAsCsv: (/** @type {string} */ name) => `${name} cannot be read here. Save it as CSV.`,
     otherKind: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is of a kind that this page does not read. ${kinds}`,
     /** Several files of arrays, in place of the name of one. */

@@ -1,10 +1,11 @@
-/** What the files that a visitor brings are: a table, arrays, or images by class. */
+/** What the files that a visitor brings are: a table, arrays, images by class, or a model. */
 
 import { t } from "../locale.js";
 import { openArchive, readEntry } from "./archive.js";
 import { hasTargets, readNpz } from "./arrays-set.js";
 import { decodeText } from "./csv.js";
 import { imagesIn, isImage } from "./image-files.js";
+import { isModelFile, takeModel } from "./model-file.js";
 import { readNpy } from "./npy.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
 
@@ -18,7 +19,8 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
  *   | {kind: "table", name: string, text: string}
  *   | {kind: "arrays", name: string, arrays: Arrays}
  *   | {kind: "images", name: string, images: ImageFile[], classes: string[], skipped: string[]}
- * )} Draft data that the visitor has yet to choose about
+ *   | {kind: "model", name: string, bytes: Uint8Array<ArrayBuffer>}
+ * )} Draft what the visitor has yet to choose about
  */
 
 const TABLE = /\.(csv|tsv|txt|tab)$/i;
@@ -53,7 +55,7 @@ async function takeFile(path, blob) {
   if (/\.npy$/i.test(name)) return await takeNpy([{ path, blob }]);
   if (/\.zip$/i.test(name)) return await takeArchive(name, blob);
   if (isImage(name)) throw new DataProblem(words.oneImage(name, words.kinds));
-  if (/\.safetensors$/i.test(name)) throw new DataProblem(words.weights(name));
+  if (isModelFile(name)) return await takeModel(name, blob);
   if (/\.(xlsx?|ods|parquet|json|arff)$/i.test(name)) throw new DataProblem(words.saveAsCsv(name));
   throw new DataProblem(words.otherKind(name, words.kinds));
 }

@@ -49,14 +49,15 @@ def set_archive(archive: Archive) -> Archive:
     return before
 
 
-def _in_this_installation() -> Path:
+def in_this_installation() -> Path:
+    """Return the path of the archive that came with playgrad."""
     path = paths.static() / "vendor" / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{NAME} is missing in this installation of playgrad")
     return path
 
 
-_archive: Archive = _in_this_installation
+_archive: Archive = in_this_installation
 
 
 @functools.cache

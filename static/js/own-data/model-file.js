@@ -1,0 +1,42 @@
+/** Files of models that a visitor brings: which they are, as far as their first bytes tell. Python reads the rest. */
+
+import { t } from "../locale.js";
+import { DataProblem, LARGEST, checkSize } from "./problem.js";
+
+/** As `pg.load_model` reads them. */
+const MODEL = /\.(onnx|keras|playgrad|safetensors)$/i;
+/** The text in a safetensors file of the library that describes its layers. */
+const LAYERS = "playgrad.model";
+/** The longest header of a safetensors file that is looked at, in bytes. */
+const LONGEST_HEADER = 16 << 20;
+
+/** @param {string} name of a file */
+export const isModelFile = (name) => MODEL.test(name);
+
+/** The ending of the name of a model, in lower case and with the dot; "" for another name. @param {string} name */
+export const endingOf = (name) => MODEL.exec(name)?.[0].toLowerCase() ?? "";
+
+/**
+ * @param {string} name
+ * @param {Blob} blob
+ * @returns {Promise<{kind: "model", name: string, bytes: Uint8Array<ArrayBuffer>}>}
+ * @throws {DataProblem}
+ */
+export async function takeModel(name, blob) {
+  checkSize(name, blob.size, LARGEST.model);
+  if (/\.safetensors$/i.test(name) && !(await describesLayers(blob))) throw new DataProblem(t().dataFiles.weights(name));
+  return { kind: "model", name, bytes: new Uint8Array(await blob.arrayBuffer()) };
+}
+
+/** Whether a safetensors file has more than weights; a damaged one is Python's to name. @param {Blob} blob */
+async function describesLayers(blob) {
+  if (blob.size < 8) return true;
+  const length = Number(new DataView(await blob.slice(0, 8).arrayBuffer()).getBigUint64(0, true));
+  if (length > Math.min(blob.size - 8, LONGEST_HEADER)) return true;
+  try {
+    const header = JSON.parse(await blob.slice(8, 8 + length).text());
+    return LAYERS in (header.__metadata__ ?? {});
+  } catch {
+    return true;
+  }
+}

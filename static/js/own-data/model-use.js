@@ -1,0 +1,25 @@
+/** Puts a model into the program in the editor. */
+
+import { program } from "../blocks-model.js";
+import { changeText } from "../editor-access.js";
+import { openProgramFor } from "../examples.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { modelChanges, modelProgram } from "./model-line.js";
+
+/** @import { ModelFile } from "../../engine/messages.js" */
+
+/** Have the program load a model, in one line. @param {string} name */
+export function loadModelInProgram(name) {
+  const changes = modelChanges(program.value, name);
+  const isThere = changes.length === 0 || changeText(changes);
+  store.side.value = "build"; // on a phone, where the line is
+  store.note(isThere ? t().dataModels.loads(name) : t().dataModels.locked(name));
+}
+
+/** Open a new program that shows a model. @param {string} name @param {ModelFile} about */
+export function beginModelProgram(name, about) {
+  openProgramFor(name, modelProgram(name, about));
+  store.side.value = "build";
+  store.note(t().dataModels.begun(name));
+}

@@ -22,6 +22,7 @@ from playwright.sync_api import Browser
 from safetensors.numpy import load_file
 
 import playgrad as pg
+from tests.browser.playground import Playground
 from tests.browser.tensorflow_js import VERSION, tensorflow_js
 from tests.interchange import torch_networks
 from tests.interchange.networks import MODELS, built, predictions
@@ -35,6 +36,15 @@ HEADER = (
 )
 EVERY = tuple(MODELS)
 RUN = Path(__file__).with_name("run_torch_programs.py")
+ONE_STEP = """
+import numpy as np
+import playgrad as pg
+
+model = pg.Sequential([])
+model.compile("sgd", "mse")
+x = np.ones({sizes}, np.float32)
+model.fit(x, 0 * model.predict(x), verbose=0)
+"""
 
 
 @dataclass(frozen=True)
@@ -147,6 +157,35 @@ def by_page(browser: Browser) -> Callable[[Path, Array], list[Array]]:
     return predict
 
 
+def by_onnxruntime_from_page(browser: Browser, server: str) -> Compare:
+    """A network that was brought to the page, trained for a step there, and exported from its menu.
+
+    The weights that it has then come from the same menu.
+    """
+
+    def compare(network: str, folder: Path) -> Pairs:
+        model, x = built(network)
+        model.export(folder / "brought.safetensors")
+        playground = Playground(browser, server)
+        playground.expect_status("ready")
+        playground.choose_device("cpu")
+        playground.write(ONE_STEP.format(sizes=x.shape))
+        playground.at("data-open").click()
+        playground.at("data-file").set_input_files(folder / "brought.safetensors")
+        playground.at("model-use").click()
+        playground.finish()
+        playground.at("export").click()
+        path, weights = (
+            playground.download(f"export-menu-{name}", folder)
+            for name in ("onnx", "weights-safetensors")
+        )
+        playground.close()
+        ours = predictions(pg.load_model(weights), x)
+        return list(zip(by_onnxruntime(path, x), ours, strict=True))
+
+    return compare
+
+
 def by_tensorflow_js(browser: Browser) -> Callable[[Path, Array], list[Array]]:
     def predict(path: Path, x: Array) -> list[Array]:
         with tensorflow_js(browser, path.parent) as opened:
@@ -185,13 +224,15 @@ def weights_of_pytorch(network: str, folder: Path) -> Pairs:
     return list(zip(theirs, predictions(model, x), strict=True))
 
 
-def rows(browser: Browser) -> list[Row]:
-    """Return the rows of the table; ``browser`` opens pages."""
+def rows(browser: Browser, server: str) -> list[Row]:
+    """Return the rows of the table; ``browser`` opens pages, one of them from ``server``."""
+    in_the_page = by_onnxruntime_from_page(browser, server)
     in_tensorflow_js = exported(".tfjs.zip", by_tensorflow_js(browser))
     return [
         Row("safetensors", "out", "safetensors", EVERY, weights(load_file, ".safetensors")),
         Row("npz", "out", "numpy", EVERY, weights(np.load, ".npz")),
         Row("ONNX", "out", "onnxruntime", EVERY, exported(".onnx", by_onnxruntime)),
+        Row("ONNX, in the page", "out", "onnxruntime", ("lenet",), in_the_page),
         Row("Keras 3", "out", "keras", EVERY, exported(".keras", by_keras)),
         Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
         Row("TensorFlow.js", "out", VERSION, ("lenet",), in_tensorflow_js),

@@ -10,29 +10,45 @@ const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = 10;
 /** Pixels of a PNG for each pixel of the page. */
 const PNG_SCALE = 2;
-const MOST_PNG_SIDE = 8000;
+/** The most pixels of a PNG, and of its longer side: browsers have no larger canvas, or too little memory for it. */
+const MOST_PIXELS = 2 ** 26;
+const MOST_PNG_SIDE = 32_000;
 
-/** Of the elements of a drawing, what the style sheets may set. */
-const PROPERTIES = [
-  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity", "fill-opacity",
-  "stroke-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline",
-];
+/** Pixels of a PNG that are drawn at a time, so that the page answers in between. */
+const PIXELS_AT_ONCE = 2 ** 21;
+
+/** What the style sheets may set of the shapes and texts of a drawing, with the initial values. */
+const SHAPE = Object.entries({
+  fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none", "stroke-linejoin": "miter", "stroke-linecap": "butt",
+  "fill-opacity": "1", "stroke-opacity": "1",
+});
+const TEXT = [...SHAPE, ...Object.entries({
+  "font-family": "", "font-size": "", "font-weight": "400", "font-style": "normal", "text-anchor": "start", "dominant-baseline": "auto",
+})];
 /** What is operated, or only heard. */
 const LEFT_OUT = "button, input, select, label.toggle, .visually-hidden, [data-no-picture], script, style";
 
+/** @typedef {{text: string, width: number, height: number}} Svg in pixels of the page */
+
 /**
- * @param {Element} element
+ * @param {Svg} svg
  * @param {string} name of the file, without its ending
  * @param {"png" | "svg"} format
+ * @returns {Promise<number>} pixels of the file for each pixel of the page, 1 for an SVG
  */
-export async function savePicture(element, name, format) {
-  const svg = svgOf(element);
-  if (format === "svg") offer(`${name}.svg`, new Blob([svg.text], { type: "image/svg+xml" }));
-  else offer(`${name}.png`, await pngOf(svg));
+export async function savePicture(svg, name, format) {
+  if (format === "svg") {
+    offer(`${name}.svg`, new Blob([svg.text], { type: "image/svg+xml" }));
+    return 1;
+  }
+  const { width, height } = svg;
+  const scale = Math.min(PNG_SCALE, MOST_PNG_SIDE / Math.max(width, height), Math.sqrt(MOST_PIXELS / (width * height)));
+  offer(`${name}.png`, await pngOf(svg, scale));
+  return scale;
 }
 
-/** @param {Element} element @returns {{text: string, width: number, height: number}} */
-function svgOf(element) {
+/** A part of the page as it is now. @param {Element} element @returns {Svg} */
+export function svgOf(element) {
   const frame = element.getBoundingClientRect();
   // The page may be zoomed by its style sheet.
   const origin = { x: frame.left - MARGIN, y: frame.top - MARGIN };
@@ -44,22 +60,34 @@ function svgOf(element) {
   return { text: new XMLSerializer().serializeToString(root), width, height };
 }
 
-/** @param {{text: string, width: number, height: number}} svg @returns {Promise<Blob>} */
-async function pngOf({ text, width, height }) {
+/** @param {Svg} svg @param {number} scale @returns {Promise<Blob>} */
+async function pngOf({ text, width, height }, scale) {
   const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = url;
     await image.decode();
-    const scale = Math.min(PNG_SCALE, MOST_PNG_SIDE / Math.max(width, height));
     const canvas = document.createElement("canvas");
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.width = Math.floor(width * scale);
+    canvas.height = Math.floor(height * scale);
+    const context = canvas.getContext("2d");
+    if (context) await drawInStrips(context, image, scale);
     return await new Promise((resolve, reject) => canvas.toBlob((blob) =>
       (blob ? resolve(blob) : reject(new Error(t().pictures.noPng)))));
   } finally {
     URL.revokeObjectURL(url);
+  }
+}
+
+/** @param {CanvasRenderingContext2D} context @param {HTMLImageElement} image @param {number} scale */
+async function drawInStrips(context, image, scale) {
+  const { width, height } = context.canvas;
+  const most = Math.max(1, Math.floor(PIXELS_AT_ONCE / width));
+  for (let top = 0; top < height; top += most) {
+    const rows = Math.min(most, height - top);
+    context.drawImage(image, 0, top / scale, width / scale, rows / scale, 0, top, width, rows);
+    context.getImageData(0, top, 1, 1); // browsers put drawing off, and would do all of it at once
+    await new Promise((resolve) => setTimeout(resolve));
   }
 }
 
@@ -163,15 +191,34 @@ function drawing(svg, place) {
   return copy;
 }
 
-/** Write the computed styles of an element into its copy. @param {Element} original @param {Element} copy */
+/**
+ * Write the computed styles of an element into its copy. Shapes and texts have all of theirs, so that none is inherited.
+ * @param {Element} original @param {Element} copy
+ */
 function resolve(original, copy) {
   const style = getComputedStyle(original);
-  for (const name of PROPERTIES) {
-    const value = style.getPropertyValue(name);
-    if (value && value !== "none 0px") copy.setAttribute(name, value);
-  }
   for (const { name } of [...copy.attributes]) {
     if (/^(class|tabindex|role|style|on|aria-|data-)/.test(name)) copy.removeAttribute(name);
   }
+  const isText = original instanceof SVGTextContentElement;
+  const isShape = original instanceof SVGGeometryElement;
+  for (const [name, initial] of isText ? TEXT : SHAPE) {
+    const value = isText || isShape ? style.getPropertyValue(name) : initial;
+    if (value && value !== initial) copy.setAttribute(name, value);
+    else copy.removeAttribute(name);
+  }
+  if (style.opacity !== "1") fade(copy, Number(style.opacity), isShape);
   if (style.display === "none" || style.visibility === "hidden") copy.setAttribute("display", "none");
+}
+
+/**
+ * Shapes get opacities of their paints: to draw thousands, each as a layer of its own, takes a minute.
+ * @param {Element} copy @param {number} opacity @param {boolean} isShape
+ */
+function fade(copy, opacity, isShape) {
+  if (!isShape) return copy.setAttribute("opacity", String(opacity));
+  copy.removeAttribute("opacity");
+  for (const paint of ["fill-opacity", "stroke-opacity"]) {
+    copy.setAttribute(paint, String(opacity * Number(copy.getAttribute(paint) ?? 1)));
+  }
 }

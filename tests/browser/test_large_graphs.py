@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import struct
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,6 +87,11 @@ def opened(visitor: Playground, blocks: int) -> int:
         collapse.click()
     visitor.page.get_by_role("button", name="Expand all scopes").click()
     expect(visitor.page.locator(".graph-item.node").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+    return operations(visitor)
+
+
+def operations(visitor: Playground) -> int:
+    """The number of operations, as the page counts them."""
     count = visitor.page.locator(".graph .panel-head .hint").first.inner_text()
     return int(count.split()[0].replace(",", ""))
 
@@ -160,6 +169,43 @@ def test_an_outline_is_an_operation_that_can_be_selected(visitor: Playground) ->
     selected, reach = page.evaluate(_SELECTED), 4 / outline["scale"]
     assert selected == pytest.approx(outline["drawing"], abs=reach)
     assert page.evaluate(_DRAWN)["text"] >= 11
+
+
+# The number of colours in a part of a picture, which is given as base64.
+_COLOURS = """async ([png, x, y, width, height]) => {
+  const bytes = Uint8Array.from(atob(png), (each) => each.charCodeAt(0));
+  const part = await createImageBitmap(new Blob([bytes]), x, y, width, height);
+  const context = new OffscreenCanvas(width, height).getContext("2d");
+  context.drawImage(part, 0, 0);
+  return new Set(new Uint32Array(context.getImageData(0, 0, width, height).data.buffer)).size;
+}"""
+MARGIN = 24
+"""Pixels of a saved graph around its drawing."""
+
+
+def test_the_whole_graph_is_saved(visitor: Playground, tmp_path: Path) -> None:
+    """And not only what is in sight, which is all that the page draws."""
+    count = operations(visitor)
+    assert visitor.page.evaluate(_DRAWN)["items"] < 300 < 2000 <= count
+    svg = visitor.download("graph-svg", tmp_path).read_text(encoding="utf-8")
+    assert svg.count("<text") >= 2 * count
+    assert svg.count("marker-end=") >= count
+    assert "class=" not in svg
+    width, height = map(int, re.findall(r'(?:width|height)="(\d+)"', svg)[:2])
+    corners = re.findall(r'transform="translate\((\S+) (\S+)\)', svg)
+    y, x = max((float(y), float(x)) for x, y in corners)
+    assert height > y > 5000
+    png = visitor.download("graph-png", tmp_path).read_bytes()
+    saved = struct.unpack(">II", png[16:24])
+    assert max(saved) <= 32_000
+    assert saved[0] * saved[1] <= 1 << 26
+    scale = saved[0] / width
+    assert saved[1] == pytest.approx(height * scale, abs=2)
+    expect(visitor.at("status-sentence")).to_contain_text(f"has {round(100 * scale)}% of its size")
+    last = [round((x + MARGIN) * scale), round((y + MARGIN) * scale), 30, 15]
+    assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *last]) > 2
+    empty = [saved[0] - 30, 0, 30, 15]
+    assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *empty]) == 1
 
 
 def test_arrow_keys_walk_beyond_what_is_drawn(visitor: Playground) -> None:

@@ -1,6 +1,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { colourClass, outlines } from "../graph-outline.js";
 import { MOST_DRAWN, arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "../graph-sight.js";
+import { lightOf } from "../step-operations.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
 
 /**
@@ -26,11 +27,37 @@ const NOTHING = new Set();
 
 /** Scopes, arrows and items: all of them, or of a large graph the part in sight. @param {Props} props */
 export function GraphDrawing(props) {
+  const isLarge = props.drawing.picture.items.length > MOST_DRAWN;
+  return isLarge ? html`<${PartInSight} ...${props} />` : html`<${WholeDrawing} ...${props} />`;
+}
+
+/** @param {Omit<Props, "sight">} props */
+export function WholeDrawing(props) {
   const { items, clusters, arrows } = props.drawing.picture;
-  if (items.length > MOST_DRAWN) return html`<${PartInSight} ...${props} />`;
   return html`<${Frames} clusters=${clusters} ...${props} /><${Arrows} arrows=${arrows.keys()} ...${props} />
     <${Items} items=${items} ...${props} />`;
 }
+
+/** The heads of arrows, which `Arrows` refers to. */
+export function ArrowHeads() {
+  return html`<defs>${["plain", "near"].map((kind) => html`
+    <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"
+      refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
+      <path d="M0 0.8 7 4 0 7.2z" />
+    </marker>`)}
+  </defs>`;
+}
+
+/** Whether the search has found an operation, or one in a scope. @param {Item} item @param {ReadonlySet<string>} found */
+export const isFound = (item, found) =>
+  found.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => found.has(name)) : found.has(item.id));
+
+/**
+ * The place of an item in the step that is gone through.
+ * @param {Item} item @param {ReadonlyMap<string, import("../step-operations.js").Light>} lit
+ */
+export const lightFor = (item, lit) =>
+  (lit.size > 0 ? lightOf(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], lit) : undefined);
 
 /** @param {Props} props */
 function PartInSight(props) {
@@ -121,7 +148,7 @@ function Arrows({ arrows, drawing, near }) {
   });
 }
 
-/** @param {Props & {items: Item[]}} props */
+/** @param {Omit<Props, "sight"> & {items: Item[]}} props */
 function Items({ items, drawing, current, near, colourOf, isMarked, light, onUse, onFocus }) {
   return items.map((item) => html`
     <${GraphItem} key=${item.id} item=${item} box=${drawing.layout.boxes[item.id]} colourOf=${colourOf}

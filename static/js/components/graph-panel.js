@@ -11,6 +11,7 @@ import { ExecutionDock } from "./execution-dock.js";
 import { Legend, deviceClass, deviceOf } from "./graph-legend.js";
 import { Minimap } from "./graph-minimap.js";
 import { GraphSearch } from "./graph-search.js";
+import { graphSheet } from "./graph-sheet.js";
 import { GraphView } from "./graph-view.js";
 import { Icon } from "./icons.js";
 import { NodeDetails } from "./node-details.js";
@@ -87,7 +88,7 @@ export function GraphPanel() {
             ${open.scopes.size > 0
               ? html`<${Tool} icon="fold" label=${words.collapse} onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
               : html`<${Tool} icon="fold" label=${words.expand} onClick=${allOpen} />`}
-            <${SavePicture} of=${() => stage.current} name="graph" what=${words.inPicture} id="graph" />
+            <${SavePicture} of=${() => drawing && graphSheet({ drawing, devices, selected, marked, lit: lit.value, colourOf })} name="graph" what=${words.inPicture} id="graph" />
             <button type="button" class="button quiet small" data-testid="graph-full-page"
               onClick=${() => setLarge(!isLarge)}>${isLarge ? words.exitFullPage : words.fullPage}</button>
           </div>

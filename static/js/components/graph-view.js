@@ -2,9 +2,8 @@ import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { scopeId } from "../graph-model.js";
 import { t } from "../locale.js";
 import { onResize } from "../observe.js";
-import { lightOf } from "../step-operations.js";
 import { Viewport } from "../viewport.js";
-import { GraphDrawing } from "./graph-drawing.js";
+import { ArrowHeads, GraphDrawing, isFound, lightFor } from "./graph-drawing.js";
 
 /**
  * @typedef {import("../graph-model.js").Picture} Picture
@@ -94,16 +93,14 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
     if (selected && layout.boxes[selected]) handle.current?.show(layout.boxes[selected], READABLE);
   }, [selected]);
 
-  const light = (/** @type {import("../graph-model.js").Item} */ item) =>
-    lit.size > 0 ? lightOf(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], lit) : undefined;
+  const light = (/** @type {import("../graph-model.js").Item} */ item) => lightFor(item, lit);
   useEffect(() => {
     const item = picture.items.find((each) => light(each) === "current");
     if (item && layout.boxes[item.id]) handle.current?.show(layout.boxes[item.id]);
   }, [lit, layout]);
 
   const near = selected ?? "";
-  const isMarked = useCallback((/** @type {import("../graph-model.js").Item} */ item) =>
-    marked.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => marked.has(name)) : marked.has(item.id)), [marked]);
+  const isMarked = useCallback((/** @type {import("../graph-model.js").Item} */ item) => isFound(item, marked), [marked]);
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -168,12 +165,7 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
   return html`
     <svg class="graph-svg" ref=${svg} role="group" aria-label=${t().graph.keys}
       onKeyDown=${onKeyDown}>
-      <defs>${["plain", "near"].map((kind) => html`
-        <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"
-          refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
-          <path d="M0 0.8 7 4 0 7.2z" />
-        </marker>`)}
-      </defs>
+      <${ArrowHeads} />
       <g ref=${content}>
         <${GraphDrawing} drawing=${drawing} current=${known} near=${near} sight=${sight} colourOf=${colourOf}
           isMarked=${isMarked} light=${light} onToggle=${onToggle} onUse=${onUse} onFocus=${setCurrent} />

@@ -729,6 +729,7 @@ export const en = {
     save: (/** @type {string} */ what, /** @type {string} */ format) => `Save ${what} as ${format}`,
     failed: (/** @type {string} */ reason) => `The picture was not saved: ${reason}`,
     noPng: "the browser could not make the picture. Save it as SVG.",
+    reduced: (/** @type {string} */ percent) => `The drawing is too large for a PNG, which has ${percent} of its size. The SVG has all of it.`,
   },
   graph: {
     title: "Graph",

@@ -803,6 +803,7 @@ export const zhHans = {
     save: (what, format) => `将${what}保存为 ${format}`,
     failed: (reason) => `图片未能保存：${reason}`,
     noPng: "浏览器无法生成图片，请保存为 SVG。",
+    reduced: (percent) => `图太大，PNG 已缩小到 ${percent}。SVG 保留全部细节。`,
   },
   graph: {
     title: "计算图",

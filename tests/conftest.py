@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from playgrad.graph.graph import Graph
 from tests import survival
 
 if TYPE_CHECKING:
@@ -108,3 +109,10 @@ def server() -> Iterator[str]:
         assert address, "the server did not print its address"
         yield address[0]
         process.terminate()
+
+
+@pytest.fixture
+def graph() -> Iterator[Graph]:
+    """A new graph, which is the default graph during the test."""
+    with Graph().as_default() as graph:
+        yield graph

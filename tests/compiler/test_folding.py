@@ -15,14 +15,6 @@ from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.errors import ShapeError
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.graph import Graph
-
-
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
 
 
 def kinds(program: Program) -> Counter:

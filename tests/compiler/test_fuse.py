@@ -13,18 +13,10 @@ from playgrad.compiler.fuse import MAX_BINDINGS, fuse
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
-from playgrad.graph.graph import Graph
 from playgrad.runtime.session import Session
 from tests.compiler.interpreter import interpret
 
 GPU = "gpu:0"
-
-
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
 
 
 def fused(graph, fetches, targets=(), feeds=None, device=GPU) -> Counter:

@@ -10,19 +10,14 @@ from playgrad import ops
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.segments import Segment
 from playgrad.devices.target import Limits, Target
-from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.compiler.test_plan import arena_bytes, execute, plan_of
 
+pytestmark = pytest.mark.usefixtures("graph")
+
 SHAPE = (1 << 11, 16)
 BYTES = 4 << 15
-
-
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as graph:
-        yield graph
 
 
 @pytest.fixture

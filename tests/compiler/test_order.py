@@ -12,17 +12,9 @@ from playgrad import ops
 from playgrad.compiler.compile import compile_program
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
-from playgrad.graph.graph import Graph
 from tests.compiler.interpreter import interpret, interpret_in_place
 
 GPU = "gpu:0"
-
-
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
 
 
 def compiled(program: Program, device: str = GPU) -> Program:

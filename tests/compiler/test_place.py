@@ -11,17 +11,9 @@ from playgrad.compiler.place import Policy, canonical, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.split import split
 from playgrad.errors import DeviceError, GraphError, UnsupportedOpError
-from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
 
 AVAILABLE = ("cpu:0", "gpu:0", "gpu:1")
-
-
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
 
 
 def placed(graph, fetches, default="gpu:0", feeds=None, available=AVAILABLE):

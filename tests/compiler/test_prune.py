@@ -9,15 +9,7 @@ from playgrad import ops
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.errors import FeedError
-from playgrad.graph.graph import Graph
 from tests.compiler.interpreter import interpret
-
-
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
 
 
 def names(program: Program) -> set[str]:

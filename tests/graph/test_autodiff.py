@@ -15,13 +15,6 @@ from playgrad.runtime.session import Session
 
 
 @pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
-
-
-@pytest.fixture
 def session(graph):
     with Session(graph, device="cpu") as session:
         yield session

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 import playgrad as pg
 from playgrad import nn
 
-
-@pytest.fixture(autouse=True)
-def graph() -> Iterator[pg.Graph]:
-    with (graph := pg.Graph()).as_default():
-        yield graph
+pytestmark = pytest.mark.usefixtures("graph")
 
 
 def test_tensors_have_values_that_python_can_use() -> None:

@@ -22,13 +22,6 @@ from playgrad.graph.graph import (
 from playgrad.graph.traversal import ancestors, topological
 
 
-@pytest.fixture
-def graph():
-    graph = Graph()
-    with graph.as_default():
-        yield graph
-
-
 class TestNames:
     def test_default_to_the_operation_and_are_numbered(self, graph):
         names = [ops.constant(1.0).node.name for _ in range(3)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx
 import onnxruntime
 import pytest
@@ -14,7 +13,7 @@ from playgrad.graph.opdef import lookup
 from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.onnx.translation import TRANSLATIONS
-from tests.interchange.predictions import OPERATIONS
+from tests.interchange.predictions import OPERATIONS, expect_sample
 
 # Where ONNX specifies nothing, and onnxruntime differs: NaN is no largest number, and powers of
 # integers that do not fit saturate. It sorts no unsigned numbers.
@@ -40,13 +39,7 @@ def test_onnxruntime_computes_the_sample(case: Case) -> None:
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
     feeds = zip(session.get_inputs(), added.values.values(), strict=True)
     results = session.run(None, {info.name: array for info, array in feeds})
-    with np.errstate(all="ignore"):
-        expected = case.op.reference(case.sample.inputs, case.sample.attrs)
-    for result, wanted in zip(results, expected, strict=False):
-        assert result.dtype == wanted.dtype
-        assert result.shape == wanted.shape
-        tolerance = max(case.sample.tolerance, 1e-5)
-        np.testing.assert_allclose(result, wanted, rtol=tolerance, atol=1e-5)
+    expect_sample(case, results)
 
 
 def test_every_operation_of_a_prediction_is_translated() -> None:

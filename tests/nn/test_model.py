@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,6 @@ from playgrad import nn
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
-
-
-@pytest.fixture
-def graph() -> Iterator[pg.Graph]:
-    with pg.Graph().as_default() as graph:
-        yield graph
 
 
 def use(model: pg.Model, loss: Any = "mse", optimizer: Any = "sgd", **more: Any) -> pg.Model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,6 @@ import pytest
 
 import playgrad as pg
 from playgrad import optim
-
-
-@pytest.fixture
-def graph() -> Iterator[pg.Graph]:
-    with pg.Graph().as_default() as graph:
-        yield graph
 
 
 def quadratic() -> tuple[pg.Variable, pg.Tensor]:

@@ -131,10 +131,24 @@ def forget_page() -> None:
 
 
 @contextmanager
+def started(controller: ModuleType) -> Iterator[None]:
+    """Start a controller; undo within the library what it and its programs have changed there."""
+    hooks = get_hooks()
+    controller.main()
+    try:
+        yield
+    finally:
+        controller.controller.reset()
+        set_hooks(hooks)
+        forget_page()
+        registry.reset_logical_devices()
+        reset_default_graph()
+
+
+@contextmanager
 def python_side(kind: type[Side] = PythonSide) -> Iterator[Side]:  # type: ignore[assignment]
     """A new Python side, which shares nothing with the one before but the library."""
     host = SimpleNamespace(take_interrupt=lambda: False)
-    hooks = get_hooks()
     with modules_anew(host), pytest.MonkeyPatch.context() as patch:
         from playgrad.page import controller
 
@@ -146,13 +160,6 @@ def python_side(kind: type[Side] = PythonSide) -> Iterator[Side]:  # type: ignor
         patch.setattr(registry, "enable_data_cache", lambda capacity: None)
         for name in ("stdout", "stderr"):
             patch.setattr(sys, name, io.StringIO())
-        controller.main()
-        side.streams = sys.stdout, sys.stderr
-        try:
+        with started(controller):
+            side.streams = sys.stdout, sys.stderr
             yield side
-        finally:
-            controller.controller.reset()
-            set_hooks(hooks)
-            forget_page()
-            registry.reset_logical_devices()
-            reset_default_graph()

@@ -22,10 +22,8 @@ import playgrad
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.target import AdapterInfo, Limits
-from playgrad.graph.graph import reset_default_graph
-from playgrad.runtime.hooks import get_hooks, set_hooks
 from tests.page.messages import Types
-from tests.page.python_side import forget_page, modules_anew
+from tests.page.python_side import modules_anew, started
 
 TYPES = Types()
 LIBRARY = Path(playgrad.__file__).parent
@@ -113,17 +111,9 @@ def page() -> Iterator[Page]:
         patch.setattr(registry, "enable_data_cache", lambda capacity: None)
         for name in ("stdout", "stderr"):
             patch.setattr(sys, name, io.StringIO())
-        hooks = get_hooks()
-        controller.main()
-        try:
+        with started(controller):
             _drive(page)
             yield page
-        finally:
-            controller.controller.reset()
-            set_hooks(hooks)
-            forget_page()
-            registry.reset_logical_devices()
-            reset_default_graph()
 
 
 def _drive(page: Page) -> None:

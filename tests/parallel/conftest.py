@@ -8,14 +8,6 @@ import playgrad as pg
 from playgrad.devices import logical
 
 
-@pytest.fixture
-def graph() -> Iterator[pg.Graph]:
-    """A new graph, which is the default graph during the test."""
-    graph = pg.Graph()
-    with graph.as_default():
-        yield graph
-
-
 @pytest.fixture(autouse=True)
 def restore_devices_and_graph() -> Iterator[None]:
     """Tests may set any number of logical devices, and a default graph with a seed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -22,26 +23,34 @@ from tests.compiler.random_programs import Sampled, sampled_programs
 DELAYS = st.sampled_from([0.0, 0.001, 0.004])
 
 
+def fetches_of(sampled: Sampled) -> dict[str, Any]:
+    return {"tensors": sampled.program.fetches, "targets": sampled.program.targets}
+
+
+def expect_interpreted(session: pg.Session, sampled: Sampled) -> None:
+    """Compare two runs with those of the interpreter: results, and variables after each."""
+    program, state = sampled.program, dict(sampled.state)
+    for _ in range(2):
+        expected, state = interpret(program, sampled.feeds, state)
+        actual = session.run(fetches_of(sampled), sampled.feed_dict())
+        for want, have in zip(expected, actual["tensors"], strict=True):
+            np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
+        for name, want in state.items():
+            value = session.value(program.graph.tensor(name))
+            np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
 def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default: str) -> None:
     """Compare two runs with scattered nodes and variables with the interpreter."""
-    program, state = sampled.program, dict(sampled.state)
     places = st.sampled_from([None, *devices])
-    for node in program.graph.nodes:
+    for node in sampled.program.graph.nodes:
         if node.op.name != "read_variable" and not node.op.writes:
             node.device = data.draw(places)
-    fetches = {"tensors": program.fetches, "targets": program.targets}
     with pg.Session(device=default) as session:
         session.executor.timeout = 60.0
         session.executor.choose = random.Random(data.draw(st.integers(0, 999))).choice
         session.executor.delays = {device: data.draw(DELAYS) for device in devices}
-        for _ in range(2):
-            expected, state = interpret(program, sampled.feeds, state)
-            actual = session.run(fetches, sampled.feed_dict())
-            for want, have in zip(expected, actual["tensors"], strict=True):
-                np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
-            for name, want in state.items():
-                value = session.value(program.graph.tensor(name))
-                np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
+        expect_interpreted(session, sampled)
 
 
 @settings(max_examples=60)
@@ -75,12 +84,12 @@ def check_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.
     some nodes placed by the user."""
     pg.set_logical_devices(cpu=count)
     devices = [f"cpu:{i}" for i in range(count)]
-    program, state = sampled.program, dict(sampled.state)
     pinned = data.draw(st.sampled_from([0, 0, 1, 3]))
-    free = [n for n in program.graph.nodes if n.op.name != "read_variable" and not n.op.writes]
+    free = [
+        n for n in sampled.program.graph.nodes if n.op.name != "read_variable" and not n.op.writes
+    ]
     for node in data.draw(st.permutations(free))[:pinned]:
         node.device = data.draw(st.sampled_from(devices))
-    fetches = {"tensors": program.fetches, "targets": program.targets}
     costs = DrawnCosts(seed)
     with (
         mock.patch.object(registered_planner(), "costs", costs),
@@ -88,15 +97,8 @@ def check_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.
     ):
         session.executor.timeout = 60.0
         session.executor.delays = {device: data.draw(DELAYS) for device in devices}
-        for _ in range(2):
-            expected, state = interpret(program, sampled.feeds, state)
-            actual = session.run(fetches, sampled.feed_dict())
-            for want, have in zip(expected, actual["tensors"], strict=True):
-                np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
-        for name, want in state.items():
-            value = session.value(program.graph.tensor(name))
-            np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-5, err_msg=name)
-        summary = session.placement_summary(fetches, sampled.feed_dict())
+        expect_interpreted(session, sampled)
+        summary = session.placement_summary(fetches_of(sampled), sampled.feed_dict())
         event(f"{len(summary.prediction.devices)} devices")
 
 

@@ -12,12 +12,6 @@ from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 
 
-@pytest.fixture
-def graph():
-    with pg.Graph().as_default() as graph:
-        yield graph
-
-
 def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
     x = pg.placeholder("float32", [None, 3], name="x")
     w = pg.Variable(np.ones((3, 2), np.float32))

@@ -110,6 +110,14 @@ def test_each_epoch_takes_every_example_once(count: int) -> None:
         assert not np.array_equal(orders[0], np.arange(count))
 
 
+@pytest.mark.parametrize("count", [1, 2, 400, 60_000, 1 << 17, (1 << 17) + 1])
+def test_batches_are_pieces_of_the_order_of_their_epochs(count: int) -> None:
+    batch = max(1, count // 3)  # the fourth batch begins in one epoch and ends in the next
+    orders = [counter_random.permute(SEED, epoch, np.arange(count), count) for epoch in range(5)]
+    batches = [counter_random.batch_indices(SEED, step, count, batch, True) for step in range(5)]
+    assert np.array_equal(np.concatenate(batches), np.concatenate(orders)[: 5 * batch])
+
+
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(("count", "batch"), [(60_000, 64), (10, 3), (1, 2), (5, 17)])
 def test_the_gpu_takes_the_same_examples(

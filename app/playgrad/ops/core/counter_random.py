@@ -7,6 +7,7 @@ state, so any element can be computed by itself, and a dropout mask a second tim
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ Seed = tuple[int, int]
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 _FEISTEL_PAIRS = 3
+_MOST_KEPT = 1 << 17
+"""Samples whose order is kept: 0.5 MB. A larger one would hold up the first step of an epoch."""
 _WORD = 0xFFFFFFFF
 
 
@@ -68,20 +71,15 @@ def half_bits(count: int) -> int:
     return max(1, ((count - 1).bit_length() + 1) // 2)
 
 
-def permute(seed: Seed, epoch: Any, items: Any, count: int) -> Words:
+def permute(seed: Seed, epoch: int, items: Any, count: int) -> Words:
     """Return the positions of ``items`` in the order of ``epoch``, a permutation of [0, count).
 
     The permutation is a balanced Feistel network of six rounds. A result outside [0, count) goes
     through the network again.
     """
-    bits = np.uint32(half_bits(count))
-    x, epochs = np.broadcast_arrays(_words(items), _words(epoch))
-    keys = [threefry2x32(seed, epochs, number) for number in range(_FEISTEL_PAIRS)]
-    outside = np.full(x.shape, True)
-    while outside.any():
-        walked = _feistel(x, keys, bits)
-        x = np.where(outside, walked, x)
-        outside &= x >= count
+    x = _feistel(seed, epoch, _words(items), count)
+    while (outside := np.flatnonzero(x >= count)).size:
+        x[outside] = _feistel(seed, epoch, x[outside], count)
     return x
 
 
@@ -96,11 +94,34 @@ def batch_indices(
     positions = first + np.arange(batch, dtype=np.uint32)
     if not shuffle:
         return (positions % np.uint32(count)).astype(np.int32)
-    epochs, items = (_words(part) for part in np.divmod(positions, np.uint32(count)))
-    return permute(seed, epochs, items, count).astype(np.int32)
+    epochs, items = np.divmod(positions, np.uint32(count))
+    samples = np.empty(batch, np.int32)
+    for epoch in np.unique(epochs):
+        of_epoch = epochs == epoch
+        samples[of_epoch] = _ordered(seed, int(epoch), items[of_epoch], count)
+    return samples
 
 
-def _feistel(x: Words, keys: list[tuple[Words, Words]], bits: np.uint32) -> Words:
+def _ordered(seed: Seed, epoch: int, items: Words, count: int) -> Words:
+    if count > _MOST_KEPT:
+        return permute(seed, epoch, items, count)
+    return _order(seed, epoch, count)[items]
+
+
+@lru_cache(maxsize=8)
+def _order(seed: Seed, epoch: int, count: int) -> Words:
+    """Return ``permute`` of a whole epoch: its batches ask for it one after the other."""
+    walked = _feistel(seed, epoch, np.arange(4 ** half_bits(count), dtype=np.uint32), count)
+    x = walked[:count].copy()
+    while (outside := np.flatnonzero(x >= count)).size:
+        x[outside] = walked[x[outside]]
+    return x
+
+
+def _feistel(seed: Seed, epoch: int, x: Words, count: int) -> Words:
+    """Return where the network leads from ``x``, once."""
+    bits = np.uint32(half_bits(count))
+    keys = zip(*threefry2x32(seed, epoch, np.arange(_FEISTEL_PAIRS)), strict=True)
     mask = (np.uint32(1) << bits) - np.uint32(1)
     left, right = x >> bits, x & mask
     for first, second in keys:

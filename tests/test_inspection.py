@@ -304,3 +304,16 @@ def test_a_grid_spreads_over_the_array() -> None:
     shown = grid(np.arange(100 * 1000).reshape(100, 1000))
     assert len(shown["rows"]) == len(shown["columns"]) == 48
     assert shown["rows"][-1] >= 97 and shown["columns"][-1] >= 979
+
+
+def test_arguments_of_another_kind_are_named() -> None:
+    model = pg.Sequential([pg.Input((2,)), nn.Dense(2, name="d")])
+    with pytest.raises(pg.DataError, match="takes a model, got NoneType"):
+        pg.inspect(None)  # type: ignore[arg-type]
+    look = pg.inspect(model)
+    for units in ("d", None, 3):
+        with pytest.raises(pg.DataError, match=r"units are numbers .* got .*silenced\(\{"):
+            look.silenced(units)  # type: ignore[arg-type]
+    for factors in ("d", None, {"d": 0.5}):
+        with pytest.raises(pg.DataError, match=r"factors are numbers .* got .*scaled\(\{"):
+            look.scaled(factors)  # type: ignore[arg-type]

@@ -104,7 +104,7 @@ def test_a_completed_run_goes_on_if_it_is_to_be_longer(
     run(capsys, *arguments(program, folder))
     code, _, err = run(capsys, *arguments(program, folder, "--resume", "--epochs", 1))
     assert code == 1
-    assert "2 epochs (120 steps) of this training, but only 1 epoch (60 steps) are asked" in err
+    assert "2 epochs (120 steps) of this training, more than the 1 epoch (60 steps) asked" in err
     assert steps_of(files(folder)[-1]) == 120
     ended = result_of(run(capsys, *arguments(program, folder, "--resume", "--epochs", 3)))
     expect_same_end(ended, whole, folder, tmp_path / "whole")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,6 +146,36 @@ def test_what_is_not_of_a_format_at_all_is_named() -> None:
     ):
         with pytest.raises(CheckpointError, match=f"the file {words}"):
             pg.load_model(content)
+
+
+def test_open_files_are_read_as_their_bytes(model: pg.Sequential, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.playgrad")
+    for read in (pg.load, pg.load_model, model.load_weights):
+        with open(tmp_path / "m.playgrad", "rb") as file:
+            read(file)
+        read(bytearray((tmp_path / "m.playgrad").read_bytes()))
+
+
+def test_what_is_not_a_file_is_refused(model: pg.Sequential) -> None:
+    def match(file: Any) -> object:
+        return pg.match_weights(model, file)
+
+    for read in (pg.load, pg.load_model, model.load_weights, match):
+        for file, words in (
+            (None, "a path, an open binary file, or bytes, got NoneType"),
+            ({"a": 1}, "got dict"),
+            (io.StringIO("text"), "the file is open as text"),
+        ):
+            with pytest.raises(CheckpointError, match=words):
+                read(file)  # type: ignore[operator]
+    with pytest.raises(pg.DataError, match="takes a model first, got NoneType"):
+        pg.match_weights(None, b"")
+
+
+def test_a_file_named_like_one_of_keras_is_named(model: pg.Sequential, tmp_path: Path) -> None:
+    (tmp_path / "m.weights.h5").write_text("text")
+    with pytest.raises(CheckpointError, match=r"^m\.weights\.h5: the file is not an HDF5 file"):
+        model.load_weights(tmp_path / "m.weights.h5")
 
 
 def test_the_last_reader_takes_any_bytes() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.dtypes import dtype
-from playgrad.errors import GraphError
+from playgrad.errors import DataError, GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.inspection.forward import check_without_effect
 from playgrad.models.network import Network
@@ -52,7 +52,13 @@ def silencing(network: Network, units: Units) -> dict[str, dict[int, float]]:
 
     Raises:
         GraphError: there is no such layer or unit.
+        DataError: ``units`` is not a dictionary.
     """
+    if not isinstance(units, Mapping):
+        raise DataError(
+            f"units are numbers by the name of their layer, got {units!r:.60}.",
+            hint='Write them so: silenced({"dense_1": [3, 5]}).',
+        )
     listed = {
         name: [numbers] if isinstance(numbers, (int, np.integer)) else numbers
         for name, numbers in units.items()
@@ -68,7 +74,15 @@ def check_factors(network: Network, factors: Factors) -> dict[str, dict[int, flo
 
     Raises:
         GraphError: there is no such layer or unit, or its results have no such multiple.
+        DataError: ``factors`` is not a dictionary of dictionaries.
     """
+    if not isinstance(factors, Mapping) or not all(
+        isinstance(by_unit, Mapping) for by_unit in factors.values()
+    ):
+        raise DataError(
+            f"factors are numbers by the name of their layer and their unit, got {factors!r:.60}.",
+            hint='Write them so: scaled({"dense_1": {3: 0.5}}).',
+        )
     kinds = {layer_of(name): dtype(tensor.dtype) for name, (_, tensor) in results(network).items()}
     checked: dict[str, dict[int, float]] = {}
     for name, by_unit in factors.items():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.vocabulary import Vocabulary
-from playgrad.errors import GraphError, ShapeError, shape_text
+from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.inspection.activations import (
@@ -337,5 +337,8 @@ def inspect(model: TrainableNetwork) -> Inspection:
 
     Raises:
         GraphError: the model is not built.
+        DataError: ``model`` is not a model.
     """
+    if not isinstance(model, TrainableNetwork):
+        raise DataError(f"pg.inspect takes a model, got {type(model).__name__}.")
     return Inspection(model, {})

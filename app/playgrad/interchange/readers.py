@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from playgrad.errors import CheckpointError
 from playgrad.io.file_kinds import is_keras_file, is_onnx_file, kind_of
 from playgrad.io.project_archive import ENDING, is_project
-from playgrad.io.weights import read_file
+from playgrad.io.weights import path_or_bytes, read_file
 from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
 from playgrad.models.model import Model
@@ -77,7 +78,7 @@ def reader_of(file: File) -> Reader:
     return next(reader for reader in READERS if reader.recognizes(file))
 
 
-def load_model(file: File) -> Model:
+def load_model(file: File | BinaryIO) -> Model:
     """Return the model that a file describes, with its weights.
 
     ONNX files become graphs that can be trained. Files of Keras 3 have the settings of ``compile``,
@@ -86,26 +87,27 @@ def load_model(file: File) -> Model:
     and is not compiled, unless a file says how; nothing in the file is executed.
 
     Args:
-        file: a path, whose ending decides the format, or the bytes of a file.
+        file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
             fit its layers, or an operator of ONNX or a layer of Keras that playgrad does not have.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
-    reader = reader_of(file)
-    if isinstance(file, bytes):
-        return reader.read(file)
+    source = path_or_bytes(file)
+    reader = reader_of(source)
+    if isinstance(source, bytes):
+        return reader.read(source)
     try:
-        return reader.read(file)
+        return reader.read(source)
     except CheckpointError as error:
-        _say_what_it_is(file, reader, error)
+        _say_what_it_is(source, reader, error)
         raise
 
 
-def _say_what_it_is(file: str | Path, reader: Reader, error: CheckpointError) -> None:
+def _say_what_it_is(file: Path, reader: Reader, error: CheckpointError) -> None:
     """Name the file in an error, and its kind if the ending of its name misleads."""
-    name = Path(file).name
+    name = file.name
     if name not in error.message:
         error.message = f"{name}: {error.message}"
     try:

@@ -95,22 +95,22 @@ def open_weights(file: str | Path | BinaryIO | bytes) -> TensorFile:
     Raises:
         CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
+    file = path_or_bytes(file)
     if isinstance(file, bytes):
         return _opened(file)
-    if not isinstance(file, (str, Path)):
-        return _opened(file.read())
     content = read_file(file)
-    with _named(file):
+    with named_after(file):
         return _opened(content)
 
 
 @contextmanager
-def _named(file: str | Path) -> Iterator[None]:
-    """Put the name of the file in front of an error within the block."""
+def named_after(file: Path | bytes) -> Iterator[None]:
+    """Put the name of a file, if it has one, in front of an error about its content."""
     try:
         yield
     except CheckpointError as error:
-        error.message = f"{Path(file).name}: {error.message}"
+        if not isinstance(file, bytes) and file.name not in error.message:
+            error.message = f"{file.name}: {error.message}"
         raise
 
 
@@ -247,13 +247,33 @@ def load(
         CheckpointError: the file cannot be read, is truncated or damaged, has another format, or
             does not match ``expected``.
     """
+    file = path_or_bytes(file)
     if isinstance(file, bytes):
         return decode(file, expected)
-    if not isinstance(file, (str, Path)):
-        return decode(file.read(), expected)
     content = read_file(file, expected)
-    with _named(file):
+    with named_after(file):
         return decode(content, expected)
+
+
+def path_or_bytes(file: Any) -> Path | bytes:
+    """Return the path of a file, or the content of one that is open or in memory.
+
+    Args:
+        file: a path, an open binary file, or the bytes of a file.
+
+    Raises:
+        CheckpointError: it is none of these.
+    """
+    if isinstance(file, (str, os.PathLike)):
+        return Path(file)
+    content = file.read() if hasattr(file, "read") else file
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return bytes(content)
+    if isinstance(content, str):
+        raise CheckpointError("the file is open as text.", hint="Open it with open(name, 'rb').")
+    raise CheckpointError(
+        f"a file is a path, an open binary file, or bytes, got {type(file).__name__}."
+    )
 
 
 def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> bytes:

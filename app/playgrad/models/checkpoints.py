@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.source import warn_user
 from playgrad.io.file_kinds import PROJECT, kind_of
-from playgrad.io.weights import read_file
+from playgrad.io.weights import named_after, path_or_bytes, read_file
 from playgrad.models.loading import model_from_json
 from playgrad.models.model import Model
 from playgrad.models.trainable import ARCHITECTURE
@@ -26,7 +26,7 @@ _OF_DAMAGE = (AssertionError, AttributeError, LookupError, TypeError, ValueError
 """Errors that data of another form than the expected one raises."""
 
 
-def load(file: str | Path | bytes, device: str = "auto") -> Model:
+def load(file: str | Path | BinaryIO | bytes, device: str = "auto") -> Model:
     """Return the model in a file of `Model.save`, or of a project of the page.
 
     It has its weights, and is compiled with the optimizer and its state, the losses, metrics and
@@ -36,7 +36,7 @@ def load(file: str | Path | bytes, device: str = "auto") -> Model:
     optimizer itself, the model is not compiled: call ``compile`` before ``fit(resume=True)``.
 
     Args:
-        file: a path, or the bytes of a file.
+        file: a path, an open binary file, or the bytes of a file.
         device: "auto", "cpu" or "gpu", as for `Model.compile`.
 
     Raises:
@@ -44,14 +44,10 @@ def load(file: str | Path | bytes, device: str = "auto") -> Model:
             model.
         GraphError: it has a layer that the program defines.
     """
-    if isinstance(file, bytes):
-        return _loaded(file, device)
-    content = read_file(file)
-    try:
+    source = path_or_bytes(file)
+    content = source if isinstance(source, bytes) else read_file(source)
+    with named_after(source):
         return _loaded(content, device)
-    except CheckpointError as error:
-        error.message = f"{Path(file).name}: {error.message}"
-        raise
 
 
 def _loaded(content: bytes, device: str) -> Model:

@@ -16,7 +16,7 @@ from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.io.hdf5.layout import is_hdf5
-from playgrad.io.weights import read_file
+from playgrad.io.weights import named_after, path_or_bytes, read_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
@@ -389,13 +389,14 @@ class Network:
             CheckpointError: the file is truncated, in another format, or of another model.
             ExportError: the file is one of Keras, which has no equivalent of the model.
         """
-        if not isinstance(file, (str, Path, bytes)):
-            file = file.read()
+        file = path_or_bytes(file)
         if is_hdf5(file):
             from playgrad.interchange.keras.importing.weights import weights_for_model
 
-            content = file if isinstance(file, bytes) else read_file(file, self.weight_specs())
-            self.set_weights(weights_for_model(content, self.layer_graph(), self.weight_specs()))
+            specs = self.weight_specs()
+            with named_after(file):
+                content = file if isinstance(file, bytes) else read_file(file, specs)
+                self.set_weights(weights_for_model(content, self.layer_graph(), specs))
         else:
             self.set_weights(io.load(file, self.weight_specs()))
 

@@ -13,6 +13,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.interchange.settings import CompileSettings
 from playgrad.io.project_archive import ENDING
+from playgrad.io.weights import path_or_bytes
 from playgrad.models.configuration import structure_config, structure_from_config
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
@@ -146,6 +147,7 @@ class TrainableNetwork(Network):
         Raises:
             CheckpointError: the file is truncated, in another format, or of another model.
         """
+        file = path_or_bytes(file)
         weights = weights_of_project(file)
         if weights is None:
             super().load_weights(file)

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -120,22 +120,18 @@ def decode_project(content: bytes) -> Checkpoint:
     return Checkpoint.decode(archive.read(_WEIGHTS))
 
 
-def weights_of_project(file: str | Path | BinaryIO | bytes) -> dict[str, Array] | None:
+def weights_of_project(file: Path | bytes) -> dict[str, Array] | None:
     """Return the weights by name in the file of a project; None if it is another file.
 
     Args:
-        file: a path, an open binary file, or the bytes of a file.
+        file: a path, or the bytes of a file.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has no weights, or is of a later
             version.
     """
-    if isinstance(file, (str, Path)):
-        content = read_file(file) if str(file).lower().endswith(ENDING) else b""
-    elif isinstance(file, bytes):
+    if isinstance(file, bytes):
         content = file
     else:
-        place = file.tell()
-        content = file.read()
-        file.seek(place)
+        content = read_file(file) if str(file).lower().endswith(ENDING) else b""
     return decode_project(content).named_weights() if is_project(content) else None

@@ -46,8 +46,8 @@ def continued(recorded: FitRecord, length: Length) -> FitRecord:
         return recorded
     if _is_less(length, recorded):
         raise CheckpointError(
-            f"the checkpoint has {_done(recorded)} of this training, but only {_asked(length)} "
-            "are asked for.",
+            f"the checkpoint has {_done(recorded)} of this training, more than the "
+            f"{_asked(length)} asked for.",
             hint="Ask for at least as many, or train from the start.",
         )
     if not _is_more(length, recorded):

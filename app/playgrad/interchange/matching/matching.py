@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
-from playgrad.errors import CheckpointError, shape_text
+from playgrad.errors import CheckpointError, DataError, shape_text
 from playgrad.graph.spec import TensorSpec
 from playgrad.interchange.matching.assignment import How, assigned, layout_of, natural
 from playgrad.interchange.matching.slots import Described, Layout, Slot, slots_of
@@ -230,7 +230,10 @@ def match_weights(
     Raises:
         CheckpointError: the file cannot be read or is damaged.
         GraphError: the model is not built.
+        DataError: ``model`` is not a model.
     """
+    if not hasattr(model, "weight_specs"):
+        raise DataError(f"pg.match_weights takes a model first, got {type(model).__name__}.")
     if layout not in (None, "pytorch", "keras"):
         raise CheckpointError(f'layout must be "pytorch", "keras" or None, got {layout!r}.')
     return WeightMatching(model, open_weights(file), layout, model)

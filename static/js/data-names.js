@@ -3,7 +3,6 @@
 import { computed } from "../vendor/preact.js";
 import { entries, modelNames, names } from "./data-shelf.js";
 import { t } from "./locale.js";
-import { endingOf } from "./own-data/model-file.js";
 import * as store from "./store.js";
 
 /** The data sets of the library. A test compares them with Python's. */
@@ -28,6 +27,12 @@ export function namedSet(source) {
 }
 
 const LONGEST = 60;
+
+/** The endings of models, as `pg.load_model` reads them. */
+const MODEL = /\.(onnx|keras|playgrad|safetensors)$/i;
+
+/** The ending of the name of a model, in lower case and with the dot; "" for another name. @param {string} name */
+export const endingOf = (name) => MODEL.exec(name)?.[0].toLowerCase() ?? "";
 
 /** @param {string} source @returns {string[]} the names that it passes to `pg.data.load`, outside of comments */
 export function loadedNames(source) {

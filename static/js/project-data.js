@@ -1,8 +1,7 @@
 /** What the visitor has brought in the file of a project: the data sets and models that its programs load. */
 
-import { loadedModels, loadedNames, problemOfModelName, problemOfName, suggestedModelName, suggestedName } from "./data-names.js";
+import { endingOf, loadedModels, loadedNames, problemOfModelName, problemOfName, suggestedModelName, suggestedName } from "./data-names.js";
 import * as shelf from "./data-shelf.js";
-import { endingOf } from "./own-data/model-file.js";
 
 /**
  * @import { About, ModelAbout } from "./data-shelf.js"

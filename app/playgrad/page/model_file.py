@@ -27,6 +27,7 @@ def model_file(request: Request) -> dict[str, Any]:
             model = reader_of(name).read(bytes(request.get("payload") or b""))
     except PlaygradError as error:
         error.message = f"{name}: {error.message}"
+        error.hint = error.hint or "Save or export it again, or choose another file."
         raise
     try:
         return {

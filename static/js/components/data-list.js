@@ -1,11 +1,10 @@
 import { html, useState } from "../../vendor/preact.js";
 import { closeDrawer } from "../data-drawer.js";
-import { problemOfModelName, problemOfName } from "../data-names.js";
+import { endingOf, problemOfModelName, problemOfName } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
 import { offer } from "../download.js";
 import { bytes, shape } from "../format.js";
 import { t } from "../locale.js";
-import { endingOf } from "../own-data/model-file.js";
 import { beginModelProgram, loadModelInProgram } from "../own-data/model-use.js";
 import { beginProgram, loadInProgram } from "../own-data/use.js";
 import { Icon } from "./icons.js";

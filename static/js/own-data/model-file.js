@@ -1,20 +1,16 @@
 /** Files of models that a visitor brings: which they are, as far as their first bytes tell. Python reads the rest. */
 
+import { endingOf } from "../data-names.js";
 import { t } from "../locale.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
 
-/** As `pg.load_model` reads them. */
-const MODEL = /\.(onnx|keras|playgrad|safetensors)$/i;
 /** The text in a safetensors file of the library that describes its layers. */
 const LAYERS = "playgrad.model";
 /** The longest header of a safetensors file that is looked at, in bytes. */
 const LONGEST_HEADER = 16 << 20;
 
 /** @param {string} name of a file */
-export const isModelFile = (name) => MODEL.test(name);
-
-/** The ending of the name of a model, in lower case and with the dot; "" for another name. @param {string} name */
-export const endingOf = (name) => MODEL.exec(name)?.[0].toLowerCase() ?? "";
+export const isModelFile = (name) => endingOf(name) !== "";
 
 /**
  * @param {string} name

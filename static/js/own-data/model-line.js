@@ -65,7 +65,7 @@ export function modelProgram(name, { inputs, compiled }) {
     "# Two samples of random numbers, in place of yours.",
     "random = np.random.default_rng(0)", `x = ${samples}`, "print(model.predict(x))", "",
     "# To train it further, with samples and targets of your own:",
-    ...(compiled ? [] : ['# model.compile("adam", loss=pg.nn.SparseCategoricalCrossentropy(from_logits=True))']),
+    ...(compiled ? [] : ['# model.compile("adam", pg.nn.SparseCategoricalCrossentropy(from_logits=True))']),
     "# model.fit(x_train, y_train, epochs=1)", "",
   ].join("\n");
 }

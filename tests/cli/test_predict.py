@@ -296,7 +296,7 @@ def test_options_that_do_not_fit(
 ) -> None:
     file = array_file(tmp_path, X)
     cases = [
-        (["--labels", "a,b"], 1, "--labels has 2 names, but the model has 4 classes"),
+        (["--labels", "a,b"], 1, "--labels must name the 4 classes of the model, but names 2"),
         (["--logits"], 1, "the output is already a softmax"),
         (["--top", "0"], 2, "'0' is not a whole number"),
         (["-", "-"], 2, "can be read once only"),

@@ -118,7 +118,7 @@ def _labels(text: str | None, count: int) -> list[str]:
     labels = [label.strip() for label in labels if label.strip()]
     if len(labels) != count:
         raise DataError(
-            f"--labels has {len(labels)} names, but the model has {count} classes.",
+            f"--labels must name the {count} classes of the model, but names {len(labels)}.",
             hint="Name the classes in their order, or a file with one name in a line.",
         )
     return labels

@@ -2,6 +2,7 @@
 
 import { effect, untracked } from "../vendor/preact.js";
 import { isOfFormerRun, watchBranches } from "./branches.js";
+import { titleIn } from "./program-title.js";
 import { thinned, unusedColour, withRun } from "./runs.js";
 import * as store from "./store.js";
 
@@ -35,8 +36,7 @@ function record() {
     id: began,
     number: before?.number ?? Math.max(0, ...numbers) + 1,
     exampleId,
-    title: example?.title ?? exampleId,
-    isEdited: store.differs(example, source),
+    ...named(example, source, exampleId),
     code: source,
     device: store.deviceChoice.value,
     ranOn: about.adapter ?? (about.device.startsWith("cpu") ? "CPU" : about.device),
@@ -59,4 +59,16 @@ function record() {
     testLoss: progress.value.testLoss,
     ...thinned(curves.steps, curves.series.trendLoss),
   });
+}
+
+/**
+ * The title of a program. One that was written in place of an example has its own, or none.
+ * @param {import("./types.js").Example | undefined} example @param {string} source @param {string} exampleId
+ * @returns {{title: string, isEdited: boolean}}
+ */
+function named(example, source, exampleId) {
+  const title = example?.title ?? exampleId;
+  if (!store.differs(example, source)) return { title, isEdited: false };
+  const own = titleIn(source);
+  return own === title ? { title, isEdited: true } : { title: own, isEdited: false };
 }

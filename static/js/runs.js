@@ -45,7 +45,7 @@ export function thinned(steps, losses) {
 }
 
 /** Its program in words. @param {Run} run */
-export const titleOf = ({ title, isEdited }) => (isEdited ? t().runs.edited(title) : title);
+export const titleOf = ({ title, isEdited }) => (isEdited ? t().runs.edited(title) : title || t().runs.untitled);
 
 /** @param {string} state of a run */
 export function stateInWords(state) {

@@ -35,6 +35,7 @@ def test_runs_are_kept_compared_and_restored(playground: Playground, tmp_path: P
     playground.at("tab-runs").click()
     expect(rows(playground)).to_have_count(2)
     expect(rows(playground).first).to_contain_text("learning_rate 0.1 → 0.001")
+    expect(rows(playground).first).to_contain_text("Your program")
     expect(rows(playground).first).to_contain_text(f"{losses[SLOW]:.4f}")
 
     playground.at("runs-sort-loss").click()

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { changesInWords, diffLines } from "../../static/js/code-diff.js";
-import { changesSince, csv, sortedBy, thinned, unusedColour, withRun } from "../../static/js/runs.js";
+import { titleIn } from "../../static/js/program-title.js";
+import { changesSince, csv, sortedBy, thinned, titleOf, unusedColour, withRun } from "../../static/js/runs.js";
 
 const CODE = `import playgrad as pg
 model = pg.Sequential([
@@ -16,6 +17,15 @@ const run = (fields = {}) => ({
   id: 1, number: 1, exampleId: "a", title: "A", code: CODE, device: "auto", ranOn: "CPU", lab: null, state: "done", step: 9,
   totalSteps: 9, seconds: 1, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: false, colour: 0, steps: [], losses: [],
   ...fields,
+});
+
+test("a program names itself by its docstring", () => {
+  for (const [source, title] of [
+    ['"""A net.\n\nMore."""\nx = 1', "A net"], ["\'\'\'A net\'\'\'", "A net"], ['# mine\n\nr"""A net.  """', "A net"],
+    ['"""\nA net.\n"""', "A net"], ["x = 1", ""], ['x = """no"""', ""], ["", ""], ['""""""', ""],
+  ]) assert.equal(titleIn(source), title, source);
+  assert.equal(titleOf(run({ title: "" })), "Your program");
+  assert.equal(titleOf(run({ isEdited: true })), "A, edited");
 });
 
 test("a diff contains both programs", () => {

@@ -300,6 +300,7 @@ export const en = {
     finished: "The code has finished.",
     trained: (/** @type {string} */ duration) => `Trained in ${duration}`,
     failed: "Something went wrong. See the error below the code.",
+    failedBefore: "The last run ended with an error. Run starts it again.",
     idle: "Press Run to train the network.",
     resume: (/** @type {number} */ step, /** @type {number} */ total) => `Continue from step ${count(step)} of ${count(total)}`,
     resumeShort: "Continue",
@@ -364,6 +365,7 @@ export const en = {
   },
   gallery: {
     title: "Begin with",
+    then: "Choose one, then press Run.",
     byHand: "by hand",
     cards: {
       digit: { title: "Draw a digit", about: "Draw, and a network reads it at once. Then train your own, on 60,000 digits." },
@@ -912,6 +914,7 @@ export const en = {
     none: "Each run that trains is kept here, with its code, its settings and its curve.",
     run: (/** @type {number} */ number, /** @type {string} */ title) => `run ${number}, ${title}`,
     edited: (/** @type {string} */ title) => `${title}, edited`,
+    untitled: "Your program",
     table: "Table of runs",
     sortBy: "Sort by",
     columns: { number: "Run", step: "Steps", seconds: "Time", loss: "Loss (trend)", testAccuracy: "Test accuracy" },
@@ -1227,6 +1230,8 @@ export const en = {
     qrTooLong: (/** @type {number} */ characters, /** @type {number} */ most) =>
       `This program is too long for a QR code: its link has ${count(characters)} characters of at most ${count(most)}. Copy the link instead.`,
     qrPicture: "QR code of the link",
+    qrLarge: "Show it large, for a class",
+    qrClose: "Close the QR code",
     hidden: (/** @type {string[]} */ parts) => `Hidden: ${parts.join(", ")}`,
     showAll: "Show the whole page",
     noLosses: "This program came with a link, without losses to compare.",
@@ -1467,10 +1472,11 @@ export const en = {
       less: "Less",
       unfit: "does not fit",
       shapeLater: "shape after the first run",
+      shapeUnknown: "shape unknown",
       parametersLater: "parameters after the first run",
       parameters: (/** @type {number} */ number) => plural(number, "parameter"),
       shape: "Shape of the result, for one sample",
-      shapeOf: (/** @type {string} */ sizes) => `shape ${sizes}`,
+      shapeBefore: "shape",
       drag: "Drag, or press Alt+↑ or Alt+↓, to move",
       place: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) => `${title}, ${place} of ${of}`,
       placeMovable: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) =>

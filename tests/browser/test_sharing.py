@@ -43,17 +43,30 @@ def link_of(playground: Playground) -> str:
 
 
 def test_a_camera_reads_the_link(playground: Playground, tmp_path: Path) -> None:
-    """In the dark, too: the code stays black on white."""
+    """In the dark, too: the code stays black on white. It can be shown large, for a class."""
     link = link_of(playground)
     playground.page.emulate_media(color_scheme="dark")
     playground.at("share").click()
     playground.at("share-qr").click()
     picture = tmp_path / "code.png"
     playground.at("qr-code").screenshot(path=picture)
-    playground.page.emulate_media(color_scheme="light")
     (read,) = zxingcpp.read_barcodes(read_png(picture, channels=3))
     assert read.text == link
+    small = playground.at("qr-code").bounding_box()
+    playground.at("qr-large").click()
+    playground.page.screenshot(path=picture)
+    (read,) = zxingcpp.read_barcodes(read_png(picture, channels=3))
+    assert read.text == link
+    large = playground.at("qr-code-large").bounding_box()
+    assert small
+    assert large
+    assert large["height"] > 0.9 * 768 > 2 * small["height"]
+    playground.page.emulate_media(color_scheme="light")
     playground.page.keyboard.press("Escape")
+    expect(playground.at("qr-dialog")).to_be_hidden()
+    expect(playground.at("share-link")).to_be_visible()
+    playground.page.keyboard.press("Escape")
+    expect(playground.at("share-link")).to_have_count(0)
 
 
 def test_a_link_shows_the_program_and_its_run_is_compared(
@@ -124,6 +137,7 @@ def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Op
         playground.at(f"share-hide-{name}").check()
     playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 6)
     visitor = opened(field.input_value())
+    expect(visitor.at("gallery")).to_have_count(0)
     tabs = visitor.page.get_by_role("tab")
     expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
     expect(visitor.at("console")).to_have_count(0)

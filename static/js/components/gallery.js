@@ -36,9 +36,10 @@ const CARDS = [
 export function Gallery() {
   const known = new Set(store.examples.value.map(({ id }) => id));
   if (store.fit.value || store.runState.value !== "idle" || known.size === 0) return null;
+  if (store.shared.value) return null; // whoever opens a link begins with its program
   return html`
     <section class="panel gallery" aria-labelledby="gallery-title" data-testid="gallery">
-      <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2></div>
+      <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2><span class="hint">${t().gallery.then}</span></div>
       <ul class="gallery-cards">
         ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} />`)}
         ${YOURS.map((card) => html`<${YourCard} key=${card.picture} card=${card} />`)}

@@ -268,6 +268,22 @@ test("the last run shows what does not follow from the program", () => {
   assert.equal(measured.has(last.id), false, "two cards share its line");
 });
 
+test("layers on one line are told apart by the order in which they ran", () => {
+  const program = read("model = pg.Sequential([nn.Dense(3), nn.Dense(2)])\n");
+  const [first, last] = program.networks[0].items;
+  const line = program.text.split("\n").findIndex((text) => text.includes("Sequential")) + 1;
+  const node = (phase, op, shape, scope) => ({ line, phase, op, shape, scope, name: scope });
+  const nodes = [
+    node("variable", "variable", [4, 3], "dense_1"), node("variable", "variable", [3, 2], "dense_2"),
+    node("forward", "matmul", [null, 3], "dense_1"), node("forward", "matmul", [null, 2], "dense_2"),
+  ];
+  const measured = measure(program, { name: "step", edges: [], nodes });
+  assert.deepEqual(measured.get(first.id), { shape: [3], parameters: 12, layers: ["dense_1"] });
+  assert.deepEqual(measured.get(last.id), { shape: [2], parameters: 6, layers: ["dense_2"] });
+  const without = measure(program, { name: "step", edges: [], nodes: nodes.slice(0, 3) });
+  assert.equal(without.size, 0, "one layer for two cards");
+});
+
 test("literals", () => {
   assert.equal(literalOf("1_000").value, 1000);
   assert.equal(literalOf("-2").value, -2);

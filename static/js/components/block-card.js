@@ -100,7 +100,8 @@ function Measure({ item, result }) {
   const words = t().blocks.card;
   if (result?.problem) return html`<span class="block-measure">${words.unfit}</span>`;
   if (!result?.shape) {
-    return html`<span class="block-measure">${item.type === "code" ? "" : words.shapeLater}</span>`;
+    const isLater = lastRun.value.size === 0;
+    return html`<span class="block-measure">${item.type === "code" ? "" : isLater ? words.shapeLater : words.shapeUnknown}</span>`;
   }
   const sizes = result.shape.map((size) => size ?? t().shapes.any).join(" × ") || "1";
   const count = result.parameters;
@@ -108,7 +109,7 @@ function Measure({ item, result }) {
     : count === 0 ? "" : words.parameters(count);
   return html`<span class="block-measure">
     ${parameters && html`<span>${parameters}</span>`}
-    <b title=${words.shape} aria-label=${words.shapeOf(sizes)}>${sizes}</b>
+    <span title=${words.shape}>${words.shapeBefore} <b>${sizes}</b></span>
   </span>`;
 }
 

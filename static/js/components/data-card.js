@@ -48,7 +48,7 @@ export function DataCard({ call, number }) {
   return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title}>
     <div class="block-head">
       <h3>${words.title}</h3>
-      <span class="block-measure"><b title=${words.shape}>${shape(shapeOf(call.kind, call))}</b>
+      <span class="block-measure"><span title=${words.shape}>${t().blocks.card.shapeBefore} <b>${shape(shapeOf(call.kind, call))}</b></span>
         ${!isPoints && html`<span>${t().data.classes(set.classes)}</span>`}</span>
       <div class="block-actions">${isHeld(call) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>

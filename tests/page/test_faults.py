@@ -179,6 +179,22 @@ def test_a_readable_message_stays_as_it_is() -> None:
     assert description["line"] == 3
 
 
+@pytest.mark.parametrize(
+    ("source", "begin", "end"),
+    [
+        ("impor numpy", "invalid syntax. Python cannot read this line", "or quotation mark."),
+        ("print((1, 2)", "'(' was never closed", "closed"),
+    ],
+)
+def test_a_line_that_python_cannot_read(source: str, begin: str, end: str) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        compile(source, FILE, "exec")
+    description = describe(caught.value)
+    assert description["message"].startswith(begin)
+    assert description["message"].endswith(end)
+    assert description["line"] == 1
+
+
 def test_a_huge_message_has_its_beginning_and_its_end() -> None:
     message = describe(ValueError("begin" + "x" * 1_000_000 + "end"))["message"]
     assert message.startswith("beginx")

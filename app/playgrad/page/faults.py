@@ -89,6 +89,13 @@ def _text(text: str, most: int) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+_SYNTAX = (
+    "invalid syntax. Python cannot read this line, or the one above. Look for a misspelt word, and "
+    "for a missing comma, colon, bracket or quotation mark."
+)
+"""For lines of which Python does not say what is wrong."""
+
+
 def _message(error: BaseException) -> str:
     """Return the error's message, with a suggestion if Python, the bridge or the page has one."""
     said = _safely(lambda: advice(error), None)
@@ -97,7 +104,7 @@ def _message(error: BaseException) -> str:
 
 def _own_message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return str(error.msg or "invalid syntax")
+        return _SYNTAX if error.msg in (None, "", "invalid syntax") else str(error.msg)
     message = str(error) or type(error).__name__
     if isinstance(error, (NameError, AttributeError)):
         # Python's report ends with a suggestion for a misspelt name. Looking for it runs the

@@ -39,7 +39,7 @@ function news() {
     case "done":
       return divergence;
     case "error":
-      return words.failed;
+      return store.error.value ? words.failed : words.failedBefore;
     default:
       return "";
   }

@@ -188,6 +188,24 @@ def test_a_new_program_shows_a_model_and_predicts(visitor: Playground, tmp_path:
     visitor.runs_well()
 
 
+def nested(depth: int) -> bytes:
+    """An ONNX file in which graphs are attributes of the nodes of graphs, and so on."""
+    graph = b""
+    for _ in range(depth):
+        for tag in (b"\x32", b"\x2a", b"\x0a"):  # AttributeProto.g, NodeProto.attribute, .node
+            graph = tag + varint(len(graph)) + graph
+    return b"\x08\x0b\x3a" + varint(len(graph)) + graph
+
+
+def varint(number: int) -> bytes:
+    """A number as protocol buffers write it."""
+    groups = []
+    while number > 127:
+        groups.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*groups, number])
+
+
 def test_damaged_and_foreign_files_change_nothing(visitor: Playground, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((5,)), pg.nn.Dense(3)])
     model.export(tmp_path / "whole.onnx")
@@ -201,6 +219,7 @@ def test_damaged_and_foreign_files_change_nothing(visitor: Playground, tmp_path:
             "cut.onnx: the file is not in the ONNX format, or is damaged.",
         ),
         "text.onnx": (b"hello", "text.onnx: the file is not in the ONNX format, or is damaged."),
+        "deep.onnx": (nested(5000), "deep.onnx: the file is not in the ONNX format"),
         "cut.keras": (keras_file[:-40], "cut.keras: "),
         "zip.keras": (b"PK\x05\x06" + bytes(18), "zip.keras: "),
         "bad.safetensors": (b"\xff" * 64, "bad.safetensors: "),

@@ -61,6 +61,12 @@ def test_a_camera_reads_the_link(playground: Playground, tmp_path: Path) -> None
     assert small
     assert large
     assert large["height"] > 0.9 * 768 > 2 * small["height"]
+    before = playground.page.viewport_size
+    assert before
+    playground.page.set_viewport_size({"width": 360, "height": 740})
+    is_whole = "(dialog) => dialog.clientWidth >= dialog.scrollWidth"
+    assert playground.at("qr-dialog").evaluate(is_whole), "its border is part of the code"
+    playground.page.set_viewport_size(before)
     playground.page.emulate_media(color_scheme="light")
     playground.page.keyboard.press("Escape")
     expect(playground.at("qr-dialog")).to_be_hidden()

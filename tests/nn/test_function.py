@@ -110,6 +110,25 @@ def test_one_function_calls_another() -> None:
         assert quadruple([1.0, 3.0]).tolist() == [4, 12]
 
 
+def test_any_number_of_arguments() -> None:
+    graphs = 0
+
+    @pg.function
+    def total(*tables: pg.Tensor, **weights: pg.Tensor) -> pg.Tensor:
+        nonlocal graphs
+        graphs += 1
+        parts = [pg.sum(table) for table in tables]
+        return sum(parts[1:], parts[0]) + sum(pg.sum(each) for each in weights.values())
+
+    row, square = np.arange(3, dtype=np.float32), np.ones((2, 2), np.float32)
+    assert total(row, square) == 7
+    assert total(row + 1, square) == 10
+    assert total(row, square, tables=np.float32(5)) == 12
+    assert total(row, square, tables=6.0, offset=2.0) == 15
+    assert total(row) == 3
+    assert graphs == 4
+
+
 def test_what_it_cannot_do_is_a_typed_error() -> None:
     model = pg.Sequential([nn.Dense(2)])
     step = pg.function(model)(lambda x: model(x))

@@ -82,7 +82,8 @@ class CompiledFunction:
         """
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        values = dict(bound.arguments)
+        values: dict[str, Any] = {}
+        self._with_each(bound, values.setdefault)
         if any(isinstance(value, Tensor) for value in values.values()):
             return self._python_function(*args, **kwargs)  # within another one
         arrays = {
@@ -91,11 +92,35 @@ class CompiledFunction:
             if not isinstance(value, _FIXED)
         }
         fixed = {name: value for name, value in values.items() if name not in arrays}
-        traced = self._trace(arrays, fixed)
+        traced = self._trace(bound, arrays, fixed)
         feeds = {traced.feeds[name]: array for name, array in arrays.items()}
         return self.session.run([traced.results, traced.writes], feeds)[0]
 
-    def _trace(self, arrays: Mapping[str, np.ndarray[Any, Any]], fixed: dict[str, Any]) -> _Traced:
+    def _with_each(
+        self, bound: inspect.BoundArguments, change: Callable[[str, Any], Any]
+    ) -> inspect.BoundArguments:
+        """Return ``bound`` with ``change(name, value)`` in place of each argument.
+
+        Those of ``*args`` are called ``args/0``, ``args/1`` and so on, those of ``**kwargs``
+        ``kwargs/key``.
+        """
+        changed: OrderedDict[str, Any] = OrderedDict()
+        for name, value in bound.arguments.items():
+            kind = self._signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                changed[name] = tuple(change(f"{name}/{i}", each) for i, each in enumerate(value))
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                changed[name] = {key: change(f"{name}/{key}", each) for key, each in value.items()}
+            else:
+                changed[name] = change(name, value)
+        return inspect.BoundArguments(self._signature, changed)
+
+    def _trace(
+        self,
+        bound: inspect.BoundArguments,
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+        fixed: dict[str, Any],
+    ) -> _Traced:
         """Build the graph for arguments of these dtypes and shapes, once."""
         graph = self.graph
         specs = {
@@ -108,10 +133,9 @@ class CompiledFunction:
         with at_top(graph), graph.name_scope(self._python_function.__name__.strip("<>")) as scope:
             feeds = {name: placeholder(*spec, name=name) for name, spec in specs.items()}
             given = {**fixed, **feeds}
-            ordered = {name: given[name] for name in self._signature.parameters}
-            bound = inspect.BoundArguments(self._signature, OrderedDict(ordered))
+            tensors = self._with_each(bound, lambda name, _: given[name])
             with collected_updates(graph) as updates:
-                results = self._python_function(*bound.args, **bound.kwargs)
+                results = self._python_function(*tensors.args, **tensors.kwargs)
             with graph.reenter_scope(scope):
                 assign_updates(updates)
         if results is None:

@@ -1,5 +1,5 @@
 /**
- * The queue between the engine and the store. Events that come in floods (progress, output) are
+ * The queue between the engine and the store. Events that come in floods (progress, epochs, output) are
  * applied a few times a second, so that the page never falls behind and leaves the processor to the
  * training; any other event flushes the queue.
  */
@@ -7,12 +7,12 @@
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
 /** The time from one flood to the next, as long as an eye needs to read a number that changes. */
-const INTERVAL_MS = 100;
+const INTERVAL_MS = 90;
 /** Browsers draw no frames for a page in the background; its events still must not pile up. */
 const BACKGROUND_MS = 250;
 
 /** @type {ReadonlySet<string>} */
-const FLOODS = new Set(["progress", "stdout", "stderr", "figure"]);
+const FLOODS = new Set(["progress", "epoch_end", "stdout", "stderr", "figure"]);
 
 /** Whether an event is output of which a part is missing. @param {EngineEvent} [event] */
 const hasGap = (event) => event !== undefined && "left_out" in event;

@@ -8,6 +8,8 @@ import * as store from "./store.js";
 
 /** The shortest time from one question to the next. */
 const INTERVAL_MS = 170;
+/** How long a question that is due waits for a change: in a frame of its own it would cost the training more. */
+const GRACE_MS = 120;
 /** The time between two answers is at least this many times what an answer costs. */
 const REST = 14;
 /** The first answer of a model takes longer than the next ones: its part of the graph is compiled. */
@@ -52,13 +54,19 @@ export class TaskAsker {
   }
 
   #schedule() {
-    if (!this.#visible || !this.#stale || this.#busy || this.#timer) return;
-    const wait = Math.max(0, this.#next - performance.now());
-    // There are no frames in a hidden tab.
-    this.#timer = setTimeout(() => requestAnimationFrame(() => {
+    if (!this.#visible || !this.#stale || this.#busy) return;
+    const wait = this.#next - performance.now();
+    if (wait <= 0 && !globalThis.document?.hidden) {
+      clearTimeout(this.#timer);
       this.#timer = 0;
       this.#ask();
-    }), wait);
+    } else if (!this.#timer) {
+      // There are no frames in a hidden tab.
+      this.#timer = setTimeout(() => requestAnimationFrame(() => {
+        this.#timer = 0;
+        if (!this.#busy) this.#ask();
+      }), Math.max(0, wait) + GRACE_MS);
+    }
   }
 
   async #ask() {

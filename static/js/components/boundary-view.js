@@ -1,4 +1,4 @@
-import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { percent, short } from "../format.js";
 import { language, t } from "../locale.js";
 import { onResize } from "../observe.js";
@@ -30,7 +30,7 @@ export function BoundaryView({ view, names }) {
   const words = language.value;
   const summary = useMemo(() => summaryOf(view, data), [view, words]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = field.current?.getContext("2d");
     const pixels = planePixels(floats(view.outputs), side * side, scale, palette, range);
     context?.putImageData(new ImageData(pixels, side, side), 0, 0);

@@ -1,5 +1,5 @@
 import { uPlot } from "../../vendor/uplot.js";
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { language, t } from "../locale.js";
 import { onResize, onVisible } from "../observe.js";
 import { cssColour, theme } from "../theme.js";
@@ -10,7 +10,11 @@ import { cssColour, theme } from "../theme.js";
  */
 
 /** The shortest time between redraws: a curve needs no more, and training needs the processor. */
-const REDRAW_MS = 160;
+const REDRAW_MS = 180;
+/** How long a redraw that is due waits for numbers to be shown in the same frame. */
+const GRACE_MS = 120;
+/** The distance from one mark to the next is at least this. */
+const MARK_PX = 5;
 const FONT = "11px system-ui, sans-serif";
 
 /**
@@ -66,11 +70,14 @@ function useRedraw(place, redraw, version) {
     redraw();
   }
 
-  useEffect(() => {
+  // Before the frame that shows the numbers: a frame of its own would cost the training more.
+  useLayoutEffect(() => {
     const now = state.current;
-    if (now.timer) return;
-    const wait = Math.max(0, REDRAW_MS - (performance.now() - now.last));
-    now.timer = setTimeout(() => requestAnimationFrame(draw), wait);
+    const wait = REDRAW_MS - (performance.now() - now.last);
+    if (wait <= 0) {
+      clearTimeout(now.timer);
+      draw();
+    } else if (!now.timer) now.timer = setTimeout(() => requestAnimationFrame(draw), wait + GRACE_MS);
   }, [version]);
 
   useEffect(() => {
@@ -122,7 +129,7 @@ function options(latest, width) {
         dash: isDashed ? [4, 3] : undefined,
         spanGaps: true,
         points: isMark
-          ? { show: true, size: 7, fill: cssColour(colour) }
+          ? { show: isSparse, size: 7, fill: cssColour(colour) }
           : { show: isAlone, size: 7, fill: cssColour(colour) },
       })),
     ],
@@ -186,7 +193,21 @@ function span(range, min, max) {
  * @param {uPlot} chart
  * @param {number} at
  */
-const isAlone = (chart, at) => Array.from(chart.data[at]).filter((value) => value !== null).length === 1;
+const isAlone = (chart, at) => valuesIn(chart, at) === 1;
+
+/**
+ * Whether the marks of a series stand apart. Thousands would hide its line, and take long to draw.
+ * @param {uPlot} chart
+ * @param {number} at
+ */
+const isSparse = (chart, at) => valuesIn(chart, at) * MARK_PX <= chart.width;
+
+/** @param {uPlot} chart @param {number} at of a series */
+function valuesIn(chart, at) {
+  let count = 0;
+  for (const value of chart.data[at]) if (value !== null) count += 1;
+  return count;
+}
 
 /** Room for the labels of an axis, in pixels. @param {string[] | null} labels */
 const widthFor = (labels) => Math.max(46, 14 + 6.5 * Math.max(...(labels ?? []).map(({ length }) => length)));

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { t } from "../locale.js";
 import { unitPixels } from "../plane-colours.js";
 
@@ -32,7 +32,7 @@ export function UnitMaps({ layers, palette }) {
 /** @param {{maps: Uint8Array, at: number, side: number, palette: Palette, label: string}} props */
 function UnitMap({ maps, at, side, palette, label }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
     const bytes = maps.subarray(at * side ** 2, (at + 1) * side ** 2);
     context?.putImageData(new ImageData(unitPixels(bytes, palette), side, side), 0, 0);

@@ -1,7 +1,7 @@
 /** A measured training step of the current model. */
 
 import { signal } from "../vendor/preact.js";
-import * as actions from "./actions.js";
+import { measureStep } from "./questions.js";
 import * as store from "./store.js";
 
 /** @import { Execution, ExecutionEvent } from "../engine/messages.js" */
@@ -26,7 +26,7 @@ export async function measure() {
   problem.value = "";
   const graph = store.graph.value;
   try {
-    const answer = await actions.measureStep(apart.value);
+    const answer = await measureStep(apart.value);
     if (graph !== store.graph.value) return; // another program runs
     of.graph = graph;
     measured.value = answer;

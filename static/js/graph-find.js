@@ -1,7 +1,7 @@
 /** Finding operations of the graph, by name or by their values. */
 
 import { computed, signal } from "../vendor/preact.js";
-import { findNodes } from "./actions.js";
+import { findNodes } from "./questions.js";
 import * as store from "./store.js";
 
 /** @import { Graph, NodeMatches } from "../engine/messages.js" */

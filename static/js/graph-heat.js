@@ -1,8 +1,8 @@
 /** How warm the operations of the graph are: by the time that they take, or the size of their values. */
 
 import { signal } from "../vendor/preact.js";
-import * as actions from "./actions.js";
 import { reasonOf } from "./node-words.js";
+import { findNodes, measureStep } from "./questions.js";
 import * as store from "./store.js";
 
 /** @import { ExecutionEvent } from "../engine/messages.js" */
@@ -72,9 +72,9 @@ export async function measureHeat(measure) {
   let values = null;
   let problem = "";
   try {
-    if (measure === "time") values = timesOf((await actions.measureStep(true)).events);
+    if (measure === "time") values = timesOf((await measureStep(true)).events);
     else {
-      const found = await actions.findNodes(ALL);
+      const found = await findNodes(ALL);
       if (found.problem) problem = reasonOf(found.problem);
       else values = new Map(found.matches);
     }

@@ -1,8 +1,8 @@
 /** The samples that the views of the panel Inspect show. They are sent once, and kept for all views. */
 
 import { effect } from "../vendor/preact.js";
-import { projectionView, samplesView } from "./actions.js";
 import { EngineFailure } from "./engine-client.js";
+import { projectionView, samplesView } from "./questions.js";
 import * as store from "./store.js";
 import { floats } from "./task.js";
 

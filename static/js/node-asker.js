@@ -1,7 +1,7 @@
 /** Asks the engine for a node of the graph, as often as it is worth and only while it is looked at. */
 
-import { nodeView } from "./actions.js";
 import { EngineFailure } from "./engine-client.js";
+import { nodeView } from "./questions.js";
 
 /**
  * @import { NodeView } from "../engine/messages.js"

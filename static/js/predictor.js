@@ -3,7 +3,7 @@
  * visitor's network, or one that comes with the page while there is none.
  */
 
-import { predict } from "./actions.js";
+import { predict } from "./questions.js";
 
 /**
  * @typedef {{probabilities: number[] | null, label: number | null, problem: string}} Answer

@@ -1,7 +1,7 @@
 /** A training step that the visitor goes through operation by operation. Python has run it on copies. */
 
 import { computed, signal } from "../vendor/preact.js";
-import * as actions from "./actions.js";
+import { stepOperations } from "./questions.js";
 import * as store from "./store.js";
 
 /** @import { Operation, StepOperations } from "../engine/messages.js" */
@@ -26,7 +26,7 @@ export async function look() {
   problem.value = "";
   const graph = store.graph.value;
   try {
-    const step = await actions.stepOperations();
+    const step = await stepOperations();
     if (graph !== store.graph.value) return; // another program runs
     at.value = 0;
     looked.value = { step, graph };

@@ -1,7 +1,7 @@
 /** Asks the engine for the view of the task, as often as it is worth and only while it is looked at. */
 
-import { taskView } from "./actions.js";
 import { EngineFailure } from "./engine-client.js";
+import { taskView } from "./questions.js";
 import * as store from "./store.js";
 
 /** @import { TaskView } from "../engine/messages.js" */

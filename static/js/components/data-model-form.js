@@ -1,10 +1,10 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { modelFile } from "../actions.js";
 import { closeDrawer } from "../data-drawer.js";
 import { endingOf, missingModels, problemOfModelName, suggestedModelName, usedModels } from "../data-names.js";
 import * as shelf from "../data-shelf.js";
 import { bytes as size } from "../format.js";
 import { t } from "../locale.js";
+import { modelFile } from "../model-files.js";
 import { beginModelProgram, loadModelInProgram } from "../own-data/model-use.js";
 import * as store from "../store.js";
 import { describeModel, inMemory } from "./data-list.js";

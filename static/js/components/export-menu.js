@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
-import { exportModel } from "../actions.js";
 import { download } from "../download.js";
 import { saveCode } from "../examples.js";
 import { loadProjects } from "../lazy-projects.js";
 import { t } from "../locale.js";
+import { exportModel } from "../model-files.js";
 import { saveReport } from "../save-report.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";

@@ -1,8 +1,8 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { attentionView } from "../actions.js";
 import { percent, rate } from "../format.js";
 import { sampleNumber } from "../inspected-layer.js";
 import { t } from "../locale.js";
+import { attentionView } from "../questions.js";
 import { floats } from "../task.js";
 import { visible } from "../tokens.js";
 import { useLook } from "../use-look.js";

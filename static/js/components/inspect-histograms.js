@@ -1,7 +1,7 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { histograms } from "../actions.js";
 import { count, tick } from "../format.js";
 import { t } from "../locale.js";
+import { histograms } from "../questions.js";
 import { useLook } from "../use-look.js";
 import { Chart } from "./chart.js";
 import { HistogramRidge, short } from "./histogram-ridge.js";

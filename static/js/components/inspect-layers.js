@@ -1,7 +1,7 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { inspectLayers } from "../actions.js";
 import { chosenLayer, edits, sampleNumber, scaled, usesDrawing } from "../inspected-layer.js";
 import { t } from "../locale.js";
+import { inspectLayers } from "../questions.js";
 import * as store from "../store.js";
 import { useLook } from "../use-look.js";
 import { drawnDigit } from "./digit-canvas.js";

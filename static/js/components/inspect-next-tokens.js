@@ -1,8 +1,8 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { nextTokensView } from "../actions.js";
 import { percent, rate } from "../format.js";
 import { sampleNumber } from "../inspected-layer.js";
 import { t } from "../locale.js";
+import { nextTokensView } from "../questions.js";
 import { visible } from "../tokens.js";
 import { useLook } from "../use-look.js";
 import { NextTokensBoard } from "./next-tokens-board.js";

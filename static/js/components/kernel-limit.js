@@ -1,7 +1,7 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { kernelBench } from "../actions.js";
 import { t } from "../locale.js";
 import { reasonOf } from "../node-words.js";
+import { kernelBench } from "../questions.js";
 import { KernelTable } from "./kernel-table.js";
 
 /** @import { KernelTimes } from "../../engine/messages.js" */

@@ -1,6 +1,6 @@
-import { placement } from "../actions.js";
 import { html, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
+import { placement } from "../questions.js";
 
 /** @typedef {import("../../engine/messages.js").Placement} Placement */
 

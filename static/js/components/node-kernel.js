@@ -1,6 +1,6 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { nodeKernel } from "../actions.js";
 import { t } from "../locale.js";
+import { nodeKernel } from "../questions.js";
 import * as store from "../store.js";
 import { KernelLimit } from "./kernel-limit.js";
 import { lazy } from "./lazy.js";

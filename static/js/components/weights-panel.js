@@ -1,7 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
-import { exportModel, importWeights } from "../actions.js";
 import { download } from "../download.js";
 import { t } from "../locale.js";
+import { exportModel, importWeights } from "../model-files.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { lazy } from "./lazy.js";

@@ -24,6 +24,8 @@ Array = np.ndarray[Any, Any]
 Open = Callable[..., Page]
 MOST_BYTES = 200_000
 """Of a page without its weights."""
+START_MS = 60_000
+"""The kernels of a network are compiled by a software adapter, beside other tests."""
 WITHOUT_GPU = "delete Navigator.prototype.gpu"
 KEEPS_DEVICE = """
 const request = GPUAdapter.prototype.requestDevice;
@@ -64,7 +66,7 @@ def at(page: Page, name: str) -> Any:
 
 def predict(page: Page, x: Array) -> list[Array]:
     """Return what the page's function `predict` gives for one sample."""
-    expect(at(page, "backend")).to_be_visible()
+    expect(at(page, "backend")).to_be_visible(timeout=START_MS)
     results = page.evaluate("x => predict(x)", x.reshape(-1).tolist())
     return [np.asarray(result, np.float32) for result in results]
 
@@ -77,7 +79,7 @@ def test_the_page_predicts_the_same(
     model, x = built(name)
     model.export(tmp_path / "model.html")
     page = open_file(tmp_path / "model.html", init)
-    expect(at(page, "backend")).to_have_text(backend)
+    expect(at(page, "backend")).to_have_text(backend, timeout=START_MS)
     tolerance = 1e-5 if backend == JAVASCRIPT else 1e-4
     for sample in (x[:1], x[1:2]):
         results = predict(page, sample)
@@ -182,7 +184,7 @@ def test_a_lost_gpu_is_replaced_and_said(open_file: Open, digits: tuple[pg.Model
     model, path = digits
     assert model.test_excerpt is not None
     page = open_file(path, KEEPS_DEVICE)
-    expect(at(page, "backend")).to_have_text(GPU)
+    expect(at(page, "backend")).to_have_text(GPU, timeout=START_MS)
     page.evaluate("device.destroy()")
     expect(at(page, "backend")).to_have_text("JavaScript: the GPU was lost")
     (result,) = predict(page, model.test_excerpt.x[:1])
@@ -212,7 +214,7 @@ def test_text_is_continued_as_by_generate(open_file: Open, tmp_path: Path) -> No
     expect(at(page, "written")).to_contain_text(wanted, use_inner_text=False, timeout=60_000)
     expect(at(page, "expected").locator("tr")).to_have_count(6)
     at(page, "write").click()  # stops
-    expect(at(page, "write")).to_have_text("Write")
+    expect(at(page, "write")).to_have_text("Write", timeout=START_MS)
     at(page, "prompt").fill("the Ω")
     at(page, "write").click()
     expect(at(page, "problem")).to_have_text("The network does not know “Ω”.")

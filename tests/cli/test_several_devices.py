@@ -99,7 +99,7 @@ def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path
         (["--placement", "auto", "--parallel", "sync"], "so --placement has no effect"),
         (["--device-kinds", "cpu"], "--device-kinds has no effect without --placement"),
         (["--placement", "auto", "--device-kinds", "tpu"], "'tpu' is not one of cpu, gpu"),
-        (["--placement", "auto", "--every", 2], "--every has no effect without --parallel"),
+        (["--placement", "auto", "--every", 2], "--every N has no effect without --checkpoint"),
     ],
 )
 def test_placements_that_are_none(

@@ -32,7 +32,8 @@ def test_data_of_another_shape_takes_the_place_of_the_old() -> None:
     assert taken[0] - taken[1] > 0.9 * data
     assert taken[2] - taken[0] < 0.1 * data
     model.close()
-    assert host.stats()["bytes"] == before
+    gc.collect()
+    assert host.stats()["bytes"] <= before  # less if a buffer of an earlier test was freed late
 
 
 def test_new_data_of_another_size() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.errors import ExportError
@@ -147,6 +147,8 @@ def _argument(kind: str, key: str, value: Any, layer: str, rank: int) -> Any:
         return tfjs_layer(value["kind"], f"{layer}_layer", value["config"], inner)
     if key == "shared_axes" and value:
         return [axis % rank for axis in value]
+    if key == "axis" and isinstance(value, Sequence):
+        return sorted(axis % rank for axis in value)  # the order of the axes of its weights
     return value
 
 

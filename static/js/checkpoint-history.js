@@ -5,6 +5,7 @@
 
 import { Curves } from "./curves.js";
 import { isLandmark } from "./landmarks.js";
+import { headerOf } from "./safetensors.js";
 import { SHAPES } from "./session-shapes.js";
 
 /**
@@ -39,20 +40,16 @@ export function historyOf(kept) {
  * @returns {{fit: StoredFit, rows: (number | null)[][]} | null}
  */
 function lastFit(bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = Number(view.getBigUint64(0, true));
-  const header = JSON.parse(textOf(bytes.subarray(8, 8 + length)));
+  const { header, start } = headerOf(bytes);
   const fit = parsed(header.__metadata__[ABOUT]).fits.at(-1);
   if (!fit) return null;
-  const { dtype, shape: [count, width], data_offsets: [start, end] } = header[fit.steps.$tensor];
-  if (dtype !== "F32" || width !== fit.names.length || end - start !== 4 * count * width) throw new RangeError("sizes differ");
-  const number = (/** @type {number} */ at) => view.getFloat32(8 + length + start + 4 * at, true);
+  const { dtype, shape: [count, width], data_offsets: [from, to] } = header[fit.steps.$tensor];
+  if (dtype !== "F32" || width !== fit.names.length || to - from !== 4 * count * width) throw new RangeError("sizes differ");
+  const view = new DataView(bytes.buffer, bytes.byteOffset + start + from, to - from);
+  const number = (/** @type {number} */ at) => view.getFloat32(4 * at, true);
   const rows = Array.from({ length: count }, (_, row) => Array.from({ length: width }, (_, column) => number(row * width + column)));
   return { fit, rows };
 }
-
-/** @param {Uint8Array} bytes */
-const textOf = (bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 
 /** JSON of Python, which has words for what is not finite. @param {string} text */
 const parsed = (text) => JSON.parse(text.replace(/(?<=[:,[]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "null"));

@@ -5,6 +5,7 @@
 
 import { load } from "../engine/downloads.js";
 import { SIDE } from "./digit.js";
+import { headerOf } from "./safetensors.js";
 
 /** @typedef {{shape: number[], values: Float32Array}} Weight */
 
@@ -20,17 +21,15 @@ export function firstReader() {
 }
 
 /**
- * The float32 arrays of a safetensors file (https://github.com/huggingface/safetensors): the length
- * of a JSON header in eight bytes, the header, and the values.
+ * The float32 arrays of a safetensors file.
  * @param {Uint8Array} file
  * @returns {Map<string, Weight>}
  */
 export function weightsOf(file) {
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
+  const { header, start } = headerOf(file);
   delete header.__metadata__;
   return new Map(Object.entries(header).map(([name, { shape, data_offsets: [from, to] }]) => {
-    const bytes = file.slice(8 + length + from, 8 + length + to); // a copy begins where numbers may
+    const bytes = file.slice(start + from, start + to); // a copy begins where numbers may
     return [name, { shape, values: new Float32Array(bytes.buffer) }];
   }));
 }

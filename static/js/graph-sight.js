@@ -12,7 +12,7 @@
 /** Drawings with more items are drawn in part. */
 export const MOST_DRAWN = 300;
 /** Below the scale that is readable, more items than these are drawn as outlines, without texts. */
-const MOST_SMALL = 150;
+const MOST_SMALL = 100;
 /** The part of the view beyond its edges that is drawn, too: the view is moved before the rest follows. */
 const BEYOND = 0.15;
 

@@ -56,6 +56,23 @@ def start(context: BrowserContext, server: str) -> tuple[Engine, list[str]]:
     return engine, said
 
 
+def start_with_image(context: BrowserContext, server: str) -> Engine:
+    """A started engine that has used the image, and has asked for nothing that is in it.
+
+    On a machine that is busy for a second the line may seem too slow for the image: three tries.
+    """
+    for _ in range(3):
+        asked: list[str] = []
+        context.on("request", lambda request, asked=asked: asked.append(request.url))
+        engine, said = start(context, server)
+        if not any("longer to arrive" in message for message in said):
+            break
+        engine.page.close()
+    assert said == []
+    assert not [url for url in asked if url.endswith((".whl", "playgrad.zip"))]
+    return engine
+
+
 def values(engine: Engine) -> tuple[str, str]:
     result = engine.run(PROGRAM)
     assert result["state"] == "done", result
@@ -64,14 +81,10 @@ def values(engine: Engine) -> tuple[str, str]:
 
 
 def test_python_of_the_image_computes_and_draws_anew(context: BrowserContext, server: str) -> None:
-    asked: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
-    (first, said), (second, _) = (start(context, server) for _ in range(2))
+    first, second = (start_with_image(context, server) for _ in range(2))
     (computed, drawn), (again, redrawn) = values(first), values(second)
     assert computed == again == "18.0 1.0 2.0"
     assert not set(drawn.split()) & set(redrawn.split())
-    assert said == []
-    assert not [url for url in asked if url.endswith((".whl", "playgrad.zip"))]
 
 
 @pytest.fixture

@@ -136,7 +136,8 @@ def test_long_sequences_of_large_models_are_computed_in_parts(
     whole = pg.inspect(model).next_tokens(TEXT, vocabulary=vocabulary)
     monkeypatch.setattr(module, "MOST_SCORES", 3 * LENGTH * len(vocabulary))
     parts = pg.inspect(model).next_tokens(TEXT, vocabulary=vocabulary)
-    np.testing.assert_allclose(parts.probabilities, whole.probabilities, rtol=1e-5)
+    # Sums of other batch sizes are rounded otherwise, which logits of +-30 make larger.
+    np.testing.assert_allclose(parts.probabilities, whole.probabilities, rtol=1e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize("example", ["character-transformer", "character-gru"])

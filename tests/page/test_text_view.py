@@ -178,7 +178,9 @@ def test_training_takes_the_same_course_while_the_model_writes(
         assert np.array_equal(array, weights[1][name]), name
 
 
-def test_without_a_vocabulary_there_is_no_text() -> None:
+def test_without_a_vocabulary_there_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Those of other tests may still be in memory.
+    monkeypatch.setattr("playgrad.data.vocabulary._live", [])
     vocabulary = pg.data.Vocabulary(TEXT)
     model = trained(recurrent, vocabulary)
     del vocabulary

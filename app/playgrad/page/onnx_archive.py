@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playgrad.devices import _browser as host
 from playgrad.interchange.onnx.messages import NAME
+from playgrad.io.whole_files import write_whole
 
 URL = f"/static/vendor/{NAME}"
 
@@ -20,5 +21,5 @@ def onnx_archive() -> Path:
     """
     path = Path(tempfile.gettempdir(), NAME)
     if not path.is_file():
-        path.write_bytes(host.fetch_data(URL))
+        write_whole(path, host.fetch_data(URL))
     return path

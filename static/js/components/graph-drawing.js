@@ -15,7 +15,7 @@ import { GraphCluster, GraphItem } from "./graph-items.js";
  */
 
 /** The most items that are added to the drawing at a time. */
-const AT_ONCE = 24;
+const AT_ONCE = 16;
 /** Pixels from an outline at which a click still selects it. */
 const REACH = 4;
 /** Pixels that the outline of an operation that was found is wider on each side. */

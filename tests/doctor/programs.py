@@ -235,6 +235,136 @@ model.fit(x[:300], y[:300], epochs=20, verbose=0, seed=1,  # ill
     ),
 }
 
+_MOONS = """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+model = pg.Sequential([nn.Dense(16, "relu"), nn.Dense(16, "relu"), nn.Dense(2)])
+loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(OPTIMIZER, loss)  # ill
+model.fit(x, y, epochs=30, verbose=0, seed=1)
+"""
+
+
+def _rated(optimizer: str, node: str) -> Ill:
+    return Ill(_MOONS.replace("OPTIMIZER", optimizer), node, "set-rate")
+
+
+ILL_TOO = {
+    "rate-low: ten thousand times": _rated("pg.optim.SGD(0.00001)", "sgd"),
+    "rate-low: ten times": _rated("pg.optim.Adam(0.0001)", "adam"),
+    "rate-low: Adamax": _rated("pg.optim.Adamax(0.000001)", "adamax"),
+    "rate-low: Adadelta": _rated("pg.optim.Adadelta(0.0001)", "adadelta"),
+    "rate-low: a schedule": _rated(
+        "pg.optim.Adam(pg.optim.ExponentialDecay(0.000001, 100, 0.9))", "adam"
+    ),
+    "rate-high: a schedule": _rated("pg.optim.Adam(pg.optim.CosineDecay(1.0, 300))", "adam"),
+    "shuffled: by an order": Ill(
+        """\
+x = random.normal(0, 1, (400, 3)).astype(np.float32)
+y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
+order = random.permutation(len(x))
+x = x[order]
+model = pg.Sequential([nn.Dense(32, "relu"), nn.Dense(2)])
+model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x[:300], y[:300], epochs=20, verbose=0, seed=1, validation_data=(x[300:], y[300:]))  # ill
+""",
+        None,
+        "unshuffle",
+    ),
+    "shuffled: not the test data": Ill(
+        """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+new = pg.data.moons(200, noise=0.1, seed=1)
+y = random.permutation(y)
+model = pg.Sequential([nn.Dense(16, "relu"), nn.Dense(16, "relu"), nn.Dense(2)])
+model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, epochs=20, verbose=0, seed=1, validation_data=new)  # ill
+""",
+        None,
+        "unshuffle",
+    ),
+    "not-falling: a softmax of one unit": Ill(
+        """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+model = pg.Sequential([
+    nn.Dense(8, activation="relu"),
+    nn.Dense(1, activation="softmax"),  # ill
+])
+model.compile(pg.optim.Adam(0.01), "binary_crossentropy")
+model.fit(x, y[:, None].astype(np.float32), epochs=30, verbose=0, seed=1)
+""",
+        "dense_2",
+        "set-activation",
+    ),
+    "not-falling: zeros before ReLU": Ill(
+        """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+model = pg.Sequential([
+    nn.Dense(16, activation="relu", kernel_initializer="zeros"),  # ill
+    nn.Dense(2, kernel_initializer="zeros"),
+])
+model.compile(pg.optim.Adam(0.02), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, epochs=30, verbose=0, seed=1)
+""",
+        "dense_1",
+        "initialize",
+    ),
+    "not-falling: weights near 0": Ill(
+        """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+near = nn.RandomNormal(stddev=0.01)
+model = pg.Sequential([
+    nn.Dense(12, activation="tanh", kernel_initializer=near),  # ill
+    nn.Dense(12, activation="tanh", kernel_initializer=near),
+    nn.Dense(12, activation="tanh", kernel_initializer=near),
+    nn.Dense(12, activation="tanh", kernel_initializer=near),
+    nn.Dense(2),
+])
+model.compile(pg.optim.SGD(0.1), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, epochs=30, verbose=0, seed=1)
+""",
+        "dense_1",
+        "initialize",
+    ),
+    "not-falling: targets below 0 after ReLU": Ill(
+        """\
+x = random.normal(0, 1, (400, 3)).astype(np.float32)
+y = -3 - np.abs(x[:, :1])
+model = pg.Sequential([
+    nn.Dense(16, activation="tanh"),
+    nn.Dense(1, activation="relu"),  # ill
+])
+model.compile(pg.optim.Adam(0.01), "mse")
+model.fit(x, y, epochs=30, verbose=0, seed=1)
+""",
+        "dense_2",
+        "set-activation",
+    ),
+    "target-scale: a hundred thousandth": Ill(
+        """\
+x = random.normal(0, 1, (300, 3)).astype(np.float32)
+y = 0.00001 * x[:, :1]
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+model.compile(pg.optim.Adam(0.01), "mse")
+model.fit(x, y, epochs=30, verbose=0, seed=1)  # ill
+""",
+        None,
+        "append-last-adam",
+        better=1e-8,  # the targets have a variance of 1e-10
+    ),
+    "target-scale: an error in percent": Ill(
+        """\
+x = random.normal(0, 1, (300, 3)).astype(np.float32)
+y = 50000 + 3000 * x[:, :1]
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+model.compile(pg.optim.Adam(0.001), "mean_absolute_percentage_error")
+model.fit(x, y, epochs=30, verbose=0, seed=1)  # ill
+""",
+        None,
+        "append-last",
+    ),
+}
+"""The same illnesses with other causes and networks; the code stands before the colon."""
+
 HEALTHY = {
     "a fast learner": """\
 x, y = pg.data.moons(300, noise=0.1, seed=0)
@@ -283,6 +413,23 @@ x, y = x[order], y[order]
 model = pg.Sequential([nn.Dense(16, activation="tanh"), nn.Dense(2)])
 model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(x, y, epochs=20, verbose=0, seed=1, validation_split=0.25)
+""",
+    "trained on, when there is only noise left": """\
+x = random.normal(0, 1, (400, 5)).astype(np.float32)
+y = (x[:, :1] + random.normal(0, 0.5, (400, 1))).astype(np.float32)
+model = pg.Sequential([nn.Dense(1)])
+model.compile(pg.optim.Adam(0.02), "mse")
+model.fit(x, y, epochs=60, verbose=0, seed=1)
+model.fit(x, y, epochs=20, verbose=0, seed=1)
+""",
+    "a small rate to finish with": """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+model = pg.Sequential([nn.Dense(16, activation="relu"), nn.Dense(2)])
+loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(pg.optim.Adam(0.03), loss)
+model.fit(x, y, epochs=40, verbose=0, seed=1)
+model.compile(pg.optim.Adam(0.00003), loss)
+model.fit(x, y, epochs=20, verbose=0, seed=1)
 """,
     "too short to say anything": """\
 x, y = pg.data.moons(300, noise=0.1, seed=0)

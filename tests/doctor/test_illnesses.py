@@ -10,7 +10,7 @@ import pytest
 from playgrad import paths
 from playgrad.doctor.checks import CHECKS
 from playgrad.doctor.words import EDITS, SENTENCES, edit_in_words, sentence
-from tests.doctor.programs import HEAD, HEALTHY, ILL
+from tests.doctor.programs import HEAD, HEALTHY, ILL, ILL_TOO
 from tests.doctor.watched import Watched
 
 EXAMPLES = ("first-program", "spiral", "used-car-prices", "citation-graph")
@@ -32,9 +32,9 @@ def test_each_illness_has_a_program_that_is_ill() -> None:
     assert sorted([*codes, "not-seen"]) == sorted(SENTENCES)
 
 
-@pytest.mark.parametrize("code", ILL)
-def test_an_illness_is_found_and_cured(code: str, opened: list[Watched]) -> None:
-    ill = ILL[code]
+@pytest.mark.parametrize("name", [*ILL, *ILL_TOO])
+def test_an_illness_is_found_and_cured(name: str, opened: list[Watched]) -> None:
+    ill, code = (ILL | ILL_TOO)[name], name.partition(":")[0]
     before = Watched(ill.text)
     opened.append(before)
     finding = next(each for each in before.findings if each.code == code)
@@ -66,7 +66,7 @@ def test_an_example_has_no_finding(name: str, opened: list[Watched]) -> None:
 
 
 def test_all_edits_of_the_programs_have_words() -> None:
-    assert {ill.edit for ill in ILL.values()} <= set(EDITS)
+    assert {ill.edit for ill in (ILL | ILL_TOO).values()} <= set(EDITS)
 
 
 def test_the_page_has_words_for_all_codes() -> None:

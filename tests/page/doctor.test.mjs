@@ -30,8 +30,8 @@ test("an edit of a line that has changed is refused as a whole", () => {
 test("sentences name numbers as people write them", () => {
   const finding = (code, values) => ({ code, values, node: null, line: null, edit: null });
   assert.equal(
-    sentenceOf(finding("rate-low", { rate: 1e-5, loss: 0.7714, ahead: 0.69 })),
-    "The learning rate 1e−5 is too small: ten times as far in the same direction the loss would be 0.69 instead of 0.771.",
+    sentenceOf(finding("rate-low", { rate: 1e-5, loss: 0.7714, ahead: 0.69, times: 1e3 })),
+    "The learning rate 1e−5 is too small: 1,000 times as far in the same direction the loss would be 0.69 instead of 0.771.",
   );
   assert.match(sentenceOf(finding("exploding", { times: Infinity })), /∞ times/);
   assert.equal(sentenceOf(finding("unheard-of", {})), "");

@@ -11,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from playgrad.doctor import thresholds
-from playgrad.doctor.course import course, has_diverged, has_learnt, limit, was_patient
+from playgrad.doctor.course import course, has_diverged, has_learnt, knew, knows, limit, was_patient
 from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
 
 REGRESSIONS = {
-    "mean_squared_error", "mean_absolute_error", "huber", "log_cosh",
+    "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "huber",
+    "log_cosh",
 }  # fmt: skip
 CLASSES = {"sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy"}
 _SATURATING = {"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"}
@@ -87,11 +88,16 @@ def rate_low(evidence: Evidence) -> Finding | None:
     if usual is None or evidence.rate is None or not 0 < evidence.rate < usual[0]:
         return None
     now, ahead = evidence.sample_loss, evidence.ahead
-    if now is None or ahead is None or not was_patient(evidence):
+    if now is None or ahead is None or not was_patient(evidence) or knew(evidence):
+        return None  # small steps are right at the end of a training
+    learns = has_learnt(evidence)
+    if learns and evidence.times > thresholds.AHEAD:
         return None
-    if not ahead < thresholds.GAIN_AHEAD * now:
+    if not ahead < (thresholds.GAIN_AHEAD if learns else thresholds.FLAT) * now:
         return None
-    values: dict[str, float | str] = {"rate": evidence.rate, "loss": now, "ahead": ahead}
+    values: dict[str, float | str] = {
+        "rate": evidence.rate, "times": evidence.times, "loss": now, "ahead": ahead,
+    }  # fmt: skip
     return Finding("rate-low", Location(evidence.optimizer, None), values)
 
 
@@ -149,7 +155,9 @@ def vanishing(evidence: Evidence) -> Finding | None:
 
 def dead_units(evidence: Evidence) -> Finding | None:
     """Most units of a layer are 0 whatever the input."""
-    worst = max(evidence.layers, key=lambda layer: layer.dead or 0.0, default=None)
+    # Weights that all begin alike are what is wrong with a layer, not that it is 0.
+    layers = [layer for layer in evidence.layers if not layer.constant]
+    worst = max(layers, key=lambda layer: layer.dead or 0.0, default=None)
     if worst is None or not (worst.dead or 0.0) > thresholds.DEAD_SHARE:
         return None
     dead = round((worst.dead or 0.0) * worst.units)
@@ -172,14 +180,17 @@ def shuffled(evidence: Evidence) -> Finding | None:
     """Inputs that are alike have targets that are not, and nothing is learnt that holds."""
     if evidence.agreement is None or evidence.agreement >= thresholds.AGREEMENT:
         return None
-    if evidence.test_losses and evidence.baseline is not None:
-        learns = min(evidence.test_losses) < thresholds.FLAT * evidence.baseline
+    tested = evidence.test_agreement or 0.0
+    is_certain = evidence.shuffles and tested > thresholds.CLEAR * thresholds.AGREEMENT
+    if evidence.test_losses and evidence.baseline is not None and not is_certain:
+        # The lowest of many test losses is below that of guessing by chance.
+        least = thresholds.LEARNT if evidence.shuffles else thresholds.FLAT
+        learns = min(evidence.test_losses) < least * evidence.baseline
         enough = len(evidence.test_losses) >= thresholds.FEWEST_ROUNDS
     else:
-        learns, enough = has_learnt(evidence), was_patient(evidence)
+        learns, enough = has_learnt(evidence) and not is_certain, was_patient(evidence)
     # Where all inputs say little, neighbours do not agree either.
-    tested = evidence.test_agreement is not None and evidence.test_agreement > thresholds.AGREEMENT
-    if learns or not enough or not (tested or evidence.shuffles):
+    if learns or not enough or not (tested > thresholds.AGREEMENT or evidence.shuffles):
         return None
     return Finding("shuffled")
 
@@ -210,18 +221,37 @@ def not_falling(evidence: Evidence) -> Finding | None:
     known = course(evidence)
     if known is None or not was_patient(evidence):
         return None
-    if known.now < thresholds.FLAT * max(limit(evidence, known.start), known.middle):
+    if knows(evidence):
+        return None  # it was trained before
+    layers = evidence.weighted
+    is_stuck = bool(layers) and all(layer.gradient_norm == 0 for layer in layers)
+    falls = known.now < thresholds.FLAT * max(limit(evidence, known.start), known.middle)
+    if falls and not is_stuck:
         return None
     values: dict[str, float | str] = {"start": known.start, "now": known.now, "why": ""}
-    layers = evidence.weighted
     constant = next((layer for layer in layers[:-1] if layer.constant), None)
     if constant is not None:
         return Finding("not-falling", constant.place, {**values, "why": "constant"})
     if layers and layers[-1].activation == "softmax" and evidence.outputs == 1:
         return Finding("not-falling", layers[-1].place, {**values, "why": "softmax"})
+    targets = evidence.targets
+    if layers and layers[-1].activation == "relu" and targets is not None and targets.low < 0:
+        return Finding("not-falling", layers[-1].place, {**values, "why": "positive"})
     unrelated = evidence.agreement is not None and evidence.agreement < thresholds.AGREEMENT
+    weak = next((layer for layer in layers[:-1] if is_weak(layer)), None)
+    if weak is not None and not unrelated:
+        return Finding("not-falling", weak.place, {**values, "why": "weak"})
     values["why"] = "unrelated" if unrelated else ""
     return Finding("not-falling", Location(_last_node(evidence), None), values)
+
+
+def is_weak(layer: LayerFacts) -> bool:
+    """Return whether the weights are so small that hardly anything passes the layer."""
+    if layer.kind != "dense" or not layer.units:
+        return False
+    fan_in = layer.weights / layer.units
+    size = layer.weight_norm / layer.weights**0.5
+    return size < thresholds.WEAK / fan_in**0.5
 
 
 def _last_node(evidence: Evidence) -> str | None:

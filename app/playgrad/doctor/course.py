@@ -58,6 +58,25 @@ def has_learnt(evidence: Evidence) -> bool:
     return known.now < thresholds.LEARNT * limit(evidence, known.start)
 
 
+def knew(evidence: Evidence) -> bool:
+    """Return whether the network was clearly better than guessing from the start."""
+    known = course(evidence)
+    return is_better(evidence, None if known is None else known.start)
+
+
+def knows(evidence: Evidence) -> bool:
+    """Return whether the network is clearly better than guessing, whenever it has learnt that."""
+    known = course(evidence)
+    return is_better(evidence, None if known is None else known.now)
+
+
+def is_better(evidence: Evidence, loss: float | None) -> bool:
+    """Return whether a loss is known to be clearly lower than that of guessing."""
+    if loss is None or evidence.baseline is None:
+        return False
+    return loss < thresholds.LEARNT * evidence.baseline
+
+
 def has_diverged(evidence: Evidence) -> bool:
     """Return whether the loss has grown so much that the training is lost."""
     losses = evidence.losses

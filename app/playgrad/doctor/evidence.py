@@ -98,7 +98,7 @@ class Evidence:
         rows: samples of a round through the data over those of a batch; None if not known.
         train_losses, test_losses: of each epoch.
         optimizer: its kind.
-        rate: the learning rate; None if a schedule sets it.
+        rate: the learning rate; of a schedule the highest so far, None if it is not known.
         clipped: whether gradients are clipped.
         momentum: that of SGD.
         loss: the kind of the loss, "" if there are several.
@@ -111,7 +111,8 @@ class Evidence:
         shuffles: whether the program shuffles one array alone.
         layers: in order; empty before the first look.
         outputs: units of the last layer; 0 if not known.
-        sample_loss, ahead: the loss of the sample now, and ten times as far from the first weights.
+        sample_loss: the loss of the sample now.
+        ahead: that of weights ``times`` as far from the first ones, in the same direction.
         not_finite: the origin of a NaN, if it was found.
     """
 
@@ -136,6 +137,7 @@ class Evidence:
     outputs: int = 0
     sample_loss: float | None = None
     ahead: float | None = None
+    times: float = 10.0
     not_finite: NotFinite | None = None
     outcome: Outcome = "running"
 

@@ -13,6 +13,7 @@ from playgrad.doctor.data_facts import agreement, baseline, spread
 from playgrad.doctor.evidence import Evidence, Location, NotFinite, Outcome, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.look import Look, Sight
+from playgrad.doctor.rates import highest_rate
 from playgrad.doctor.remedies import prescribe, shuffles_alone
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.training.callbacks import History
@@ -65,6 +66,7 @@ class Examination:
         self._test = test
         self._agreements: tuple[float | None, float | None] = (None, None)
         self._compared = False
+        self._scheduled: tuple[int, float | None] = (0, None)
         self.sight: Sight | None = None
         self.origin: NotFinite | None = None
 
@@ -81,28 +83,39 @@ class Examination:
         """Return what is known now."""
         if self._facts is None:
             self._facts = self._unchanging()
-        optimizer, history = self._recipe.optimizer, self._history.history
-        rate: float | None = None
-        if optimizer.schedule is None:
-            value = float(self._recipe.network.session.value(optimizer.learning_rate))
-            rate = float(f"{value:.6g}")  # as it was written: float32 has no 0.05
+        history = self._history.history
         evidence = replace(
             self._facts,
             losses=self._history.losses,
             train_losses=tuple(history.get("loss", ())),
             test_losses=tuple(history.get("val_loss", ())),
-            rate=rate,
+            rate=self._rate(),
             not_finite=self.origin,
             outcome=outcome,
         )
         if self.sight is not None:
             sight = self.sight
             evidence = replace(
-                evidence, layers=sight.layers, sample_loss=sight.loss, ahead=sight.ahead
+                evidence,
+                layers=sight.layers,
+                sample_loss=sight.loss,
+                ahead=sight.ahead,
+                times=sight.times,
             )
         self._compare(evidence)
         agreement, test_agreement = self._agreements
         return replace(evidence, agreement=agreement, test_agreement=test_agreement)
+
+    def _rate(self) -> float | None:
+        """Return the learning rate, as it was written: float32 has no 0.05."""
+        optimizer = self._recipe.optimizer
+        if optimizer.schedule is not None:
+            steps = len(self._history.losses)
+            if steps >= 1.2 * self._scheduled[0]:  # to ask takes milliseconds
+                self._scheduled = steps, highest_rate(optimizer.schedule, steps)
+            return self._scheduled[1]
+        value = float(self._recipe.network.session.value(optimizer.learning_rate))
+        return float(f"{value:.6g}")
 
     def _unchanging(self) -> Evidence:
         """Return what does not change during the training."""

@@ -30,11 +30,17 @@ _RELU = "relu"
 
 @dataclass(frozen=True)
 class Sight:
-    """The result of a look: the layers, the loss of the sample, and that of weights far ahead."""
+    """The result of a look.
+
+    Attributes:
+        loss: of the sample.
+        ahead: the loss of weights that have gone as far as ``times`` says, in the same direction.
+    """
 
     layers: tuple[LayerFacts, ...]
     loss: float
     ahead: float | None
+    times: float
 
 
 class Look:
@@ -92,17 +98,29 @@ class Look:
             self._layer(name, layer, seen.activations.get(layer), now, slopes)
             for name, layer in self._network.named_layers()
         )
-        return Sight(layers, seen.loss, self._ahead(now, feeds))
+        return Sight(layers, seen.loss, *self._ahead(seen.loss, now, feeds))
 
-    def _ahead(self, now: dict[Variable, Array], feeds: dict[Any, Array]) -> float | None:
+    def _ahead(
+        self, loss: float, now: dict[Variable, Array], feeds: dict[Any, Array]
+    ) -> tuple[float | None, float]:
+        """Return the loss farther along the way of the weights, and how many times as far.
+
+        It is tried farther and farther until the loss is clearly lower than ``loss``, or rises.
+        """
         first = self._first
         trained = [v for v in self._network.trainable_variables if first and v in first]
         if first is None or not trained:
-            return None
-        factor = np.float32(thresholds.AHEAD)
-        with np.errstate(all="ignore"):
-            far = {v: first[v] + factor * (now[v] - first[v]) for v in trained}
-        return float(self._probe.run(self._probe.nodes.loss, {**feeds, **far}))
+            return None, thresholds.AHEAD
+        ahead, reached, times = loss, thresholds.AHEAD, thresholds.AHEAD
+        while ahead >= thresholds.GAIN_AHEAD * loss and times <= thresholds.FARTHEST:
+            with np.errstate(all="ignore"):
+                far = {v: first[v] + np.float32(times) * (now[v] - first[v]) for v in trained}
+            there = float(self._probe.run(self._probe.nodes.loss, {**feeds, **far}))
+            if not there < ahead:
+                break
+            ahead, reached = there, times
+            times *= thresholds.AHEAD
+        return ahead, reached
 
     def _layer(
         self,

@@ -9,7 +9,7 @@ from playgrad.doctor.finding import Change
 
 OPTIMIZERS = {
     "SGD": "sgd", "Momentum": "momentum", "Adagrad": "adagrad", "Adam": "adam", "AdamW": "adamw",
-    "RMSprop": "rmsprop", "Lion": "lion",
+    "Adamax": "adamax", "Adadelta": "adadelta", "RMSprop": "rmsprop", "Lion": "lion",
 }  # fmt: skip
 """The kinds of optimizers by the names of their classes."""
 
@@ -88,6 +88,23 @@ class ProgramText:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         ]
         return values[0] if len(values) == 1 and len(stored) == 1 else None
+
+    def indexed_alone(self, maker: str) -> list[tuple[ast.Subscript, str]]:
+        """Return ``x[order]`` and "x" for each ``order`` that a call of ``maker`` made and that is
+        used once: no other array has the same order."""
+        names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        found = []
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+                continue
+            order = node.slice
+            if not isinstance(order, ast.Name):
+                continue
+            made = self.assigned(order.id)
+            uses = [n for n in names if n.id == order.id and isinstance(n.ctx, ast.Load)]
+            if isinstance(made, ast.Call) and name_of(made) == maker and len(uses) == 1:
+                found.append((node, node.value.id))
+        return found
 
     def statements(self) -> Iterator[tuple[list[ast.stmt], ast.stmt]]:
         """Yield each statement with the block that it is in."""

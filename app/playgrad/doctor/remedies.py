@@ -6,17 +6,17 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from playgrad.doctor.checks import usual_rates
+from playgrad.doctor.checks import is_weak, usual_rates
 from playgrad.doctor.evidence import Evidence
 from playgrad.doctor.finding import Change, Edit, Finding, Value
 from playgrad.doctor.program_text import OPTIMIZERS, ProgramText, argument, name_of
-from playgrad.doctor.thresholds import TESTS_SINCE_BEST
+from playgrad.doctor.thresholds import TESTS_SINCE_BEST, TINY
 
 _ACTIVATIONS = {"sigmoid": "relu", "tanh": "relu", "hard_sigmoid": "relu", "softsign": "relu"}
 _GUARDED = {"log", "sqrt", "rsqrt", "reciprocal"}
 _LEAST = "1e-7"
 _BYTE = 255
-_ADAPTIVE = {"adam", "adamw", "rmsprop", "adagrad", "lion"}
+_ADAPTIVE = {"adadelta", "adagrad", "adam", "adamax", "adamw", "lion", "rmsprop"}
 """Optimizers whose steps do not depend on the size of the gradients."""
 
 
@@ -82,6 +82,11 @@ def _set_rate(evidence: Evidence, program: ProgramText, rate: float) -> Edit | N
         return _edit("set-rate", values, change)
     if isinstance(number, ast.Name):
         number = program.assigned(number.id)
+    if isinstance(number, ast.Call):  # a schedule: its first argument, if that is the highest rate
+        highest = argument(number, 0, "initial_learning_rate")
+        number = highest or argument(number, None, "max_learning_rate")
+        if not isinstance(number, ast.Constant) or number.value != before:
+            return None
     if not isinstance(number, ast.Constant) or not isinstance(number.value, (int, float)):
         return None
     return _edit("set-rate", values, program.replaced(number, f"{rate:g}"))
@@ -198,11 +203,13 @@ def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -
     last = items.elts[-1]
     between = f"\n{' ' * last.col_offset}" if last.lineno > items.lineno else " "
     changes = [program.after(last, f",{between}{layer}")]
-    if evidence.optimizer not in _ADAPTIVE:
+    is_tiny = spread.deviation < TINY  # gradients are as small as its square
+    if evidence.optimizer not in _ADAPTIVE or is_tiny:
         made = program.optimizer(evidence.fit.line)
         if made is None:
             return None
-        changes.append(program.replaced(made, f"{program.prefix('optim')}Adam(0.01)"))
+        least = f", epsilon={_two_digits(1e-3 * scale**2):g}" if is_tiny else ""
+        changes.append(program.replaced(made, f"{program.prefix('optim')}Adam(0.01{least})"))
         return _edit("append-last-adam", {"layer": layer}, *changes)
     return _edit("append-last", {"layer": layer}, *changes)
 
@@ -285,7 +292,10 @@ def _unshuffle(finding: Finding, evidence: Evidence, program: ProgramText) -> Ed
 
 def _without_shuffle(program: ProgramText) -> Edit | None:
     """Take out the only shuffle of the program, if it is of one array alone."""
-    edits = []
+    edits = [
+        (name, program.replaced(indexed, name))
+        for indexed, name in program.indexed_alone("permutation")
+    ]
     for block, statement in program.statements():
         call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
         if isinstance(call, ast.Subscript) and isinstance(call.value, ast.Name):
@@ -334,25 +344,30 @@ def _stop_early(finding: Finding, evidence: Evidence, program: ProgramText) -> E
 
 
 def _begin_anew(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
-    """Remove the initial weights that make all units alike, or a softmax of one unit."""
-    line, why = finding.place.line, finding.values["why"]
-    if why == "softmax":
-        texts = _strings_at(program, line, {"softmax"})
-        values: dict[str, Value] = {"before": "softmax", "after": "sigmoid"}
+    """Remove initial weights with which nothing is learnt, or such an activation at the end."""
+    line, why = finding.place.line, str(finding.values["why"])
+    if why in _LAST_ACTIVATIONS:
+        before, after = _LAST_ACTIVATIONS[why]
+        texts = _strings_at(program, line, {before})
+        values: dict[str, Value] = {"before": before, "after": after}
         if len(texts) != 1:
             return None
-        return _edit("set-activation", values, program.replaced(texts[0], '"sigmoid"'))
-    if why != "constant":
+        return _edit("set-activation", values, program.replaced(texts[0], f'"{after}"'))
+    if why not in ("constant", "weak"):
         return None
     changes = []
     for layer in evidence.weighted:
+        is_ill = layer.constant if why == "constant" else is_weak(layer)
         for call in program.calls_at(layer.place.line, lambda call: True):
             value = argument(call, None, "kernel_initializer")
-            if layer.constant and value is not None:
+            if is_ill and value is not None:
                 changes.append(program.replaced(value, '"glorot_uniform"'))
     unique = list(dict.fromkeys(changes))
     return _edit("initialize", {}, *unique) if unique else None
 
+
+_LAST_ACTIVATIONS = {"softmax": ("softmax", "sigmoid"), "positive": ("relu", "linear")}
+"""The activation of the last layer that a loss cannot fall with, and the one to take instead."""
 
 _REMEDIES: dict[str, Callable[[Finding, Evidence, ProgramText], Edit | None]] = {
     "not-finite": _guard,

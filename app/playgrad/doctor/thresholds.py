@@ -44,7 +44,9 @@ USUAL_RATES = {
     "sgd": (3e-3, 0.5),
     "momentum": (3e-4, 0.1),
     "adagrad": (3e-3, 0.5),
+    "adadelta": (0.3, 30.0),
     "adam": (3e-4, 0.05),
+    "adamax": (3e-4, 0.1),
     "adamw": (3e-4, 0.05),
     "rmsprop": (3e-4, 0.05),
     "lion": (3e-5, 0.01),
@@ -54,7 +56,10 @@ papers and of the examples."""
 MOMENTUM = 0.5
 """From this momentum on, SGD has the rates of "momentum": steps add up."""
 AHEAD = 10.0
-"""The loss is also tried at this multiple of the way from the first weights to those of now."""
+"""The loss is also tried at this multiple of the way from the first weights to those of now, and at
+its powers while the loss falls: of a rate that is far too small, ten times as far is nothing."""
+FARTHEST = 1e7
+"""The last multiple that is tried: float32 has seven digits."""
 GAIN_AHEAD = 0.9
 """The loss there, as a part of that of now, below which the steps were too short."""
 MOVED = 5.0
@@ -70,6 +75,9 @@ FEWEST_LAYERS = 4
 """With weights, of a network in which gradients can vanish or explode on their way."""
 DEAD_SHARE = 0.6
 """Of a layer's units that are 0 for every sample. A third is usual after ReLU."""
+WEAK = 0.1
+"""Root mean square of a dense layer's weights, in units of 1 / sqrt(inputs): usual ones have about
+1, and a few layers with a tenth let nothing through."""
 FEWEST_UNITS = 4
 """Of a layer that is looked at for dead units."""
 
@@ -87,6 +95,8 @@ FEWEST_OF_A_CLASS = 4
 """Samples for each class, on average: with fewer, neighbours are rarely of the same."""
 AGREEMENT = 3.0
 """Standard errors above chance by which neighbours agree in data that can be learnt."""
+CLEAR = 3.0
+"""Times that, of test data whose neighbours agree beyond doubt."""
 
 # Overfitting
 

@@ -15,6 +15,8 @@ _FROZEN = {
 _NOT_FALLING = {
     "constant": " All weights of this layer begin with one value, so its units stay alike.",
     "softmax": " A softmax of one unit is always 1.",
+    "positive": " The last layer is never negative after relu, but targets are.",
+    "weak": " The weights of this layer are so small that hardly anything passes it.",
     "unrelated": " Samples that are alike have targets that are not: check that x and y are in the "
     "same order.",
     "": " Check that the inputs say something about the targets, and try a larger network.",
@@ -52,8 +54,9 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
         f"The learning rate {_number(v['rate'])} is too large: each step overshoots."
     ),
     "rate-low": lambda v: (
-        f"The learning rate {_number(v['rate'])} is too small: ten times as far in the same "
-        f"direction the loss would be {_number(v['ahead'])} instead of {_number(v['loss'])}."
+        f"The learning rate {_number(v['rate'])} is too small: {v['times']:,.0f} times as far "
+        f"in the same direction the loss would be {_number(v['ahead'])} instead of "
+        f"{_number(v['loss'])}."
     ),
     "exploding": lambda v: (
         f"The gradients explode: that of this layer is {_number(v['times'])} times as long as its "

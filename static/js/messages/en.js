@@ -655,7 +655,7 @@ export const en = {
       "target-scale": (/** @type {import("../doctor-words.js").Words} */ { low, high }) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
       "rate-high": (/** @type {import("../doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
-      "rate-low": (/** @type {import("../doctor-words.js").Words} */ { rate, loss, ahead }) => `The learning rate ${rate} is too small: ten times as far in the same `
+      "rate-low": (/** @type {import("../doctor-words.js").Words} */ { rate, loss, ahead, times }) => `The learning rate ${rate} is too small: ${times} times as far in the same `
         + `direction the loss would be ${ahead} instead of ${loss}.`,
       exploding: (/** @type {import("../doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
       vanishing: (/** @type {import("../doctor-words.js").Words} */ { times }) =>
@@ -671,6 +671,8 @@ export const en = {
       "not-falling": (/** @type {import("../doctor-words.js").Words} */ { start, now, why }) => `The loss does not fall: it was ${start} and is ${now}.${{
         constant: " All weights of this layer begin with one value, so its units stay alike.",
         softmax: " A softmax of one unit is always 1.",
+        positive: " The last layer is never negative after relu, but targets are.",
+        weak: " The weights of this layer are so small that hardly anything passes it.",
         unrelated: " Samples that are alike have targets that are not: check that x and y are in the same order.",
       }[why] ?? " Check that the inputs say something about the targets, and try a larger network."}`,
       "not-seen": (/** @type {import("../doctor-words.js").Words} */ { error, message }) =>

@@ -736,7 +736,7 @@ export const zhHans = {
       "input-scale": ({ low, high }) => `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "target-scale": ({ low, high }) => `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,
-      "rate-low": ({ rate, loss, ahead }) => `学习率 ${rate} 太小：沿同一方向走十倍远，损失会是 ${ahead}，而不是 ${loss}。`,
+      "rate-low": ({ rate, loss, ahead, times }) => `学习率 ${rate} 太小：沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}。`,
       exploding: ({ times }) => `梯度爆炸：这一层的梯度是其权重长度的 ${times} 倍。`,
       vanishing: ({ times }) => `梯度在传到第一层的途中消失：第一层比学得最快的层慢 ${times} 倍。`,
       "dead-units": ({ dead, units }) => `${units} 个单元中有 ${dead} 个已经失效：对每个样本，它们的结果都是 0。`,
@@ -748,6 +748,8 @@ export const zhHans = {
       "not-falling": ({ start, now, why }) => `损失没有下降：原来是 ${start}，现在是 ${now}。${{
         constant: "这一层的所有权重初始值都相同，因此各单元一直一样。",
         softmax: "只有一个单元的 softmax 永远是 1。",
+        positive: "最后一层经过 relu，永远不会是负数，而目标中有负数。",
+        weak: "这一层的权重太小，几乎什么都传不过去。",
         unrelated: "相似的样本目标却不同：请检查 x 和 y 的顺序是否一致。",
       }[why] ?? "请检查输入是否与目标有关，并试试更大的网络。"}`,
       "not-seen": ({ error, message }) => `有些内容无法诊断（${message ? `${error}: ${message}` : error}）。训练不受影响。`,

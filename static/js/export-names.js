@@ -1,13 +1,13 @@
 /** What people call a network and its data, for files that people open. */
 
 import { classNames, columnNames } from "./class-names.js";
-import { titleOf } from "./example-titles.js";
+import { titleOfProgram } from "./example-titles.js";
 import * as store from "./store.js";
 
 /** @returns {import("../engine/messages.js").DataNames} */
 export function dataNames() {
-  const { exampleId } = store.executed.value;
+  const { exampleId, source } = store.executed.value;
   const example = store.examples.value.find(({ id }) => id === exampleId);
-  const title = store.projectName.value || (example ? titleOf(example) : "");
+  const title = store.projectName.value || (example ? titleOfProgram(example, source) : "");
   return { title, classes: classNames(), columns: columnNames() };
 }

@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { descriptionOf, titleOf } from "../example-titles.js";
+import { descriptionOf, isReplaced, titleInList } from "../example-titles.js";
 import { selectExample } from "../examples.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
@@ -15,7 +15,8 @@ import { ThemeButton } from "./theme-button.js";
 /** Name, project, example, sharing, files, device, language and theme. On a phone, all but the first four and the device are in a menu. */
 export function Header() {
   const example = store.example.value;
-  const description = example && descriptionOf(example);
+  const codes = store.codes.value;
+  const description = example && !isReplaced(example, codes[example.id]) ? descriptionOf(example) : "";
   return html`
     <header class="header">
       <h1 class="brand">
@@ -27,11 +28,11 @@ export function Header() {
         <select
           data-testid="example-select"
           value=${store.exampleId.value}
-          title=${example ? titleOf(example) : ""}
+          title=${example ? titleInList(example, codes[example.id]) : ""}
           onChange=${(/** @type {any} */ event) => selectExample(event.target.value)}
         >
-          ${store.examples.value.map(({ id, title }) => html`
-            <option key=${id} value=${id} selected=${id === store.exampleId.value}>${titleOf({ id, title })}</option>
+          ${store.examples.value.map((each) => html`
+            <option key=${each.id} value=${each.id} selected=${each.id === store.exampleId.value}>${titleInList(each, codes[each.id])}</option>
           `)}
         </select>
       </label>

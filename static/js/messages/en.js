@@ -32,6 +32,7 @@ const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 export const en = {
   header: {
     example: "Example",
+    inPlaceOf: (/** @type {string} */ title, /** @type {string} */ example) => `${title} (in place of: ${example})`,
     docs: "Docs",
     useTheme: { dark: "Use the dark theme", light: "Use the light theme" },
     language: "Language",

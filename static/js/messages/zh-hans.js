@@ -14,6 +14,7 @@ const quoted = (names) => names.map((name) => `“${name}”`).join("、");
 export const zhHans = {
   header: {
     example: "示例",
+    inPlaceOf: (title, example) => `${title}（替换了：${example}）`,
     docs: "文档",
     useTheme: { dark: "使用深色主题", light: "使用浅色主题" },
     language: "语言",

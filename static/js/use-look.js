@@ -1,15 +1,12 @@
 /** A hook for views of the trained model: asks the engine while the view is open, politely. */
 
 import { useEffect, useRef, useState } from "../vendor/preact.js";
+import { Asker, FAILURE_MS, QUICK_MS, interval, restAfter } from "./asker.js";
 import { EngineFailure } from "./engine-client.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
 import { useProgress } from "./use-training.js";
 
-/** The shortest time from one answer to the next question. */
-const INTERVAL_MS = 250;
-/** The time between two answers is at least this many times what an answer costs Python. */
-const REST = 14;
 const LONGEST_REST_MS = 10_000;
 
 /**
@@ -25,67 +22,46 @@ const LONGEST_REST_MS = 10_000;
 export function useLook(ask, inputs) {
   const [answer, setAnswer] = useState(/** @type {Answer | null} */ (null));
   const [problem, setProblem] = useState("");
-  const asking = useRef({ busy: false, next: 0, timer: 0, isStale: false, isOpen: true, generation: 0, ask });
-  const state = asking.current;
-  state.ask = ask;
-
-  function schedule() {
-    if (!state.isOpen || !state.isStale || state.busy || state.timer) return;
-    state.timer = setTimeout(() => {
-      state.timer = 0;
-      question();
-    }, Math.max(0, state.next - performance.now()));
-  }
-
-  async function question() {
-    if (!store.liveModel.value) return;
-    const { generation } = state;
-    state.busy = true;
-    state.isStale = false;
+  const latest = useRef(ask);
+  latest.current = ask;
+  const asker = useRef(/** @type {Asker | null} */ (null));
+  asker.current ??= new Asker(async (isCurrent) => {
     try {
-      const next = await state.ask();
-      const rest = store.runState.value === "running" ? Math.min(REST * 1000 * next.seconds, LONGEST_REST_MS) : 0;
-      state.next = performance.now() + Math.max(INTERVAL_MS, rest);
-      if (state.isOpen && generation === state.generation) {
+      const next = await latest.current();
+      if (isCurrent()) {
         setAnswer(next);
         setProblem("");
       }
+      const rest = store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
+      return { interval: interval(), rest };
     } catch (failure) {
-      state.next = performance.now() + REST * INTERVAL_MS;
       // A Python that was replaced has no answer, and the next one will be asked.
       const info = failure instanceof EngineFailure ? failure.info : null;
-      if (state.isOpen && generation === state.generation && info?.type !== "EngineError") {
+      if (isCurrent() && info?.type !== "EngineError") {
         setProblem(t().inspect.problem(/** @type {Error} */ (failure).message));
       }
-    } finally {
-      state.busy = false;
-      schedule();
+      return { interval: QUICK_MS, rest: FAILURE_MS };
     }
-  }
+  });
 
   const known = store.liveModel.value;
-  const isOver = store.runState.value;
+  const state = store.runState.value;
   const { began } = store.executed.value;
   const past = store.past.value;
+  useEffect(() => {
+    asker.current?.show(true);
+    return () => {
+      asker.current?.renewed(false); // the answer on its way is nobody's
+      asker.current?.show(false);
+    };
+  }, []);
   useEffect(() => {
     setAnswer(null); // of another run
     setProblem("");
   }, [began]);
-  useEffect(() => {
-    state.generation += 1; // the answer on its way is to another question
-    state.next = 0;
-    clearTimeout(state.timer);
-    state.timer = 0;
-  }, [began, past, ...inputs]);
-  const changed = () => {
-    state.isStale = store.liveModel.value;
-    schedule();
-  };
+  useEffect(() => asker.current?.renewed(store.liveModel.value), [began, past, ...inputs]);
+  const changed = () => asker.current?.changed(store.liveModel.value);
   useProgress(changed);
-  useEffect(changed, [known, isOver, began, past, ...inputs]);
-  useEffect(() => () => {
-    state.isOpen = false;
-    clearTimeout(state.timer);
-  }, []);
+  useEffect(changed, [known, state]);
   return { answer, problem };
 }

@@ -13,15 +13,16 @@ const SECONDS = 40;
  * Answers, and their share of the time, while a model trains; the test moves the clock.
  * @param {import("node:test").TestContext} t
  * @param {number} cost seconds that Python takes for an answer
+ * @param {string} [shows] what is in it
  */
-async function watch(t, cost) {
+async function watch(t, cost, shows = "plane") {
   let [now, answers] = [0, 0];
   t.mock.timers.enable({ apis: ["setTimeout"] });
   t.mock.method(performance, "now", () => now);
   t.mock.method(EngineClient.prototype, "ask", async () => {
     now += 1000 * cost;
     answers += 1;
-    return { task: { shows: "unknown", version: 1, seconds: cost } };
+    return { task: { shows, version: 1, seconds: cost, data: {} } };
   });
   globalThis.requestAnimationFrame = (draw) => setTimeout(draw, FRAME_MS);
   store.runState.value = "running";
@@ -39,12 +40,17 @@ async function watch(t, cost) {
 }
 
 for (const cost of [0.001, 0.005, 0.01]) {
-  test(`an answer of ${1000 * cost} ms is shown at least five times a second`, async (t) => {
+  test(`a boundary that takes ${1000 * cost} ms is shown at least five times a second`, async (t) => {
     const { perSecond, share } = await watch(t, cost);
     assert.ok(perSecond >= 5, `${perSecond} a second`);
     assert.ok(share < 0.1, `${share} of the time`);
   });
 }
+
+test("images change less often, because drawing them costs the training as well", async (t) => {
+  const { perSecond } = await watch(t, 0.001, "images");
+  assert.ok(perSecond > 1.9 && perSecond < 2.6, `${perSecond} a second`);
+});
 
 for (const cost of [0.03, 0.1, 0.5]) {
   test(`an answer of ${1000 * cost} ms takes less than a tenth of the time`, async (t) => {

@@ -9,10 +9,6 @@ import { cssColour, theme } from "../theme.js";
  *   `colour`: a CSS custom property; `isMark`: few points, drawn as points
  */
 
-/** The shortest time between redraws: a curve needs no more, and training needs the processor. */
-const REDRAW_MS = 180;
-/** How long a redraw that is due waits for numbers to be shown in the same frame. */
-const GRACE_MS = 120;
 /** The distance from one mark to the next is at least this. */
 const MARK_PX = 5;
 const FONT = "11px system-ui, sans-serif";
@@ -53,42 +49,27 @@ export function Chart(props) {
 }
 
 /**
- * Redraw after a change, but not too often, and not while scrolled out of view.
+ * Redraw after a change, but not while scrolled out of view.
  * @param {{current: HTMLElement | null}} place
  * @param {() => void} redraw
  * @param {unknown} version anything that changes with the data
  */
 function useRedraw(place, redraw, version) {
-  const state = useRef({ visible: true, stale: false, timer: 0, last: 0 });
+  const state = useRef({ isVisible: true, isStale: false });
 
   function draw() {
-    const now = state.current;
-    now.timer = 0;
-    now.stale = !now.visible;
-    if (!now.visible) return;
-    now.last = performance.now();
-    redraw();
+    state.current.isStale = !state.current.isVisible;
+    if (state.current.isVisible) redraw();
   }
 
   // Before the frame that shows the numbers: a frame of its own would cost the training more.
-  useLayoutEffect(() => {
-    const now = state.current;
-    const wait = REDRAW_MS - (performance.now() - now.last);
-    if (wait <= 0) {
-      clearTimeout(now.timer);
-      draw();
-    } else if (!now.timer) now.timer = setTimeout(() => requestAnimationFrame(draw), wait + GRACE_MS);
-  }, [version]);
-
+  useLayoutEffect(draw, [version]);
   useEffect(() => {
-    const end = place.current && onVisible(place.current, (isVisible) => {
-      state.current.visible = isVisible;
-      if (isVisible && state.current.stale) draw();
+    if (!place.current) return undefined;
+    return onVisible(place.current, (isVisible) => {
+      state.current.isVisible = isVisible;
+      if (isVisible && state.current.isStale) draw();
     });
-    return () => {
-      end?.();
-      clearTimeout(state.current.timer);
-    };
   }, []);
 }
 

@@ -5,6 +5,7 @@ import { t } from "../locale.js";
 import { changeInWords, changeNear } from "../setting-changes.js";
 import { recall, remember } from "../storage.js";
 import * as store from "../store.js";
+import { useCurvesVersion } from "../use-training.js";
 import { Chart } from "./chart.js";
 import { CurvesTable } from "./curves-table.js";
 import { LazyLookBack } from "./lazy-look-back.js";
@@ -113,7 +114,7 @@ const known = (smoothing) => (smoothing && SMOOTHINGS.includes(smoothing) ? smoo
  *   `unit`: the values lie between 0 and 1
  */
 function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
-  const version = store.curvesVersion.value;
+  const version = useCurvesVersion();
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const { curves } = store;
   const columns = useMemo(

@@ -3,12 +3,13 @@ import * as format from "../format.js";
 import { t } from "../locale.js";
 import { settingName, short } from "../setting-changes.js";
 import * as store from "../store.js";
+import { useCurvesVersion } from "../use-training.js";
 
 const MOST_ROWS = 24;
 
 /** The curves as tables: all epochs, and a sample of the steps. */
 export function CurvesTable() {
-  store.curvesVersion.value;
+  useCurvesVersion();
   const { steps, series } = store.curves;
   const words = t().curves.table;
   const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));

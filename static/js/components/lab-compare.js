@@ -4,6 +4,7 @@ import { comparison } from "../lab.js";
 import { EDITED, removeLabRun } from "../lab-runs.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { useCurvesVersion } from "../use-training.js";
 import { Icon } from "./icons.js";
 import { LossFigure } from "./loss-figure.js";
 
@@ -14,6 +15,7 @@ const colourOf = ({ colour }) => `--series-${colour}`;
 
 /** All runs of the Lab in one chart and one table. @param {{runs: LabRun[], shown: LabRun | null}} props */
 export function LabCompare({ runs, shown }) {
+  const version = useCurvesVersion();
   const words = t().lab.compare;
   return html`
     <section class="panel lab-compare" aria-labelledby="lab-compare-title">
@@ -24,7 +26,7 @@ export function LabCompare({ runs, shown }) {
       </div>
       ${runs.length === 0
         ? html`<p class="lab-wait">${words.empty}</p>`
-        : html`<${LossFigure} coincide curves=${runs.map(curveOf)} version=${store.curvesVersion.value} /><${Table} runs=${runs} shown=${shown} />`}
+        : html`<${LossFigure} coincide curves=${runs.map(curveOf)} version=${version} /><${Table} runs=${runs} shown=${shown} />`}
     </section>
   `;
 }

@@ -176,7 +176,7 @@ def test_a_graph_without_a_model() -> None:
         with pytest.raises(Unavailable, match="no_session"):
             closed.values([weight])
         closed.close()
-        fed_too = NodeValues(session, [product.node], {fed: np.ones((2, 2), np.float32)})
+        fed_too = NodeValues(session, [product.node], [{fed: np.ones((2, 2), np.float32)}])
         np.testing.assert_array_equal(fed_too.values([product])[0], [[1, -2], [1, -2]])
         fed_too.close()
 

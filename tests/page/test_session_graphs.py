@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.page.python_side import PythonSide, python_side
@@ -50,6 +51,79 @@ def test_a_session_shows_all_that_it_has_run(page: PythonSide) -> None:
     assert len(drawings(page)) == 2  # of the first run, and of all when the program had ended
     edges = {(edge["from"], edge["to"]) for edge in drawings(page)[-1]["edges"]}
     assert {("x", "y"), ("w", "y")} <= edges
+
+
+SHAPES = """\
+import numpy as np
+import playgrad as pg
+
+x = pg.placeholder("float32", (None,), name="x")
+y = pg.placeholder("float32", (None,), name="y")
+error = pg.reduce_mean(pg.square(x - y), name="error")
+other = pg.multiply(x, 2.0, name="other")
+session = pg.Session(device="cpu")
+session.run(error, {x: np.ones(4, np.float32), y: np.zeros(4, np.float32)})
+session.run(error, {x: np.full(4, 3, np.float32), y: np.ones(4, np.float32)})
+session.run(other, {x: np.arange(6, dtype=np.float32)})
+"""
+
+
+def asked(page: PythonSide, name: str, part: str = "value") -> dict[str, Any]:
+    reply = page.ask("node_view", name=name, output=0, part=part, sample=None)
+    node: dict[str, Any] = reply["node"]
+    return node
+
+
+def numbers(view: dict[str, Any]) -> list[float]:
+    """Return the values of a small tensor."""
+    assert view["problem"] is None, view["problem"]
+    values: list[float] = np.frombuffer(view["summary"]["grid"]["values"], "<f4").tolist()
+    return values
+
+
+def test_values_are_those_of_the_last_feeds_and_variables(page: PythonSide) -> None:
+    assert page.run(ONE) == "done"
+    assert numbers(asked(page, "x")) == [1, 2]
+    assert numbers(asked(page, "w")) == [4, 5]  # the session is closed
+    assert numbers(asked(page, "y")) == [14]
+    assert numbers(asked(page, "w", "gradient")) == [1, 2]
+    reply = page.ask("node_kernel", name="y")
+    assert reply["node_kernel"]["problem"]["code"] == "no_run"
+
+
+def test_a_node_has_the_feeds_of_the_last_run_that_computes_it(page: PythonSide) -> None:
+    assert page.run(SHAPES) == "done"
+    assert numbers(asked(page, "x")) == [0, 1, 2, 3, 4, 5]
+    assert numbers(asked(page, "other")) == [0, 2, 4, 6, 8, 10]
+    assert numbers(asked(page, "y")) == [1, 1, 1, 1]
+    assert numbers(asked(page, "error")) == [4]
+    kernel = page.ask("node_kernel", name="error")["node_kernel"]["kernel"]
+    assert kernel["device"] == "cpu:0"
+    found = page.ask("node_find", query="value(*) max > 3.5")["nodes"]
+    assert {name for name, _ in found["matches"]} == {"x", "other", "error", "square"}
+    assert found["skipped"] == 0
+
+
+def test_feeds_of_many_megabytes_are_not_kept(page: PythonSide) -> None:
+    large = "session.run(other, {x: np.zeros(17 << 20, np.float32)})\n"
+    assert page.run(SHAPES.rpartition("session.run(")[0] + large)
+    assert numbers(asked(page, "other")) == [6, 6, 6, 6]  # with what was fed before
+    assert page.run(SHAPES.partition("session.run(")[0] + large) == "done"
+    assert asked(page, "other")["problem"] == {"code": "needs_feed", "values": {"name": "x"}}
+
+
+def test_a_query_searches_all_graphs(page: PythonSide) -> None:
+    assert page.run(TWO) == "done"
+    for query, expected in (
+        ("value(add) max > 3.5", {"graph_2/add"}),
+        ("value(*add) max > 2.5", {"graph_1/add", "graph_2/add"}),
+        ("value(graph_1/*) max > 2.5", {"graph_1/add"}),
+    ):
+        found = page.ask("node_find", query=query)["nodes"]
+        assert found["problem"] is None
+        assert {name for name, _ in found["matches"]} == expected, query
+    problem = page.ask("node_find", query="value(nowhere) max > 0")["nodes"]["problem"]
+    assert problem["code"] == "query_nothing"
 
 
 def test_each_of_several_graphs_has_a_scope(page: PythonSide) -> None:

@@ -36,15 +36,22 @@ class Found:
     skipped: int
 
 
-def find(values: NodeValues, query: Query) -> Found:
+def find(values: NodeValues, query: Query, scope: str = "") -> Found:
     """Return the nodes that ``query`` selects and for which it holds.
 
     Of a node with several outputs, one of them is enough.
 
+    Args:
+        scope: that of the graph where several are drawn. The query may begin with it.
+
     Raises:
         Unavailable: no node has such a name, or the program does not differentiate a loss.
     """
-    nodes = [node for node in values.nodes if node.outputs and query.selects(node.name)]
+    nodes = [
+        node
+        for node in values.nodes
+        if node.outputs and (query.selects(node.name) or query.selects(scope + node.name))
+    ]
     if not nodes:
         raise Unavailable("query_nothing", pattern=query.pattern)
     matches: dict[str, float] = {}

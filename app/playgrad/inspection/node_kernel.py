@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.problem import Unavailable
+from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.session import Session
 
 MOST_TEXT = 60_000
@@ -53,13 +54,15 @@ class NodeKernel:
     total: int = 0
 
 
-def node_kernel(session: Session, targets: Sequence[Node], node: Node) -> NodeKernel:
-    """Return the kernel of ``node`` in a run of ``targets``.
+def node_kernel(
+    session: Session, fetches: Sequence[Node | Tensor], node: Node, feed_dict: FeedDict = None
+) -> NodeKernel:
+    """Return the kernel of ``node`` in a run of ``fetches``.
 
     Raises:
         Unavailable: nothing is computed for it while the step runs.
     """
-    runnable = session.compiled(list(targets))
+    runnable = session.compiled(list(fetches), feed_dict)
     assert runnable is not None
     if node.op.state or node.op.name == "constant":
         raise Unavailable("stored")

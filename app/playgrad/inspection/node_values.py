@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,8 +20,17 @@ from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
 _HOST = "cpu:0"
+_NO_FEEDS: Mapping[Tensor, Array] = {}
 MOST_GROWTH = 8
 """The copy is made anew when gradients have made it this many times as large."""
+
+
+class Holder(Protocol):
+    """A session, or what is left of one."""
+
+    def values(self, variables: Sequence[Tensor]) -> list[Array]: ...
+
+    def run(self, fetches: Any, feeds: Any) -> Any: ...
 
 
 class NodeValues:
@@ -31,20 +40,24 @@ class NodeValues:
     and its graph does not grow.
 
     Args:
-        session: that of the training, which holds the variables; None if it is closed.
+        session: that of the training, or whatever holds the variables; None if nothing does.
         targets: the nodes that are run in a step.
-        feeds: values of placeholders of the program.
+        feeds: values of placeholders of the program, by run: of the first with all that a node
+            needs, it has its value.
+
+    Attributes:
+        feeds: the argument.
     """
 
     def __init__(
         self,
-        session: Session | None,
+        session: Holder | None,
         targets: Sequence[Node],
-        feeds: dict[Tensor, Array] | None = None,
+        feeds: Sequence[Mapping[Tensor, Array]] = (),
     ) -> None:
         self.targets = list(targets)
         self._session = session
-        self._fed = feeds or {}
+        self.feeds = feeds
         self._copy = StepCopy(targets)
         self._size = len(self._copy.graph.nodes)
         self._gradients: dict[Tensor, Tensor | None] = {}
@@ -107,9 +120,9 @@ class NodeValues:
 
     def known_values(self, tensors: Sequence[Tensor]) -> list[Array | None]:
         """Return the values of tensors; None for those that depend on what is not known."""
-        known = [t for t in tensors if self._is_known(self._copy[t])]
-        arrays = dict(zip(known, self.values(known), strict=True)) if known else {}
-        return [arrays.get(tensor) for tensor in tensors]
+        copies = [self._copy[tensor] for tensor in tensors]
+        arrays = self._known(copies)
+        return [arrays.get(copy) for copy in copies]
 
     def known_gradients(self, tensors: Sequence[Tensor]) -> list[Array | None]:
         """Return the gradients with respect to tensors; None for those that have none.
@@ -126,19 +139,44 @@ class NodeValues:
                 if problem.code == "no_loss":
                     raise
             else:
-                if self._is_known(slope):
-                    slopes[tensor] = slope
-        arrays = self._computed(list(slopes.values()), None) if slopes else []
-        computed = dict(zip(slopes, arrays, strict=True))
-        return [computed.get(tensor) for tensor in tensors]
+                slopes[tensor] = slope
+        arrays = self._known(list(dict.fromkeys(slopes.values())))
+        return [arrays.get(slopes[t]) if t in slopes else None for t in tensors]
 
-    def _is_known(self, tensor: Tensor) -> bool:
-        """Return whether everything that a tensor of the copy depends on has a value."""
-        return all(
-            source in self._fed
-            or (self._session is not None and source.node.op.name != "placeholder")
-            for source in self._copy.feeds_of([tensor]).values()
-        )
+    def _known(self, tensors: Sequence[Tensor]) -> dict[Tensor, Array]:
+        """Return the values of tensors of the copy, as far as they are known.
+
+        Those that are computed with the feeds of one run are computed together.
+        """
+        groups: dict[int, list[Tensor]] = {}
+        for tensor in tensors:
+            sources = list(self._copy.feeds_of([tensor]).values())
+            try:
+                given = self._given(sources)
+            except Unavailable:
+                continue
+            if self._session is not None or all(source in given for source in sources):
+                groups.setdefault(id(given), []).append(tensor)
+        arrays: dict[Tensor, Array] = {}
+        for group in groups.values():
+            arrays |= zip(group, self._computed(group, None), strict=True)
+        return arrays
+
+    def _given(self, sources: Sequence[Tensor]) -> Mapping[Tensor, Array]:
+        """Return the feeds of a run that has values for the placeholders among ``sources``.
+
+        Raises:
+            Unavailable: there is none.
+        """
+        needed = [source for source in sources if source.node.op.name == "placeholder"]
+        if not needed:
+            return _NO_FEEDS
+        for feeds in self.feeds:
+            if all(source in feeds for source in needed):
+                return feeds
+        fed = self.feeds[0] if self.feeds else _NO_FEEDS
+        name = next((source.node.name for source in needed if source not in fed), None)
+        raise Unavailable("needs_feed", name=name or needed[0].node.name)
 
     def _differentiate_together(self, tensors: Sequence[Tensor]) -> None:
         """Add the gradients with respect to many tensors in one pass, if all operations allow."""
@@ -192,15 +230,14 @@ class NodeValues:
     def _feeds(self, tensors: Sequence[Tensor], sample: int | None) -> dict[Any, Array]:
         """Return the values of what ``tensors`` of the copy depend on."""
         sources = self._copy.feeds_of(tensors)
+        given = self._given(list(sources.values()))
         fed: dict[Any, Array] = {}
         variables: dict[Tensor, Tensor] = {}
         for place, source in sources.items():
             if is_variable(source.node):
                 variables[place] = source
-            elif source in self._fed:
-                fed[place] = self._fed[source]
-            elif source.node.op.name == "placeholder":
-                raise Unavailable("needs_feed", name=source.node.name)
+            elif source in given:
+                fed[place] = given[source]
             else:
                 fed[place] = self._batch_of(sample)[source]
         if not variables:
@@ -209,7 +246,7 @@ class NodeValues:
         return fed | dict(zip(variables, values, strict=True))
 
     @property
-    def _open(self) -> Session:
+    def _open(self) -> Holder:
         if self._session is None:
             raise Unavailable("no_session")
         return self._session

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import linecache
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.compiler.place import Policy
@@ -44,6 +44,7 @@ from playgrad.page.prompt import Prompt
 from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_graphs import SessionGraphs
+from playgrad.page.session_runs import SessionRuns
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
@@ -83,6 +84,15 @@ class PageHooks(Hooks):
         controller = self.controller
         if controller.running and controller.model is None and not controller.prompt.busy:
             controller.graphs.add(program, policy)
+
+    def ran(self, session: Any, program: Program, feeds: Mapping[str, Any]) -> None:
+        controller = self.controller
+        if controller.running and controller.model is None and not controller.prompt.busy:
+            controller.runs.add(session, program, feeds)
+
+    def closing(self, session: Any) -> None:
+        if self.controller.running and self.controller.model is None:
+            self.controller.runs.keep_variables(session)
 
     def fitting(self, model: Any) -> None:
         self.controller.model = model
@@ -162,7 +172,8 @@ class Controller:
         self.inspector: Inspector | None = None
         self.histograms = HistogramRecorder()
         self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
-        self.nodes = NodeViews()
+        self.runs = SessionRuns()
+        self.nodes = NodeViews(self.runs)
         self.bench = BenchView(self.nodes)
         self.prompt = Prompt(_print, _print_error)
         self.tuner = IdleTuner()
@@ -267,6 +278,7 @@ class Controller:
         self.inspector = None
         self.histograms.forget()
         self.graphs.clear()
+        self.runs.clear()
         self.bench.clear()
         self.nodes.clear()
         self.namespace.clear()

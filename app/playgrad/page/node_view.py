@@ -10,14 +10,16 @@ from typing import Any
 from playgrad.compiler.place import HOST
 from playgrad.compiler.program import Program
 from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find
-from playgrad.inspection.node_kernel import node_kernel
+from playgrad.inspection.node_kernel import NodeKernel, node_kernel
 from playgrad.inspection.node_time import measure
-from playgrad.inspection.node_values import NodeValues
+from playgrad.inspection.node_values import Array, Holder, NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.session_runs import SessionRuns
 from playgrad.runtime.hooks import Request
 from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.session import Session
@@ -28,9 +30,14 @@ MOST = 500
 
 
 class NodeViews:
-    """Looks at the nodes of one graph at a time, from the first question until `clear`."""
+    """Looks at the nodes of one graph at a time, from the first question until `clear`.
 
-    def __init__(self) -> None:
+    Args:
+        runs: the last runs of the program's own sessions.
+    """
+
+    def __init__(self, runs: SessionRuns | None = None) -> None:
+        self._runs = runs or SessionRuns()
         self._values: NodeValues | None = None
         self._of: tuple[Any, ...] = ()
 
@@ -70,15 +77,22 @@ class NodeViews:
         try:
             query = parse(str(request["query"]))
             several = model is None and len(programs) > 1
-            values, _ = self.values_of(model, programs, "graph_1/" if several else "")
-            found = find(values, query)
-            prefix = "graph_1/" if several else ""
-            view |= {
-                "matches": [[prefix + name, number] for name, number in found.matches[:MOST]],
-                "total": len(found.matches),
-                "checked": found.checked,
-                "skipped": found.skipped,
-            }
+            scopes = [f"graph_{at}/" for at in range(1, len(programs) + 1)] if several else [""]
+            problems: list[Unavailable] = []
+            for scope in scopes:
+                values, _ = self.values_of(model, programs, scope)
+                try:
+                    found = find(values, query, scope)
+                except Unavailable as problem:
+                    problems.append(problem)
+                    continue
+                view["matches"] += [[scope + name, number] for name, number in found.matches]
+                view["checked"] += found.checked
+                view["skipped"] += found.skipped
+            if len(problems) == len(scopes):
+                raise problems[0]
+            view["total"] = len(view["matches"])
+            del view["matches"][MOST:]
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view | {"seconds": time.perf_counter() - began}
@@ -89,13 +103,19 @@ class NodeViews:
         try:
             values, name = self.values_of(model, programs, str(request["name"]))
             tensor = values.tensor(name)
-            if model is None:
-                raise Unavailable("no_model")
-            kernel = node_kernel(model.session, values.targets, tensor.node)
-            view["kernel"] = asdict(kernel)
+            view["kernel"] = asdict(self._kernel_of(model, values, tensor.node))
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view
+
+    def _kernel_of(self, model: Any, values: NodeValues, node: Node) -> NodeKernel:
+        if model is not None:
+            return node_kernel(model.session, values.targets, node)
+        known = self._runs.run_of(node)
+        if known is None:
+            raise Unavailable("no_run")
+        session, run = known
+        return node_kernel(session, [*run.program.fetches, *run.program.targets], node, run.feeds)
 
     def time(self, model: Any, programs: Sequence[Program], request: Request) -> View:
         """Measure the node called ``name``, or return why that is not possible."""
@@ -103,7 +123,8 @@ class NodeViews:
         try:
             values, name = self.values_of(model, programs, str(request["name"]))
             node = values.tensor(name).node
-            device = HOST if model is None else model.session.device
+            session = model.session if model is not None else _session_of(node.graph)
+            device = HOST if session is None else session.device
             view["measured"] = asdict(measure(values, node, device))
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
@@ -119,10 +140,12 @@ class NodeViews:
         """
         if isinstance(model, RestoredModel):
             raise Unavailable("restored")
+        feeds: list[dict[Tensor, Array]] = []
+        session: Holder | None
         if model is None:
             program, name = _program_of(programs, name)
-            session = _session_of(program.graph)
-            roots = program.roots
+            session = _session_of(program.graph) or self._runs.closed(program.graph)
+            roots, feeds = program.roots, self._runs.feeds(program.graph)
         else:
             if model.parameter_server is not None:
                 raise Unavailable("asynchronous")
@@ -131,6 +154,7 @@ class NodeViews:
         if self._values is None or key != self._of:
             self.clear()
             self._values, self._of = NodeValues(session, roots), key
+        self._values.feeds = feeds
         return self._values, name
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.errors import DeviceLostError
 from playgrad.runtime.trace import Trace
 
+Array = np.ndarray[Any, Any]
 Event = dict[str, Any]
 Request = dict[str, Any]
 
@@ -29,6 +33,12 @@ class Hooks:
 
     def preparing(self, program: Program, policy: Policy) -> None:
         """Called before a session compiles ``program``, whose operations ``policy`` places."""
+
+    def ran(self, session: Any, program: Program, feeds: Mapping[str, Array]) -> None:
+        """Called after ``session`` has run ``program``, with the arrays that were fed, by name."""
+
+    def closing(self, session: Any) -> None:
+        """Called before a session is closed: its variables still have values."""
 
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""

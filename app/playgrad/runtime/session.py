@@ -117,12 +117,19 @@ class Session:
     @exclusive
     def close(self) -> None:
         """Free all buffers and threads. The session cannot be used afterwards."""
+        if not self._closed:
+            get_hooks().closing(self)
         self._check_devices()  # a lost device has no buffers to free
         self._programs.unload()
         self._store.close()
         self.executor.close()
         self._closed = True
         open_sessions.discard(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
 
     # Devices
 
@@ -314,13 +321,15 @@ class Session:
         self._check_open()
         program, arrays = requested_program(fetches, targets, feed_dict, self.graph)
         try:
-            return self._recovery.run(
+            result = self._recovery.run(
                 lambda: self._programs.prepared(program, arrays),
                 lambda runnable: work(runnable, arrays),
             )
         except KeyboardInterrupt:
             get_hooks().interrupted()
             raise
+        get_hooks().ran(self, program, arrays)
+        return result
 
     def _prepare(
         self, fetches: Sequence[Tensor], targets: Sequence[Node], feed_dict: FeedDict

@@ -1,0 +1,115 @@
+"""The last runs of a program's own sessions: what they were fed, and variables of closed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from playgrad.compiler.program import Program
+from playgrad.dtypes import dtype
+from playgrad.errors import PlaygradError
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.inspection.problem import Unavailable
+from playgrad.runtime.session import Session
+
+Array = np.ndarray[Any, Any]
+MOST_RUNS = 8
+"""Of a graph, with different fetches or shapes of feeds."""
+MOST_BYTES = 64 << 20
+"""Of the feeds of a run, or the variables of a closed session: larger ones are not kept."""
+
+
+@dataclass(frozen=True)
+class SessionRun:
+    """A run of a session, with what it was fed. The arrays are those of the program itself."""
+
+    session: ref[Session]
+    program: Program
+    arrays: Mapping[str, Array]
+
+    @property
+    def feeds(self) -> dict[Tensor, Array]:
+        return {tensor: self.arrays[name] for name, tensor in self.program.feeds.items()}
+
+
+class ClosedSession:
+    """The variables of a session as they were when it was closed."""
+
+    def __init__(self, values: dict[Tensor, Array]) -> None:
+        self._values = values
+
+    def values(self, variables: Sequence[Tensor]) -> list[Array]:
+        """Return the last values of variables.
+
+        Raises:
+            Unavailable: the session had no value for one of them.
+        """
+        if any(variable not in self._values for variable in variables):
+            raise Unavailable("no_session")
+        return [self._values[variable] for variable in variables]
+
+    def run(self, fetches: Any, feeds: Any) -> Any:
+        """Raise Unavailable: a closed session runs nothing."""
+        raise Unavailable("no_session")
+
+
+class SessionRuns:
+    """Keeps the last runs of each graph."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Graph, dict[Any, SessionRun]] = {}
+        self._closed: dict[Graph, ClosedSession] = {}
+
+    def add(self, session: Session, program: Program, arrays: Mapping[str, Array]) -> None:
+        """Keep a run, in place of the last one of the same program with feeds of these shapes."""
+        if sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
+            return
+        runs = self._runs.setdefault(program.graph, {})
+        key = program.key({name: array.shape for name, array in arrays.items()})
+        runs.pop(key, None)
+        runs[key] = SessionRun(ref(session), program, arrays)
+        if len(runs) > MOST_RUNS:
+            del runs[next(iter(runs))]
+
+    def keep_variables(self, session: Session) -> None:
+        """Keep the variables of a session that will be closed."""
+        for graph in self._runs:
+            try:
+                variables = session.assigned_variables(graph)
+                size = sum(_bytes_of(variable) for variable in variables)
+                if variables and size <= MOST_BYTES:
+                    values = dict(zip(variables, session.values(variables), strict=True))
+                    self._closed[graph] = ClosedSession(values)
+            except PlaygradError:
+                return  # its device was lost, or it is closed because of an error
+
+    def closed(self, graph: Graph) -> ClosedSession | None:
+        """Return the variables of the last session of ``graph`` that was closed."""
+        return self._closed.get(graph)
+
+    def feeds(self, graph: Graph) -> list[dict[Tensor, Array]]:
+        """Return what runs of ``graph`` were fed, the last one first."""
+        return [run.feeds for run in reversed(self._runs.get(graph, {}).values())]
+
+    def run_of(self, node: Node) -> tuple[Session, SessionRun] | None:
+        """Return the last run with ``node`` of a session that is still open."""
+        for run in reversed(self._runs.get(node.graph, {}).values()):
+            session = run.session()
+            if session is not None and not session.closed and node in run.program.order():
+                return session, run
+        return None
+
+    def clear(self) -> None:
+        """Forget all runs."""
+        self._runs.clear()
+        self._closed.clear()
+
+
+def _bytes_of(variable: Tensor) -> int:
+    return prod(size or 1 for size in variable.shape) * dtype(variable.dtype).numpy.itemsize

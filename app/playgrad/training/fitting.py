@@ -10,6 +10,7 @@ from playgrad.runtime.hooks import get_hooks
 from playgrad.training.batch_source import is_stream
 from playgrad.training.callbacks import History, TrainedModel
 from playgrad.training.checkpoint import FitRecord
+from playgrad.training.fit_record import record_after_loss
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
@@ -70,4 +71,4 @@ def fit(
             if not get_hooks().goes_on(error):
                 raise
             if loop is not None:
-                undone, is_rest = loop.record_after_loss(), True
+                undone, is_rest = record_after_loss(loop), True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
+from playgrad.training.fit_record import fit_record, restore_fit
 from playgrad.training.fit_settings import Settings
 from playgrad.training.observers import Observers
 from playgrad.training.progress import TrainingProgress
@@ -32,7 +32,6 @@ from playgrad.training.steps import TrainStep
 from playgrad.training.streamed_step import RoundEndError
 
 Array = np.ndarray[Any, Any]
-_EPOCH_END = "end of epoch "
 
 
 class TrainingLoop:
@@ -190,79 +189,22 @@ class TrainingLoop:
 
     def record(self) -> FitRecord:
         """Return the state of this fit between two chunks of steps, for a checkpoint."""
-        steps = self.history.steps
-        return FitRecord(
-            model=0,
-            outcome="completed" if self.has_ended else "running",
-            data=self.data,
-            step=len(steps),
-            total_steps=self.total,
-            epochs_begun=self.epochs_begun,
-            epochs=self.epochs,
-            stop=self.state.stop,
-            seconds=self.history.seconds
-            if self.has_ended
-            else max(self.progress.seconds, self.history.seconds),
-            train_seconds=self.history.train_seconds,
-            names=self.step.names,
-            steps=steps,
-            history=self.history.history,
-            parallel=self.history.parallel,
-            step_state=self._step_state(),
-            callbacks=[c.get_state() for c in self.callbacks] if self.callbacks_begun else [],
-            settings=self.facts_of_settings,
-        )
-
-    def _step_state(self) -> dict[str, int]:
-        state = self.step.resume_state()
-        if self.step.follows_epochs:
-            state |= {f"{_EPOCH_END}{i}": end for i, end in enumerate(self.epoch_ends)}
-        return state
-
-    def record_after_loss(self) -> FitRecord:
-        """Return the state of this fit at the step to which the variables have gone back."""
-        record = self.record()
-        iterations = int(self.session.value(self.optimizer.iterations))
-        step = min(max(iterations - self.first, 0), record.step)
-        epochs = sum(end <= step for end in self.epoch_ends)
-        return replace(
-            record,
-            step=step,
-            steps=record.steps[:step],
-            epochs_begun=min(record.epochs_begun, epochs + 1),
-            history={name: means[:epochs] for name, means in record.history.items() if epochs},
-        )
+        return fit_record(self)
 
     def _take_up(self, resumed: FitRecord) -> None:
         """Go on where another training of the same program was."""
-        self.first = int(self.session.value(self.optimizer.iterations)) - resumed.step
-        history = self.history
-        history.restore(resumed.steps, resumed.history, resumed.seconds, resumed.train_seconds)
-        history.parallel = resumed.parallel
-        self.logs = {name: means[-1] for name, means in history.history.items()}
-        history.epoch = [self.initial_epoch + epoch for epoch in history.epoch]
-        self.progress.epoch = self.initial_epoch + resumed.epochs_ended + 1
-        self.progress.logs = self.logs
-        self.epochs_begun = resumed.epochs_begun
-        self.state.stop = resumed.stop
-        ended = range(resumed.epochs_ended)
-        if self.step.follows_epochs:
-            self.epoch_ends = [resumed.step_state[f"{_EPOCH_END}{i}"] for i in ended]
-        else:
-            assert self.steps_per_epoch is not None
-            self.epoch_ends = [(i + 1) * self.steps_per_epoch for i in ended]
-        self.done = self._epoch_start
+        restore_fit(self, resumed)
         if resumed.outcome != "completed":
             self._count(resumed.steps[self.done :])
 
     @property
-    def _epoch_start(self) -> int:
+    def epoch_start(self) -> int:
         """The steps before the running epoch."""
         return self.epoch_ends[-1] if self.epoch_ends else 0
 
     def _epoch_left(self) -> int:
         length = self.steps_per_epoch
-        return ENDLESS if length is None else length - (self.done - self._epoch_start)
+        return ENDLESS if length is None else length - (self.done - self.epoch_start)
 
     def _train(self, resumed: FitRecord | None) -> None:
         self._begin_callbacks(resumed)
@@ -293,13 +235,13 @@ class TrainingLoop:
 
     def _run_epochs(self) -> None:
         for epoch in range(len(self.history.epoch), self.epochs):
-            if self.state.stop and self.epoch_ends and self.done == self._epoch_start:
+            if self.state.stop and self.epoch_ends and self.done == self.epoch_start:
                 break  # a callback had ended the training that is resumed
             if epoch >= self.epochs_begun:
                 for callback in self.callbacks:
                     callback.on_epoch_begin(self.initial_epoch + epoch, {})
                 self.epochs_begun = epoch + 1
-            start = self._epoch_start
+            start = self.epoch_start
             self.step.begin_epoch(self.session, epoch, start, self.done)
             ends = [self.total] if self.total else []
             if self.steps_per_epoch is not None:
@@ -372,7 +314,7 @@ class TrainingLoop:
     def _announced(self) -> TrainStep:
         """Return the step, whose next batch is ready and announced to callbacks."""
         self.step.prepare()
-        self.batches.begin(self.done - self._epoch_start)
+        self.batches.begin(self.done - self.epoch_start)
         return self.step
 
     def _collect(self, steps: int) -> None:
@@ -439,7 +381,7 @@ class TrainingLoop:
         for callback in self.in_order:
             callback.on_steps_end(self.done, logs)
         if self.batches:
-            self.batches.end(self.done - len(rows) - self._epoch_start, rows)
+            self.batches.end(self.done - len(rows) - self.epoch_start, rows)
 
     def show_rest(self, rows: Array) -> None:
         """Show steps whose losses a stop kept from being read, as the checkpoint has them."""

@@ -96,6 +96,34 @@ def test_a_field_rewrites_its_literal_and_undo_restores_it(blocks: Playground) -
     expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("128")
 
 
+def test_a_field_says_why_it_refuses_a_value(blocks: Playground) -> None:
+    before = code(blocks)
+    units = card(blocks, 2).get_by_label("Units", exact=True)
+    for wrong in ("abc", "0", "-5", "3.5", "1)]); x = (("):
+        units.fill(wrong)
+        units.press("Enter")
+        expect(card(blocks, 2).get_by_role("alert")).to_have_text(
+            f"“{wrong}” was not taken: enter a whole number of at least 1."
+        )
+        expect(units).to_have_value("128")
+    rate = blocks.at("training-card").get_by_role("textbox", name="Learning rate")
+    rate.fill("0")
+    rate.press("Enter")
+    expect(blocks.at("training-card").get_by_role("alert")).to_have_text(
+        "“0” was not taken: enter a number greater than 0."
+    )
+    assert code(blocks) == before
+    card(blocks, 2).get_by_label("Units: more").click()
+    expect(card(blocks, 2).get_by_role("alert")).to_have_count(0)
+    expect(blocks.at("training-card").get_by_role("alert")).to_have_count(0)
+    units.fill("２５６")  # as a keyboard for Chinese writes digits
+    units.press("Enter")
+    assert code(blocks) == before.replace("nn.Dense(128,", "nn.Dense(256,")
+    rate.fill("0．01")
+    rate.press("Enter")
+    assert "Adam(learning_rate=0.01)" in code(blocks)
+
+
 def test_layers_are_added_moved_and_removed_by_keyboard(blocks: Playground) -> None:
     before = code(blocks)
     keyboard = blocks.page.keyboard

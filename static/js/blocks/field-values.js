@@ -55,6 +55,9 @@ export function valueText(value) {
 /** Python reads JavaScript's numbers. @param {number} value */
 export const numberText = (value) => String(Number(value.toPrecision(12)));
 
+/** A number as it was entered: keyboards for Chinese write "１２" and "0．5". @param {string} text */
+export const enteredNumber = (text) => text.normalize("NFKC").trim();
+
 /** As a card shows a literal: "relu" without quotes, None as "none". @param {string} text */
 export const titleOf = (text) => (text === "None" ? t().blocks.field.none : text.replace(/^["']|["']$/g, ""));
 

@@ -1,10 +1,11 @@
-import { html, useState } from "../../vendor/preact.js";
+import { html } from "../../vendor/preact.js";
 import { change, program } from "../blocks-model.js";
 import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
-import { inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
+import { enteredNumber, inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
 import { t } from "../locale.js";
 import { isHeld } from "../locks.js";
+import { useRefusal } from "./field-problem.js";
 import { Icon } from "./icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -73,24 +74,29 @@ function Choice({ id, field, text, write }) {
 }
 
 /**
- * A number with buttons for less and more. Other input is ignored.
+ * A number with buttons for less and more. Other input is refused with the reason.
  * @param {ControlProps & {double?: boolean, optional?: boolean}} props `double`: by factors of 2
  */
 export function Stepper({ id, field, text, write, double, optional }) {
   const label = t().blocks.fields[field.label];
   const words = t().blocks.field;
+  const { refuse, accept, described, note } = useRefusal(id);
   const step = (/** @type {1 | -1} */ direction) => {
+    accept();
     const next = stepped(text, direction, field, double);
     if (next !== text) write(next);
   };
   /** @param {any} event */
   function take({ target }) {
-    const entered = target.value.trim();
+    const entered = enteredNumber(target.value);
     const value = literalOf(entered);
     const isWhole = field.type !== "number";
     const fits = (value?.type === "int" || (value?.type === "float" && !isWhole))
       && value.value >= (field.least ?? -Infinity) && value.value <= (field.most ?? Infinity);
-    if (optional && entered === "") write("None");
+    const isNone = optional && entered === "";
+    if (fits || isNone) accept();
+    else refuse(words.refused(target.value, { isWhole, least: field.least, most: field.most }));
+    if (isNone) write("None");
     else if (fits && entered !== text) write(entered);
     else target.value = text;
   }
@@ -98,28 +104,28 @@ export function Stepper({ id, field, text, write, double, optional }) {
     <button type="button" class="button quiet" aria-label=${words.lessOf(label)} title=${words.less}
       onClick=${() => step(-1)}><${Icon} name="minus" /></button>
     <input id=${id} inputmode=${field.type === "number" ? "decimal" : "numeric"} value=${text} autocomplete="off"
-      placeholder=${optional ? words.none : undefined} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+      placeholder=${optional ? words.none : undefined} aria-describedby=${described} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
         if (event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
         event.preventDefault();
         step(event.key === "ArrowUp" ? 1 : -1);
       }} />
     <button type="button" class="button quiet" aria-label=${words.moreOf(label)} title=${words.more}
       onClick=${() => step(1)}><${Icon} name="plus" /></button>
-  </span>`;
+  </span>${note}`;
 }
 
 /** Sizes such as "28 × 28 × 1". @param {ControlProps} props */
 function ShapeInput({ id, text, write }) {
-  const [wrong, setWrong] = useState(false);
+  const { refuse, accept, described, note } = useRefusal(id);
   /** @param {any} event */
   function take({ target }) {
-    const literal = shapeLiteral(target.value);
-    setWrong(literal === null);
-    if (literal !== null) write(literal);
+    const literal = shapeLiteral(enteredNumber(target.value));
+    if (literal === null) return refuse(t().blocks.field.sizes);
+    accept();
+    write(literal);
   }
-  return html`<input id=${id} class="block-shape-input" value=${text} autocomplete="off" aria-invalid=${wrong}
-    aria-describedby=${wrong ? `${id}-wrong` : undefined} onChange=${take} />
-    ${wrong && html`<span id=${`${id}-wrong`} class="block-problem" role="alert">${t().blocks.field.sizes}</span>`}`;
+  return html`<input id=${id} class="block-shape-input" value=${text} autocomplete="off" aria-invalid=${Boolean(described)}
+    aria-describedby=${described} onChange=${take} />${note}`;
 }
 
 /** @param {{call: Call, field: Field, id: string, given: Argument | null}} props */

@@ -4,10 +4,11 @@ import { change, program } from "../blocks-model.js";
 import { argumentOf, defaultOf, valueOf } from "../blocks/calls.js";
 import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
-import { RATE_SLIDER, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
+import { RATE_SLIDER, enteredNumber, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
 import { t } from "../locale.js";
 import { isHeld } from "../locks.js";
 import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
+import { useRefusal } from "./field-problem.js";
 import { Icon } from "./icons.js";
 import { LockMark } from "./lock-mark.js";
 import { Metrics } from "./metrics-field.js";
@@ -86,6 +87,8 @@ function Menu({ label, id, value, choose, options, piece }) {
  */
 function Rate({ call, isSchedule, id, isOnly }) {
   const [moving, setMoving] = useState(/** @type {number | null} */ (null));
+  const slider = `${id}-rate`;
+  const { refuse, accept, described, note } = useRefusal(slider);
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!call) return null;
@@ -94,7 +97,6 @@ function Rate({ call, isSchedule, id, isOnly }) {
   const label = isSchedule ? t().blocks.fields.firstLearningRate : t().blocks.fields.learningRate;
   const given = argumentOf(call, parameter);
   const value = valueOf(call, parameter);
-  const slider = `${id}-rate`;
   if ((given && !given.literal) || (value?.type !== "float" && value?.type !== "int")) {
     const text = given?.text ?? t().blocks.field.inProgram;
     return html`<${Row} label=${label} id=${slider}><code id=${slider} class="block-source">${text}</code></${Row}>`;
@@ -113,6 +115,7 @@ function Rate({ call, isSchedule, id, isOnly }) {
     <input type="range" id=${slider} data-testid="learning-rate" disabled=${isLocked} min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
       step=${RATE_SLIDER.step} value=${placeOfRate(rate)} aria-valuetext=${numberText(rate)}
       onInput=${(/** @type {any} */ { target }) => {
+        accept();
         setMoving(rateAt(Number(target.value)));
         live(rateAt(Number(target.value)));
       }}
@@ -121,12 +124,17 @@ function Rate({ call, isSchedule, id, isOnly }) {
         write(numberText(rateAt(Number(target.value))));
       }} />
     <input class="rate-number" aria-label=${label} disabled=${isLocked} inputmode="decimal" value=${numberText(rate)}
-      onChange=${(/** @type {any} */ { target }) => {
-        const next = Number(target.value);
-        if (!(next > 0 && next < Infinity)) return void (target.value = numberText(rate));
+      aria-describedby=${described} onChange=${(/** @type {any} */ { target }) => {
+        const next = Number(enteredNumber(target.value));
+        if (!(next > 0 && next < Infinity)) {
+          refuse(t().blocks.field.notPositive(target.value));
+          target.value = numberText(rate);
+          return;
+        }
+        accept();
         write(numberText(next));
         live(next);
-      }} />
+      }} />${note}
   </div>`;
 }
 

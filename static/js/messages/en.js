@@ -1507,6 +1507,12 @@ export const en = {
       lessOf: (/** @type {string} */ field) => `${field}: less`,
       moreOf: (/** @type {string} */ field) => `${field}: more`,
       sizes: "Write sizes as 28 × 28.",
+      refused: (/** @type {string} */ text, /** @type {{isWhole: boolean, least?: number, most?: number}} */ { isWhole, least, most }) => {
+        const number = isWhole ? "whole number" : "number";
+        const limits = most === undefined ? (least === undefined ? "" : ` of at least ${least}`) : ` from ${least ?? 0} to ${most}`;
+        return `“${text}” was not taken: enter a ${number}${limits}.`;
+      },
+      notPositive: (/** @type {string} */ text) => `“${text}” was not taken: enter a number greater than 0.`,
     },
     training: {
       title: "Training",

@@ -1526,6 +1526,11 @@ export const zhHans = {
       lessOf: (field) => `${field}：减小`,
       moreOf: (field) => `${field}：增大`,
       sizes: "请按 28 × 28 的形式填写。",
+      refused: (text, { isWhole, least, most }) => {
+        const limits = most === undefined ? (least === undefined ? "" : `不小于 ${least} 的`) : ` ${least ?? 0} 到 ${most} 之间的`;
+        return `未采用“${text}”：请输入${limits}${isWhole ? "整数" : "数"}。`;
+      },
+      notPositive: (text) => `未采用“${text}”：请输入大于 0 的数。`,
     },
     training: {
       title: "训练",

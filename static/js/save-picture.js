@@ -10,9 +10,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = 10;
 /** Pixels of a PNG for each pixel of the page. */
 const PNG_SCALE = 2;
-/** The most pixels of a PNG, and of its longer side: browsers have no larger canvas, or too little memory for it. */
-const MOST_PIXELS = 2 ** 26;
-const MOST_PNG_SIDE = 32_000;
+/** The most pixels of a PNG, and of its longer side: Safari draws nothing on a larger canvas, and on phones others lack the memory. */
+const MOST_PIXELS = 2 ** 24;
+const MOST_PNG_SIDE = 16_384;
 
 /** Pixels of a PNG that are drawn at a time, so that the page answers in between. */
 const PIXELS_AT_ONCE = 2 ** 21;

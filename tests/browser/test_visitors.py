@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
+NEEDS_NO_SCROLLING = "(table) => table.scrollWidth <= table.clientWidth"
 RIGHT_OF_PARTS = (
     "({ children }) => Math.max(...[...children].map((part) => part.getBoundingClientRect().right))"
 )
@@ -232,6 +233,14 @@ def test_a_phone_shows_how_well_a_run_did(desk: Playground) -> None:
             box = cells.nth(place).bounding_box()
             assert box
             assert box["x"] + box["width"] <= PHONE["width"] - 10, shown[place - 1]
+        desk.at("tab-inspect").click()
+        desk.at("inspect-samples").click()
+        hardest = page.locator(".sample-table").first
+        expect(hardest.locator("tbody td").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+        assert page.locator(".sample-scroll").first.evaluate(NEEDS_NO_SCROLLING)
+        for cell in hardest.locator("tbody tr").first.locator("td").all():
+            name = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+            assert name.startswith(f'"{cell.get_attribute("data-label")}"')
     finally:
         page.set_viewport_size(before)
         desk.at("tab-training").click()

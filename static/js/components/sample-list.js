@@ -90,10 +90,10 @@ function SampleTable({ samples, rows, numbers }) {
       <tbody>${numbers.map((at) => {
         const { truth, predicted } = verdictOf(samples, at);
         return html`<tr key=${at} data-sample=${at} data-wrong=${isWrong(samples, at) ? "" : undefined}>
-          <td>${truth}</td><td class="sample-said">${predicted}</td>
-          ${chances && html`<td>${samples.predicted[at] < 0 ? NONE : percent(chances[at], 0)}</td>`}
-          <td>${loss(losses[at])}</td>
-          ${names.map((_, column) => html`<td key=${column} class="sample-input">${tick(values[rows.columns * at + column])}</td>`)}
+          <td data-label=${words.truth}>${truth}</td><td class="sample-said" data-label=${words.predicted}>${predicted}</td>
+          ${chances && html`<td data-label=${words.probability}>${samples.predicted[at] < 0 ? NONE : percent(chances[at], 0)}</td>`}
+          <td data-label=${words.loss}>${loss(losses[at])}</td>
+          ${names.map((name, column) => html`<td key=${column} class="sample-input" data-label=${name}>${tick(values[rows.columns * at + column])}</td>`)}
         </tr>`;
       })}</tbody>
     </table></div>

@@ -98,6 +98,18 @@ def test_a_chinese_browser_opens_in_chinese(chinese: Playground) -> None:
     page.keyboard.press("Escape")
 
 
+def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None:
+    chinese.start("1 / 0")
+    expect(status(chinese, "error")).to_have_text("出错")
+    error = chinese.at("error")
+    expect(error.locator("[lang=en]")).to_have_text("division by zero")
+    expect(error).to_contain_text("错误信息是英文的")
+    chinese.at("language-select").select_option("en")
+    expect(error).to_contain_text("Traceback")
+    expect(error).not_to_contain_text("in English")
+    chinese.at("language-select").select_option("zh-Hans")
+
+
 def test_a_phone_has_room_for_the_name_of_the_example(chinese: Playground) -> None:
     page, at = chinese.page, chinese.at
     before = page.viewport_size

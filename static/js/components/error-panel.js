@@ -1,6 +1,6 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { bridgedLines, fixProgram } from "../editor-bridge.js";
-import { t } from "../locale.js";
+import { language, t } from "../locale.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 
@@ -26,7 +26,8 @@ export function ErrorPanel() {
             <button type="button" class="button quiet icon-only" aria-label=${words.dismiss}
               onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
           </div>
-          <p class="error-message">${error.message}</p>
+          <p class="error-message" lang=${error.traceback ? "en" : undefined}>${error.message}</p>
+          ${error.traceback && language.value !== "en" && html`<p class="hint">${words.inEnglish}</p>`}
           ${error.line !== null && bridgedLines.value.has(error.line) && html`
             <button type="button" class="button small" data-testid="error-translate" onClick=${translate}>${words.translate}</button>
           `}

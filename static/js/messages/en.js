@@ -477,6 +477,7 @@ export const en = {
     dismiss: "Dismiss the error",
     translate: "Write it for playgrad",
     traceback: "Traceback",
+    inEnglish: "Python and playgrad report errors in English.",
     operation: "Operation",
     showInGraph: "Show in the graph",
     startsAgain: "Python is started again by itself.",

@@ -582,6 +582,7 @@ export const zhHans = {
     dismiss: "关闭错误",
     translate: "改写为 playgrad 代码",
     traceback: "调用栈",
+    inEnglish: "Python 和 playgrad 的错误信息是英文的。",
     operation: "操作",
     showInGraph: "在计算图中显示",
     startsAgain: "Python 会自动重新启动。",

@@ -76,6 +76,29 @@ def test_values_are_those_of_the_session(model: Any, looked: NodeValues) -> None
     assert value.any()
 
 
+def test_the_last_batch_is_that_of_the_last_step() -> None:
+    with pg.Graph().as_default():
+        model = _trained(shuffle=True)
+        x, _ = model.data
+        gathered = _node(model, "gather", "input")
+        values = NodeValues(model.session, model.training_targets)
+
+        def last() -> Any:
+            return values.values([gathered.output], "last")[0]
+
+        def drawn(step: int) -> Any:
+            """Return the batch that the graph itself draws in a step."""
+            order = _node(model, "batch_indices", "input")
+            return x[model.session.run(order.output, {order.inputs[0]: step})]
+
+        np.testing.assert_array_equal(last(), drawn(7))  # of the steps 0 to 7
+        assert not np.array_equal(last(), values.values([gathered.output])[0])
+        assert not np.array_equal(drawn(7), drawn(8))
+        model.fit(*model.data, batch_size=BATCH, epochs=1, verbose=0)
+        np.testing.assert_array_equal(last(), drawn(11))
+        values.close()
+
+
 def test_one_sample_takes_all_places_of_the_batch(model: Any, looked: NodeValues) -> None:
     gathered = _node(model, "gather", "input")
     assert looked.samples == COUNT

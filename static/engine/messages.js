@@ -147,7 +147,7 @@
  *   `attention`: the weights of attention for one sample, in the layer with this name or the first.
  *   `next_tokens`: what the model expects after each position of a text, or of a sample for null.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
- *     the first batch, or for the sample with this number.
+ *     the last or first batch, or for the sample with this number.
  *   `node_kernel`: the kernel that computes a node.
  *   `node_time`: measure a node by itself.
  *   `kernel_bench`: open the bench of a node's kernels, or try the text that comes with the question
@@ -182,7 +182,7 @@
  *   | {kind: "projection", known: number, layer: string, dimensions: number}
  *   | {kind: "attention", sample: number, layer: string}
  *   | {kind: "next_tokens", text: string | null, sample: number, temperature: number}
- *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: number | null}
+ *   | {kind: "node_view", name: string, output: number, part: "value" | "gradient", sample: BatchChoice}
  *   | {kind: "node_kernel", name: string}
  *   | {kind: "node_time", name: string}
  *   | {kind: "kernel_bench", name: string, action: "open" | "check" | "time" | "close", kernel: number}
@@ -501,6 +501,7 @@
  * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
  * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
  *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array
+ * @typedef {number | "last" | null} BatchChoice a sample in all places of a batch, the last batch, or the first one
  * @typedef {{low: number, high: number, counts: number[], sampled: boolean}} Histogram
  *   of the finite values; `sampled`: not all of them are counted
  * @typedef {{values: Uint8Array, rows: number[], columns: number[], total_rows: number,

@@ -125,7 +125,7 @@ export async function nextTokensView(question) {
 
 /**
  * The value of a node of the graph, or the gradient of the loss with respect to it.
- * @param {{name: string, output: number, part: "value" | "gradient", sample: number | null}} question
+ * @param {{name: string, output: number, part: "value" | "gradient", sample: import("../engine/messages.js").BatchChoice}} question
  * @returns {Promise<NodeView>}
  * @throws {EngineFailure}
  */

@@ -34,6 +34,11 @@ def test_a_model_answers_with_numbers_or_a_reason() -> None:
         assert view["problem"] is None and view["samples"] == 32
         kernel = model.session.value(model.layers[0].variables["kernel"])
         assert view["summary"]["statistics"]["max"] == float(kernel.max())
+        first = views.view(model, [], _question("train/x"))["summary"]
+        last = views.view(model, [], _question("train/x", sample="last"))["summary"]
+        assert first["statistics"] != last["statistics"]
+        found = views.find(model, [], {"query": "value(train/x) max > -9"})
+        assert found["matches"] == [["train/x", last["statistics"]["max"]]]
         view = views.view(model, [], _question("nowhere", part="gradient"))
         assert view["problem"]["code"] == "unknown" and view["summary"] is None
         found = views.find(model, [], {"query": "value(dense_*/kernel) |max| > 0"})

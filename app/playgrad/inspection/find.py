@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.graph.tensor import Tensor
-from playgrad.inspection.node_values import NodeValues
+from playgrad.inspection.node_values import NodeValues, Sample
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import Query
 from playgrad.inspection.summary import statistics
@@ -36,13 +36,14 @@ class Found:
     skipped: int
 
 
-def find(values: NodeValues, query: Query, scope: str = "") -> Found:
+def find(values: NodeValues, query: Query, scope: str = "", sample: Sample = None) -> Found:
     """Return the nodes that ``query`` selects and for which it holds.
 
     Of a node with several outputs, one of them is enough.
 
     Args:
         scope: that of the graph where several are drawn. The query may begin with it.
+        sample: the batch, as in `NodeValues.values`.
 
     Raises:
         Unavailable: no node has such a name, or the program does not differentiate a loss.
@@ -57,7 +58,7 @@ def find(values: NodeValues, query: Query, scope: str = "") -> Found:
     matches: dict[str, float] = {}
     seen: set[str] = set()
     for tensors in _groups([tensor for node in nodes for tensor in node.outputs]):
-        for tensor, array in zip(tensors, _computed(values, query, tensors), strict=True):
+        for tensor, array in zip(tensors, _computed(values, query, tensors, sample), strict=True):
             if array is None:
                 continue
             seen.add(tensor.node.name)
@@ -68,11 +69,11 @@ def find(values: NodeValues, query: Query, scope: str = "") -> Found:
 
 
 def _computed(
-    values: NodeValues, query: Query, tensors: Sequence[Tensor]
+    values: NodeValues, query: Query, tensors: Sequence[Tensor], sample: Sample
 ) -> Sequence[Array | None]:
     if query.part == "gradient":
-        return values.known_gradients(tensors)
-    return values.known_values(tensors)
+        return values.known_gradients(tensors, sample)
+    return values.known_values(tensors, sample)
 
 
 def _groups(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
+Sample = int | Literal["last"] | None
+"""The number of a sample that takes all places of the batch; "last" for the batch of the last step,
+None for the first one."""
 _HOST = "cpu:0"
 _NO_FEEDS: Mapping[Tensor, Array] = {}
 MOST_GROWTH = 8
@@ -62,7 +65,7 @@ class NodeValues:
         self._size = len(self._copy.graph.nodes)
         self._gradients: dict[Tensor, Tensor | None] = {}
         self._private: Session | None = None
-        self._batch: tuple[int | None, dict[Tensor, Array]] | None = None
+        self._batch: tuple[Any, dict[Tensor, Array]] | None = None
 
     def close(self) -> None:
         """Free what looking needed."""
@@ -93,19 +96,15 @@ class NodeValues:
         draws = self._draws()
         return min((node.attrs["count"] for node in draws), default=None)
 
-    def values(self, tensors: Sequence[Tensor], sample: int | None = None) -> list[Array]:
+    def values(self, tensors: Sequence[Tensor], sample: Sample = None) -> list[Array]:
         """Return the values of tensors of the step.
-
-        Args:
-            sample: the number of a sample that takes all places of the batch; None for the first
-                batch of the training.
 
         Raises:
             Unavailable: a value depends on a placeholder without a value.
         """
         return self._computed([self._copy[tensor] for tensor in tensors], sample)
 
-    def gradients(self, tensors: Sequence[Tensor], sample: int | None = None) -> list[Array]:
+    def gradients(self, tensors: Sequence[Tensor], sample: Sample = None) -> list[Array]:
         """Return the gradients of the loss with respect to tensors of the step.
 
         Raises:
@@ -118,13 +117,15 @@ class NodeValues:
         """The nodes of the step, in topological order."""
         return self._copy.originals
 
-    def known_values(self, tensors: Sequence[Tensor]) -> list[Array | None]:
+    def known_values(self, tensors: Sequence[Tensor], sample: Sample = None) -> list[Array | None]:
         """Return the values of tensors; None for those that depend on what is not known."""
         copies = [self._copy[tensor] for tensor in tensors]
-        arrays = self._known(copies)
+        arrays = self._known(copies, sample)
         return [arrays.get(copy) for copy in copies]
 
-    def known_gradients(self, tensors: Sequence[Tensor]) -> list[Array | None]:
+    def known_gradients(
+        self, tensors: Sequence[Tensor], sample: Sample = None
+    ) -> list[Array | None]:
         """Return the gradients with respect to tensors; None for those that have none.
 
         Raises:
@@ -140,10 +141,10 @@ class NodeValues:
                     raise
             else:
                 slopes[tensor] = slope
-        arrays = self._known(list(dict.fromkeys(slopes.values())))
+        arrays = self._known(list(dict.fromkeys(slopes.values())), sample)
         return [arrays.get(slopes[t]) if t in slopes else None for t in tensors]
 
-    def _known(self, tensors: Sequence[Tensor]) -> dict[Tensor, Array]:
+    def _known(self, tensors: Sequence[Tensor], sample: Sample) -> dict[Tensor, Array]:
         """Return the values of tensors of the copy, as far as they are known.
 
         Those that are computed with the feeds of one run are computed together.
@@ -159,7 +160,7 @@ class NodeValues:
                 groups.setdefault(id(given), []).append(tensor)
         arrays: dict[Tensor, Array] = {}
         for group in groups.values():
-            arrays |= zip(group, self._computed(group, None), strict=True)
+            arrays |= zip(group, self._computed(group, sample), strict=True)
         return arrays
 
     def _given(self, sources: Sequence[Tensor]) -> Mapping[Tensor, Array]:
@@ -220,14 +221,14 @@ class NodeValues:
 
     # Running
 
-    def _computed(self, tensors: Sequence[Tensor], sample: int | None) -> list[Array]:
+    def _computed(self, tensors: Sequence[Tensor], sample: Sample) -> list[Array]:
         feeds = self._feeds(tensors, sample)
         if self._private is None:
             self._private = Session(self._copy.graph, _HOST, threads=1)
         results: list[Array] = self._private.run(list(tensors), feeds)
         return results
 
-    def _feeds(self, tensors: Sequence[Tensor], sample: int | None) -> dict[Any, Array]:
+    def _feeds(self, tensors: Sequence[Tensor], sample: Sample) -> dict[Any, Array]:
         """Return the values of what ``tensors`` of the copy depend on."""
         sources = self._copy.feeds_of(tensors)
         given = self._given(list(sources.values()))
@@ -255,18 +256,32 @@ class NodeValues:
         before = ancestors([tensor.node for tensor in self._copy.batch])
         return [node for node in before if node.op.name == "batch_indices"]
 
-    def _batch_of(self, sample: int | None) -> dict[Tensor, Array]:
-        """Return the arrays of the first batch, or of one sample in all its places."""
-        if self._batch is None or self._batch[0] != sample:
-            draws = self._draws()
+    def _batch_of(self, sample: Sample) -> dict[Tensor, Array]:
+        """Return the arrays of a batch, or of one sample in all its places."""
+        draws = self._draws()
+        steps = self._last_steps(draws) if sample == "last" else [0] * len(draws)
+        key = steps if sample == "last" else sample
+        if self._batch is None or self._batch[0] != key:
             feeds: dict[Any, Array] = {}
-            for node in draws:
-                if sample is None:
-                    feeds[node.inputs[0]] = np.zeros((), node.inputs[0].dtype)
+            for node, step in zip(draws, steps, strict=True):
+                if not isinstance(sample, int):
+                    feeds[node.inputs[0]] = np.asarray(step, node.inputs[0].dtype)
                 elif 0 <= sample < node.attrs["count"]:
                     feeds[node.output] = np.full(node.attrs["batch"], sample, np.int32)
                 else:
                     raise Unavailable("no_sample", sample=sample, count=node.attrs["count"])
             arrays = self._open.run(list(self._copy.batch), feeds)
-            self._batch = sample, dict(zip(self._copy.batch, arrays, strict=True))
+            self._batch = key, dict(zip(self._copy.batch, arrays, strict=True))
         return self._batch[1]
+
+    def _last_steps(self, draws: Sequence[Node]) -> list[int]:
+        """Return the number of the last step, for each node that draws a batch: a step counts
+        itself when it has ended."""
+        counters = [node.inputs[0] for node in draws]
+        if not counters:
+            return []
+        if all(is_variable(counter.node) for counter in counters):
+            counts = self._open.values(counters)
+        else:
+            counts = self._open.run(counters, {})
+        return [max(int(count) - 1, 0) for count in counts]

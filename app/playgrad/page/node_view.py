@@ -54,7 +54,8 @@ class NodeViews:
             model: that of the training; None if there is none.
             programs: what sessions have run, for a program that trains no model.
             request: with the ``name`` of the node as it is drawn, the number of its ``output``, the
-                ``part``, "value" or "gradient", and the ``sample``, None for the first batch.
+                ``part``, "value" or "gradient", and the ``sample``, None for the first batch and
+                "last" for the last one.
         """
         began = time.perf_counter()
         view: View = {"outputs": 0, "samples": None, "summary": None, "problem": None}
@@ -82,7 +83,7 @@ class NodeViews:
             for scope in scopes:
                 values, _ = self.values_of(model, programs, scope)
                 try:
-                    found = find(values, query, scope)
+                    found = find(values, query, scope, "last")
                 except Unavailable as problem:
                     problems.append(problem)
                     continue

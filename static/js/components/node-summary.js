@@ -10,7 +10,7 @@ import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
 
 /**
- * @import { GraphNode, NodeView, Summary } from "../../engine/messages.js"
+ * @import { BatchChoice, GraphNode, NodeView, Summary } from "../../engine/messages.js"
  * @typedef {"value" | "gradient"} Part
  */
 
@@ -20,7 +20,7 @@ const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std", "zeros", 
 export function NodeSummary({ node, part }) {
   const words = t().nodeTabs;
   const [output, setOutput] = useState(0);
-  const [sample, setSample] = useState(/** @type {number | null} */ (null));
+  const [sample, setSample] = useState(/** @type {BatchChoice} */ ("last"));
   const { place, view, problem } = useNodeView(node.name, output, part, sample);
   return html`
     <div class="node-summary" ref=${place} data-part=${part}>
@@ -46,7 +46,7 @@ export function NodeSummary({ node, part }) {
  * @param {string} name
  * @param {number} output
  * @param {Part} part
- * @param {number | null} sample
+ * @param {BatchChoice} sample
  */
 function useNodeView(name, output, part, sample) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
@@ -68,22 +68,29 @@ function useNodeView(name, output, part, sample) {
   return { place, ...answer };
 }
 
-/** @param {{count: number, sample: number | null, onChoose: (sample: number | null) => void}} props */
+/** @param {{count: number, sample: BatchChoice, onChoose: (sample: BatchChoice) => void}} props */
 function SampleChoice({ count, sample, onChoose }) {
   const words = t().nodeTabs;
   return html`
     <label>${words.shownFor}
-      <select value=${sample === null ? "batch" : "sample"} data-testid="node-batch"
-        onChange=${(/** @type {any} */ event) => onChoose(event.target.value === "batch" ? null : 0)}>
-        <option value="batch">${words.firstBatch}</option>
+      <select value=${typeof sample === "number" ? "sample" : sample ?? "first"} data-testid="node-batch"
+        onChange=${(/** @type {any} */ event) => onChoose(chosen(event.target.value))}>
+        <option value="last">${words.lastBatch}</option>
+        <option value="first">${words.firstBatch}</option>
         <option value="sample">${words.oneSample}</option>
       </select>
     </label>
-    ${sample !== null && html`<label>${words.sampleNumber(count - 1)}
+    ${typeof sample === "number" && html`<label>${words.sampleNumber(count - 1)}
       <input type="number" min="0" max=${count - 1} value=${sample} data-testid="node-sample"
         onChange=${(/** @type {any} */ event) => onChoose(whole(event.target.value, 0, count - 1, sample))} />
     </label>`}
   `;
+}
+
+/** @param {string} value @returns {BatchChoice} */
+function chosen(value) {
+  if (value === "last") return value;
+  return value === "first" ? null : 0;
 }
 
 /** @param {string} text @param {number} least @param {number} most @param {number} otherwise */

@@ -840,6 +840,7 @@ export const en = {
     asking: "Asking Python…",
     output: "Output",
     shownFor: "For",
+    lastBatch: "the last training batch",
     firstBatch: "the first training batch",
     oneSample: "one sample",
     sampleNumber: (/** @type {number} */ last) => `Sample, 0 to ${last}`,

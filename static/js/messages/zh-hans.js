@@ -910,6 +910,7 @@ export const zhHans = {
     asking: "正在询问 Python……",
     output: "输出",
     shownFor: "针对",
+    lastBatch: "最后一个训练批次",
     firstBatch: "第一个训练批次",
     oneSample: "一个样本",
     sampleNumber: (last) => `样本，0 到 ${last}`,

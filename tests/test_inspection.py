@@ -14,6 +14,7 @@ from playgrad.devices import registry
 from playgrad.devices.null import NullHost
 from playgrad.graph.traversal import ancestors, topological
 from playgrad.inspection.node_kernel import node_kernel
+from playgrad.inspection.node_pictures import node_pictures
 from playgrad.inspection.node_time import measure
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.problem import Unavailable
@@ -321,6 +322,49 @@ def test_a_histogram_counts_what_is_finite() -> None:
     assert histogram(ARRAYS[5]) is None
     large = histogram(np.arange(1 << 20, dtype=np.float32))
     assert large is not None and large["sampled"] and sum(large["counts"]) == 1 << 18
+
+
+def _drawn(pictures: Any) -> Any:
+    """Return the bytes of pictures as (count, height, width, channels)."""
+    shape = [pictures[key] for key in ("count", "height", "width", "channels")]
+    return np.frombuffer(pictures["pixels"], np.uint8).reshape(shape)
+
+
+def test_images_maps_and_filters_are_pictures() -> None:
+    rng = np.random.default_rng(1)
+    images = rng.integers(0, 256, (64, 28, 28, 1)).astype(np.uint8)
+    pictures = node_pictures(images, False, False)
+    assert pictures and (pictures["of"], pictures["total"]) == ("samples", 64)
+    np.testing.assert_array_equal(_drawn(pictures), images[:24])
+    alone = node_pictures(images.reshape(64, 784), False, True)
+    assert alone and (alone["count"], alone["height"]) == (1, 28)
+    np.testing.assert_array_equal(_drawn(alone), images[:1])
+
+    maps = rng.normal(size=(5, 12, 12, 7)).astype(np.float32)
+    pictures = node_pictures(maps, False, False)
+    assert pictures and (pictures["of"], pictures["total"]) == ("channels", 7)
+    assert pictures["scale"] == "diverging"
+    end = np.abs(maps[0]).max()
+    expected = np.round(128 + 127 * maps[0].transpose(2, 0, 1)[..., None] / end)
+    np.testing.assert_allclose(_drawn(pictures), expected, atol=1)
+
+    filters = rng.normal(size=(3, 3, 2, 4)).astype(np.float32)
+    pictures = node_pictures(filters, True, False)
+    assert pictures and (pictures["of"], pictures["count"]) == ("filters", 8)
+    third = np.round(128 + 127 * filters[:, :, 0, 1] / np.abs(filters).max())
+    np.testing.assert_allclose(_drawn(pictures)[2, :, :, 0], third, atol=1)
+
+    kernel = rng.normal(size=(784, 30)).astype(np.float32)
+    pictures = node_pictures(kernel, True, False)
+    assert pictures and (pictures["of"], pictures["total"], pictures["count"]) == ("units", 30, 24)
+
+    attention = rng.uniform(size=(2, 4, 16, 16)).astype(np.float32)
+    pictures = node_pictures(attention, False, False)
+    assert pictures and (pictures["count"], pictures["width"]) == (4, 16)
+    for other in (np.zeros((64, 10)), np.zeros(5), np.zeros((0, 28, 28)), np.zeros((3, 2, 2, 9))):
+        assert node_pictures(other, False, False) is None
+    nowhere = node_pictures(np.full((2, 8, 8), np.nan), False, False)
+    assert nowhere and not _drawn(nowhere).any()
 
 
 def test_a_grid_spreads_over_the_array() -> None:

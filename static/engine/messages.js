@@ -472,10 +472,10 @@
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/inspection/outputs.py`
  *
- * @typedef {{outputs: number, samples: number | null, summary: Summary | null, problem: Unavailable | null,
- *            seconds: number}} NodeView
- *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen; `problem`: why there
- *   is no summary
+ * @typedef {{outputs: number, samples: number | null, summary: Summary | null,
+ *            pictures: NodePictures | null, problem: Unavailable | null, seconds: number}} NodeView
+ *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen; `pictures`: null
+ *   for values of another kind; `problem`: why there is no summary
  * @typedef {{matches: [string, number][], total: number, checked: number, skipped: number,
  *            problem: Unavailable | null, seconds: number}} NodeMatches
  *   `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values
@@ -501,6 +501,10 @@
  * @typedef {{code: string, values: Record<string, string | number>}} Unavailable
  * @typedef {{shape: number[], dtype: string, count: number, statistics: Record<string, number | null>,
  *            histogram: Histogram | null, grid: ValueGrid}} Summary of an array
+ * @typedef {{of: "samples" | "channels" | "filters" | "units", total: number, count: number, height: number,
+ *            width: number, channels: number, scale: "grey" | "diverging" | "colour", low: number,
+ *            high: number, pixels: Uint8Array}} NodePictures
+ *   the first `count` of `total`, a byte for each value from `low` to `high`; channels are those of one sample
  * @typedef {number | "last" | null} BatchChoice a sample in all places of a batch, the last batch, or the first one
  * @typedef {{low: number, high: number, counts: number[], sampled: boolean}} Histogram
  *   of the finite values; `sampled`: not all of them are counted

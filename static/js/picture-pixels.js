@@ -5,6 +5,7 @@
 
 /**
  * @typedef {Extract<Figure, {shows: "pictures"}>} Pictures
+ * @typedef {Pick<Pictures, "count" | "height" | "width" | "channels" | "scale" | "pixels">} Drawn
  * @typedef {{negative: Colour, middle: Colour, positive: Colour}} Ends of the scale "diverging"
  */
 
@@ -15,7 +16,7 @@ export const columnsFor = (count) => Math.min(count, Math.max(1, Math.ceil(Math.
 
 /**
  * All pictures in a grid with a transparent pixel between them, as RGBA.
- * @param {Pictures} figure
+ * @param {Drawn} figure
  * @param {Ends} ends
  */
 export function gridPixels({ count, height, width, channels, scale, pixels }, ends) {

@@ -23,8 +23,10 @@ nowhere = pg.multiply(pg.constant(np.ones((4, 3), np.float32)), np.nan, name="no
 empty = pg.multiply(pg.constant(np.zeros((0, 3), np.float32)), 2.0, name="empty")
 truth = pg.greater(pg.constant([1.0, -1.0, 2.0, 3.0]), 0.0, name="truth")
 whole = pg.multiply(pg.constant(np.array([-7, 0, 2**31 - 1], np.int32)), 1, name="whole")
+ramp = np.arange(3 * 64, dtype=np.float32).reshape(3, 8, 8, 1)
+images = pg.multiply(pg.constant(ramp), 1.0, name="images")
 with pg.Session() as session:
-    print(session.run([total, nowhere, empty, truth, whole])[0])
+    print(session.run([total, nowhere, empty, truth, whole, images])[0])
 """
 
 STEEP = """
@@ -49,6 +51,11 @@ print("|".join(f"{name}={value:.6g}" for name, value in steepest.items()))
 """
 
 
+_PIXELS = """(canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  return { width, height, red: Array.from({ length: width * height }, (_, at) => data[4 * at]) };
+}"""
 _MATCHES = "async () => (await import('/static/js/graph-find.js')).matches.value"
 
 
@@ -113,6 +120,19 @@ def test_nan_everywhere_no_elements_and_other_types(drawn: Playground) -> None:
     assert float(numbers["max"]) == pytest.approx(exact, rel=1e-2)
     drawn.at("node-gradient").click()
     expect(details.get_by_test_id("node-problem")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_images_are_drawn(drawn: Playground) -> None:
+    details = selected(drawn, "images")
+    pictures = details.get_by_test_id("node-pictures")
+    expect(pictures).to_contain_text("3 of 3 images")
+    pixels = pictures.locator("canvas").evaluate(_PIXELS)
+    assert (pixels["width"], pixels["height"]) == (3 * 8 + 2, 8)
+    red = np.array(pixels["red"]).reshape(8, 26)
+    ramp = np.round(np.arange(3 * 64) * 255 / (3 * 64 - 1)).reshape(3, 8, 8)
+    for number in range(3):
+        shown = red[:, 9 * number : 9 * number + 8]
+        np.testing.assert_allclose(shown, ramp[number], atol=1)
 
 
 def test_a_query_finds_nan_and_counts_what_is_too_large(drawn: Playground) -> None:

@@ -13,11 +13,13 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find
 from playgrad.inspection.node_kernel import NodeKernel, node_kernel
+from playgrad.inspection.node_pictures import node_pictures
 from playgrad.inspection.node_time import measure
 from playgrad.inspection.node_values import Array, Holder, NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
+from playgrad.ops.state import DATA, contents_of, is_variable
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_runs import SessionRuns
 from playgrad.runtime.hooks import Request
@@ -58,7 +60,9 @@ class NodeViews:
                 "last" for the last one.
         """
         began = time.perf_counter()
-        view: View = {"outputs": 0, "samples": None, "summary": None, "problem": None}
+        view: View = {
+            "outputs": 0, "samples": None, "summary": None, "pictures": None, "problem": None,
+        }  # fmt: skip
         name, output = str(request["name"]), int(request["output"])
         part, sample = request["part"], request["sample"]
         try:
@@ -66,7 +70,11 @@ class NodeViews:
             tensor = values.tensor(name, output)
             view |= {"outputs": len(tensor.node.outputs), "samples": values.samples}
             compute = values.gradients if part == "gradient" else values.values
-            view["summary"] = summary(compute([tensor], sample)[0])
+            array = compute([tensor], sample)[0]
+            alone = isinstance(sample, int)
+            view["summary"] = summary(array)
+            is_weight = is_variable(tensor.node) and contents_of(tensor.node) != DATA
+            view["pictures"] = node_pictures(array, is_weight, alone)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view | {"seconds": time.perf_counter() - began}

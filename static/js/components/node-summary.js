@@ -8,9 +8,10 @@ import * as store from "../store.js";
 import { useProgress } from "../use-training.js";
 import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
+import { ValuePictures } from "./value-pictures.js";
 
 /**
- * @import { BatchChoice, GraphNode, NodeView, Summary } from "../../engine/messages.js"
+ * @import { BatchChoice, GraphNode, NodePictures, NodeView, Summary } from "../../engine/messages.js"
  * @typedef {"value" | "gradient"} Part
  */
 
@@ -33,7 +34,7 @@ export function NodeSummary({ node, part }) {
           ${view.samples !== null && html`<${SampleChoice} count=${view.samples} sample=${sample} onChoose=${setSample} />`}
         </div>
       `}
-      ${view?.summary && html`<${Shown} summary=${view.summary} />`}
+      ${view?.summary && html`<${Shown} summary=${view.summary} pictures=${view.pictures} />`}
       ${view?.problem && html`<p class="hint" data-testid="node-problem">${reasonOf(view.problem)}</p>`}
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
       ${!view && !problem && html`<p class="hint" role="status">${words.asking}</p>`}
@@ -99,8 +100,8 @@ function whole(text, least, most, otherwise) {
   return Number.isFinite(number) ? Math.min(most, Math.max(least, number)) : otherwise;
 }
 
-/** @param {{summary: Summary}} props */
-function Shown({ summary }) {
+/** @param {{summary: Summary, pictures: NodePictures | null}} props */
+function Shown({ summary, pictures }) {
   const words = t().nodeTabs;
   return html`
     <p class="node-shape"><code>${summary.dtype}</code> ${shape(summary.shape)}</p>
@@ -113,6 +114,7 @@ function Shown({ summary }) {
     </dl>
     ${summary.count === 0 && html`<p class="hint">${words.empty}</p>`}
     ${summary.histogram && summary.count > 1 && html`<${ValueHistogram} histogram=${summary.histogram} />`}
+    ${pictures && html`<${ValuePictures} pictures=${pictures} />`}
     ${summary.count > 1 && html`<${ValueGrid} grid=${summary.grid} />`}
   `;
 }

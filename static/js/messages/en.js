@@ -851,6 +851,12 @@ export const en = {
     grid: (/** @type {number} */ rows, /** @type {number} */ columns) => `Values as colours, ${rows} rows by ${columns} columns`,
     part: (/** @type {number} */ rows, /** @type {number} */ allRows, /** @type {number} */ columns, /** @type {number} */ allColumns) =>
       `${rows} of ${allRows} rows, ${columns} of ${allColumns} columns, evenly spread`,
+    pictures: {
+      samples: (/** @type {number} */ shown, /** @type {number} */ all) => (all === 1 || shown < 2 ? "as an image" : `${shown} of ${all} images`),
+      channels: (/** @type {number} */ shown, /** @type {number} */ all) => `${shown} of ${all} maps of the first sample`,
+      filters: (/** @type {number} */ shown, /** @type {number} */ all) => `${shown} of ${all} filters`,
+      units: (/** @type {number} */ shown, /** @type {number} */ all) => `weights of ${shown} of ${all} units`,
+    },
     numbers: "Numbers",
     noLine: "No line of your program created this operation: the library added it.",
     toLine: (/** @type {number} */ line) => `Go to line ${line}`,

@@ -920,6 +920,12 @@ export const zhHans = {
     sampled: "抽样",
     grid: (rows, columns) => `用颜色表示的值，${rows} 行 ${columns} 列`,
     part: (rows, allRows, columns, allColumns) => `均匀选取：${allRows} 行中的 ${rows} 行，${allColumns} 列中的 ${columns} 列`,
+    pictures: {
+      samples: (shown, all) => (all === 1 || shown < 2 ? "作为图像" : `${all} 幅图像中的 ${shown} 幅`),
+      channels: (shown, all) => `第一个样本的 ${all} 幅特征图中的 ${shown} 幅`,
+      filters: (shown, all) => `${all} 个滤波器中的 ${shown} 个`,
+      units: (shown, all) => `${all} 个单元中 ${shown} 个的权重`,
+    },
     numbers: "数值",
     noLine: "这个运算不是由程序的某一行创建的，而是由库添加的。",
     toLine: (line) => `转到第 ${line} 行`,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -69,7 +70,7 @@ def typed(side: PythonSide, code: str) -> str:
     before = len(side.events)
     reply = side.ask("prompt", code=code)
     assert reply["ok"], reply
-    side.module._send_output()
+    sys.modules["playgrad.page.sending"].send_output()  # of this side
     printed = [event for event in side.events[before:] if event["kind"] in ("stdout", "stderr")]
     return "".join(event["text"] for event in printed)
 

@@ -10,16 +10,12 @@ from __future__ import annotations
 import gc
 import linecache
 import sys
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.compiler.place import Policy
-from playgrad.compiler.program import Program
 from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
-from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
@@ -30,7 +26,6 @@ from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
 from playgrad.page.faults import FILE, describe
-from playgrad.page.figure_limit import FigureLimit
 from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
@@ -38,17 +33,25 @@ from playgrad.page.model_file import model_file
 from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
 from playgrad.page.onnx_archive import onnx_archive
-from playgrad.page.output import Stream
+from playgrad.page.page_hooks import PageHooks, joined
 from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
 from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
+from playgrad.page.sending import (
+    emit,
+    emit_checkpoint,
+    emit_findings,
+    figures,
+    print_error,
+    print_text,
+    streams,
+)
 from playgrad.page.session_graphs import SessionGraphs
 from playgrad.page.session_runs import SessionRuns
-from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
+from playgrad.runtime.hooks import Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
-from playgrad.runtime.trace import Trace
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.observers import Observers
 from playgrad.training.run_record import RunRecord
@@ -56,97 +59,8 @@ from playgrad.training.run_record import RunRecord
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
 _NOTHING_RESUMED = "Nothing was resumed: the program calls no fit(), so it ran from the start."
-_OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
-"""Events of a training that are not sent for one that the prompt begins: the page shows the run."""
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 """Requests that the training loop serves; without one they are ignored."""
-
-
-class PageHooks(Hooks):
-    """Hooks by which training communicates with the page."""
-
-    def __init__(self, controller: Controller) -> None:
-        self.controller = controller
-        self._received: list[Request] = []  # by `wait`
-
-    def emit(self, event: Event) -> None:
-        if not (self.controller.prompt.busy and event["kind"] in _OF_A_RUN):
-            _emit(event)
-
-    def before_training(self) -> None:
-        self.controller.prompt.check_training()
-
-    def figure(self, figure: dict[str, Any]) -> bool:
-        _figures.show(figure)
-        return True
-
-    def preparing(self, program: Program, policy: Policy) -> None:
-        controller = self.controller
-        if controller.running and controller.model is None and not controller.prompt.busy:
-            controller.graphs.add(program, policy)
-
-    def ran(self, session: Any, program: Program, feeds: Mapping[str, Any]) -> None:
-        controller = self.controller
-        if controller.running and controller.model is None and not controller.prompt.busy:
-            controller.runs.add(session, program, feeds)
-
-    def closing(self, session: Any) -> None:
-        if self.controller.running and self.controller.model is None:
-            self.controller.runs.keep_variables(session)
-
-    def fitting(self, model: Any) -> None:
-        self.controller.model = model
-        if self.controller.prompt.busy:
-            return
-        if self.controller.lab is not None:
-            _emit(self.controller.lab.fitting(model))
-        self.controller.emit_graph()
-
-    def new_trace(self) -> Trace | None:
-        lab = self.controller.lab
-        return None if lab is None or self.controller.prompt.busy else lab.new_trace()
-
-    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
-        lab = self.controller.lab
-        report = None if lab is None else lab.report(trace, steps, seconds)
-        if report is not None:
-            _emit(report)
-
-    def poll(self) -> list[Request]:
-        _send_output()
-        if self.controller.prompt.busy:
-            return []  # requests are for the run, and wait for the end of the prompt
-        requests, self._received = self._received, []
-        while (pair := host.poll_mailbox()) is not None:
-            requests.append(_joined(pair))
-        return requests
-
-    def wait(self, timeout: float) -> None:
-        if self.controller.prompt.busy:
-            return
-        pair = host.wait_mailbox(timeout)
-        if pair is not None:
-            self._received.append(_joined(pair))
-
-    def stopped(self) -> bool:
-        return host.stop_requested()
-
-    def interrupts(self) -> bool:
-        """Return whether a stop should end the program's work outside of training.
-
-        The interrupt that Python itself gets with a stop is lost if it arrives where an exception
-        is dropped, as in a destructor. The stop flag stays.
-        """
-        if not self.controller.interruptible or not host.stop_requested():
-            return False
-        # Within `except KeyboardInterrupt` the program has heard of it.
-        return not isinstance(sys.exc_info()[1], KeyboardInterrupt)
-
-    def interrupted(self) -> None:
-        self.controller.interruptible = False
-
-    def serve(self, request: Request) -> None:
-        self.controller.serve(request)
 
 
 class Controller:
@@ -171,11 +85,11 @@ class Controller:
         self.lab: Lab | None = None
         self.inspector: Inspector | None = None
         self.histograms = HistogramRecorder()
-        self.graphs = SessionGraphs(lambda view: _emit({"kind": "graph", "graph": view}), FILE)
+        self.graphs = SessionGraphs(lambda view: emit({"kind": "graph", "graph": view}), FILE)
         self.runs = SessionRuns()
         self.nodes = NodeViews(self.runs)
         self.bench = BenchView(self.nodes)
-        self.prompt = Prompt(_print, _print_error)
+        self.prompt = Prompt(print_text, print_error)
         self.tuner = IdleTuner()
 
     def run(
@@ -187,7 +101,7 @@ class Controller:
             checkpoint: where its fits go on, with the option ``resume``.
         """
         self.reset()
-        _emit({"kind": "status", "state": "running"})
+        emit({"kind": "status", "state": "running"})
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         self.namespace = {"__name__": "__main__", "__file__": FILE}
         self.running = True
@@ -198,7 +112,7 @@ class Controller:
             _set_devices(run_options.get("devices"))
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             in_lab = run_options.get("lab") is not None  # the Lab measures times
-            self.record = RunRecord(_emit_checkpoint, resumed, spread=not in_lab)
+            self.record = RunRecord(emit_checkpoint, resumed, spread=not in_lab)
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
@@ -207,18 +121,18 @@ class Controller:
             self.stopped = True
         except BaseException as error:
             if not (isinstance(error, SystemExit) and not error.code):
-                _emit({"kind": "error", **describe(error)})
+                emit({"kind": "error", **describe(error)})
                 state = "error"
         finally:
             self.running = False
             self.interruptible = False
-        _figures.finish()
+        figures.finish()
         if self.model is None:
             self.graphs.finish()
         self._flush_checkpoint()
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)
-        _emit({"kind": "status", "state": state})
+        emit({"kind": "status", "state": state})
         if self.inspector is not None:
             self.inspector.conclude()
 
@@ -254,7 +168,7 @@ class Controller:
         chosen = run_options.get("lab")
         lab = self.lab = None if chosen is None else Lab.of(chosen)
         if lab is None and run_options.get("doctor"):  # the Lab measures times
-            self.inspector = Inspector(source, FILE, _emit_findings, pauses=True, defers=True)
+            self.inspector = Inspector(source, FILE, emit_findings, pauses=True, defers=True)
         # The Lab measures times.
         observers = [self.inspector, self.histograms if lab is None else None]
         device = run_options.get("device")
@@ -302,7 +216,7 @@ class Controller:
                 self.reset()
                 self.restored = None
                 registry.clear_data_caches()
-                _emit({"kind": "status", "state": "idle"})
+                emit({"kind": "status", "state": "idle"})
         elif kind == "tune":
             if not self.running:
                 self._tune()
@@ -316,7 +230,7 @@ class Controller:
         try:
             event = self.tuner.step()
             if event is not None:
-                _emit(event)
+                emit(event)
         except KeyboardInterrupt:
             self.stopped = True  # the stop was for the run that waits, which will find it
 
@@ -326,7 +240,7 @@ class Controller:
             reply |= {"ok": True, **self._answer_to(str(request.get("kind")), request)}
         except Exception as error:  # whatever it is, the page waits for an answer
             reply |= {"ok": False, "error": describe(error)}
-        _emit(reply)
+        emit(reply)
 
     def _answer_to(self, kind: str, request: Request) -> dict[str, Any]:
         if kind == "restore":
@@ -365,13 +279,13 @@ class Controller:
         graph = get_default_graph() if self.model is None else self.model.graph
         trained = graph if self.running else None
         outcome = self.prompt.execute(code, self.namespace, trained)
-        _figures.finish()
+        figures.finish()
         return outcome
 
     def _save_import(self) -> None:
         """Send a checkpoint with the weights that were imported."""
         if self.model is None and self.restored is not None:
-            _emit_checkpoint(self.restored.checkpoint)
+            emit_checkpoint(self.restored.checkpoint)
         elif self.record is not None:
             self.record.flush(always=True)
 
@@ -384,7 +298,7 @@ class Controller:
 
     def emit_graph(self) -> None:
         """Send the graph of a training step to the page."""
-        _emit({"kind": "graph", **graph(self._trained())})
+        emit({"kind": "graph", **graph(self._trained())})
 
 
 def _set_devices(count: int | None) -> None:
@@ -394,53 +308,12 @@ def _set_devices(count: int | None) -> None:
         registry.set_logical_devices(cpu=count, gpu=count if registry.gpu_adapters() else None)
 
 
-def _emit(event: Event) -> None:
-    """Send an event, after everything that was printed before it."""
-    _send_output()
-    host.emit(event)
-
-
-_streams = {kind: Stream(kind, host.emit) for kind in ("stdout", "stderr")}
-
-
-def _print(text: str) -> None:
-    _streams["stdout"].write(text)
-
-
-def _print_error(text: str) -> None:
-    _send_output()  # of the other stream first
-    _streams["stderr"].write(text)
-
-
-_figures = FigureLimit(lambda figure: _emit({"kind": "figure", "figure": figure}), _print)
-
-
-def _send_output() -> None:
-    # Not sys.stdout, which the program may have closed or replaced.
-    for stream in _streams.values():
-        stream.send()
-
-
-def _emit_checkpoint(checkpoint: Checkpoint) -> None:
-    _emit({"kind": "checkpoint", "bytes": checkpoint.encode(), **checkpoint.info()})
-
-
-def _emit_findings(findings: Sequence[Finding], lost: bool) -> None:
-    described = [finding.as_dict() for finding in findings]
-    _emit({"kind": "doctor", "findings": described, "lost": lost})
-
-
-def _joined(pair: host.Request) -> Request:
-    request, payload = pair
-    return request if payload is None else {**request, "payload": payload}
-
-
 controller = Controller()
 
 
 def main() -> None:
     """Take over output streams, hooks and the data source. The worker calls this once."""
-    sys.stdout, sys.stderr = _streams["stdout"], _streams["stderr"]
+    sys.stdout, sys.stderr = streams["stdout"], streams["stderr"]
     set_hooks(controller.hooks)
     host.expect_interrupts(lambda: controller.prompt.busy or host.stop_requested())
     host.emit(choices())
@@ -454,7 +327,7 @@ def main() -> None:
 def handle_pending() -> None:
     """Serve every request in the mailbox. The worker calls this while Python is idle."""
     while (pair := host.poll_mailbox()) is not None:
-        controller.serve(_joined(pair))
+        controller.serve(joined(pair))
 
 
 __all__ = ["Controller", "handle_pending", "main"]

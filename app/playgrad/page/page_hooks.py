@@ -1,0 +1,112 @@
+"""How a training, or a session, of the user's program communicates with the page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.devices import _browser as host
+from playgrad.page.sending import emit, figures, send_output
+from playgrad.runtime.hooks import Event, Hooks, Request
+from playgrad.runtime.trace import Trace
+
+if TYPE_CHECKING:
+    from playgrad.page.controller import Controller
+
+_OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
+"""Events of a training that are not sent for one that the prompt begins: the page shows the run."""
+
+
+class PageHooks(Hooks):
+    """Hooks by which training communicates with the page."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self._received: list[Request] = []  # by `wait`
+
+    def emit(self, event: Event) -> None:
+        if not (self.controller.prompt.busy and event["kind"] in _OF_A_RUN):
+            emit(event)
+
+    def before_training(self) -> None:
+        self.controller.prompt.check_training()
+
+    def figure(self, figure: dict[str, Any]) -> bool:
+        figures.show(figure)
+        return True
+
+    def preparing(self, program: Program, policy: Policy) -> None:
+        controller = self.controller
+        if controller.running and controller.model is None and not controller.prompt.busy:
+            controller.graphs.add(program, policy)
+
+    def ran(self, session: Any, program: Program, feeds: Mapping[str, Any]) -> None:
+        controller = self.controller
+        if controller.running and controller.model is None and not controller.prompt.busy:
+            controller.runs.add(session, program, feeds)
+
+    def closing(self, session: Any) -> None:
+        if self.controller.running and self.controller.model is None:
+            self.controller.runs.keep_variables(session)
+
+    def fitting(self, model: Any) -> None:
+        self.controller.model = model
+        if self.controller.prompt.busy:
+            return
+        if self.controller.lab is not None:
+            emit(self.controller.lab.fitting(model))
+        self.controller.emit_graph()
+
+    def new_trace(self) -> Trace | None:
+        lab = self.controller.lab
+        return None if lab is None or self.controller.prompt.busy else lab.new_trace()
+
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        lab = self.controller.lab
+        report = None if lab is None else lab.report(trace, steps, seconds)
+        if report is not None:
+            emit(report)
+
+    def poll(self) -> list[Request]:
+        send_output()
+        if self.controller.prompt.busy:
+            return []  # requests are for the run, and wait for the end of the prompt
+        requests, self._received = self._received, []
+        while (pair := host.poll_mailbox()) is not None:
+            requests.append(joined(pair))
+        return requests
+
+    def wait(self, timeout: float) -> None:
+        if self.controller.prompt.busy:
+            return
+        pair = host.wait_mailbox(timeout)
+        if pair is not None:
+            self._received.append(joined(pair))
+
+    def stopped(self) -> bool:
+        return host.stop_requested()
+
+    def interrupts(self) -> bool:
+        """Return whether a stop should end the program's work outside of training.
+
+        The interrupt that Python itself gets with a stop is lost if it arrives where an exception
+        is dropped, as in a destructor. The stop flag stays.
+        """
+        if not self.controller.interruptible or not host.stop_requested():
+            return False
+        # Within `except KeyboardInterrupt` the program has heard of it.
+        return not isinstance(sys.exc_info()[1], KeyboardInterrupt)
+
+    def interrupted(self) -> None:
+        self.controller.interruptible = False
+
+    def serve(self, request: Request) -> None:
+        self.controller.serve(request)
+
+
+def joined(pair: host.Request) -> Request:
+    request, payload = pair
+    return request if payload is None else {**request, "payload": payload}

@@ -35,6 +35,7 @@ _CHROMIUM_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--use-fake-device-for-media-stream",  # a camera, which a page sees once it has the permission
 )
 # The software adapter everywhere, so that results do not depend on the machine's GPU.
 _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")

@@ -265,3 +265,74 @@ def test_what_cannot_be_used_says_why(visitor: Playground, tmp_path: Path) -> No
     visitor.page.keyboard.press("Escape")
     expect(visitor.at("data-drawer")).to_have_count(0)
     expect(visitor.page.locator("[data-testid=editor] .cm-content")).to_contain_text("nowhere")
+
+
+def test_frames_of_a_camera_are_recorded_by_class(visitor: Playground) -> None:
+    """Held by pointer or key, a button records; what was recorded is what the program gets."""
+    visitor.context.grant_permissions(["camera"])
+    visitor.at("data-open").click()
+    visitor.at("data-camera").click()
+    visitor.at("data-camera-begin").click()
+    expect(visitor.page.locator(".data-video")).to_have_js_property("videoWidth", 640)
+    records = visitor.at("data-record")
+    counts = visitor.page.locator(".data-recorders li > .hint")
+    for number, least in ((0, 8), (1, 5)):
+        records.nth(number).focus()
+        visitor.page.keyboard.down("Space")
+        seen = counts.nth(number)
+        visitor.wait(lambda seen=seen, least=least: int(seen.inner_text().split()[0]) >= least)  # type: ignore[misc]
+        visitor.page.keyboard.up("Space")
+    recorded = [int(text.split()[0]) for text in counts.all_inner_texts()]
+    shown = int(visitor.text("data-train")) + int(visitor.text("data-test"))
+    assert shown == sum(recorded)
+    visitor.at("data-name").fill("camera")
+    visitor.at("data-use").click()
+    output = visitor.finish(
+        """
+import numpy as np
+import playgrad as pg
+(x, y), (x_test, y_test) = pg.data.load("camera")
+images = np.concatenate([x, x_test])
+print(np.bincount(np.concatenate([y, y_test])).tolist(), images.shape[1:])
+red, green, blue = images.mean(axis=(0, 1, 2))
+print(bool(green > 2 * max(red, blue)), bool(images.std(axis=0).max() > 0.1 * images.max()))
+"""
+    )
+    assert output.split("\n")[:2] == [f"{recorded} (32, 32, 3)", "True True"]
+
+
+def test_points_drawn_by_hand_are_separated(visitor: Playground) -> None:
+    visitor.at("data-open").click()
+    visitor.at("data-points").click()
+    plane, mouse = visitor.at("data-plane"), visitor.page.mouse
+    for number, x in enumerate((-0.6, 0.6)):
+        visitor.at("data-point-class").nth(number).click()
+        box = plane.bounding_box()
+        assert box
+        for y in (0.8, -0.8):
+            place = box["width"] * (x + 1) / 2, box["height"] * (1 - y) / 2
+            mouse.move(box["x"] + place[0], box["y"] + place[1], steps=30)
+            mouse.down()
+        mouse.up()
+    plane.focus()
+    for key in ("ArrowRight", "Enter", "Backspace", "ArrowUp", "Enter"):
+        plane.press(key)
+    count = int(visitor.text("data-train")) + int(visitor.text("data-test"))
+    assert count > 20
+    visitor.at("data-name").fill("points")
+    visitor.at("data-begin").click()
+    visitor.choose_device("cpu")
+    visitor.finish()
+    assert visitor.number("test-accuracy") > 95
+    expect(visitor.at("boundary")).to_be_visible()
+    output = visitor.finish(
+        """
+import numpy as np
+import playgrad as pg
+(x, y), (x_test, y_test) = pg.data.load("points")
+x, y = np.concatenate([x, x_test]), np.concatenate([y, y_test])
+print(len(x), [round(float(np.median(x[y == each][:, 0])), 2) for each in (0, 1)])
+print((100 * x[np.abs(x[:, 0]) < 0.5]).round().tolist())
+"""
+    )
+    assert output.split("\n")[:2] == [f"{count} [-0.6, 0.6]", "[[5.0, 5.0]]"]

@@ -81,6 +81,18 @@ def test_cards_show_the_program(blocks: Playground) -> None:
     expect(blocks.at("training-card").get_by_label("Batch size", exact=True)).to_have_value("64")
 
 
+def test_each_card_says_what_it_is(blocks: Playground) -> None:
+    cards = [card(blocks, number) for number in range(4)]
+    for each in [*cards, blocks.at("data-card"), blocks.at("training-card")]:
+        question = each.get_by_role("button", name=re.compile("^What is"))
+        question.click()
+        expect(each.locator(".block-about")).to_have_text(re.compile(r"^[A-Z].{20,}\.$"))
+        question.click()
+        expect(each.locator(".block-about")).to_have_count(0)
+    card(blocks, 1).get_by_role("button", name="What is Flatten?").click()
+    expect(card(blocks, 1).locator(".block-about")).to_contain_text("one")
+
+
 def test_a_field_rewrites_its_literal_and_undo_restores_it(blocks: Playground) -> None:
     before = code(blocks)
     card(blocks, 2).get_by_label("Units: more").click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,32 @@ def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(chromium: Browser, ser
         answer = visitor.at("status-sentence")
         expect(answer).to_contain_text("There is still no GPU", timeout=PATIENCE_MS)
         assert box_of(visitor, ".status-sentence")["width"] > 300
+
+
+def test_a_wide_screen_has_everything_side_by_side(playground: Playground) -> None:
+    """From 2560 pixels: blocks beside code, the graph beside the other panels, and larger type."""
+    page, before = playground.page, playground.page.viewport_size
+    assert before
+    small = box_of(playground, ".header"), box_of(playground, ".cm-activeLine")
+    assert small[0]["height"] == 44
+    expect(playground.at("blocks-tab")).to_be_visible()
+    try:
+        page.set_viewport_size({"width": 2560, "height": 1440})
+        expect(playground.at("blocks-tab")).to_have_count(0)
+        expect(playground.at("block").first).to_be_visible(timeout=PATIENCE_MS)
+        expect(playground.at("tab-graph")).to_have_count(0)
+        parts = ["#network-blocks", "#network-code", ".curves", ".panel.graph"]
+        boxes = [box_of(playground, part) for part in parts]
+        for left, right in pairwise(boxes):
+            assert left["right"] <= right["x"] + 1
+        assert all(box["width"] > 380 for box in boxes)
+        assert boxes[-1]["right"] > 2520
+        assert page.evaluate("document.documentElement.scrollWidth") <= 2560
+        for was, selector in zip(small, (".header", ".cm-activeLine"), strict=True):
+            grown = box_of(playground, selector)["height"] / was["height"]
+            assert grown == pytest.approx(1.2, abs=0.02), selector
+    finally:
+        page.set_viewport_size(before)
 
 
 def test_another_example_shows_nothing_of_the_run_before(playground: Playground) -> None:

@@ -15,7 +15,7 @@ import { lazy } from "./lazy.js";
 import { SymbolRow } from "./symbol-row.js";
 
 /** From this width, in CSS pixels, blocks and code stand side by side. */
-const WIDE = 900;
+const WIDE = 780;
 
 const VIEWS = /** @type {const} */ (["blocks", "code"]);
 

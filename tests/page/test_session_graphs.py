@@ -87,8 +87,8 @@ def test_values_are_those_of_the_last_feeds_and_variables(page: PythonSide) -> N
     assert numbers(asked(page, "w")) == [4, 5]  # the session is closed
     assert numbers(asked(page, "y")) == [14]
     assert numbers(asked(page, "w", "gradient")) == [1, 2]
-    reply = page.ask("node_kernel", name="y")
-    assert reply["node_kernel"]["problem"]["code"] == "no_run"
+    kernel = page.ask("node_kernel", name="y")["node_kernel"]["kernel"]
+    assert kernel["device"] == "cpu:0"
 
 
 def test_a_node_has_the_feeds_of_the_last_run_that_computes_it(page: PythonSide) -> None:
@@ -110,6 +110,46 @@ def test_feeds_of_many_megabytes_are_not_kept(page: PythonSide) -> None:
     assert numbers(asked(page, "other")) == [6, 6, 6, 6]  # with what was fed before
     assert page.run(SHAPES.partition("session.run(")[0] + large) == "done"
     assert asked(page, "other")["problem"] == {"code": "needs_feed", "values": {"name": "x"}}
+
+
+@pytest.mark.parametrize("ends", ["", "session.close()\n"])
+def test_a_run_is_repeated_and_undone(page: PythonSide, ends: str) -> None:
+    program = """\
+import playgrad as pg
+
+x = pg.placeholder("float32", (None, 2), name="x")
+w = pg.Variable([[1.0], [2.0]], name="w")
+loss = pg.reduce_mean(pg.square(pg.matmul(x, w, name="y")), name="loss")
+update = w.assign_sub(0.1 * pg.gradients(loss, w)[0])
+session = pg.Session(device="cpu")
+for _ in range(3):
+    session.run([loss, update], {x: [[1.0, -1.0], [0.5, 2.0]]})
+session.run(loss, {x: [[1.0, 1.0]]})
+"""
+    assert page.run(program + ends) == "done"
+    before = numbers(asked(page, "w"))
+    step = page.ask("operations")["operations"]
+    operations = {each["name"]: each for each in step["operations"]}
+    y = np.array([[1, -1], [0.5, 2]]) @ np.array(before)
+    (output,) = operations["y"]["outputs"]
+    assert output["shape"] == [2, 1]
+    assert output["statistics"]["max"] == pytest.approx(y.max(), rel=1e-5)
+    assert "assign_sub" in operations  # of the run with the most operations, not the last one
+    for place, operation in enumerate(step["operations"]):
+        assert place in operation["ready"]
+    execution = page.ask("execution", apart=False)["execution"]
+    assert {"y", "loss"} <= {name for event in execution["events"] for name in event["nodes"]}
+    took = sum(event["end"] - event["start"] for event in execution["events"])
+    assert 0 < took <= execution["duration"]
+    assert numbers(asked(page, "w")) == before
+
+
+def test_what_several_graphs_have_run_is_repeated_in_its_scope(page: PythonSide) -> None:
+    assert page.run(TWO.replace("pg.constant([1.0]", "pg.Variable([1.0]")) == "done"
+    step = page.ask("operations")["operations"]
+    assert {each["name"].partition("/")[0] for each in step["operations"]} == {"graph_1"}
+    assert page.run("print(1)") == "done"
+    assert page.ask("operations")["error"]["message"].startswith("there is no trained model")
 
 
 def test_a_query_searches_all_graphs(page: PythonSide) -> None:

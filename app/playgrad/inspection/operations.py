@@ -7,7 +7,7 @@ segment, in the order of its segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from playgrad.runtime.tasks import Task
 from playgrad.runtime.transport import LocalTransport
 
 Array = np.ndarray[Any, Any]
+NO_FEEDS: Mapping[Tensor, Array] = {}
 
 
 @dataclass(frozen=True)
@@ -79,19 +80,22 @@ class StepSight:
     passes: tuple[PassReport, ...]
 
 
-def step_operations(session: Session, targets: Sequence[Node]) -> StepSight:
-    """Run ``targets`` once on copies of the variables of ``session``, and describe the operations.
+def step_operations(
+    session: Session, fetches: Sequence[Node | Tensor], feed_dict: Mapping[Tensor, Array] = NO_FEEDS
+) -> StepSight:
+    """Run ``fetches`` once on copies of the variables of ``session``, and describe the operations.
 
-    The next run of ``targets`` computes the same numbers, up to rounding on a GPU.
+    The next run of ``fetches`` computes the same numbers, up to rounding on a GPU.
 
     Raises:
-        FeedError: the step has a placeholder, whose value only the program knows.
+        FeedError: a placeholder is not fed.
     """
     with session.lock:
-        runnable = session.compiled(list(targets))
+        runnable = session.compiled(list(fetches), feed_dict)
         assert runnable is not None
-        operations = _DryRun(session, runnable).run()
-        return StepSight(tuple(operations), tuple(session.passes(list(targets))))
+        fed = {tensor.name: array for tensor, array in feed_dict.items()}
+        operations = _DryRun(session, runnable, fed).run()
+        return StepSight(tuple(operations), tuple(session.passes(list(fetches), feed_dict)))
 
 
 @dataclass
@@ -108,8 +112,9 @@ class _Taken:
 class _DryRun:
     """The operations of a program as tasks of their own, and what happens to them."""
 
-    def __init__(self, session: Session, runnable: Runnable) -> None:
+    def __init__(self, session: Session, runnable: Runnable, fed: Mapping[str, Array]) -> None:
         self._session = session
+        self._fed = fed
         self._runnable = runnable
         compiled = runnable.compiled
         self._table = task_table(compiled.order, {})
@@ -131,6 +136,8 @@ class _DryRun:
 
     def run(self) -> list[Operation]:
         tensors = self._values.tensors
+        for name, tensor in self._runnable.compiled.program.feeds.items():
+            tensors[tensor] = self._fed[name]
         for node in self._runnable.compiled.order:
             if node.op.name == "constant":
                 tensors[node.outputs[0]] = node.attrs["value"]

@@ -25,6 +25,7 @@ from playgrad.io.kept_files import set_kept_files
 from playgrad.page.answers import ANSWERS, graph
 from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
+from playgrad.page.execution import measured_run
 from playgrad.page.faults import FILE, describe
 from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
@@ -33,6 +34,7 @@ from playgrad.page.model_file import model_file
 from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
 from playgrad.page.onnx_archive import onnx_archive
+from playgrad.page.operations_view import run_operations_view
 from playgrad.page.page_hooks import PageHooks, joined
 from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
@@ -135,6 +137,18 @@ class Controller:
         emit({"kind": "status", "state": state})
         if self.inspector is not None:
             self.inspector.conclude()
+
+    def _repeated(self, kind: str, apart: bool) -> dict[str, Any]:
+        """Repeat the largest run of the program's sessions, to measure or to look at it."""
+        if not self.graphs.programs:
+            self._trained()  # says that there is nothing
+        session, run = self.runs.largest()
+        graphs = [program.graph for program in self.graphs.programs]
+        several = len(graphs) > 1
+        scope = f"graph_{graphs.index(run.program.graph) + 1}/" if several else ""
+        if kind == "execution":
+            return {"execution": measured_run(session, run, scope, apart)}
+        return {"operations": run_operations_view(session, run, scope)}
 
     def _has_trained(self) -> bool:
         return self.record is not None and self.record.has_fits
@@ -266,6 +280,8 @@ class Controller:
             return {"bench": self.bench.answer(looked, self.graphs.programs, request)}
         if kind == "node_find":
             return {"nodes": self.nodes.find(looked, self.graphs.programs, request)}
+        if kind in ("execution", "operations") and looked is None:
+            return self._repeated(str(kind), bool(request.get("apart")))
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
         answer = answer_about(kind, self._trained(), request)

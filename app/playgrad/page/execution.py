@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from playgrad.errors import GraphError
+from playgrad.page.session_runs import SessionRun
 from playgrad.page.trace_events import event_views
+from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 
 MOST_EVENTS = 4000
@@ -31,13 +33,23 @@ def measured_step(model: Any, apart: bool) -> dict[str, Any]:
     return described(traced.trace)
 
 
-def described(trace: Trace) -> dict[str, Any]:
-    """Return a trace as plain data for the page."""
+def measured_run(session: Session, run: SessionRun, scope: str, apart: bool) -> dict[str, Any]:
+    """Repeat a run of a session, undo it, and return when each operation ran."""
+    traced = session.trace(run.fetches, run.feeds, undo=True, apart=apart)
+    return described(traced.trace, scope)
+
+
+def described(trace: Trace, scope: str = "") -> dict[str, Any]:
+    """Return a trace as plain data for the page.
+
+    Args:
+        scope: that of the graph in the drawing of several.
+    """
     events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
     return {
         "duration": 1000 * trace.seconds,
         "events": [
-            {**view, "nodes": list(event.nodes), "kernel": event.kernel}
+            {**view, "nodes": [scope + name for name in event.nodes], "kernel": event.kernel}
             for view, event in zip(event_views(events), events, strict=True)
         ],
         "left_out": len(trace.events) - len(events),

@@ -7,6 +7,8 @@ from typing import Any
 
 from playgrad.errors import GraphError
 from playgrad.inspection.operations import Operation, StepSight, TensorSight, step_operations
+from playgrad.page.session_runs import SessionRun
+from playgrad.runtime.session import Session
 
 MOST_OPERATIONS = 2000
 """The most operations that the page shows, the first ones."""
@@ -28,11 +30,20 @@ def operations_view(model: Any) -> View:
     return described(step_operations(model.session, model.training_targets))
 
 
-def described(sight: StepSight) -> View:
-    """Return a step as plain data for the page."""
+def run_operations_view(session: Session, run: SessionRun, scope: str) -> View:
+    """Repeat a run of a session on copies of its variables, and return what happened."""
+    return described(step_operations(session, run.fetches, run.feeds), scope)
+
+
+def described(sight: StepSight, scope: str = "") -> View:
+    """Return a step as plain data for the page.
+
+    Args:
+        scope: that of the graph in the drawing of several.
+    """
     shown = sight.operations[:MOST_OPERATIONS]
     return {
-        "operations": [_operation(each) for each in shown],
+        "operations": [_operation(each, scope) for each in shown],
         "left_out": len(sight.operations) - len(shown),
         "passes": [
             {"name": each.name, "before": each.before, "after": each.after} for each in sight.passes
@@ -40,12 +51,12 @@ def described(sight: StepSight) -> View:
     }
 
 
-def _operation(operation: Operation) -> View:
+def _operation(operation: Operation, scope: str) -> View:
     return {
-        "name": operation.name,
+        "name": scope + operation.name,
         "op": operation.op,
         "device": operation.device,
-        "members": list(operation.members),
+        "members": [scope + name for name in operation.members],
         "waits_for": len(operation.waits_for),
         "ready": [place for place in operation.ready if place < MOST_OPERATIONS],
         "released": [list(each) for each in operation.released if each[0] < MOST_OPERATIONS],

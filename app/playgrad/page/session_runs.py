@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from playgrad.compiler.program import Program
 from playgrad.dtypes import dtype
-from playgrad.errors import PlaygradError
+from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.problem import Unavailable
@@ -37,12 +37,18 @@ class SessionRun:
     def feeds(self) -> dict[Tensor, Array]:
         return {tensor: self.arrays[name] for name, tensor in self.program.feeds.items()}
 
+    @property
+    def fetches(self) -> list[Tensor | Node]:
+        return [*self.program.fetches, *self.program.targets]
+
 
 class ClosedSession:
     """The variables of a session as they were when it was closed."""
 
-    def __init__(self, values: dict[Tensor, Array]) -> None:
+    def __init__(self, graph: Graph, device: str, values: dict[Tensor, Array]) -> None:
+        self._graph, self._device = graph, device
         self._values = values
+        self._again: Session | None = None
 
     def values(self, variables: Sequence[Tensor]) -> list[Array]:
         """Return the last values of variables.
@@ -55,8 +61,20 @@ class ClosedSession:
         return [self._values[variable] for variable in variables]
 
     def run(self, fetches: Any, feeds: Any) -> Any:
-        """Raise Unavailable: a closed session runs nothing."""
-        raise Unavailable("no_session")
+        """Return the values of ``fetches``, as the session would have."""
+        return self.again().run(fetches, feeds)
+
+    def again(self) -> Session:
+        """Return a session with these variables on the same device, to repeat runs."""
+        if self._again is None or self._again.closed:
+            self._again = Session(self._graph, self._device)
+            self._again.assign(self._values)
+        return self._again
+
+    def close(self) -> None:
+        """Free what `again` needed."""
+        if self._again is not None and not self._again.closed:
+            self._again.close()
 
 
 class SessionRuns:
@@ -83,9 +101,9 @@ class SessionRuns:
             try:
                 variables = session.assigned_variables(graph)
                 size = sum(_bytes_of(variable) for variable in variables)
-                if variables and size <= MOST_BYTES:
+                if size <= MOST_BYTES:
                     values = dict(zip(variables, session.values(variables), strict=True))
-                    self._closed[graph] = ClosedSession(values)
+                    self._closed[graph] = ClosedSession(graph, session.device, values)
             except PlaygradError:
                 return  # its device was lost, or it is closed because of an error
 
@@ -97,16 +115,40 @@ class SessionRuns:
         """Return what runs of ``graph`` were fed, the last one first."""
         return [run.feeds for run in reversed(self._runs.get(graph, {}).values())]
 
-    def run_of(self, node: Node) -> tuple[Session, SessionRun] | None:
-        """Return the last run with ``node`` of a session that is still open."""
+    def runs_of(self, node: Node) -> Iterator[tuple[Session, SessionRun]]:
+        """Yield the runs that need ``node``, the last one first, with sessions to repeat them."""
         for run in reversed(self._runs.get(node.graph, {}).values()):
-            session = run.session()
-            if session is not None and not session.closed and node in run.program.order():
+            if node in run.program.order() and (session := self._session_of(run)) is not None:
+                yield session, run
+
+    def largest(self) -> tuple[Session, SessionRun]:
+        """Return the run with the most operations, and a session that can repeat it.
+
+        Raises:
+            GraphError: there is none.
+        """
+        runs = [run for runs in self._runs.values() for run in reversed(runs.values())]
+        runs.sort(key=lambda run: -len(run.program.order()))
+        for run in runs:
+            if (session := self._session_of(run)) is not None:
                 return session, run
-        return None
+        raise GraphError(
+            "no run of this program can be repeated: its feeds or variables are too large to be "
+            "kept.",
+            hint="Leave the session open.",
+        )
+
+    def _session_of(self, run: SessionRun) -> Session | None:
+        session = run.session()
+        if session is not None and not session.closed:
+            return session
+        closed = self._closed.get(run.program.graph)
+        return None if closed is None else closed.again()
 
     def clear(self) -> None:
         """Forget all runs."""
+        for closed in self._closed.values():
+            closed.close()
         self._runs.clear()
         self._closed.clear()
 

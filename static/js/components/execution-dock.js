@@ -17,14 +17,15 @@ export function ExecutionDock() {
   useEffect(graphChanged, [store.graph.value]);
   useEffect(takeSteps, [store.operationSteps.value, store.liveModel.value, store.graph.value, asking.value]);
   if (!store.graph.value) return null;
-  const canMeasure = store.hasModel.value && !measuring.value;
+  // Of a program that trains no model, a run of its sessions is repeated once it has ended.
+  const canLook = store.hasModel.value || (store.graph.value.name === "session" && !store.active.value);
   return html`
     <div class="execution" data-testid="execution">
       <div class="execution-head">
         <h3>${words.title}</h3>
-        <button type="button" class="button quiet small" data-testid="measure-step" disabled=${!canMeasure}
+        <button type="button" class="button quiet small" data-testid="measure-step" disabled=${!canLook || measuring.value}
           title=${words.about} onClick=${measure}>${measuring.value ? words.measuring : measured.value ? words.again : words.measure}</button>
-        <button type="button" class="button quiet small" data-testid="look-at-operations" disabled=${!store.hasModel.value || asking.value}
+        <button type="button" class="button quiet small" data-testid="look-at-operations" disabled=${!canLook || asking.value}
           title=${t().operations.about} onClick=${look}>${asking.value ? t().operations.asking : t().operations.title}</button>
         <label class="toggle" title=${words.apartAbout}>
           <input type="checkbox" data-testid="timeline-apart" checked=${apart.value}

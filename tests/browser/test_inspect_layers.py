@@ -157,6 +157,16 @@ def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playgro
     playground.finish(PROGRAM)
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
     open_sample(playground, 2)
+    number, title = playground.at("sample-number"), playground.at("inspect-sample").locator("h3")
+    expect(number).to_have_value("2")
+    for text, shown in (
+        ("1e6", r"sample (\d+) of \1$"),
+        ("", r"sample (\d+) of \1$"),
+        ("2", r"sample 2 "),
+    ):
+        number.fill(text)
+        number.press("Enter")
+        expect(title).to_have_text(re.compile(shown), timeout=PATIENCE_MS)
     playground.at("layer-dense_1").click()
     field = playground.at("value-2")
     original = field.input_value()

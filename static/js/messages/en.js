@@ -118,6 +118,7 @@ export const en = {
       `${isTest ? "Test" : "Training"} sample ${count(number)} of ${count(all)}`,
     target: "Target", predicted: "Predicted", predictedBefore: "Before the change",
     previous: "Previous", next: "Next",
+    sampleNumber: (/** @type {number} */ count) => `Number of the sample, 1 to ${count}`,
     original: "Original", resetSample: "Undo the edits",
     pixels: "Pixels of the sample",
     pixelHint: "Click a pixel, or go to it with the arrow keys and press Space: it becomes dark or bright. Drag to paint.",

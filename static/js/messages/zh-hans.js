@@ -92,6 +92,7 @@ export const zhHans = {
     sample: (number, all, isTest) => `${isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
     target: "目标", predicted: "预测", predictedBefore: "改变前",
     previous: "上一个", next: "下一个",
+    sampleNumber: (count) => `样本编号，1 到 ${count}`,
     original: "原样本", resetSample: "撤销修改",
     pixels: "样本的像素",
     pixelHint: "点击一个像素，或用方向键移到它并按空格键：它会变暗或变亮。拖动可以涂抹。",

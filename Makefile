@@ -13,7 +13,7 @@ PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 WORKERS ?= 2
 # Tests run side by side, so a product on several threads only waits for them.
-PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile
+PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup setup-test run test nightly bench docs wheel lint checks ruff format mypy imports tsc eslint clean
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from playgrad.graph.graph import Graph
-from tests import survival
+from tests import files, survival
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,8 +43,23 @@ _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Exempt what is there after the collection from the garbage collector.
+
+    It stays until the end, and looking through a million objects again and again takes minutes.
+    """
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     survival.remember_class(items)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=files.in_turn(items))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

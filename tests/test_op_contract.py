@@ -6,7 +6,8 @@ runs on a device, or using it there raises an UnsupportedOpError that names it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,20 @@ from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import InvalidSample, OpDef, lookup
 from playgrad.ops import placeholder
+from tests.sweeps import slow
 
 CASES = cases()
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
 INVALID = invalid_cases()
 GPU = "gpu:0"
 FAMILIES = {"registers": True, "shared": False}
+# Operations of which a kernel depends on the family, other than those that others become.
+PRODUCTS_AND_REDUCTIONS = [
+    *("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "conv2d_transpose", "matmul"),
+    *("log_softmax", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"),
+    *("softmax", "softmax_cross_entropy", "sparse_softmax_cross_entropy", "with_epilogue"),
+    *("conv2d_input_gradient_like",),
+]
 
 each_case = pytest.mark.parametrize("case", CASES, ids=str)
 each_differentiable = pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
@@ -115,12 +124,25 @@ def test_small_results_are_accurate(op: OpDef) -> None:
 # On a GPU, in both families of kernels
 
 
-@pytest.fixture(params=FAMILIES)
-def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
-    """The first GPU, with the kernels of a software adapter and with those of hardware."""
+def identifier(value: Any) -> str:
+    return value.name if isinstance(value, OpDef) else value
+
+
+def in_families(names: Collection[str], often: Collection[str]) -> list[Any]:
+    """Return pairs of op and family: those in ``often`` with both families, the others with that of
+    hardware by night."""
+    ops = [op for op in operations() if op.name in names]
+    cases = [(op, "registers") for op in ops]
+    cases += [(op, "shared") for op in ops if op.name in often]
+    return [*cases, *slow(*((op, "shared") for op in ops if op.name not in often))]
+
+
+@pytest.fixture
+def gpu(family: str) -> Iterator[registry.WebGpuDevice]:
+    """The first GPU, with the kernels of a software adapter or with those of hardware."""
     device = registry.gpu(0)
     target = device.target
-    device.target = Target(FAMILIES[request.param], Limits())
+    device.target = Target(FAMILIES[family], Limits())
     before = device.host.stats()
     yield device
     device.target = target
@@ -131,7 +153,11 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[registry.WebGpuDevice]:
 
 
 @pytest.mark.gpu
-@each_op
+@pytest.mark.parametrize(
+    ("op", "family"),
+    in_families([op.name for op in operations()], PRODUCTS_AND_REDUCTIONS),
+    ids=identifier,
+)
 def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
     check_values(op, cases_of(op), GPU)
 
@@ -156,8 +182,10 @@ def test_gpu_agrees_at_special_values(op: OpDef) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "op", [op for op in operations() if any(c.op is op for c in DIFFERENTIABLE)],
-    ids=lambda op: op.name,
-)  # fmt: skip
+    ("op", "family"),
+    # Gradients consist of operations of which each is checked in both families.
+    in_families({case.op.name for case in DIFFERENTIABLE}, ["log_softmax"]),
+    ids=identifier,
+)
 def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
     check_gradients(op, cases_of(op), GPU)

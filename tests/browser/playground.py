@@ -16,6 +16,7 @@ from tests.browser.routes import close
 
 PATIENCE_MS = 180_000
 """For waits that take seconds on an idle machine, and far longer on a busy one."""
+expect.set_options(timeout=PATIENCE_MS)
 
 GOOD = """
 import numpy as np
@@ -73,6 +74,23 @@ _WEIGHTS = """async () => {
   const { bytes } = await exportModel("safetensors");
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }"""
+
+# Resolves when no element has moved for ten frames, which take longer on a busy machine.
+_AT_REST = """() => new Promise((resolve) => {
+  let before = "", same = 0;
+  const look = () => {
+    const boxes = Array.from(document.querySelectorAll("*"), (each) => {
+      const { x, y, width, height } = each.getBoundingClientRect();
+      return [x, y, width, height].map(Math.round);
+    });
+    const now = JSON.stringify(boxes);
+    same = now === before ? same + 1 : 0;
+    before = now;
+    if (same < 10) requestAnimationFrame(look);
+    else resolve();
+  };
+  look();
+})"""
 
 
 class Playground:
@@ -146,6 +164,11 @@ class Playground:
     def expect_workers(self, *scripts: str) -> None:
         """Wait until only these are left: a browser takes seconds to end a busy worker."""
         self.wait(lambda: self.workers() == sorted(scripts))
+
+    def wait_until_at_rest(self) -> None:
+        """Wait until the layout follows a change, such as another size of the window."""
+        self.page.wait_for_timeout(200)
+        self.page.evaluate(_AT_REST)
 
     # Doing
 

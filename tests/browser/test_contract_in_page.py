@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 DIFFERENTIABLE = {case.op.name for case in cases() if case.differentiable}
-FAMILIES = {"registers": True, "shared": False}
-"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory."""
+CHECKS = {
+    "registers": (True, "values"),
+    "registers-gradients": (True, "gradients"),
+    "shared": (False, "values"),
+    "shared-gradients": (False, "gradients"),
+}
+"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory. Gradients
+consist of operations of which each is checked."""
 
 CHECK = f"""
 import json, traceback
@@ -34,14 +40,15 @@ from playgrad.contract.cases import cases_of
 
 device = registry.gpu(0)
 
-def check(name, is_software):
-    device.target = Target(is_software, Limits())
+def check(name):
+    device.target = Target(IS_SOFTWARE, Limits())
     before = device.host.stats()
     op = lookup(name)
-    on_device.check_values(op, cases_of(op), "gpu:0")
-    if special_values.is_plain(op):
-        special_values.check_special_values(op, "gpu:0")
-    if name in {DIFFERENTIABLE!r}:
+    if WHAT == "values":
+        on_device.check_values(op, cases_of(op), "gpu:0")
+        if special_values.is_plain(op):
+            special_values.check_special_values(op, "gpu:0")
+    elif name in {DIFFERENTIABLE!r}:
         on_device.check_gradients(op, cases_of(op), "gpu:0")
     after = device.host.stats()
     for key in ("buffers", "bytes", "programs"):
@@ -51,7 +58,7 @@ problems = {{}}
 for name in {[op.name for op in operations()]!r}:
     reset_default_graph()
     try:
-        check(name, IS_SOFTWARE)
+        check(name)
     except Exception:
         problems[name] = traceback.format_exc()
     else:
@@ -60,11 +67,12 @@ print(json.dumps(problems))
 """
 
 
-@pytest.fixture(scope="module", params=sweep(FAMILIES, ["registers"]))
+@pytest.fixture(scope="module", params=sweep(CHECKS, ["registers"]))
 def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The failures with a family of kernels, by operation. One run checks all operations: each run
-    has a new interpreter."""
-    result = engine.run(f"IS_SOFTWARE = {FAMILIES[request.param]}\n{CHECK}")
+    """The failures of a check, by operation. One run checks all operations: each run has a new
+    interpreter."""
+    is_software, what = CHECKS[request.param]
+    result = engine.run(f"IS_SOFTWARE, WHAT = {is_software}, {what!r}\n{CHECK}")
     assert result["state"] == "done", result["error"]
     found: dict[str, str] = json.loads(result["stdout"])
     return found
@@ -72,5 +80,5 @@ def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
 
 @pytest.mark.parametrize("op", operations(), ids=lambda op: op.name)
 def test_agrees_with_the_reference(problems: dict[str, str], op: OpDef) -> None:
-    """Check values and gradients of all samples, and that no buffer is left."""
+    """Check values or gradients of all samples, and that no buffer is left."""
     assert not problems[op.name], problems[op.name]

@@ -9,7 +9,7 @@ import pytest
 
 from playgrad import paths
 from tests.browser.hostile_programs import PROGRAMS
-from tests.browser.playground import Playground
+from tests.browser.playground import PATIENCE_MS, Playground
 from tests.sweeps import slow, sweep
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def test_another_tab_opens_beside_it(
 ) -> None:
     suffer(page, PROGRAMS[name])
     other = page.context.new_page()
+    other.set_default_timeout(PATIENCE_MS)
     other.goto(f"{server}/")
-    other.get_by_test_id("run").click(timeout=30_000)
+    other.get_by_test_id("run").click()
     other.close()
     page.runs_well()

@@ -67,11 +67,18 @@ fit(model, 1)
 TRAINING = (
     PROGRAM
     + """
+def tell(epoch, logs):
+    if epoch == 20:
+        print("at work", flush=True)
+
+
 told = []
 for _ in range(2):
-    print("ready", flush=True)
     try:
-        fit(model, 1_000_000, validation_data=(x, y))
+        fit(
+            model, 1_000_000, validation_data=(x, y),
+            callbacks=[nn.LambdaCallback(on_epoch_end=tell)],
+        )
     except pg.DeviceLostError as error:
         told.append(str(error))
     check()
@@ -111,7 +118,7 @@ def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
     """Return the message of the error, and the device that trains afterwards, of both times."""
     engine.begin(TRAINING)
     engine.page.wait_for_timeout(1500)
-    again = "void (globalThis.again = engine.next(({ kind, text }) => text?.includes('ready')))"
+    again = "void (globalThis.again = engine.next(({ kind, text }) => text?.includes('at work')))"
     engine.page.evaluate(again)
     accident(engine)
     engine.page.evaluate("Promise.race([again, engine.end()])")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from playwright.sync_api import Expect
+from playwright.sync_api import expect
 
 from playgrad import data
 from tests.browser.playground import Playground
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-expect = Expect()
-expect.set_options(timeout=60_000)
 
 # The database as the first version of the page made it, with the code of a visitor.
 _OLD_DATABASE = """async () => {

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from playwright.sync_api import Expect
+from playwright.sync_api import expect
 
 import playgrad as pg
 from tests.browser.playground import Playground
@@ -31,8 +31,6 @@ pytestmark = [
 ]
 
 Array = np.ndarray[Any, Any]
-expect = Expect()
-expect.set_options(timeout=120_000)
 
 PREDICT = """
 import json

@@ -154,7 +154,7 @@ def test_the_commands_take_one_row(playground: Playground) -> None:
     assert before
 
     def expect_one_row(width: int) -> None:
-        page.wait_for_timeout(100)
+        playground.wait_until_at_rest()
         assert box_of(playground, ".transport")["height"] == 48, (width, sentence.inner_text())
         for shown in (".status", ".status-sentence", "[data-testid=loss]"):
             box = box_of(playground, shown)
@@ -195,7 +195,7 @@ def test_a_phone_has_two_rows_of_commands_and_numbers(phone: Playground) -> None
     sentence = phone.at("status-sentence")
 
     def expect_two_rows() -> None:
-        phone.wait(lambda: box_of(phone, ".transport")["height"] <= 84, seconds=5)
+        phone.wait(lambda: box_of(phone, ".transport")["height"] <= 84)
         status, step = box_of(phone, ".status"), box_of(phone, "[data-testid=step]")
         numbers = box_of(phone, ".transport > .statistics")
         assert status["y"] < step["bottom"] <= numbers["y"]
@@ -324,13 +324,13 @@ def test_the_graph_fits_a_window_that_changes(playground: Playground) -> None:
 
     try:
         page.set_viewport_size({"width": 1100, "height": 600})
-        page.wait_for_timeout(300)
+        playground.wait_until_at_rest()
         beginning = items.filter(has_text="data").first.text_content()
         assert beginning not in outside()
         page.get_by_role("button", name="Fit to view").first.click()
         assert outside() == []
         page.set_viewport_size({"width": 1500, "height": 900})
-        page.wait_for_timeout(300)
+        playground.wait_until_at_rest()
         assert outside() == []
     finally:
         page.set_viewport_size(before)

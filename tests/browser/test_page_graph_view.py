@@ -167,7 +167,7 @@ def test_the_map_leaves_room(unfolded: Playground) -> None:
     page = unfolded.page
     for width, height in ((1440, 900), (1000, 700), (390, 844), (2560, 1440)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(200)
+        unfolded.wait_until_at_rest()
         small = unfolded.at("graph-minimap").bounding_box()
         legend = page.locator(".graph-legend").bounding_box()
         stage = unfolded.at("graph-view").bounding_box()
@@ -193,5 +193,4 @@ def test_the_map_leaves_room(unfolded: Playground) -> None:
                 or focused["y"] + focused["height"] <= small["y"] + 1
             )
     page.set_viewport_size({"width": 240, "height": 320})
-    page.wait_for_timeout(200)
     expect(unfolded.at("graph-minimap")).to_have_count(0)

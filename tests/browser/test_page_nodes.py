@@ -103,7 +103,7 @@ def test_the_details_cover_nothing_at_any_size(playground: Playground) -> None:
     try:
         for size in ((390, 844), (844, 390), (1000, 700), (1440, 900), (2560, 1440)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
-            page.wait_for_timeout(300)
+            playground.wait_until_at_rest()
             assert page.evaluate(_COVERED) == [], size
     finally:
         page.set_viewport_size(before)

@@ -87,7 +87,7 @@ def test_runs_are_cards_on_a_phone(playground: Playground) -> None:
     try:
         for width in (360, 390, 768):
             page.set_viewport_size({"width": width, "height": 740})
-            page.wait_for_timeout(300)
+            playground.wait_until_at_rest()
             assert page.evaluate(_WIDER) == [], width
             row = page.get_by_role("table").get_by_role("row").nth(1)
             cells = [row.get_by_role("rowheader"), *row.get_by_role("cell").all()]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Expect
+from playwright.sync_api import expect
 
 from tests.browser import sessions
 from tests.browser.playground import PATIENCE_MS, STUBBORN
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Reloads, crashes and closed browsers")]
-
-expect = Expect()
-expect.set_options(timeout=PATIENCE_MS)
 
 # Writes megabytes of code that cannot be compressed.
 EDIT_RANDOM = """async (megabytes) => {
@@ -220,8 +217,9 @@ def test_weights_outlive_runs_that_train_nothing(
     prediction = visit.at("digit-prediction")
     expect(prediction).not_to_have_text("–")
     weights = visit.weights()
-    visit.page.wait_for_timeout(500)  # until the end of the stroke is part of it
-    label = prediction.inner_text()
+    label = ""
+    while label != (label := prediction.inner_text()):
+        visit.page.wait_for_timeout(1000)  # until the end of the stroke is part of it
 
     def still_there() -> None:
         expect(prediction).to_have_text(label)

@@ -120,7 +120,7 @@ def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None
     try:
         for width in (768, 1024, 1280, 1366):
             page.set_viewport_size({"width": width, "height": 768})
-            page.wait_for_timeout(300)
+            desk.wait_until_at_rest()
             bars = page.locator(".digit .probability").evaluate_all(BARS)
             assert len(bars) == 10
             assert max(whole for _, whole, _ in bars) - min(whole for _, whole, _ in bars) < 1

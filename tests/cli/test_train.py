@@ -139,7 +139,7 @@ def test_as_a_process(program: Path) -> None:
         "cpu",
         "--json",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=500)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "the program is done"

@@ -132,7 +132,7 @@ def by_pytorch(path: Path, x: Array) -> list[Array]:
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
     np.savez(folder / "inputs.npz", x)
-    subprocess.run([sys.executable, "-I", RUN, root], check=True, timeout=300)
+    subprocess.run([sys.executable, "-I", RUN, root], check=True, timeout=500)
     *results, _ = np.load(folder / "results.npz").values()
     return results
 

@@ -66,7 +66,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         results = model.predict(inputs[0] if len(inputs) == 1 else inputs)
         np.savez(folder / "expected.npz", *(results if isinstance(results, list) else [results]))
     done = subprocess.run(
-        [sys.executable, "-I", RUN, root], capture_output=True, text=True, timeout=300
+        [sys.executable, "-I", RUN, root], capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -96,7 +96,7 @@ def test_linters_accept_the_programs(programs: Path) -> None:
             [*ruff, *command, "--isolated", "--line-length", "88", programs],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=500,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -46,10 +46,10 @@ def test_the_script_needs_numpy_alone(tmp_path: Path) -> None:
     model.export(tmp_path / "digits.py")
     np.save(tmp_path / "inputs.npy", x)
     command = [sys.executable, "-I", "-c", ALONE, "digits.py", "inputs.npy", "outputs.npy"]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=500)
     result = np.load(tmp_path / "outputs.npy")
     np.testing.assert_allclose(result, model.predict(x), rtol=1e-5, atol=1e-5)
-    told = subprocess.run(command[:-2], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    told = subprocess.run(command[:-2], cwd=tmp_path, capture_output=True, text=True, timeout=500)
     assert told.returncode == 1
     assert "usage: python digits.py inputs.npy outputs.npy" in told.stderr
 

@@ -65,7 +65,7 @@ def results() -> dict[str, Any]:
         input=json.dumps([sample for _, sample in work]),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr
     names = [name for name, _ in work]

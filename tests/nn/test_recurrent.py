@@ -213,7 +213,7 @@ def test_bidirectional_merges_two_directions(mode: str | None) -> None:
     np.testing.assert_allclose(states[2], back[:, -1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", SLOWLY)
 def test_stateful_layers_go_on_where_the_last_batch_ended(device: str) -> None:
     def model(stateful: bool, steps: int) -> pg.Sequential:
         made = pg.Sequential(

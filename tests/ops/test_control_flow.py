@@ -11,6 +11,7 @@ import torch
 import playgrad as pg
 from playgrad.errors import DTypeError, GraphError, ShapeError, UnsupportedOpError
 from playgrad.graph.serialize import graph_from_json, graph_to_json
+from tests.sweeps import slow
 
 X = np.random.default_rng(0).uniform(-1, 1, (5, 2, 3)).astype(np.float32)
 W = np.random.default_rng(1).uniform(-1, 1, (3, 3)).astype(np.float32)
@@ -93,7 +94,7 @@ def test_each_iteration_draws_other_numbers() -> None:
         assert len(np.unique(rows, axis=0)) == len(rows)
 
 
-@on_both
+@pytest.mark.parametrize("device", ["cpu", *slow("gpu")])
 def test_a_recurrent_cell_learns(device: str) -> None:
     """The sign of the sum of a sequence, from the last state of a cell."""
     random = np.random.default_rng(2)

@@ -107,7 +107,7 @@ def blocks() -> dict[str, Any]:
         input=json.dumps(texts),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=500,
         check=True,
     )
     answer: dict[str, Any] = json.loads(result.stdout)

@@ -45,7 +45,7 @@ def translated(programs: list[str]) -> list[Translated]:
         input=given,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=500,
     )
     assert result.returncode == 0, result.stderr
     return [

@@ -23,7 +23,7 @@ def read(images: NDArray[np.float32], folder: Path) -> NDArray[np.float64]:
     node = shutil.which("node")
     assert node, "these tests need Node.js 20 or newer"
     command = [node, str(SIDE), str(digits.WEIGHTS), str(file)]
-    answer = subprocess.run(command, capture_output=True, check=True, timeout=300)
+    answer = subprocess.run(command, capture_output=True, check=True, timeout=500)
     return np.array(json.loads(answer.stdout))
 
 

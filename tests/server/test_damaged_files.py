@@ -152,7 +152,9 @@ def test_file_cut_while_it_is_sent_ends_the_connection(var: Path, tmp_path: Path
             while part := connection.recv(1 << 20):
                 received += len(part)
         assert received < len(content)
-        request = b"GET /data/mnist/train-images HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        assert int(served.ask(request, timeout=2).split()[1]) == 503
+        request = (
+            b"GET /data/mnist/train-images HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        assert int(served.ask(request).split()[1]) == 503
         assert "Traceback" not in served.log()
         assert "train-images-idx3-ubyte is damaged" in served.log()

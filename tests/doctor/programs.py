@@ -256,6 +256,18 @@ ILL_TOO = {
     "rate-low: a schedule": _rated(
         "pg.optim.Adam(pg.optim.ExponentialDecay(0.000001, 100, 0.9))", "adam"
     ),
+    "rate-low: on a way that bends": Ill(
+        """\
+(x, y), new = pg.data.spiral(500, noise=0.03, seed=0, ratio=0.8)
+model = pg.Sequential([nn.Dense(16, "relu"), nn.Dense(16, "relu"), nn.Dense(2)])
+loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(pg.optim.Adam(0.000001), loss)  # ill
+model.fit(x, y, batch_size=100, epochs=45, verbose=0, validation_data=new)
+""",
+        "adam",
+        "set-rate",
+        0.97,  # the edit leads to the usual rates, of which this task needs the largest
+    ),
     "rate-high: a schedule": _rated("pg.optim.Adam(pg.optim.CosineDecay(1.0, 300))", "adam"),
     "shuffled: by an order": Ill(
         """\

@@ -152,6 +152,25 @@ def test_what_several_graphs_have_run_is_repeated_in_its_scope(page: PythonSide)
     assert page.ask("operations")["error"]["message"].startswith("there is no trained model")
 
 
+def test_each_closed_session_leaves_its_own_variables(page: PythonSide) -> None:
+    program = """\
+import playgrad as pg
+
+for start in (1.0, 5.0):
+    with pg.Graph().as_default(), pg.Session(device="cpu") as session:
+        w = pg.Variable([start], name="w")
+        for _ in range(3):
+            session.run(w.assign_add([10.0]))
+"""
+    assert page.run(program) == "done"
+    assert numbers(asked(page, "graph_1/w")) == [31]
+    assert numbers(asked(page, "graph_2/w")) == [35]
+    many = ", ".join(map(str, range(40)))
+    assert page.run(program.replace("1.0, 5.0", many)) == "done"
+    assert numbers(asked(page, "graph_8/w")) == [69]  # only the last graphs are kept
+    assert len(page.module.controller.runs) == 8
+
+
 def test_a_query_searches_all_graphs(page: PythonSide) -> None:
     assert page.run(TWO) == "done"
     for query, expected in (

@@ -91,14 +91,18 @@ def rate_low(evidence: Evidence) -> Finding | None:
     if now is None or ahead is None or not was_patient(evidence) or knew(evidence):
         return None  # small steps are right at the end of a training
     learns = has_learnt(evidence)
-    if learns and evidence.times > thresholds.AHEAD:
+    place = Location(evidence.optimizer, None)
+    gains = ahead < (thresholds.GAIN_AHEAD if learns else thresholds.FLAT) * now
+    if gains and not (learns and evidence.times > thresholds.AHEAD):
+        values: dict[str, float | str] = {
+            "rate": evidence.rate, "times": evidence.times, "loss": now, "ahead": ahead,
+        }  # fmt: skip
+        return Finding("rate-low", place, values)
+    # A way that bends leads nowhere straight ahead, but nobody has gone it yet.
+    moved = max((layer.moved for layer in evidence.weighted if not layer.frozen), default=1.0)
+    if learns or moved > thresholds.STILL:
         return None
-    if not ahead < (thresholds.GAIN_AHEAD if learns else thresholds.FLAT) * now:
-        return None
-    values: dict[str, float | str] = {
-        "rate": evidence.rate, "times": evidence.times, "loss": now, "ahead": ahead,
-    }  # fmt: skip
-    return Finding("rate-low", Location(evidence.optimizer, None), values)
+    return Finding("rate-low", place, {"rate": evidence.rate, "percent": 100 * moved})
 
 
 def usual_rates(evidence: Evidence) -> tuple[float, float] | None:

@@ -62,6 +62,8 @@ FARTHEST = 1e7
 """The last multiple that is tried: float32 has seven digits."""
 GAIN_AHEAD = 0.9
 """The loss there, as a part of that of now, below which the steps were too short."""
+STILL = 0.02
+"""Of their first norm that weights have moved at most, if steps are too short to learn anything."""
 MOVED = 5.0
 """Times their first norm that weights have moved without learning, if steps are too long."""
 

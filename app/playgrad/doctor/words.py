@@ -46,6 +46,16 @@ def _scale(what: str) -> Callable[[Values], str]:
     )
 
 
+def _rate_low(v: Values) -> str:
+    begin = f"The learning rate {_number(v['rate'])} is too small:"
+    if "percent" in v:
+        return f"{begin} the weights have moved by {_number(v['percent'])}% of their size."
+    return (
+        f"{begin} {v['times']:,.0f} times as far in the same direction the loss would be "
+        f"{_number(v['ahead'])} instead of {_number(v['loss'])}."
+    )
+
+
 SENTENCES: dict[str, Callable[[Values], str]] = {
     "not-finite": _not_finite,
     "input-scale": _scale("inputs"),
@@ -53,11 +63,7 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
     "rate-high": lambda v: (
         f"The learning rate {_number(v['rate'])} is too large: each step overshoots."
     ),
-    "rate-low": lambda v: (
-        f"The learning rate {_number(v['rate'])} is too small: {v['times']:,.0f} times as far "
-        f"in the same direction the loss would be {_number(v['ahead'])} instead of "
-        f"{_number(v['loss'])}."
-    ),
+    "rate-low": _rate_low,
     "exploding": lambda v: (
         f"The gradients explode: that of this layer is {_number(v['times'])} times as long as its "
         "weights."

@@ -39,7 +39,7 @@ class NodeViews:
     """
 
     def __init__(self, runs: SessionRuns | None = None) -> None:
-        self._runs = runs or SessionRuns()
+        self._runs = SessionRuns() if runs is None else runs
         self._values: NodeValues | None = None
         self._of: tuple[Any, ...] = ()
 

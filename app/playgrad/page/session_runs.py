@@ -16,6 +16,7 @@ from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.problem import Unavailable
+from playgrad.page.session_graphs import MOST_GRAPHS
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
@@ -84,11 +85,19 @@ class SessionRuns:
         self._runs: dict[Graph, dict[Any, SessionRun]] = {}
         self._closed: dict[Graph, ClosedSession] = {}
 
+    def __len__(self) -> int:
+        """Return the number of graphs with runs that are kept."""
+        return len(self._runs)
+
     def add(self, session: Session, program: Program, arrays: Mapping[str, Array]) -> None:
         """Keep a run, in place of the last one of the same program with feeds of these shapes."""
         if sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
             return
-        runs = self._runs.setdefault(program.graph, {})
+        runs = self._runs[program.graph] = self._runs.pop(program.graph, {})
+        if len(self._runs) > MOST_GRAPHS:
+            oldest = next(iter(self._runs))
+            del self._runs[oldest]
+            self._closed.pop(oldest, None)
         key = program.key({name: array.shape for name, array in arrays.items()})
         runs.pop(key, None)
         runs[key] = SessionRun(ref(session), program, arrays)
@@ -97,7 +106,9 @@ class SessionRuns:
 
     def keep_variables(self, session: Session) -> None:
         """Keep the variables of a session that will be closed."""
-        for graph in self._runs:
+        for graph, runs in self._runs.items():
+            if all(run.session() is not session for run in runs.values()):
+                continue
             try:
                 variables = session.assigned_variables(graph)
                 size = sum(_bytes_of(variable) for variable in variables)

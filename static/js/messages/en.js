@@ -658,8 +658,10 @@ export const en = {
       "target-scale": (/** @type {import("../doctor-words.js").Words} */ { low, high }) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
       "rate-high": (/** @type {import("../doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
-      "rate-low": (/** @type {import("../doctor-words.js").Words} */ { rate, loss, ahead, times }) => `The learning rate ${rate} is too small: ${times} times as far in the same `
-        + `direction the loss would be ${ahead} instead of ${loss}.`,
+      "rate-low": (/** @type {import("../doctor-words.js").Words} */ { rate, loss, ahead, times, percent }) =>
+        `The learning rate ${rate} is too small: ${percent
+          ? `the weights have moved by ${percent}% of their size`
+          : `${times} times as far in the same direction the loss would be ${ahead} instead of ${loss}`}.`,
       exploding: (/** @type {import("../doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
       vanishing: (/** @type {import("../doctor-words.js").Words} */ { times }) =>
         `The gradients vanish on their way to the first layer, which learns ${times} times slower than the fastest.`,

@@ -739,7 +739,9 @@ export const zhHans = {
       "input-scale": ({ low, high }) => `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "target-scale": ({ low, high }) => `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,
-      "rate-low": ({ rate, loss, ahead, times }) => `学习率 ${rate} 太小：沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}。`,
+      "rate-low": ({ rate, loss, ahead, times, percent }) => `学习率 ${rate} 太小：${percent
+        ? `权重只移动了其大小的 ${percent}%`
+        : `沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}`}。`,
       exploding: ({ times }) => `梯度爆炸：这一层的梯度是其权重长度的 ${times} 倍。`,
       vanishing: ({ times }) => `梯度在传到第一层的途中消失：第一层比学得最快的层慢 ${times} 倍。`,
       "dead-units": ({ dead, units }) => `${units} 个单元中有 ${dead} 个已经失效：对每个样本，它们的结果都是 0。`,

@@ -23,10 +23,22 @@ model = pg.Sequential([nn.Dense(16, activation="tanh"), nn.Dropout(0.1), nn.Dens
 model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(x, y, batch_size=16, epochs=60, verbose=0)
 """
-CHANGED = PROGRAM.replace("Adam(0.01)", "Adam(0.0)")
+VALIDATED = PROGRAM.replace("verbose=0", "verbose=0, validation_data=(x[:32], y[:32])")
+CHANGED = VALIDATED.replace("Adam(0.01)", "Adam(0.0)")
 OTHER = PROGRAM.replace("Dense(16", "Dense(8")
 STEPS = 960
 
+EPOCH_STEPS = 16
+
+# Keeps what the numbers above the page say from now on, beside what the table of epochs has.
+_KEEP_NUMBERS = """async () => {
+  const store = await import('/static/js/store.js');
+  window.numbers = [];
+  store.progress.subscribe(({ step, epoch, testLoss }) => {
+    const isBegun = store.branch.value?.hasBegun;
+    if (isBegun) window.numbers.push([step, epoch, testLoss, store.epochs.peek().at(-1)?.testLoss]);
+  });
+}"""
 _STORE = "const store = await import('/static/js/store.js')"
 
 
@@ -56,7 +68,7 @@ def look_back(playground: Playground, part: float) -> int:
 
 def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playground) -> None:
     playground.choose_device("cpu")
-    playground.finish(PROGRAM)
+    playground.finish(VALIDATED)
     curve, weights = losses(playground), playground.weights()
     assert len(curve) == STEPS
     steps = read(playground, "store.checkpoints.value.map(({ step }) => step)")
@@ -87,10 +99,16 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     # A branch without a change reproduces the curve.
     slider.press("ArrowLeft")
     step = look_back(playground, 0.5)
+    playground.page.evaluate(_KEEP_NUMBERS)
     playground.at("branch").click()
     playground.wait(lambda: read(playground, "store.branch.value?.hasBegun") is True)
     playground.expect_status("done")
     assert losses(playground) == curve
+    numbers = playground.page.evaluate("window.numbers")
+    assert numbers[0][0] == step
+    for at, epoch, shown, in_table in numbers:
+        assert epoch == -(-at // EPOCH_STEPS), at
+        assert shown == in_table, at
     again = playground.weights()
     assert all(np.array_equal(again[name], array) for name, array in weights.items())
 

@@ -158,6 +158,19 @@ def test_pause_step_and_resume(script: Script) -> None:
     assert script.states() == ["paused", "running"]
 
 
+def test_a_step_of_an_epoch_ends_with_its_test_results(script: Script) -> None:
+    script.on_poll = once({"kind": "pause"}, 0)
+    seen: list[tuple[int, int]] = []
+
+    def while_paused(waits: int) -> list[Request]:
+        seen.append((script.step, sum(event["kind"] == "epoch_end" for event in script.events)))
+        return [{"kind": "step", "unit": "epoch"} if waits < 3 else {"kind": "resume"}]
+
+    script.on_wait = while_paused
+    classifier().fit(X, LABELS, batch_size=8, epochs=4, validation_data=(X, LABELS), verbose=0)
+    assert seen == [(0, 0), (8, 1), (16, 2)]
+
+
 def test_start_paused(script: Script) -> None:
     script.on_wait = lambda waits: [{"kind": "resume"}] if waits == 3 else []
     with options_set(Options(start_paused=True)):

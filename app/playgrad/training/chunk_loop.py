@@ -28,7 +28,7 @@ class Watch:
 
     Attributes:
         between_chunks: called before each chunk of steps, and now and then during a pause.
-        epoch_left: returns the number of steps to the end of the running epoch.
+        epoch_left: returns the number of steps to the end of the running epoch, or of the next one.
         steps_done: returns the number of steps of the fit that are done.
         longest_chunk: returns the most steps that the next chunk may have.
     """
@@ -58,8 +58,12 @@ class Watch:
         finally:
             self.session.stop_check = before
 
-    def attend(self) -> None:
+    def attend(self, waits: bool = True) -> None:
         """Answer the requests that have arrived; wait here while paused.
+
+        Args:
+            waits: whether to wait. The evaluation that ends an epoch goes on: it belongs to the
+                last step.
 
         Raises:
             KeyboardInterrupt: a stop was requested.
@@ -71,7 +75,7 @@ class Watch:
             if self.hooks.stopped():
                 raise KeyboardInterrupt("training was stopped")
             self.between_chunks()
-            if not self.paused or self.steps_allowed:
+            if not (self.paused and waits) or self.steps_allowed:
                 break
             self.hooks.wait(_IDLE_SECONDS)
             self.seconds_paused += time.perf_counter() - started
@@ -175,7 +179,7 @@ def run_steps(
     """
     done = 0
     while done < steps and not ended():
-        watch.attend()
+        watch.attend(waits=training or watch.optimizer is None)
         size = min(sizer.size, steps - done)
         if training:
             size = min(watch.allowance(size), watch.longest_chunk())

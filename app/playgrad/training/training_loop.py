@@ -204,7 +204,9 @@ class TrainingLoop:
 
     def _epoch_left(self) -> int:
         length = self.steps_per_epoch
-        return ENDLESS if length is None else length - (self.done - self.epoch_start)
+        if length is None:
+            return ENDLESS
+        return length - (self.done - self.epoch_start) or length
 
     def _train(self, resumed: FitRecord | None) -> None:
         self._begin_callbacks(resumed)

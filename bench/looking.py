@@ -5,13 +5,16 @@ python -m bench.looking                     every view, on cpu and on WebGPU
 python -m bench.looking --device cpu --view Watch
 
 A network trains in the page for the whole time. A view is opened and closed again by turns, and the
-steps are counted meanwhile, so that what else the machine does is the same for both.
+steps are counted meanwhile, so that what else the machine does is the same for both. Beside the
+time of a step is its processor time, of the server and the browser together, which depends less on
+what else the machine does.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -21,6 +24,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from bench.browser import opened_tab
+from bench.processor_time import processor_seconds
 
 POINTS = """
 import playgrad as pg
@@ -110,12 +114,24 @@ def start(page: Page, address: str, device: str, program: str) -> None:
     page.evaluate(_COUNT_VIEWS)
 
 
-def rate(page: Page, seconds: float) -> float:
-    """Return the steps a second, for some seconds from now on."""
+@dataclass(frozen=True)
+class Pace:
+    """Seconds of a step, and of the processor for a step; NaN where that is not known."""
+
+    seconds: float
+    processor: float
+
+
+def pace(page: Page, seconds: float) -> Pace:
+    """Return the time of a step, for some seconds from now on."""
+    used = processor_seconds()
     first, began = page.evaluate(_STEPS)
     time.sleep(seconds)
     last, ended = page.evaluate(_STEPS)
-    return float(1000 * (last - first) / (ended - began))
+    steps = last - first
+    now = processor_seconds()
+    processor = math.nan if used is None or now is None else (now - used) / steps
+    return Pace((ended - began) / 1000 / steps, processor)
 
 
 def measure(page: Page, view: View, rounds: int, seconds: float) -> dict[str, Any]:
@@ -124,35 +140,41 @@ def measure(page: Page, view: View, rounds: int, seconds: float) -> dict[str, An
     A round is short, so that both halves of it have the same machine: a shared one is faster and
     slower by turns, by more than a view costs.
     """
-    ratios, redraws = [], []
+    ratios, processor, redraws = [], [], []
     for _ in range(rounds):
         page.get_by_test_id(CLOSED).click()
         time.sleep(SETTLED_SECONDS)
-        closed = rate(page, seconds)
+        closed = pace(page, seconds)
         view.open(page)
         time.sleep(SETTLED_SECONDS)
         before = page.evaluate("views")
         began = time.monotonic()
-        opened = rate(page, seconds)
+        opened = pace(page, seconds)
         redraws.append((page.evaluate("views") - before) / (time.monotonic() - began))
-        ratios.append(closed / opened)
+        ratios.append(opened.seconds / closed.seconds)
+        processor.append(opened.processor / closed.processor)
     return {
         "view": view.name,
         "ratio": statistics.median(ratios),
         "quartiles": statistics.quantiles(ratios, n=4)[::2],
         "ratios": sorted(ratios),
+        "processor": statistics.median(processor),
         "redraws": statistics.median(redraws),
     }
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the results as Markdown."""
-    lines = ["| view | times as long | quartiles | redraws a second |", "|---|---|---|---|"]
+    lines = [
+        "| view | times as long | quartiles | processor time | redraws a second |",
+        "|---|---|---|---|---|",
+    ]
     for row in rows:
         low, high = row["quartiles"]
         redraws = f"{row['redraws']:.1f}" if row["redraws"] else "–"
         lines.append(
-            f"| {row['view']} | {row['ratio']:.2f} | {low:.2f} to {high:.2f} | {redraws} |"
+            f"| {row['view']} | {row['ratio']:.2f} | {low:.2f} to {high:.2f} "
+            f"| {row['processor']:.2f} | {redraws} |"
         )
     return "\n".join(lines)
 

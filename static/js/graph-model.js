@@ -25,6 +25,8 @@ const WIDE_CHARACTER = 0.7;
 const HEIGHT = 40;
 /** Scopes with fewer nodes are not drawn. */
 const LEAST_SCOPE = 2;
+/** The scope of a training step. */
+const STEP_SCOPE = "train";
 /** Scopes with a larger share of all nodes start expanded. */
 const MAIN_SHARE = 0.7;
 
@@ -160,9 +162,23 @@ function scopeItem(id, path, node, parent) {
 
 /** @param {ScopeItem} item @param {ScopeItem[]} parts of its scope */
 function finish(item, parts) {
-  if (parts.length > 1) item.label = t().graph.part(item.label, parts.indexOf(item) + 1, parts.length);
+  if (parts.length > 1) item.label = partLabel(item, parts);
   item.detail = t().graph.operations(item.nodes.length);
   item.width = widthOf(item.label, item.detail) + 18;
+}
+
+/** The label of a part of a scope: of a training step what it is for, where that tells the parts apart. @param {ScopeItem} item @param {ScopeItem[]} parts */
+function partLabel({ path, label, nodes }, parts) {
+  const words = t().graph;
+  const uses = new Set(parts.map((part) => mainPhase(part.nodes)));
+  if (lastPart(path) === STEP_SCOPE && uses.size === parts.length) return words.namedPart(label, words.stepParts[mainPhase(nodes)]);
+  return words.part(label, parts.findIndex((part) => part.nodes === nodes) + 1, parts.length);
+}
+
+/** The phase of most nodes; variables have a part in every phase. @param {GraphNode[]} nodes */
+function mainPhase(nodes) {
+  const active = nodes.filter(({ phase }) => phase !== "variable");
+  return census(active.length > 0 ? active : nodes, ({ phase }) => phase).reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
 /**

@@ -38,6 +38,8 @@ test("the batch and the loss of a step are two boxes", () => {
   assert.deepEqual(items.map(({ id }) => id), ["scope:train", "scope:dense", "scope:train#2", "scope:adam"]);
   assert.deepEqual(items.map(({ label }) => label), ["train 1/2", "dense", "train 2/2", "adam"]);
   assert.equal(hasCycle(arrows), false);
+  for (const node of graph.nodes.slice(0, 2)) node.phase = "input";
+  assert.deepEqual(picture(graph, new Set()).items.map(({ label }) => label), ["train: batch", "dense", "train: loss", "adam"]);
 });
 
 test("a scope that makes no loop stays whole", () => {

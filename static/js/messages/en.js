@@ -752,6 +752,9 @@ export const en = {
     minimap: "Overview of the graph. Arrow keys move the view.",
     scope: (/** @type {string} */ name) => `${name}, scope`,
     part: (/** @type {string} */ name, /** @type {number} */ number, /** @type {number} */ parts) => `${name} ${number}/${parts}`,
+    namedPart: (/** @type {string} */ name, /** @type {string} */ use) => `${name}: ${use}`,
+    /** What the parts of a training step are for, by the phase of their operations. @type {Record<string, string>} */
+    stepParts: { input: "batch", forward: "loss", gradient: "gradients", update: "step", variable: "variables" },
     colourBy: "Colour by",
     role: "role",
     device: "device",

@@ -826,6 +826,8 @@ export const zhHans = {
     minimap: "计算图缩略图。方向键移动视野。",
     scope: (name) => `${name}，作用域`,
     part: (name, number, parts) => `${name} ${number}/${parts}`,
+    namedPart: (name, use) => `${name}：${use}`,
+    stepParts: { input: "批次", forward: "损失", gradient: "梯度", update: "计步", variable: "变量" },
     colourBy: "着色依据",
     role: "角色",
     device: "设备",

@@ -34,46 +34,52 @@ print("largest", format(largest("dense_1/kernel"), ".3g"))
 """
 
 
-def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
+@pytest.fixture(scope="module")
+def trained(playground: Playground) -> Playground:
+    """The page with the graph of a network that was trained."""
     playground.choose_device("cpu")
     playground.finish(GOOD + _NUMBERS)
     playground.at("tab-graph").click()
-    search = playground.at("graph-search")
+    return playground
+
+
+def test_a_node_shows_what_python_knows_of_it(trained: Playground) -> None:
+    search = trained.at("graph-search")
     search.fill("dense_1/kernel")
     search.press("Enter")
-    details = playground.at("node-details")
+    details = trained.at("node-details")
     expect(details).to_contain_text("dense_1/kernel", timeout=PATIENCE_MS)
-    assert not playground.page.evaluate(_OVERLAP)
+    assert not trained.page.evaluate(_OVERLAP)
     numbers = details.locator("[data-statistic=max], [data-statistic=min]")
     expect(numbers).to_have_count(2, timeout=PATIENCE_MS)
     sizes = [abs(float(text)) for text in numbers.all_inner_texts()]
     largest = next(
         line.split()[-1]
-        for line in playground.text("console").splitlines()
+        for line in trained.text("console").splitlines()
         if line.startswith("largest")
     )
     assert max(sizes) == float(largest)
 
-    playground.at("node-gradient").click()
+    trained.at("node-gradient").click()
     expect(details.locator("[data-part=gradient] [data-statistic=max]")).not_to_be_empty()
-    playground.at("node-time").click()
-    expect(playground.at("node-tab-content")).to_contain_text("stored, not computed")
+    trained.at("node-time").click()
+    expect(trained.at("node-tab-content")).to_contain_text("stored, not computed")
     search.fill("tanh")
     search.press("Enter")
-    expect(playground.at("node-seconds")).to_contain_text("s")
-    playground.at("node-kernel").click()
-    expect(playground.at("node-tab-content")).to_contain_text("NumPy computes tanh")
-    playground.at("node-code").click()
+    expect(trained.at("node-seconds")).to_contain_text("s")
+    trained.at("node-kernel").click()
+    expect(trained.at("node-tab-content")).to_contain_text("NumPy computes tanh")
+    trained.at("node-code").click()
     line = details.locator(".node-code [aria-current]")
     expect(line).to_contain_text('activation="tanh"')
-    playground.at("node-to-line").click()
-    expect(playground.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
+    trained.at("node-to-line").click()
+    expect(trained.page.locator("[data-testid=editor] .cm-content")).to_be_focused()
 
-    playground.at("node-value").click()
-    playground.at("node-batch").select_option("sample")
-    playground.at("node-sample").fill("5")
-    playground.at("node-sample").press("Enter")
-    weights = playground.weights()
+    trained.at("node-value").click()
+    trained.at("node-batch").select_option("sample")
+    trained.at("node-sample").fill("5")
+    trained.at("node-sample").press("Enter")
+    weights = trained.weights()
     sample = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)[5]
     values = np.tanh(sample @ weights["dense_1/kernel"] + weights["dense_1/bias"])
     for name, value in (("min", values.min()), ("mean", values.mean()), ("max", values.max())):
@@ -82,7 +88,7 @@ def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
 
     search.fill("value(dense_*) |max| > 0.0001")
     search.press("Enter")
-    note = playground.at("graph-search-note")
+    note = trained.at("graph-search-note")
     expect(note).to_contain_text("match", timeout=PATIENCE_MS)
     assert int(note.inner_text().split()[0]) >= 5
     search.fill("value(dense_*) median > 1")
@@ -90,20 +96,20 @@ def test_a_node_shows_what_python_knows_of_it(playground: Playground) -> None:
     expect(note).to_contain_text("median")
 
 
-def test_the_details_cover_nothing_at_any_size(playground: Playground) -> None:
-    page, before = playground.page, playground.page.viewport_size
+def test_the_details_cover_nothing_at_any_size(trained: Playground) -> None:
+    page, before = trained.page, trained.page.viewport_size
     assert before
-    search = playground.at("graph-search")
+    search = trained.at("graph-search")
     search.fill("dense_1/kernel")
     search.press("Enter")
-    details = playground.at("node-details")
+    details = trained.at("node-details")
     expect(details.locator("h3")).to_have_text("dense_1/kernel")
-    playground.at("node-value").click()
+    trained.at("node-value").click()
     expect(details.locator("[data-statistic=max]")).not_to_be_empty(timeout=PATIENCE_MS)
     try:
         for size in ((390, 844), (844, 390), (1000, 700), (1440, 900), (2560, 1440)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
-            playground.wait_until_at_rest()
+            trained.wait_until_at_rest()
             assert page.evaluate(_COVERED) == [], size
     finally:
         page.set_viewport_size(before)

@@ -11,6 +11,7 @@ from playgrad import nn
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.page.node_view import NodeViews
+from playgrad.page.session_runs import SessionRuns
 from playgrad.training.strategies.asynchronous import AsynchronousDataParallel
 
 
@@ -60,7 +61,9 @@ def test_graphs_of_sessions_are_told_apart() -> None:
             session.run(total)
         programs.append(Program(graph, [total]))
         sessions.append(session)
-    views = NodeViews()
+    runs = SessionRuns()
+    runs.add(sessions[0], programs[0], {})
+    views = NodeViews(runs)
     for number, value in ((1, 20), (2, 30)):
         view = views.view(None, programs, _question(f"graph_{number}/total"))
         assert view["summary"]["statistics"]["max"] == value
@@ -69,8 +72,9 @@ def test_graphs_of_sessions_are_told_apart() -> None:
     assert views.view(None, [], _question("total"))["problem"]["code"] == "no_program"
     for session in sessions:
         session.close()
-    view = views.view(None, programs[:1], _question("weight"))
-    assert view["problem"]["code"] == "no_session"
+    for program, code in zip(programs, ("no_session", "not_run"), strict=True):
+        view = views.view(None, [program], _question("weight"))
+        assert view["problem"]["code"] == code
     views.clear()
 
 

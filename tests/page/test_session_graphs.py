@@ -53,6 +53,23 @@ def test_a_session_shows_all_that_it_has_run(page: PythonSide) -> None:
     assert {("x", "y"), ("w", "y")} <= edges
 
 
+def test_a_graph_that_nothing_has_run_is_shown(page: PythonSide) -> None:
+    built = """\
+import playgrad as pg
+from playgrad import nn
+
+model = pg.Sequential([pg.Input((2,)), nn.Dense(3, name="first"), nn.Dense(1)])
+"""
+    assert page.run(built) == "done", page.of("error")
+    (drawing,) = drawings(page)
+    nodes = {node["name"]: node for node in drawing["nodes"]}
+    assert nodes["first/matmul"]["line"] == 4 and nodes["first/matmul"]["device"]
+    view = page.ask("node_view", name="first/kernel", part="value", output=0, sample=None)
+    assert view["node"]["problem"]["code"] == "not_run"
+    assert page.run("import playgrad as pg\nprint(pg.__version__)") == "done"
+    assert len(drawings(page)) == 1
+
+
 SHAPES = """\
 import numpy as np
 import playgrad as pg

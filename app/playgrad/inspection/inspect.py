@@ -47,6 +47,7 @@ _KERNEL_PROBLEMS = {
     "not_measured": "'{name}' cannot run alone: {message}",
     "needs_feed": "'{name}' depends on a placeholder that only the program feeds.",
     "no_session": "the session of the model is closed.",
+    "not_run": "nothing has run its graph.",
 }
 """Sentences for the codes of `Unavailable`."""
 

@@ -51,6 +51,7 @@ from playgrad.page.sending import (
 )
 from playgrad.page.session_graphs import SessionGraphs
 from playgrad.page.session_runs import SessionRuns
+from playgrad.page.unrun_graphs import unrun_graphs
 from playgrad.runtime.hooks import Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
@@ -118,6 +119,9 @@ class Controller:
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
+                if self.model is None and not self.graphs.programs:
+                    for program, policy in unrun_graphs(self.namespace):
+                        self.graphs.add(program, policy)
         except KeyboardInterrupt:
             state = "stopped"
             self.stopped = True

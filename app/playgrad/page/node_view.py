@@ -21,7 +21,7 @@ from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
 from playgrad.ops.state import DATA, contents_of, is_variable
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.session_runs import SessionRuns
+from playgrad.page.session_runs import NOT_RUN, SessionRuns
 from playgrad.runtime.hooks import Request
 from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.session import Session
@@ -156,6 +156,8 @@ class NodeViews:
         if model is None:
             program, name = _program_of(programs, name)
             session = _session_of(program.graph) or self._runs.closed(program.graph)
+            if session is None and not self._runs.has_run(program.graph):
+                session = NOT_RUN
             roots, feeds = program.roots, self._runs.feeds(program.graph)
         else:
             if model.parameter_server is not None:

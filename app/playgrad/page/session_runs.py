@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -78,12 +78,28 @@ class ClosedSession:
             self._again.close()
 
 
+class NoSession:
+    """Stands in for the session of a graph that the program has built, but not run."""
+
+    def values(self, variables: Sequence[Tensor]) -> list[Array]:
+        """Raise Unavailable: variables have no values yet."""
+        raise Unavailable("not_run")
+
+    def run(self, fetches: Any, feeds: Any) -> Any:
+        """Raise Unavailable: nothing has run."""
+        raise Unavailable("not_run")
+
+
+NOT_RUN = NoSession()
+
+
 class SessionRuns:
     """Keeps the last runs of each graph."""
 
     def __init__(self) -> None:
         self._runs: dict[Graph, dict[Any, SessionRun]] = {}
         self._closed: dict[Graph, ClosedSession] = {}
+        self._seen: WeakSet[Graph] = WeakSet()
 
     def __len__(self) -> int:
         """Return the number of graphs with runs that are kept."""
@@ -91,6 +107,7 @@ class SessionRuns:
 
     def add(self, session: Session, program: Program, arrays: Mapping[str, Array]) -> None:
         """Keep a run, in place of the last one of the same program with feeds of these shapes."""
+        self._seen.add(program.graph)
         if sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
             return
         runs = self._runs[program.graph] = self._runs.pop(program.graph, {})
@@ -121,6 +138,10 @@ class SessionRuns:
     def closed(self, graph: Graph) -> ClosedSession | None:
         """Return the variables of the last session of ``graph`` that was closed."""
         return self._closed.get(graph)
+
+    def has_run(self, graph: Graph) -> bool:
+        """Return whether a session has run ``graph``, be it a run that is not kept."""
+        return graph in self._seen
 
     def feeds(self, graph: Graph) -> list[dict[Tensor, Array]]:
         """Return what runs of ``graph`` were fed, the last one first."""
@@ -161,6 +182,7 @@ class SessionRuns:
         for closed in self._closed.values():
             closed.close()
         self._runs.clear()
+        self._seen.clear()
         self._closed.clear()
 
 

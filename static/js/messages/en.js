@@ -916,6 +916,7 @@ export const en = {
       no_sample: (/** @type {any} */ { sample, count }) => `There is no sample ${sample}: the data set has samples 0 to ${count - 1}.`,
       needs_feed: (/** @type {any} */ { name }) => `Its value depends on the placeholder ${name}, and no run has fed that together with the others it needs, or more than the page keeps.`,
       no_session: () => "Its value was in a session that the program has closed, and is too large to be kept. Leave the session open to look at it.",
+      not_run: () => "The program has built this graph, but not run it: train the model, or run the graph with a session.",
       restored: () => "The weights were restored without their program. Press Run or Resume to look inside.",
       no_program: () => "Python does not have this graph any more. Press Run to look inside.",
       asynchronous: () => "With asynchronous training, each replica has weights of its own, so there is not one value to show. Train on one device to look inside.",

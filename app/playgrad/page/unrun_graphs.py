@@ -1,0 +1,49 @@
+"""The graphs that a program has built and that no session has run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from playgrad.compiler.place import Policy
+from playgrad.compiler.program import Program
+from playgrad.devices.registry import device_names
+from playgrad.errors import PlaygradError
+from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.tensor import Tensor
+from playgrad.models.network import Network
+from playgrad.runtime.default_device import AUTO, default_device
+from playgrad.runtime.options import get_options
+
+
+def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
+    """Return what the models and the graphs of a program would compute, a program for each graph.
+
+    Their operations are on the device that a session would take. If that does not exist, there is
+    nothing to draw: nothing has asked for the device.
+    """
+    graphs: dict[Graph, list[Tensor]] = {}
+    for value in namespace.values():
+        if isinstance(value, Network) and value.built:
+            fetches = graphs.setdefault(value.graph, [])
+            fetches += [tensor for tensor in value.outputs if tensor not in fetches]
+    for graph in (*filter(_is_graph, namespace.values()), get_default_graph()):
+        graphs.setdefault(graph, _results(graph))
+    with suppress(PlaygradError):
+        policy = Policy(default_device(get_options().device or AUTO).device, device_names())
+        return [
+            (Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches
+        ]
+    return []
+
+
+def _is_graph(value: Any) -> bool:
+    return isinstance(value, Graph)
+
+
+def _results(graph: Graph) -> list[Tensor]:
+    """Return the tensors that operations compute for no other operation."""
+    read = {tensor for node in graph.nodes for tensor in node.inputs}
+    computed = (node for node in graph.nodes if node.op.name not in ("placeholder", "variable"))
+    return [tensor for node in computed for tensor in node.outputs if tensor not in read]

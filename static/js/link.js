@@ -26,8 +26,8 @@ const LARGEST = 2_000_000;
 /** A link that cannot be opened; the message says why and what to do. */
 export class LinkError extends Error {}
 
-/** @param {string} hash of an address */
-export const isLink = (hash) => hash.startsWith(PREFIX);
+/** Whether an address has a program, or was cut off where that begins. @param {string} hash of an address */
+export const isLink = (hash) => hash.startsWith(PREFIX) || (hash.length > 1 && PREFIX.startsWith(hash));
 
 /** @param {Shared} shared @returns {Promise<string>} the fragment, with "#" @throws {LinkError} */
 export async function encode(shared) {

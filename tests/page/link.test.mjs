@@ -27,7 +27,11 @@ test("a link can hide parts of the page, and older ones hide nothing", async () 
 
 test("a damaged link is refused at every place", async () => {
   const link = await encode(SHARED);
-  for (let at = 9; at < link.length; at += 1) await assert.rejects(decode(link.slice(0, at)), LinkError);
+  for (let at = 2; at < link.length; at += 1) {
+    assert.ok(isLink(link.slice(0, at)));
+    await assert.rejects(decode(link.slice(0, at)), LinkError);
+  }
+  for (const other of ["", "#", "#panels", "#program-title"]) assert.ok(!isLink(other));
   await assert.rejects(decode("#program=%%%"), /Ask for it again/);
   await assert.rejects(decode(`#program=${"A".repeat(300_000)}`), /too long/);
 });

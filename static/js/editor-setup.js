@@ -9,6 +9,7 @@ import { bridge } from "./editor-bridge.js";
 import { completions } from "./editor-completion.js";
 import { explanations } from "./editor-hints.js";
 import { inLanguage } from "./editor-language.js";
+import { leaving } from "./editor-leaving.js";
 import { marks } from "./editor-marks.js";
 import { t } from "./locale.js";
 
@@ -81,6 +82,7 @@ export function extensions(onEdit) {
     completions,
     bridge,
     explanations,
+    leaving,
     syntaxHighlighting(colours),
     look,
     EditorState.tabSize.of(4),

@@ -101,3 +101,24 @@ def test_the_keyboard_skips_header_and_commands(trained: Playground) -> None:
     expect(page.locator(".column.write")).to_be_focused()
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.closest('.column.write') !== null")
+
+
+def test_the_editor_says_how_the_keyboard_leaves_it(trained: Playground) -> None:
+    page, hint = trained.page, trained.at("editor-leaving")
+    trained.at("code-tab").click()
+    code = page.locator("[data-testid=editor] .cm-content")
+    before = code.inner_text()
+    code.focus()
+    page.keyboard.press("Tab")
+    expect(hint).to_contain_text("Escape")
+    assert violations(page) == []
+    page.keyboard.press("ControlOrMeta+Z")
+    expect(hint).to_have_count(0)
+    assert code.inner_text() == before
+    page.keyboard.press("Tab")
+    page.keyboard.press("ControlOrMeta+Z")
+    expect(hint).to_have_count(0)  # it is said once
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(code).not_to_be_focused()
+    assert code.inner_text() == before

@@ -417,6 +417,7 @@ export const en = {
   codeHelp: {
     label: "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the "
       + "cursor, Alt+Enter goes to the next mark or fixes it.",
+    leaving: "Tab indents. Press Escape, then Tab, to leave the editor.",
     unknown: "Nothing is known of the name at the cursor.",
     errorHere: "The error is on this line",
     /** The editor's own phrases, by its names for them. */

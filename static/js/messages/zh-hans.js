@@ -524,6 +524,7 @@ export const zhHans = {
   },
   codeHelp: {
     label: "Python 代码。按 Escape 再按 Tab 可离开编辑器。Control+I 解释光标处的名称，Alt+Enter 跳到下一个标记，或修正光标处的标记。",
+    leaving: "Tab 键用于缩进。要离开编辑器，请先按 Esc，再按 Tab。",
     unknown: "没有关于光标处名称的说明。",
     errorHere: "错误在这一行",
     phrases: {

@@ -68,7 +68,9 @@ export class EngineClient {
   #devices;
   /** @type {Interpreter | undefined} */
   #python;
-  /** Whether `#python` has run a program. */
+  /** Whether `#python` has started. */
+  #started = false;
+  /** Whether it has run a program. */
   #used = false;
   /** Whether it runs one now. */
   #running = false;
@@ -120,6 +122,7 @@ export class EngineClient {
     const { kept } = this.#devices;
     this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#data.contents });
     this.#used = this.#running = false;
+    this.#started = ready !== undefined;
     if (ready) this.#receive(ready);
   }
 
@@ -145,6 +148,9 @@ export class EngineClient {
       case "reply":
         this.#resolvePending(event);
         return;
+      case "ready":
+        this.#started = true;
+        break;
       case "data_file":
         this.#data.serve(event);
         return;
@@ -271,7 +277,8 @@ export class EngineClient {
     const python = this.#python;
     setTimeout(() => {
       if (!this.#pending.has(id) || !python || python !== this.#python) return;
-      if (this.#running || this.#prompts.size > 0) return this.#expectAnswer(id); // it answers between steps, or at the end
+      // It answers between steps, at the end, or once it has started: on a slow line that takes longer.
+      if (this.#running || this.#prompts.size > 0 || !this.#started) return this.#expectAnswer(id);
       python.terminate();
       this.#dispatch({ kind: "crash", message: t().errors.noAnswer(ANSWER_MS / 1000) }, python);
     }, ANSWER_MS);

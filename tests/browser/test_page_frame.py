@@ -270,9 +270,9 @@ def test_a_wide_screen_has_everything_side_by_side(playground: Playground) -> No
 def test_another_example_shows_nothing_of_the_run_before(playground: Playground) -> None:
     """It comes back with its example, and its weights can be saved again."""
     playground.choose_device("cpu")
-    first = playground.at("example-select").input_value()
+    first, title = "mnist-mlp", "Handwritten digits, a small network"
+    assert playground.at("example-select").input_value() == first
     open_title = playground.at("example-select").locator("option:checked")
-    title = open_title.inner_text()
     playground.write(f'"""{title}.\n\nOn my own."""')
     expect(open_title).to_have_text(title)
     playground.write('"""Of my own."""')

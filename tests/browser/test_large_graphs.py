@@ -209,8 +209,10 @@ def test_the_whole_graph_is_saved(visitor: Playground, tmp_path: Path) -> None:
     expect(visitor.at("status-sentence")).to_contain_text(f"has {round(100 * scale)}% of its size")
     last = [round((x + MARGIN) * scale), round((y + MARGIN) * scale), 30, 15]
     assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *last]) > 2
-    empty = [saved[0] - 30, 0, 30, 15]
-    assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *empty]) == 1
+    side = int(MARGIN * scale)
+    empty = [saved[0] - side, 0, side, side]
+    # Reduced, the background has a rounded shade of its colour here and there.
+    assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *empty]) <= 2
 
 
 def test_arrow_keys_walk_beyond_what_is_drawn(visitor: Playground) -> None:

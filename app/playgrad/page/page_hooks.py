@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
@@ -13,8 +13,8 @@ from playgrad.page.sending import emit, figures, send_output
 from playgrad.runtime.hooks import Event, Hooks, Request
 from playgrad.runtime.trace import Trace
 
-if TYPE_CHECKING:
-    from playgrad.page.controller import Controller
+Controller = Any
+"""Of ``controller``, which imports this module."""
 
 _OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
 """Events of a training that are not sent for one that the prompt begins: the page shows the run."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from playgrad.training.checkpoint import FitRecord
-
-if TYPE_CHECKING:
-    from playgrad.training.training_loop import TrainingLoop
+from playgrad.training.observers import TrainingLoop
 
 _EPOCH_END = "end of epoch "
 

@@ -1,5 +1,6 @@
 /** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
 
+import { EngineFailure } from "./engine-client.js";
 import * as store from "./store.js";
 
 /** The shortest time from one question to the next, for what moves before the eye or follows a hand. */
@@ -8,9 +9,10 @@ export const QUICK_MS = 170;
 const CALM_MS = 400;
 /** The time between two answers is at least this many times what an answer costs Python. */
 const REST = 14;
-export const FAILURE_MS = 1000;
-/** How long a question that is due waits for a change: in a frame of its own it would cost the training more. */
-const GRACE_MS = 120;
+/** The time from a failure to the next question. */
+const FAILURE_MS = 1000;
+/** How long what is due waits for the next progress: in a frame of its own it would cost the training more. */
+export const GRACE_MS = 120;
 
 /** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python */
 export const restAfter = (seconds) => REST * 1000 * seconds;
@@ -20,6 +22,7 @@ export const interval = () => (store.runState.value === "running" ? CALM_MS : QU
 
 export class Asker {
   #ask;
+  #failed;
   #visible = false;
   #stale = false;
   #busy = false;
@@ -30,10 +33,13 @@ export class Asker {
   /**
    * @param {(isCurrent: () => boolean) => Promise<{interval: number, rest: number}>} ask asks, and takes the
    *   answer if the question is still the current one; resolves to the shortest times in milliseconds from
-   *   this question and from its answer to the next question. It never rejects.
+   *   this question and from its answer to the next question
+   * @param {(problem: string, isCurrent: boolean) => void} failed is told why there is no answer, in words; "" if
+   *   Python was replaced, and the next one will be asked
    */
-  constructor(ask) {
+  constructor(ask, failed) {
     this.#ask = ask;
+    this.#failed = failed;
   }
 
   /** What is asked about has changed. @param {boolean} [isKnown] whether there is anything to ask about */
@@ -74,7 +80,11 @@ export class Asker {
     const generation = this.#generation;
     const isCurrent = () => generation === this.#generation;
     const asked = performance.now();
-    const { interval: between, rest } = await this.#ask(isCurrent);
+    const { interval: between, rest } = await this.#ask(isCurrent).catch((failure) => {
+      const isReplaced = failure instanceof EngineFailure && failure.info.type === "EngineError";
+      this.#failed(isReplaced ? "" : failure.message, isCurrent());
+      return { interval: QUICK_MS, rest: FAILURE_MS };
+    });
     this.#busy = false;
     if (isCurrent()) this.#next = Math.max(asked + between, performance.now() + rest);
     this.#schedule();

@@ -1,7 +1,6 @@
 /** Asks the engine for a node of the graph, as often as it is worth and only while it is looked at. */
 
-import { Asker, FAILURE_MS, QUICK_MS, interval, restAfter } from "./asker.js";
-import { EngineFailure } from "./engine-client.js";
+import { Asker, interval, restAfter } from "./asker.js";
 import { nodeView } from "./questions.js";
 
 /**
@@ -10,7 +9,7 @@ import { nodeView } from "./questions.js";
  */
 
 export class NodeAsker {
-  #asker = new Asker((isCurrent) => this.#send(isCurrent));
+  #asker = new Asker((isCurrent) => this.#send(isCurrent), (problem, isCurrent) => isCurrent && this.#take(null, problem));
   /** @type {NodeQuestion | null} */
   #question = null;
   #take;
@@ -38,16 +37,8 @@ export class NodeAsker {
 
   /** @param {() => boolean} isCurrent */
   async #send(isCurrent) {
-    try {
-      const view = await nodeView(/** @type {NodeQuestion} */ (this.#question));
-      if (isCurrent()) this.#take(view, "");
-      return { interval: interval(), rest: restAfter(view.seconds) };
-    } catch (failure) {
-      // A Python that was replaced has no answer, and the next one will be asked.
-      const info = failure instanceof EngineFailure ? failure.info : null;
-      const problem = info?.type === "EngineError" ? "" : /** @type {Error} */ (failure).message;
-      if (isCurrent()) this.#take(null, problem);
-      return { interval: QUICK_MS, rest: FAILURE_MS };
-    }
+    const view = await nodeView(/** @type {NodeQuestion} */ (this.#question));
+    if (isCurrent()) this.#take(view, "");
+    return { interval: interval(), rest: restAfter(view.seconds) };
   }
 }

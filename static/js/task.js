@@ -1,7 +1,6 @@
 /** Asks the engine for the view of the task, as often as it is worth and only while it is looked at. */
 
-import { Asker, FAILURE_MS, QUICK_MS, interval, restAfter } from "./asker.js";
-import { EngineFailure } from "./engine-client.js";
+import { Asker, QUICK_MS, interval, restAfter } from "./asker.js";
 import { taskView } from "./questions.js";
 import * as store from "./store.js";
 
@@ -27,7 +26,9 @@ export function completed(view, before) {
 export const floats = (bytes) => new Float32Array(bytes.slice().buffer);
 
 export class TaskAsker {
-  #asker = new Asker(() => this.#ask());
+  #asker = new Asker(() => this.#ask(), (problem) => {
+    if (problem) store.taskProblem.value = problem;
+  });
   #version = 0;
   #cost = 0;
 
@@ -43,16 +44,9 @@ export class TaskAsker {
 
   async #ask() {
     const { began } = store.executed.value;
-    try {
-      const view = await taskView(store.task.value?.version ?? 0);
-      if (store.liveModel.value && began === store.executed.value.began) this.#take(completed(view, store.task.value));
-      return { interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(), rest: this.#restAfter(view) };
-    } catch (failure) {
-      // A Python that was replaced has no answer, and the next one will be asked.
-      const info = failure instanceof EngineFailure ? failure.info : null;
-      if (info?.type !== "EngineError") store.taskProblem.value = /** @type {Error} */ (failure).message;
-      return { interval: QUICK_MS, rest: FAILURE_MS };
-    }
+    const view = await taskView(store.task.value?.version ?? 0);
+    if (store.liveModel.value && began === store.executed.value.began) this.#take(completed(view, store.task.value));
+    return { interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(), rest: this.#restAfter(view) };
   }
 
   /** @param {TaskView} view */

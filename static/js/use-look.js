@@ -1,8 +1,7 @@
 /** A hook for views of the trained model: asks the engine while the view is open, politely. */
 
 import { useEffect, useRef, useState } from "../vendor/preact.js";
-import { Asker, FAILURE_MS, QUICK_MS, interval, restAfter } from "./asker.js";
-import { EngineFailure } from "./engine-client.js";
+import { Asker, interval, restAfter } from "./asker.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
 import { useProgress } from "./use-training.js";
@@ -26,22 +25,15 @@ export function useLook(ask, inputs) {
   latest.current = ask;
   const asker = useRef(/** @type {Asker | null} */ (null));
   asker.current ??= new Asker(async (isCurrent) => {
-    try {
-      const next = await latest.current();
-      if (isCurrent()) {
-        setAnswer(next);
-        setProblem("");
-      }
-      const rest = store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
-      return { interval: interval(), rest };
-    } catch (failure) {
-      // A Python that was replaced has no answer, and the next one will be asked.
-      const info = failure instanceof EngineFailure ? failure.info : null;
-      if (isCurrent() && info?.type !== "EngineError") {
-        setProblem(t().inspect.problem(/** @type {Error} */ (failure).message));
-      }
-      return { interval: QUICK_MS, rest: FAILURE_MS };
+    const next = await latest.current();
+    if (isCurrent()) {
+      setAnswer(next);
+      setProblem("");
     }
+    const rest = store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
+    return { interval: interval(), rest };
+  }, (why, isCurrent) => {
+    if (isCurrent && why) setProblem(t().inspect.problem(why));
   });
 
   const known = store.liveModel.value;

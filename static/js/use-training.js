@@ -1,12 +1,11 @@
 /** Hooks for what follows a training. */
 
 import { effect, untracked, useEffect, useRef, useState } from "../vendor/preact.js";
+import { GRACE_MS } from "./asker.js";
 import * as store from "./store.js";
 
 /** The shortest time between redraws of a curve, which needs no more: training needs the processor. */
 const REDRAW_MS = 180;
-/** How long a redraw that is due waits for numbers to be shown in the same frame. */
-const GRACE_MS = 120;
 
 /**
  * Call a function at each progress of the training, without drawing the component again: a view that

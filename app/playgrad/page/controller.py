@@ -27,6 +27,7 @@ from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
 from playgrad.page.execution import measured_run
 from playgrad.page.faults import FILE, describe
+from playgrad.page.graph_view import graph_scopes
 from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
@@ -148,8 +149,7 @@ class Controller:
             self._trained()  # says that there is nothing
         session, run = self.runs.largest()
         graphs = [program.graph for program in self.graphs.programs]
-        several = len(graphs) > 1
-        scope = f"graph_{graphs.index(run.program.graph) + 1}/" if several else ""
+        scope = graph_scopes(len(graphs))[graphs.index(run.program.graph)]
         if kind == "execution":
             return {"execution": measured_run(session, run, scope, apart)}
         return {"operations": run_operations_view(session, run, scope)}

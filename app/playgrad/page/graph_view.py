@@ -36,14 +36,18 @@ def programs_view(programs: Sequence[tuple[Program, Policy]], file: str) -> View
     """
     nodes: list[View] = []
     edges: list[View] = []
-    for number, (program, policy) in enumerate(programs, start=1):
-        scope = f"graph_{number}/" if len(programs) > 1 else ""
+    for scope, (program, policy) in zip(graph_scopes(len(programs)), programs, strict=True):
         placeholders = [n.outputs[0] for n in program.order() if n.op.name == "placeholder"]
         order = _placed(replace(program, feeds=_by_name(placeholders)), policy)
         drawn = _drawn(order, file, scope)
         nodes += drawn[0]
         edges += drawn[1]
     return {"name": "session", "nodes": nodes, "edges": edges}
+
+
+def graph_scopes(count: int) -> list[str]:
+    """Return the scopes of ``count`` graphs that are drawn together; "" for a single one."""
+    return [f"graph_{number}/" for number in range(1, count + 1)] if count > 1 else [""]
 
 
 def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> View:

@@ -20,6 +20,7 @@ from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
 from playgrad.ops.state import DATA, contents_of, is_variable
+from playgrad.page.graph_view import graph_scopes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_runs import NOT_RUN, SessionRuns
 from playgrad.runtime.hooks import Request
@@ -85,8 +86,7 @@ class NodeViews:
         view: View = {"matches": [], "total": 0, "checked": 0, "skipped": 0, "problem": None}
         try:
             query = parse(str(request["query"]))
-            several = model is None and len(programs) > 1
-            scopes = [f"graph_{at}/" for at in range(1, len(programs) + 1)] if several else [""]
+            scopes = graph_scopes(len(programs) if model is None else 1)
             problems: list[Unavailable] = []
             for scope in scopes:
                 values, _ = self.values_of(model, programs, scope)
@@ -175,13 +175,10 @@ def _program_of(programs: Sequence[Program], name: str) -> tuple[Program, str]:
     """Return the program with a node, and the node's name there, as in `programs_view`."""
     if not programs:
         raise Unavailable("no_program")
-    if len(programs) == 1:
-        return programs[0], name
-    scope, _, rest = name.partition("/")
-    number = scope.removeprefix("graph_")
-    if not number.isdecimal() or not 1 <= int(number) <= len(programs):
-        raise Unavailable("unknown", name=name)
-    return programs[int(number) - 1], rest
+    for scope, program in zip(graph_scopes(len(programs)), programs, strict=True):
+        if name.startswith(scope):
+            return program, name.removeprefix(scope)
+    raise Unavailable("unknown", name=name)
 
 
 def _session_of(graph: Graph) -> Session | None:

@@ -1,4 +1,4 @@
-"""How a training, or a session, of the user's program communicates with the page."""
+"""Hooks through which the user's program, its trainings and its sessions reach the page."""
 
 from __future__ import annotations
 
@@ -38,15 +38,19 @@ class PageHooks(Hooks):
         figures.show(figure)
         return True
 
-    def preparing(self, program: Program, policy: Policy) -> None:
+    @property
+    def _shows_sessions(self) -> bool:
+        """True while the program, not the prompt, runs and has trained no model."""
         controller = self.controller
-        if controller.running and controller.model is None and not controller.prompt.busy:
-            controller.graphs.add(program, policy)
+        return controller.running and controller.model is None and not controller.prompt.busy
+
+    def preparing(self, program: Program, policy: Policy) -> None:
+        if self._shows_sessions:
+            self.controller.graphs.add(program, policy)
 
     def ran(self, session: Any, program: Program, feeds: Mapping[str, Any]) -> None:
-        controller = self.controller
-        if controller.running and controller.model is None and not controller.prompt.busy:
-            controller.runs.add(session, program, feeds)
+        if self._shows_sessions:
+            self.controller.runs.add(session, program, feeds)
 
     def closing(self, session: Any) -> None:
         if self.controller.running and self.controller.model is None:

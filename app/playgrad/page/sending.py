@@ -1,4 +1,4 @@
-"""What Python sends to the page: events, and everything that was printed before them."""
+"""Events, output and figures on their way from Python to the page, in their order."""
 
 from __future__ import annotations
 

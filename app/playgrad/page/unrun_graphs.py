@@ -28,18 +28,15 @@ def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
         if isinstance(value, Network) and value.built:
             fetches = graphs.setdefault(value.graph, [])
             fetches += [tensor for tensor in value.outputs if tensor not in fetches]
-    for graph in (*filter(_is_graph, namespace.values()), get_default_graph()):
-        graphs.setdefault(graph, _results(graph))
+    for value in (*namespace.values(), get_default_graph()):
+        if isinstance(value, Graph) and value not in graphs:
+            graphs[value] = _results(value)
     with suppress(PlaygradError):
         policy = Policy(default_device(get_options().device or AUTO).device, device_names())
         return [
             (Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches
         ]
     return []
-
-
-def _is_graph(value: Any) -> bool:
-    return isinstance(value, Graph)
 
 
 def _results(graph: Graph) -> list[Tensor]:

@@ -58,6 +58,20 @@ def popup(playground: Playground) -> Locator:
     return playground.page.locator(".cm-tooltip-autocomplete")
 
 
+def appears_at(target: Locator, tooltip: Locator) -> bool:
+    """Point at ``target``: true if ``tooltip`` appears within five seconds.
+
+    The editor shows it a while after the pointer has come to rest, unless the text has changed.
+    """
+    target.page.mouse.move(5, 5)
+    target.hover()
+    try:
+        tooltip.wait_for(timeout=5_000)
+    except PlaywrightTimeout:
+        return False
+    return True
+
+
 def selected(playground: Playground) -> Locator:
     return popup(playground).locator("li").first
 
@@ -162,13 +176,16 @@ def test_the_signature_of_a_call(editor: Playground) -> None:
 
 def test_names_are_explained_at_the_pointer_and_at_the_cursor(editor: Playground) -> None:
     shown = editor.at("explanation")
-    editor.page.get_by_text("Sequential", exact=True).first.hover()
+    name = editor.page.get_by_text("Sequential", exact=True).first
+    editor.wait(lambda: appears_at(name, shown))
     expect(shown).to_contain_text("playgrad.Sequential(layers=(), name=None)")
     expect(shown).to_contain_text("A chain of layers")
     editor.page.mouse.move(5, 5)
     expect(shown).to_have_count(0)
     editor.page.keyboard.type("nn.Dense")
+    expect(popup(editor)).to_be_visible()
     editor.page.keyboard.press("Escape")
+    expect(popup(editor)).to_have_count(0)
     editor.page.keyboard.press("Control+i")
     expect(shown).to_contain_text("Fully connected layer")
     editor.page.keyboard.press("Escape")
@@ -185,13 +202,7 @@ def test_the_editor_speaks_the_language_of_the_page(editor: Playground) -> None:
     message = page.locator(".cm-tooltip-lint")
 
     def told(words: str) -> bool:
-        page.mouse.move(5, 5)
-        page.locator(".cm-lintRange").hover()
-        try:  # The editor shows the message a while after the pointer has come to rest.
-            message.wait_for(timeout=5_000)
-        except PlaywrightTimeout:
-            return False
-        return words in message.inner_text()
+        return appears_at(page.locator(".cm-lintRange"), message) and words in message.inner_text()
 
     editor.wait(lambda: told("pg.layers.Dense 在 playgrad 中写作 nn.Dense。"))
     expect(message.get_by_role("button")).to_have_text("改为 nn.Dense")

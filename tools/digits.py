@@ -1,9 +1,9 @@
 """Train the network that reads a visitor's first digit: ``python -m tools.digits``.
 
 The page answers a drawing at once, while Python is still loading, with a small forward pass in
-JavaScript (``static/js/first-reader.js``). Its weights are made here, in about two minutes. The
-images are moved, turned and scaled a little, because visitors write otherwise than the clerks and
-pupils whose digits are in MNIST.
+JavaScript (``static/js/panels/watch/first-reader.js``). Its weights are made here, in about two
+minutes. The images are moved, turned and scaled a little, because visitors write otherwise than
+the clerks and pupils whose digits are in MNIST.
 """
 
 from __future__ import annotations

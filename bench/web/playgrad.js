@@ -6,7 +6,7 @@
  * A run begins once its interpreter is ready, as after a visitor has read the curves.
  */
 async ({ source, device, runs, milliseconds }) => {
-  const { EngineClient } = await import("/static/js/engine-client.js");
+  const { EngineClient } = await import("/static/js/engine/engine-client.js");
   const marks = { client: performance.now() };
   const texts = [];
   const begun = [];

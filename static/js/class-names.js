@@ -1,7 +1,7 @@
 /** The names of the classes that a network tells apart. */
 
-import { CLASSES, loadedNames, namedSet } from "./data-names.js";
-import { entryOf } from "./data-shelf.js";
+import { CLASSES, loadedNames, namedSet } from "./own-data/data-names.js";
+import { entryOf } from "./own-data/data-shelf.js";
 import { t } from "./locale.js";
 import * as store from "./store.js";
 

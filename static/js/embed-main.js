@@ -4,14 +4,14 @@ import { batch, html, render } from "../vendor/preact.js";
 import { startEngine } from "./actions.js";
 import { missingFeature } from "./boot-features.js";
 import { EmbedApp } from "./components/embed-app.js";
-import { LinkError, decode, isLink } from "./link.js";
+import { LinkError, decode, isLink } from "./sharing/link.js";
 import { showPreferred, t } from "./locale.js";
-import { recordRuns } from "./run-recorder.js";
-import { showProgram } from "./sharing.js";
+import { recordRuns } from "./session/run-recorder.js";
+import { showProgram } from "./sharing/sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
 import * as store from "./store.js";
 
-/** @import { Shared } from "./link.js" */
+/** @import { Shared } from "./sharing/link.js" */
 
 await showPreferred(store.note);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));

@@ -1,10 +1,10 @@
 /** The panels on the right, in the order of their tabs. A new one is a component and a line here. */
 
-import { GraphPanel } from "./components/graph-panel.js";
-import { InspectPanel } from "./components/inspect-panel.js";
-import { LabPanel } from "./components/lab-panel.js";
-import { RunsPanel } from "./components/runs-panel.js";
-import { WatchPanel } from "./components/watch-panel.js";
+import { GraphPanel } from "./panels/graph/panel.js";
+import { InspectPanel } from "./panels/inspect/panel.js";
+import { LabPanel } from "./panels/lab/panel.js";
+import { RunsPanel } from "./panels/runs/panel.js";
+import { WatchPanel } from "./panels/watch/panel.js";
 
 /** @typedef {"training" | "inspect" | "graph" | "runs" | "lab"} PanelName */
 

@@ -1,6 +1,6 @@
 /** Small values that the browser keeps between visits, or for one tab, if it allows that. */
 
-import { isEmbedded } from "./embedded.js";
+import { isEmbedded } from "./sharing/embedded.js";
 
 const PREFIX = "playgrad.";
 

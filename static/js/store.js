@@ -6,7 +6,7 @@
 import { computed, signal } from "../vendor/preact.js";
 import { Curves } from "./curves.js";
 import { divergenceOf } from "./divergence.js";
-import { Transcript } from "./transcript.js";
+import { Transcript } from "./output/transcript.js";
 
 /** @import * as M from "../engine/messages.js" */
 /** @import * as T from "./types.js" */
@@ -104,7 +104,7 @@ export const past = signal(/** @type {T.Checkpoint | null} */ (null));
 /** What the last run branched off from, if it did. */
 export const branch = signal(/** @type {T.Branch | null} */ (null));
 /** Losses at a few steps of the last training. */
-export const landmarks = signal(/** @type {import("./landmarks.js").Landmarks} */ ([]));
+export const landmarks = signal(/** @type {import("./sharing/landmarks.js").Landmarks} */ ([]));
 /** What became of the loss, if the run ended far above where it began. */
 export const divergence = computed(() => {
   void curvesVersion.value;
@@ -194,10 +194,10 @@ export const edited = computed(() => {
 export const linesApply = computed(() => executed.value.exampleId === exampleId.value);
 
 /** The program that came with a link, until it is dismissed. */
-export const shared = signal(/** @type {import("./link.js").Shared | null} */ (null));
+export const shared = signal(/** @type {import("./sharing/link.js").Shared | null} */ (null));
 
 /** Locked lines of the programs, by the id of the example. */
-export const locks = signal(/** @type {Record<string, import("./locks.js").Locks>} */ ({}));
+export const locks = signal(/** @type {Record<string, import("./sharing/locks.js").Locks>} */ ({}));
 
 // What is saved
 

@@ -1,7 +1,7 @@
 /** Asks the engine for the view of the task, as often as it is worth and only while it is looked at. */
 
-import { Asker, QUICK_MS, interval, restAfter } from "./asker.js";
-import { taskView } from "./questions.js";
+import { Asker, QUICK_MS, interval, restAfter } from "./engine/asker.js";
+import { taskView } from "./engine/questions.js";
 import * as store from "./store.js";
 
 /** @import { TaskView } from "../engine/messages.js" */

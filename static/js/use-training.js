@@ -1,7 +1,7 @@
 /** Hooks for what follows a training. */
 
 import { effect, untracked, useEffect, useRef, useState } from "../vendor/preact.js";
-import { GRACE_MS } from "./asker.js";
+import { GRACE_MS } from "./engine/asker.js";
 import * as store from "./store.js";
 
 /** The shortest time between redraws of a curve, which needs no more: training needs the processor. */

@@ -1,6 +1,6 @@
 // Evaluated in a blank page: the page's own engine client, with promises for the tests to wait on.
 async () => {
-  const { EngineClient } = await import("/static/js/engine-client.js");
+  const { EngineClient } = await import("/static/js/engine/engine-client.js");
   const log = [];
   const waiting = new Set();
   const client = new EngineClient((event) => {

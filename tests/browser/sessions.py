@@ -79,7 +79,7 @@ def shown(page: Page) -> dict[str, Any]:
 
 
 def wait_until_saved(page: Page) -> None:
-    wait_until(page, "import('/static/js/session.js').then((session) => session.isSaved())")
+    wait_until(page, "import('/static/js/session/session.js').then((session) => session.isSaved())")
 
 
 def wait_until(page: Page, promise: str) -> None:

@@ -21,8 +21,8 @@ ISOLATION = {
 
 # The snippet that the Share dialog copies for a program.
 SNIPPET = """async (code) => {
-  const { encode } = await import("/static/js/link.js");
-  const { snippetOf } = await import("/static/js/components/share-embed.js");
+  const { encode } = await import("/static/js/sharing/link.js");
+  const { snippetOf } = await import("/static/js/sharing/share-embed.js");
   const shared = {
     version: 1, exampleId: "spiral", title: 'A "lesson"', code, device: "cpu", view: "training",
     lab: null, expected: null, locked: [[1, 2]],

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 # The number of operations and the milliseconds of the step, as the summary says.
 _SAID = """async () => {
   const text = document.querySelector("[data-testid=timeline-summary]").textContent;
-  const { measured } = await import("/static/js/execution.js");
+  const { measured } = await import("/static/js/panels/graph/execution.js");
   const format = await import("/static/js/format.js");
   const { events, duration } = measured.value;
   if (!text.includes(format.milliseconds(duration))) throw new Error(text);

@@ -45,7 +45,7 @@ def edit(page: Playground, before: str, after: str) -> None:
     """Type the compiler's kernel into the editor, with ``before`` replaced by ``after``."""
     text: str = page.page.evaluate(
         """async () => {
-          const { kernelBench } = await import("/static/js/questions.js");
+          const { kernelBench } = await import("/static/js/engine/questions.js");
           return (await kernelBench("dense_1/matmul_1", "open")).opened.kernels[0];
         }"""
     )

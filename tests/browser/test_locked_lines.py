@@ -45,8 +45,10 @@ def test_locked_lines_stay_until_a_copy_is_unlocked(
     playground.at("share-lock").press("Enter")
     expect(playground.page.locator(".cm-locked-line")).to_have_count(1)
     field = playground.at("share-link")
-    locked_in_link = """async (link) =>
-      (await (await import("/static/js/link.js")).decode(new URL(link || location).hash)).locked"""
+    locked_in_link = """async (link) => {
+      const { decode } = await import("/static/js/sharing/link.js");
+      return (await decode(new URL(link || location).hash)).locked;
+    }"""
     playground.wait(
         lambda: (
             bool(field.input_value())

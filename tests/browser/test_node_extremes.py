@@ -56,7 +56,7 @@ _PIXELS = """(canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
   return { width, height, red: Array.from({ length: width * height }, (_, at) => data[4 * at]) };
 }"""
-_MATCHES = "async () => (await import('/static/js/graph-find.js')).matches.value"
+_MATCHES = "async () => (await import('/static/js/panels/graph/graph-find.js')).matches.value"
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,9 @@ def test_the_first_example_trains_without_a_server(
     assert visitor.steps > 100
     assert visitor.number("test-accuracy") > 90
     # A link opens too, in a tab of its own.
-    link = visitor.page.evaluate("import('/static/js/sharing.js').then((it) => it.makeLink([]))")
+    link = visitor.page.evaluate(
+        "import('/static/js/sharing/sharing.js').then(({ makeLink }) => makeLink([]))"
+    )
     visitor.page = visitor.context.new_page()
     visitor.page.goto(link)
     expect(visitor.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)

@@ -259,7 +259,7 @@ def test_a_changed_network_trains_at_the_rate_of_the_slider(blocks: Playground) 
     sent: list[str] = []
     blocks.page.expose_function("noted", lambda message: sent.append(message))
     blocks.page.evaluate("""async () => {
-        const { EngineClient } = await import("/static/js/engine-client.js");
+        const { EngineClient } = await import("/static/js/engine/engine-client.js");
         const post = EngineClient.prototype.post;
         EngineClient.prototype.post = function (message, ...rest) {
             noted(JSON.stringify(message));

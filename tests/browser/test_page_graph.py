@@ -20,7 +20,7 @@ _FOCUSED = """() => {
 
 # What the operations were measured by, once they are.
 _HEAT = """async (measure) => {
-  const { heat } = await import("/static/js/graph-heat.js");
+  const { heat } = await import("/static/js/panels/graph/graph-heat.js");
   return heat.value?.measure === measure ? Object.fromEntries(heat.value.values) : null;
 }"""
 

@@ -122,8 +122,8 @@ def test_the_prompt_works_during_training_without_changing_it(playground: Playgr
 
 
 _EXPECTED_BY_LINK = """async () => {
-  const { makeLink } = await import("/static/js/sharing.js");
-  const { decode } = await import("/static/js/link.js");
+  const { makeLink } = await import("/static/js/sharing/sharing.js");
+  const { decode } = await import("/static/js/sharing/link.js");
   return (await decode(new URL(await makeLink([])).hash)).expected;
 }"""
 

@@ -282,8 +282,8 @@ def test_a_damaged_project_is_dropped_and_one_is_removed(
 
 
 _FORGET = """async () => {
-  const list = await import("/static/js/session-list.js");
-  const session = await import("/static/js/session.js");
+  const list = await import("/static/js/session/session-list.js");
+  const session = await import("/static/js/session/session.js");
   const summary = { ...session.presentSummary(), touched: true };
   for (let number = 0; number < 12; number += 1) {
     for (const name of ["", `Named ${number}`]) {

@@ -130,7 +130,7 @@ def test_a_link_leaves_the_visitors_work_alone(playground: Playground) -> None:
 
 
 _HIDDEN = """async (link) => {
-  const { decode } = await import("/static/js/link.js");
+  const { decode } = await import("/static/js/sharing/link.js");
   return (link && (await decode(new URL(link).hash)).hidden) || [];
 }"""
 

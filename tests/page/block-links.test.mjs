@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockOf } from "../../static/js/block-links.js";
+import { blockOf } from "../../static/js/cards/block-links.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 
 const HEAD = "import playgrad as pg\nfrom playgrad import nn\n";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST, MOST_BYTES, lossAt, places, upTo, withCheckpoint } from "../../static/js/checkpoint-ring.js";
+import { MOST, MOST_BYTES, lossAt, places, upTo, withCheckpoint } from "../../static/js/session/checkpoint-ring.js";
 import { Curves } from "../../static/js/curves.js";
 import { changesSince } from "../../static/js/runs.js";
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placed } from "../../static/js/doctor-edit.js";
-import { sentenceOf } from "../../static/js/doctor-words.js";
+import { placed } from "../../static/js/panels/watch/doctor-edit.js";
+import { sentenceOf } from "../../static/js/panels/watch/doctor-words.js";
 import { en } from "../../static/js/messages/en.js";
 
 const RAN = 'a = "😀", 1.0\nshuffle(y)\nfit(a)';

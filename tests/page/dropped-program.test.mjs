@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { MOST_BYTES, openProgramFile } from "../../static/js/dropped-program.js";
+import { MOST_BYTES, openProgramFile } from "../../static/js/own-data/dropped-program.js";
 import { edit, openExample } from "../../static/js/examples.js";
 import * as store from "../../static/js/store.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EngineClient, EngineFailure } from "../../static/js/engine-client.js";
+import { EngineClient, EngineFailure } from "../../static/js/engine/engine-client.js";
 
 const QUESTION = { kind: "predict", pixels: [] };
 

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { load } from "../../static/engine/downloads.js";
 import { LoadReport, delay } from "../../static/engine/load-report.js";
 import { isWellFormed } from "../../static/engine/message-checks.js";
-import { dataProblem, inWords, said } from "../../static/js/engine-words.js";
+import { dataProblem, inWords, said } from "../../static/js/engine/engine-words.js";
 import { en } from "../../static/js/messages/en.js";
 import { ARRIVALS, ENGINE } from "../../static/js/messages/zh-hans-engine.js";
 import { zhHans } from "../../static/js/messages/zh-hans.js";

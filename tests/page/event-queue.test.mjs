@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EventQueue } from "../../static/js/event-queue.js";
+import { EventQueue } from "../../static/js/engine/event-queue.js";
 
 const FRAME_MS = 16;
 const progress = { kind: "progress" };

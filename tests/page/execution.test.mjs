@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventOf, nodeOf, scrollAfterZoom, slowest } from "../../static/js/execution.js";
+import { eventOf, nodeOf, scrollAfterZoom, slowest } from "../../static/js/panels/graph/execution.js";
 
 /** @param {string} name @param {number} start @param {number} end @param {string[]} nodes */
 const event = (name, start, end, nodes = [name]) =>

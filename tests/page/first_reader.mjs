@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { SIDE } from "../../static/js/digit.js";
-import { FirstReader, weightsOf } from "../../static/js/first-reader.js";
+import { FirstReader, weightsOf } from "../../static/js/panels/watch/first-reader.js";
 
 const [weights, images] = process.argv.slice(2).map((path) => new Uint8Array(readFileSync(path)));
 const pixels = new Float32Array(images.buffer, images.byteOffset, images.length / 4);

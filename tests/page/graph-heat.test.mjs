@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { LEAST, UNKNOWN, heatClass, leadingClass, timesOf } from "../../static/js/graph-heat.js";
+import { LEAST, UNKNOWN, heatClass, leadingClass, timesOf } from "../../static/js/panels/graph/graph-heat.js";
 
 test("operations that share a kernel share its time, and several events add up", () => {
   const events = [

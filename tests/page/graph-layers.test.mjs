@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { layers } from "../../static/js/graph-layers.js";
-import { picture, scopesOf } from "../../static/js/graph-model.js";
+import { layers } from "../../static/js/panels/graph/graph-layers.js";
+import { picture, scopesOf } from "../../static/js/panels/graph/graph-model.js";
 
 /** A graph of blocks that follow each other, each of two strands of operations, in scopes of ten blocks. */
 function blocksOf(count, size) {

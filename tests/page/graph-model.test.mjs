@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { census, mainScopes, picture, scopesOf } from "../../static/js/graph-model.js";
+import { census, mainScopes, picture, scopesOf } from "../../static/js/panels/graph/graph-model.js";
 
 const node = (name, phase = "forward") => ({
   name, op: "add", scope: name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { colourClass, isAllSeen, mapSize, outlines } from "../../static/js/graph-outline.js";
-import { within } from "../../static/js/viewport.js";
+import { colourClass, isAllSeen, mapSize, outlines } from "../../static/js/panels/graph/graph-outline.js";
+import { within } from "../../static/js/panels/graph/viewport.js";
 
 const node = (id, phase) => ({ id, kind: "node", node: { name: id, phase } });
 const boxes = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { picture } from "../../static/js/graph-model.js";
-import { partsOf } from "../../static/js/graph-parts.js";
+import { picture } from "../../static/js/panels/graph/graph-model.js";
+import { partsOf } from "../../static/js/panels/graph/graph-parts.js";
 
 const graphOf = (names, edges) => ({
   name: "g",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "../../static/js/graph-sight.js";
+import { arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "../../static/js/panels/graph/graph-sight.js";
 
 /** A square of items, 100 apart. */
 const SIDE = 20;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { layout, placeAt, ridgesOf } from "../../static/js/histogram-ridges.js";
+import { layout, placeAt, ridgesOf } from "../../static/js/panels/inspect/histogram-ridges.js";
 
 /** @param {number[][]} rows @param {number} range */
 const series = (rows, range) => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { confusionOf, hardestOf } from "../../static/js/confusion.js";
-import { aligned, movedTo, nearest, squareAround } from "../../static/js/projection.js";
+import { aligned, movedTo, nearest, squareAround } from "../../static/js/panels/inspect/projection.js";
 
 test("a confusion matrix counts by true and predicted class", () => {
   const { counts, right, counted } = confusionOf([0, 1, 1, 2, 2, 2], [0, 1, 0, 2, 2, 1], 3);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import test from "node:test";
-import { compare, isLandmark } from "../../static/js/landmarks.js";
-import { LinkError, decode, encode, isLink } from "../../static/js/link.js";
+import { compare, isLandmark } from "../../static/js/sharing/landmarks.js";
+import { LinkError, decode, encode, isLink } from "../../static/js/sharing/link.js";
 
 const SHARED = {
   version: 1, exampleId: "mnist-mlp", title: "Handwritten digits", code: 'print("Grüße, 世界")\n'.repeat(40),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { LinkError, decode, encode } from "../../static/js/link.js";
-import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor-locks.js";
+import { LinkError, decode, encode } from "../../static/js/sharing/link.js";
+import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor/editor-locks.js";
 import { en } from "../../static/js/messages/en.js";
-import { locksHere, unlockCopy } from "../../static/js/locks.js";
+import { locksHere, unlockCopy } from "../../static/js/sharing/locks.js";
 import * as store from "../../static/js/store.js";
-import { MOST_RANGES, areRanges, changesAround, fit, relocate, spansOf, withRange } from "../../static/js/line-locks.js";
+import { MOST_RANGES, areRanges, changesAround, fit, relocate, spansOf, withRange } from "../../static/js/editor/line-locks.js";
 import {
   EditorState, history, indentMore, insertNewlineAndIndent, moveLineDown, redo, selectAll, toggleComment, undo,
 } from "../../static/vendor/codemirror.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
-import { loadedModels, problemOfModelName, suggestedModelName } from "../../static/js/data-names.js";
+import { loadedModels, problemOfModelName, suggestedModelName } from "../../static/js/own-data/data-names.js";
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { modelChanges, modelProgram } from "../../static/js/own-data/model-line.js";
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
-import { CLASSES, OF_LIBRARY, loadedNames, namedSet, problemOfName, suggestedName } from "../../static/js/data-names.js";
+import { CLASSES, OF_LIBRARY, loadedNames, namedSet, problemOfName, suggestedName } from "../../static/js/own-data/data-names.js";
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { writeNpy } from "../../static/js/own-data/npy.js";
 import { loadChanges, starterProgram } from "../../static/js/own-data/program-line.js";

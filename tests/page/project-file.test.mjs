@@ -6,9 +6,9 @@ import { join } from "node:path";
 import test from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { Curves } from "../../static/js/curves.js";
-import { ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "../../static/js/project-file.js";
-import { fromText, toText } from "../../static/js/project-json.js";
-import { isExampleId } from "../../static/js/session-shapes.js";
+import { ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "../../static/js/session/project-file.js";
+import { fromText, toText } from "../../static/js/session/project-json.js";
+import { isExampleId } from "../../static/js/session/session-shapes.js";
 import { ZipReader, crc32, zipped } from "../../static/js/zip.js";
 
 const WHEN = new Date(2026, 10, 23, 16, 0, 2);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { PromptHistory } from "../../static/js/prompt-history.js";
+import { PromptHistory } from "../../static/js/output/prompt-history.js";
 
 test("up and down go through what was typed, and back to the line that was being typed", () => {
   const history = new PromptHistory();

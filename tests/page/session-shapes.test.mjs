@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Curves } from "../../static/js/curves.js";
-import { SHAPES, SUMMARY } from "../../static/js/session-shapes.js";
+import { SHAPES, SUMMARY } from "../../static/js/session/session-shapes.js";
 
 const curves = new Curves();
 for (let step = 1; step <= 9; step += 1) curves.add(step, 1 / step, step === 5 ? null : 0.5);

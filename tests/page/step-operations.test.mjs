@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lastOfDevices, lightOf, lights, queueAfter, waitingCounts } from "../../static/js/step-operations.js";
+import { lastOfDevices, lightOf, lights, queueAfter, waitingCounts } from "../../static/js/panels/graph/step-operations.js";
 
 /** Two inputs, read by a product on another device that is fused with its bias. */
 const operation = (/** @type {object} */ fields) => ({

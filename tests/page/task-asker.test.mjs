@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EngineClient } from "../../static/js/engine-client.js";
+import { EngineClient } from "../../static/js/engine/engine-client.js";
 import * as store from "../../static/js/store.js";
 import { TaskAsker } from "../../static/js/task.js";
 

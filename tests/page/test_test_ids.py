@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COMPONENTS = ROOT / "static" / "js" / "components"
+MODULES = ROOT / "static" / "js"
 BROWSER_TESTS = ROOT / "tests" / "browser"
 
 IN_TEMPLATES = {f"node-{tab}" for tab in ("value", "gradient", "time", "kernel", "code")}
@@ -38,9 +38,9 @@ IDS = [
 def _components_with(test_id: str) -> list[str]:
     """Return the components that have an element with this test id."""
     literal = re.compile(rf'(data-testid|testId)="{re.escape(test_id)}"')
-    files = {path.name: path.read_text(encoding="utf-8") for path in COMPONENTS.glob("*.js")}
-    names = [name for name, text in files.items() if literal.search(text)]
-    tabs = files["node-tabs.js"]
+    files = {path: path.read_text(encoding="utf-8") for path in MODULES.rglob("*.js")}
+    names = [path.name for path, text in files.items() if literal.search(text)]
+    tabs = files[MODULES / "panels" / "graph" / "node-tabs.js"]
     tab_names = re.findall(r"NAMES = .*?\(\[(.*?)\]\)", tabs)
     composed = "data-testid=${`node-${each}`}" in tabs
     if composed and f'"{test_id.removeprefix("node-")}"' in "".join(tab_names):

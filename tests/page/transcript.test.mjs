@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Transcript } from "../../static/js/transcript.js";
+import { Transcript } from "../../static/js/output/transcript.js";
 
 const texts = (transcript) => transcript.lines.map(({ text }) => text);
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { UMAP } from "umap-js";
-import { layOut } from "../../static/js/umap-layout.js";
+import { layOut } from "../../static/js/panels/inspect/umap-layout.js";
 
 /** Numbers from −1 to 1 that are the same each time. @param {number} seed */
 function noise(seed) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fullSize, gridValues, valuePixels } from "../../static/js/value-pixels.js";
+import { fullSize, gridValues, valuePixels } from "../../static/js/panels/graph/value-pixels.js";
 
 const COLOURS = { negative: [200, 0, 0], middle: [100, 100, 100], positive: [0, 0, 200], invalid: [1, 2, 3] };
 

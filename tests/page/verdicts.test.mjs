@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { smoothed } from "../../static/js/curves.js";
-import { sureness } from "../../static/js/digit-verdict.js";
+import { sureness } from "../../static/js/panels/watch/digit-verdict.js";
 import { divergenceOf } from "../../static/js/divergence.js";
 
 /** @param {number[]} losses */

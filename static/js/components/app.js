@@ -1,12 +1,12 @@
 import { html } from "../../vendor/preact.js";
-import { hidden } from "../hidden.js";
+import { hidden } from "../sharing/hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";
-import { ConsolePanel } from "./console-panel.js";
-import { EditorPanel } from "./editor-panel.js";
-import { ErrorPanel } from "./error-panel.js";
-import { LazyDataDrawer } from "./lazy-data-drawer.js";
+import { ConsolePanel } from "../output/console-panel.js";
+import { EditorPanel } from "../editor/editor-panel.js";
+import { ErrorPanel } from "../output/error-panel.js";
+import { LazyDataDrawer } from "../own-data/lazy-data-drawer.js";
 import { Header } from "./header.js";
 import { PhoneBar } from "./phone-bar.js";
 import { SkipLinks } from "./skip-links.js";

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../actions.js";
-import { gpuProblem } from "../gpu-problem.js";
+import { gpuProblem } from "../engine/gpu-problem.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { download } from "../download.js";
 import { saveCode } from "../examples.js";
-import { loadProjects } from "../lazy-projects.js";
+import { loadProjects } from "../session/lazy-projects.js";
 import { t } from "../locale.js";
 import { exportModel } from "../model-files.js";
 import { saveReport } from "../save-report.js";

@@ -8,8 +8,8 @@ import { DeviceChip } from "./backend-badge.js";
 import { ExportMenu } from "./export-menu.js";
 import { LanguageSelect } from "./language-select.js";
 import { MoreMenu } from "./more-menu.js";
-import { ProjectMenu } from "./project-menu.js";
-import { ShareMenu } from "./share-menu.js";
+import { ProjectMenu } from "../session/project-menu.js";
+import { ShareMenu } from "../sharing/share-menu.js";
 import { ThemeButton } from "./theme-button.js";
 
 /** Name, project, example, sharing, files, device, language and theme. On a phone, all but the first four and the device are in a menu. */

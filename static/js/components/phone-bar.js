@@ -1,5 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { hidden } from "../hidden.js";
+import { hidden } from "../sharing/hidden.js";
 import { t } from "../locale.js";
 import { PANELS } from "../panels.js";
 import * as store from "../store.js";

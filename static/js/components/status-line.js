@@ -3,7 +3,7 @@ import { resume } from "../actions.js";
 import { missingFeature } from "../boot-features.js";
 import { isLost } from "../doctor.js";
 import { duration, loss } from "../format.js";
-import { gpuProblem } from "../gpu-problem.js";
+import { gpuProblem } from "../engine/gpu-problem.js";
 import { t } from "../locale.js";
 import { enabled } from "../shortcuts.js";
 import * as store from "../store.js";

@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { hidden } from "../hidden.js";
+import { hidden } from "../sharing/hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { t } from "../locale.js";
 import { PANELS } from "../panels.js";

@@ -11,7 +11,7 @@ import { count } from "../thousands.js";
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
 export const plural = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
-/** @typedef {import("../line-locks.js").LineRange} LineRange */
+/** @typedef {import("../editor/line-locks.js").LineRange} LineRange */
 
 /** "line 3", "lines 1, 4–7 and 9". @param {LineRange[]} ranges */
 function lines(ranges) {
@@ -652,49 +652,49 @@ export const en = {
     elsewhere: "The editor shows another program than the one that ran.",
     announced: (/** @type {string} */ sentence, /** @type {number} */ more) => `Doctor: ${sentence}${more > 0 ? ` And ${more} more.` : ""}`,
     sentences: {
-      "not-finite": (/** @type {import("../doctor-words.js").Words} */ { step, op }) => `The loss became NaN or infinite at step ${step}`
+      "not-finite": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { step, op }) => `The loss became NaN or infinite at step ${step}`
         + `${op ? `: “${op}” is the first operation whose result is NaN or infinite` : ""}.`,
-      "input-scale": (/** @type {import("../doctor-words.js").Words} */ { low, high }) =>
+      "input-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
         `The inputs range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
-      "target-scale": (/** @type {import("../doctor-words.js").Words} */ { low, high }) =>
+      "target-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
-      "rate-high": (/** @type {import("../doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
-      "rate-low": (/** @type {import("../doctor-words.js").Words} */ { rate, loss, ahead, times, percent }) =>
+      "rate-high": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
+      "rate-low": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate, loss, ahead, times, percent }) =>
         `The learning rate ${rate} is too small: ${percent
           ? `the weights have moved by ${percent}% of their size`
           : `${times} times as far in the same direction the loss would be ${ahead} instead of ${loss}`}.`,
-      exploding: (/** @type {import("../doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
-      vanishing: (/** @type {import("../doctor-words.js").Words} */ { times }) =>
+      exploding: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
+      vanishing: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) =>
         `The gradients vanish on their way to the first layer, which learns ${times} times slower than the fastest.`,
-      "dead-units": (/** @type {import("../doctor-words.js").Words} */ { dead, units }) => `${dead} of ${units} units are dead: their result is 0 for every sample.`,
-      frozen: /** @returns {string} */ (/** @type {import("../doctor-words.js").Words} */ { why }) => (why === "gradient"
+      "dead-units": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { dead, units }) => `${dead} of ${units} units are dead: their result is 0 for every sample.`,
+      frozen: /** @returns {string} */ (/** @type {import("../panels/watch/doctor-words.js").Words} */ { why }) => (why === "gradient"
         ? "This layer gets no gradient: the loss does not depend on its weights, so it learns nothing."
         : "This layer is frozen with the weights that chance gave it, so it learns nothing."),
       shuffled: () => "Inputs and targets do not belong together: samples that are alike have targets that are not, "
         + "as if one of them was shuffled alone.",
-      overfitting: (/** @type {import("../doctor-words.js").Words} */ { epoch, best, now }) =>
+      overfitting: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { epoch, best, now }) =>
         `The network overfits: since epoch ${epoch} the test loss has risen from ${best} to ${now} while the training loss fell.`,
-      "not-falling": (/** @type {import("../doctor-words.js").Words} */ { start, now, why }) => `The loss does not fall: it was ${start} and is ${now}.${{
+      "not-falling": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { start, now, why }) => `The loss does not fall: it was ${start} and is ${now}.${{
         constant: " All weights of this layer begin with one value, so its units stay alike.",
         softmax: " A softmax of one unit is always 1.",
         positive: " The last layer is never negative after relu, but targets are.",
         weak: " The weights of this layer are so small that hardly anything passes it.",
         unrelated: " Samples that are alike have targets that are not: check that x and y are in the same order.",
       }[why] ?? " Check that the inputs say something about the targets, and try a larger network."}`,
-      "not-seen": (/** @type {import("../doctor-words.js").Words} */ { error, message }) =>
+      "not-seen": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { error, message }) =>
         `The doctor could not look at everything (${message ? `${error}: ${message}` : error}). The training is not affected.`,
     },
     edits: {
-      "set-rate": (/** @type {import("../doctor-words.js").Words} */ { before, after }) => `learning rate ${before} → ${after}`,
-      clip: (/** @type {import("../doctor-words.js").Words} */ { norm }) => `clip gradients: global_clipnorm=${norm}`,
-      guard: (/** @type {import("../doctor-words.js").Words} */ { function: name, least }) => `keep the argument of ${name} at ${least} or more`,
-      "insert-first": (/** @type {import("../doctor-words.js").Words} */ { layer }) => `first layer ${layer}`,
-      "append-last": (/** @type {import("../doctor-words.js").Words} */ { layer }) => `last layer ${layer}`,
-      "append-last-adam": (/** @type {import("../doctor-words.js").Words} */ { layer }) => `last layer ${layer}, trained by Adam`,
-      "set-activation": (/** @type {import("../doctor-words.js").Words} */ { before, after }) => `${before} → ${after}`,
+      "set-rate": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after }) => `learning rate ${before} → ${after}`,
+      clip: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { norm }) => `clip gradients: global_clipnorm=${norm}`,
+      guard: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { function: name, least }) => `keep the argument of ${name} at ${least} or more`,
+      "insert-first": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `first layer ${layer}`,
+      "append-last": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `last layer ${layer}`,
+      "append-last-adam": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `last layer ${layer}, trained by Adam`,
+      "set-activation": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after }) => `${before} → ${after}`,
       thaw: () => "trainable = True",
       "let-gradient": () => "without stop_gradient",
-      unshuffle: (/** @type {import("../doctor-words.js").Words} */ { name }) => `do not shuffle ${name} alone`,
+      unshuffle: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { name }) => `do not shuffle ${name} alone`,
       "stop-early": () => "stop early, with the best weights",
       initialize: () => "random initial weights",
     },

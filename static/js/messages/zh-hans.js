@@ -4,7 +4,7 @@ import { count } from "../thousands.js";
 import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
-/** "第 1、4–7、9 行". @param {import("../line-locks.js").LineRange[]} ranges */
+/** "第 1、4–7、9 行". @param {import("../editor/line-locks.js").LineRange[]} ranges */
 const lines = (ranges) => `第 ${ranges.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join("、")} 行`;
 
 /** @param {string[]} names */

@@ -4,7 +4,7 @@ import { zipped } from "../zip.js";
 import { writeNpy } from "./npy.js";
 
 /**
- * @import { About } from "../data-shelf.js"
+ * @import { About } from "./data-shelf.js"
  * @import { Numbers } from "./npy.js"
  *
  * @typedef {object} DataSet

@@ -10,7 +10,7 @@ import { readNpy } from "./npy.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
 
 /**
- * @import { Item } from "../data-drawer.js"
+ * @import { Item } from "./drawer-state.js"
  * @import { Arrays } from "./arrays-set.js"
  * @import { ImageFile } from "./image-files.js"
  * @import { NumberArray } from "./npy.js"

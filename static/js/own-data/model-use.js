@@ -1,7 +1,7 @@
 /** Puts a model into the program in the editor. */
 
-import { program } from "../blocks-model.js";
-import { changeText } from "../editor-access.js";
+import { program } from "../cards/blocks-model.js";
+import { changeText } from "../editor/editor-access.js";
 import { openProgramFor } from "../examples.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";

@@ -1,13 +1,13 @@
 /** Puts a data set into the program in the editor. */
 
-import { program } from "../blocks-model.js";
-import { changeText } from "../editor-access.js";
+import { program } from "../cards/blocks-model.js";
+import { changeText } from "../editor/editor-access.js";
 import { openProgramFor } from "../examples.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { loadChanges, starterProgram } from "./program-line.js";
 
-/** @import { About } from "../data-shelf.js" */
+/** @import { About } from "./data-shelf.js" */
 
 /** Have the program load a data set, in one line. @param {string} name */
 export function loadInProgram(name) {

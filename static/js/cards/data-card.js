@@ -1,0 +1,100 @@
+import { html, useMemo, useState } from "../../vendor/preact.js";
+import { change, program } from "./blocks-model.js";
+import { argumentOf, valueOf } from "../blocks/calls.js";
+import { setData, setRatio } from "../blocks/data-change.js";
+import { SETS, shapeOf } from "../blocks/data.js";
+import { inputText } from "../blocks/field-values.js";
+import { percent, shape } from "../format.js";
+import { language, t } from "../locale.js";
+import { isHeld, locksHere } from "../sharing/locks.js";
+import { BlockField, Row } from "./block-fields.js";
+import { YourDataButton } from "./brought-card.js";
+import { Icon } from "../components/icons.js";
+import { LockMark } from "../editor/lock-mark.js";
+
+/** @import { Field } from "../blocks/catalogue.js" */
+/** @import { Call } from "../blocks/types.js" */
+
+/** The name of a data set. @param {string} kind */
+const titleOf = (kind) => t().blocks.data.sets[/** @type {"mnist"} */ (kind)];
+
+/** Of data that is made up. @param {"points" | "images"} sort @returns {Field[]} */
+const fieldsOf = (sort) => [
+  { parameter: "noise", label: "noise", type: "number", least: 0, most: 0.5, step: 0.01 },
+  { parameter: "samples", label: sort, type: "count", least: 10, most: 20000 },
+  { parameter: "seed", label: sort === "points" ? "pointsSeed" : "imagesSeed", type: "count", least: 0 },
+];
+
+/** The ratio of the menu. */
+const RATIOS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
+
+/** A data set of the library. @param {{call: Call, number: number}} props */
+export function DataCard({ call, number }) {
+  const [explained, setExplained] = useState(false);
+  const set = SETS[call.kind];
+  const isPoints = set.sort === "points";
+  const isMadeUp = isPoints || call.kind === "shapes";
+  const id = `data-${number}`;
+  const current = program.value;
+  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })), [current, call, language.value, locksHere.value]);
+  const left = outcomes.filter(({ changes }) => !changes);
+  /** @param {any} event */
+  function choose({ target }) {
+    const changes = outcomes.find(({ kind }) => kind === target.value)?.changes;
+    if (changes) change(changes, t().blocks.said.data(titleOf(target.value)));
+  }
+  const words = t().blocks.data;
+  const label = t().blocks.card.aboutThis;
+  return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title}>
+    <div class="block-head">
+      <h3>${words.title}</h3>
+      <span class="block-measure"><span title=${words.shape}>${t().blocks.card.shapeBefore} <b>${shape(shapeOf(call.kind, call))}</b></span>
+        ${!isPoints && html`<span>${t().data.classes(set.classes)}</span>`}</span>
+      <div class="block-actions">${isHeld(call) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
+        aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
+    </div>
+    ${explained && html`<p class="block-about">${t().blocks.about.data}</p>`}
+    <div class="block-fields">
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>
+        <select id=${id} data-testid="dataset-select" value=${call.kind} onChange=${choose}>
+          ${outcomes.filter(({ changes }) => changes).map(({ kind }) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
+        </select>
+      </${Row}>
+      ${isMadeUp && fieldsOf(set.sort).map((field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
+        id=${`${id}-${field.parameter}`} />`)}
+      ${isMadeUp && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
+      <${YourDataButton} />
+    </div>
+    ${left.length > 0 && html`<p class="block-from" data-testid="dataset-reason">${
+      t().dataChange.notOffered(left.map(({ kind }) => titleOf(kind)), left[0].reason ?? "")}</p>`}
+  </section>`;
+}
+
+/** The share of points for training. @param {{call: Call, id: string}} props */
+function Ratio({ call, id }) {
+  const label = t().blocks.fields.ratio;
+  const given = argumentOf(call, "ratio");
+  const value = valueOf(call, "ratio");
+  const text = value?.type === "none" ? "" : inputText({ parameter: "ratio", label: "ratio", type: "number" }, value);
+  if ((given && !given.literal) || text === null || call.starred) {
+    return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}>${given?.text ?? "*"}</code></${Row}>`;
+  }
+  const first = setRatio(program.value, call, RATIOS[7]);
+  const options = text === "" || RATIOS.includes(text) ? RATIOS : [...RATIOS, text].sort();
+  /** @param {any} event */
+  function choose({ target }) {
+    const { changes } = setRatio(program.value, call, target.value);
+    if (changes) change(changes, t().blocks.said.set(label, inPercent(target.value)));
+  }
+  return html`<${Row} label=${label} id=${id}>
+    <select id=${id} data-testid="ratio-select" value=${text} disabled=${!first.changes} onChange=${choose}
+      title=${first.reason ?? t().dataChange.ratioAbout}>
+      ${text === "" && html`<option value="" selected>${t().dataChange.all}</option>`}
+      ${options.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${inPercent(each)}</option>`)}
+    </select>
+  </${Row}>
+  ${first.reason && html`<span class="hint" data-testid="ratio-reason">${first.reason}</span>`}`;
+}
+
+/** @param {string} ratio */
+const inPercent = (ratio) => percent(Number(ratio), Number.isInteger(Math.round(1e6 * Number(ratio)) / 1e4) ? 0 : 1);

@@ -1,0 +1,10 @@
+import { html } from "../../vendor/preact.js";
+import { t } from "../locale.js";
+import { refuse } from "../sharing/locks.js";
+import { Icon } from "../components/icons.js";
+
+/** Marks a card whose lines are locked, and offers to unlock a copy. */
+export function LockMark() {
+  return html`<button type="button" class="button quiet icon-only lock-mark" data-testid="lock-mark" aria-label=${t().locks.held} title=${t().locks.held}
+    onClick=${refuse}><${Icon} name="lock" /></button>`;
+}

@@ -1,0 +1,116 @@
+import { html, useState } from "../../vendor/preact.js";
+import { closeDrawer } from "./drawer-state.js";
+import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
+import * as shelf from "./data-shelf.js";
+import { offer } from "../download.js";
+import { bytes, count, shape } from "../format.js";
+import { t } from "../locale.js";
+import { aboutOf, classCounts, encodeSet } from "./data-set.js";
+import { beginProgram, loadInProgram } from "./use.js";
+import * as store from "../store.js";
+import { inMemory } from "./data-list.js";
+import { Icon } from "../components/icons.js";
+
+/** @import { DataSet } from "./data-set.js" */
+
+const MOST_SHOWN = 24;
+
+/**
+ * What the data set will be, its name, and the ways to use it.
+ * @param {{set: DataSet | null, problem: string, file: string}} props `problem`: why there is none
+ */
+export function UseData({ set, problem, file }) {
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
+  const [outcome, setOutcome] = useState("");
+  const name = typed ?? missingNames.value[0] ?? suggestedName(file, shelf.names.value.filter((each) => !usedNames.value.includes(each)));
+  const wrong = problemOfName(name);
+  const isOff = !set || wrong !== "";
+
+  /** @param {(about: import("./data-shelf.js").About) => void} then */
+  const keep = (then) => async () => {
+    if (!set || wrong) return;
+    const about = aboutOf(set);
+    const entry = await shelf.keep(name, new Uint8Array(await encodeSet(set).arrayBuffer()), about);
+    then(about);
+    closeDrawer();
+    if (entry.failure) store.note(inMemory(entry.failure));
+  };
+  function save() {
+    if (!set) return;
+    offer(`${name}.npz`, encodeSet(set));
+    setOutcome(t().data.use.saved(name));
+  }
+  const words = t().data.use;
+  return html`<section class="data-use" aria-label=${words.label}>
+    <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
+    ${set && html`<${Summary} set=${set} />`}
+    <div class="data-fields">
+      <label class="data-field"><span>${t().data.names.label}</span>
+        <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
+          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
+    </div>
+    <p class="hint" role="status">${wrong || (shelf.has(name) ? t().data.names.replaces(name) : outcome)}</p>
+    <div class="data-ways">
+      <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keep(() => loadInProgram(name))}
+        title=${words.nowIs}>${words.now}</button>
+      <button type="button" class="button" data-testid="data-begin" disabled=${isOff} onClick=${keep((about) => beginProgram(name, about))}
+        title=${words.beginIs}>${words.begin}</button>
+      <button type="button" class="button quiet" data-testid="data-save" disabled=${isOff} onClick=${save}><${Icon} name="save" />${words.save}</button>
+    </div>
+    <p class="hint"><code>${loadLine(name)}</code></p>
+  </section>`;
+}
+
+/** @param {{set: DataSet}} props */
+function Summary({ set }) {
+  const counts = classCounts(set);
+  const most = Math.max(1, ...counts.map(({ train, test }) => train + test));
+  const { summary, ...words } = t().data.use;
+  const values = set.shape.reduce((a, b) => a * b, 1) * (set.train.count + set.test.count);
+  return html`<div class="data-summary" data-testid="data-summary">
+    <p>${summary.first}<b data-testid="data-train">${count(set.train.count)}</b>${summary.toTrain}<b
+      data-testid="data-test">${count(set.test.count)}</b>${summary.toTest}<b
+      data-testid="data-shape">${shape(set.shape)}</b>${summary.each(bytes(values * set.train.x.BYTES_PER_ELEMENT))}</p>
+    ${counts.length > 0 && html`<ul class="data-classes" aria-label=${words.byClass}>
+      ${counts.slice(0, MOST_SHOWN).map(({ name, train, test }, label) => html`<li key=${label}>
+        <span class="data-class" title=${name}>${label}: ${name}</span>
+        <meter min="0" max=${most} value=${train + test} aria-hidden="true"></meter>
+        <span class="hint">${count(train)} + ${count(test)}</span>
+      </li>`)}
+      ${counts.length > MOST_SHOWN && html`<li class="hint">${words.moreClasses(counts.length - MOST_SHOWN)}</li>`}
+    </ul>`}
+    ${counts.length === 0 && html`<p class="hint">${words.target(...extent(set.train.y))}</p>`}
+  </div>`;
+}
+
+/** The line of a program that loads data. @param {string} name */
+const loadLine = (name) => `(x_train, y_train), (x_test, y_test) = pg.data.load("${name}")`;
+
+/** The least and the largest value. @param {ArrayLike<number>} values @returns {[string, string]} */
+function extent(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (let at = 0; at < values.length; at += 1) {
+    low = Math.min(low, values[at]);
+    high = Math.max(high, values[at]);
+  }
+  return [String(Number(low.toPrecision(4))), String(Number(high.toPrecision(4)))];
+}
+
+/**
+ * The part for testing and the seed.
+ * @param {{test: number, seed: number, change: (choices: {test?: number, seed?: number}) => void}} props
+ */
+export function SplitFields({ test, seed, change }) {
+  return html`
+    <label class="data-field"><span>${t().data.use.testPart}</span>
+      <select data-testid="data-test-part" value=${String(test)} onChange=${(/** @type {any} */ event) => change({ test: Number(event.target.value) })}>
+        ${[0.1, 0.2, 0.3, 0.5].map((part) => html`<option key=${part} value=${String(part)} selected=${part === test}>${100 * part}%</option>`)}
+      </select></label>
+    <label class="data-field"><span>${t().data.use.splitSeed}</span>
+      <input type="number" class="data-seed" data-testid="data-seed" min="0" max="999999" step="1" value=${seed}
+        onChange=${(/** @type {any} */ event) => {
+          const value = Number(event.target.value);
+          if (Number.isInteger(value) && value >= 0) change({ seed: value });
+          else event.target.value = seed;
+        }} /></label>`;
+}

@@ -1,0 +1,47 @@
+import { html } from "../../../vendor/preact.js";
+import { shape } from "../../format.js";
+import { t } from "../../locale.js";
+import * as store from "../../store.js";
+import { Icon } from "../../components/icons.js";
+import { lazy } from "../../components/lazy.js";
+
+const NodeTabs = lazy(
+  () => import("./node-tabs.js").then((module) => module.NodeTabs),
+  () => ({ name: t().nodeTabs.name, waiting: t().nodeTabs.loading }),
+);
+
+/**
+ * The details of one node.
+ * @param {{node: import("../../../engine/messages.js").GraphNode, onLeave: () => void}} props
+ *   `onLeave`: the user moves to the code, which a full-page graph hides
+ */
+export function NodeDetails({ node, onLeave }) {
+  const { node: words, phases, notPlaced } = t().graph;
+  const lineKnown = node.line !== null && store.linesApply.value;
+
+  function toCode() {
+    onLeave();
+    store.revealLine(node.line);
+  }
+
+  return html`
+    <aside class="node-details" aria-label=${words.label} data-testid="node-details">
+      <div class="node-details-head">
+        <h3>${node.name}</h3>
+        <button type="button" class="button quiet icon-only" aria-label=${words.close}
+          onClick=${() => (store.selectedNode.value = null)}><${Icon} name="close" /></button>
+      </div>
+      <dl class="node-facts">
+        <div><dt>${words.operation}</dt><dd><code>${node.op}</code></dd></div>
+        <div><dt>${words.phase}</dt><dd>${phases[node.phase]}</dd></div>
+        <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
+        <div><dt>${words.type}</dt><dd>${node.dtype ?? words.noType}</dd></div>
+        <div><dt>${words.device}</dt><dd>${node.device ?? notPlaced}</dd></div>
+        ${node.line !== null && html`<div><dt>${words.createdAt}</dt><dd>${lineKnown
+          ? html`<button type="button" class="link" onClick=${toCode}>${words.line(node.line)}</button>`
+          : words.line(node.line)}</dd></div>`}
+      </dl>
+      <${NodeTabs} node=${node} onLine=${toCode} />
+    </aside>
+  `;
+}

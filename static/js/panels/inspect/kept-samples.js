@@ -1,0 +1,60 @@
+/** The samples that the views of the panel Inspect show. They are sent once, and kept for all views. */
+
+import { effect } from "../../../vendor/preact.js";
+import { EngineFailure } from "../../engine/engine-client.js";
+import { projectionView, samplesView } from "../../engine/questions.js";
+import * as store from "../../store.js";
+import { floats } from "../../task.js";
+
+/**
+ * @import { JudgedSamples, NoSamples, ProjectionView, SampleData } from "../../../engine/messages.js"
+ * @typedef {{data: SampleData, truth: Float32Array, predicted: Float32Array, chances: Float32Array | null,
+ *            losses: Float32Array}} Samples
+ * @typedef {{shows: "none", reason: NoSamples, seconds: number}} Nothing
+ * @typedef {Extract<ProjectionView, {shows: "points"}>} PointsView
+ */
+
+/** The samples that were sent last. */
+const last = { version: 0, data: /** @type {SampleData | null} */ (null) };
+
+effect(() => {
+  // Another Python counts versions anew.
+  if (!store.liveModel.value) Object.assign(last, { version: 0, data: null });
+});
+
+/** @returns {Promise<Nothing | {shows: "samples", samples: Samples, seconds: number}>} */
+export async function askSamples() {
+  const view = await samplesView(last.version);
+  if (view.shows === "none") return view;
+  return { shows: "samples", samples: completed(view), seconds: view.seconds };
+}
+
+/**
+ * @param {string} layer "" for the last hidden one
+ * @param {number} dimensions how many components, at most
+ * @returns {Promise<Nothing | {shows: "points", view: PointsView, samples: Samples, seconds: number}>}
+ */
+export async function askProjection(layer, dimensions) {
+  const view = await projectionView(last.version, layer, dimensions);
+  if (view.shows === "none") return view;
+  return { shows: "points", view, samples: completed(view), seconds: view.seconds };
+}
+
+/** @param {JudgedSamples} view @returns {Samples} */
+function completed(view) {
+  if (view.data) Object.assign(last, { version: view.version, data: view.data });
+  if (!last.data || last.version !== view.version) {
+    // Of a Python that was replaced after it was asked.
+    throw new EngineFailure({ type: "EngineError", message: "", line: null, op: null });
+  }
+  return {
+    data: last.data,
+    truth: floats(last.data.truth),
+    predicted: floats(view.predicted),
+    chances: view.chances && floats(view.chances),
+    losses: floats(view.losses),
+  };
+}
+
+/** Whether a class was predicted, but another one is true. @param {Samples} samples @param {number} at */
+export const isWrong = ({ data, truth, predicted }, at) => data.classes > 0 && truth[at] !== predicted[at];

@@ -1,0 +1,36 @@
+import { html, useEffect, useMemo, useRef } from "../../../vendor/preact.js";
+import { parseColour, unitPixels } from "../../plane-colours.js";
+import { cssColour, theme } from "../../theme.js";
+
+/** @import { Palette } from "../../plane-colours.js" */
+
+/** The colours of negative and positive numbers. @returns {Palette} */
+export function usePalette() {
+  const name = theme.value;
+  return useMemo(() => ({
+    surface: parseColour(cssColour("--surface")), classes: [0, 1].map((at) => parseColour(cssColour(`--series-${at}`))),
+  }), [name]);
+}
+
+/** The largest absolute value among finite ones. @param {Float32Array} values */
+export function largestOf(values) {
+  let largest = 0;
+  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+  return largest;
+}
+
+/**
+ * Numbers as the colours of small squares: 0 is the colour of the panel.
+ * @param {{values: Float32Array, height: number, width: number, largest: number, palette: Palette, label?: string}} props
+ *   `largest`: the number with the full colour; `label`: for screen readers, if nothing around says it
+ */
+export function ValueMap({ values, height, width, largest, palette, label }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    const bytes = Uint8Array.from(values, (value) => (
+      Number.isFinite(value) ? Math.round(128 + (127 * value) / (largest || 1)) : 128));
+    canvas.current?.getContext("2d")?.putImageData(new ImageData(unitPixels(bytes, palette), width, height), 0, 0);
+  });
+  const words = label ? { role: "img", "aria-label": label, title: label } : { "aria-hidden": "true" };
+  return html`<canvas class="value-map" width=${width} height=${height} ref=${canvas} ...${words}></canvas>`;
+}

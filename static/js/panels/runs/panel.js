@@ -1,0 +1,72 @@
+import { html, useRef, useState } from "../../../vendor/preact.js";
+import { offer } from "../../download.js";
+import { edit, selectExample } from "../../examples.js";
+import { t } from "../../locale.js";
+import { changesSince, csv, titleOf } from "../../runs.js";
+import { saveReport } from "../../save-report.js";
+import * as store from "../../store.js";
+import { LossFigure } from "../../components/loss-figure.js";
+import { RunDiff } from "./run-diff.js";
+import { RunsTable } from "./runs-table.js";
+import { SavePicture } from "../../components/save-picture-button.js";
+
+/** @typedef {import("../../runs.js").Run} Run */
+
+/** Runs whose curves are shown until the visitor chooses. */
+const SHOWN_AT_FIRST = 4;
+
+/** Every run that has trained: its curve, its numbers, what was changed for it, and its code. */
+export function RunsPanel() {
+  const runs = store.runs.value;
+  const [hidden, setHidden] = useState(/** @type {Map<number, boolean>} */ (new Map()));
+  const [open, setOpen] = useState(/** @type {number | null} */ (null));
+  const panel = useRef(/** @type {HTMLElement | null} */ (null));
+  const latest = new Set(runs.slice(-SHOWN_AT_FIRST));
+  const isShown = (/** @type {Run} */ run) => !(hidden.get(run.id) ?? !latest.has(run));
+  const chosen = runs.find(({ id }) => id === open);
+  const words = t().runs;
+  return html`
+    <section class="panel runs" aria-labelledby="runs-title" ref=${panel}>
+      <div class="panel-head">
+        <h2 id="runs-title">${words.title}</h2>
+        ${runs.length > 0 && html`
+          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what=${words.theComparison} id="runs" />`}
+        <button type="button" class="button quiet small" data-testid="runs-report" disabled=${!runs.some(isShown)}
+          title=${words.saveReportAbout} onClick=${() => saveReport(runs.filter(isShown))}>${words.saveReport}</button>
+        <button type="button" class="button quiet small" data-testid="runs-csv" disabled=${runs.length === 0}
+          onClick=${() => offer("runs.csv", new Blob([csv(runs)], { type: "text/csv" }))}>${words.saveCsv}</button>
+        <button type="button" class="button quiet small" data-testid="runs-clear" disabled=${runs.every(({ isPinned }) => isPinned)}
+          title=${words.clearAbout} onClick=${clear}>${words.clear}</button>
+      </div>
+      ${runs.length === 0
+        ? html`<p class="lab-wait">${words.none}</p>`
+        : html`
+          <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
+          <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
+            onShow=${(/** @type {Run} */ run) => setHidden(new Map(hidden).set(run.id, isShown(run)))}
+            onReport=${(/** @type {Run} */ run) => saveReport([run])}
+            changes=${(/** @type {Run} */ run) => changesSince(runs[runs.indexOf(run) - 1], run)} />
+        `}
+    </section>
+    ${chosen && html`<${RunDiff} run=${chosen} before=${runs[runs.indexOf(chosen) - 1]} onRestore=${() => restore(chosen)} />`}
+  `;
+}
+
+/** @param {Run} run */
+function curveOf(run) {
+  const { number, colour, loss, steps, losses } = run;
+  return { name: String(number), title: t().runs.run(number, titleOf(run)), colour: `--series-${colour}`, loss, steps, losses };
+}
+
+function clear() {
+  store.runs.value = store.runs.value.filter(({ isPinned }) => isPinned);
+}
+
+/** Put the code and the settings of a run back; nothing runs. @param {Run} run */
+function restore(run) {
+  selectExample(run.exampleId);
+  if (!edit(run.code)) return;
+  store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
+  if (run.lab) store.labSettings.value = run.lab;
+  store.note(t().notes.restored(run.number));
+}

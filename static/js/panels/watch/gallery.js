@@ -1,0 +1,98 @@
+import { html } from "../../../vendor/preact.js";
+import { openDrawer } from "../../own-data/drawer-state.js";
+import { selectExample } from "../../examples.js";
+import { t } from "../../locale.js";
+import { showNetworkView } from "../../network-view.js";
+import * as store from "../../store.js";
+import { GalleryPicture } from "./gallery-pictures.js";
+
+/** @typedef {import("./gallery-pictures.js").PictureName} PictureName */
+
+/** The ways to begin with data of the visitor, and the form it comes in. @type {{picture: PictureName, start: import("../../own-data/drawer-state.js").Start, form: () => string}[]} */
+const YOURS = [
+  { picture: "table", start: "table", form: () => "CSV" },
+  { picture: "photos", start: "images", form: () => "ZIP" },
+  { picture: "points", start: "points", form: () => t().gallery.byHand },
+];
+
+/** The example to write on. */
+const WRITTEN = "first-program";
+
+/**
+ * The ways to begin. Times are those of a laptop without a graphics card.
+ * @type {{picture: PictureName, exampleId: string, seconds: number, inLab?: boolean, focus?: string}[]}
+ *   `focus`: selects the element to begin with
+ */
+const CARDS = [
+  { picture: "digit", exampleId: "mnist-mlp", seconds: 15, focus: "[data-testid=digit-canvas]" },
+  { picture: "spiral", exampleId: "spiral", seconds: 5 },
+  { picture: "text", exampleId: "character-gru", seconds: 20 },
+  { picture: "game", exampleId: "tic-tac-toe", seconds: 20 },
+  { picture: "devices", exampleId: "sync-against-async", seconds: 20, inLab: true },
+  { picture: "code", exampleId: WRITTEN, seconds: 1, focus: "[data-testid=editor] .cm-content" },
+];
+
+/** Cards that open examples, until something was trained. */
+export function Gallery() {
+  const known = new Set(store.examples.value.map(({ id }) => id));
+  if (store.fit.value || store.runState.value !== "idle" || known.size === 0) return null;
+  if (store.shared.value) return null; // whoever opens a link begins with its program
+  return html`
+    <section class="panel gallery" aria-labelledby="gallery-title" data-testid="gallery">
+      <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2><span class="hint">${t().gallery.then}</span></div>
+      <ul class="gallery-cards">
+        ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} />`)}
+        ${YOURS.map((card) => html`<${YourCard} key=${card.picture} card=${card} />`)}
+      </ul>
+    </section>
+  `;
+}
+
+/** @param {{card: typeof CARDS[number]}} props */
+function Card({ card: { picture, exampleId, seconds, inLab, focus } }) {
+  function open() {
+    selectExample(exampleId);
+    if (inLab) store.view.value = "lab";
+    if (exampleId === WRITTEN) {
+      showNetworkView("code");
+      store.side.value = "build"; // on a phone
+    }
+    if (focus) setTimeout(() => begin(focus)); // once it is shown
+  }
+  return html`
+    <li>
+      <button type="button" class="gallery-card" data-testid="gallery-card" data-example=${exampleId}
+        aria-current=${store.exampleId.value === exampleId ? "true" : undefined} onClick=${open}>
+        <${Content} picture=${picture} effort=${t().numbers.seconds(seconds)} />
+      </button>
+    </li>
+  `;
+}
+
+/** @param {{card: typeof YOURS[number]}} props */
+function YourCard({ card: { picture, start, form } }) {
+  return html`
+    <li>
+      <button type="button" class="gallery-card" data-testid="gallery-your-card" data-start=${start} onClick=${() => openDrawer(start)}>
+        <${Content} picture=${picture} effort=${form()} />
+      </button>
+    </li>
+  `;
+}
+
+/** The content of a card. @param {{picture: PictureName, effort: string}} props `effort`: the time that it takes, or the form of the data */
+function Content({ picture, effort }) {
+  const { title, about } = t().gallery.cards[picture];
+  return html`
+    <${GalleryPicture} name=${picture} />
+    <span class="gallery-title"><strong>${title}</strong><span class="hint">${effort}</span></span>
+    <span class="hint">${about}</span>
+  `;
+}
+
+/** @param {string} selector of the element to begin with */
+function begin(selector) {
+  const element = /** @type {HTMLElement | null} */ (document.querySelector(selector));
+  element?.scrollIntoView({ block: "center" });
+  element?.focus({ preventScroll: true });
+}

@@ -1,0 +1,20 @@
+/** Projects, which are loaded when they are needed. */
+
+import { t } from "../locale.js";
+import * as store from "../store.js";
+
+/** Projects, once they are needed. */
+export const loadProjects = () => import("./projects.js");
+
+/** @param {File} file */
+export const isProject = ({ name }) => name.toLowerCase().endsWith(".playgrad");
+
+/** @param {File} file */
+export async function openProject(file) {
+  try {
+    const { openProjectFile } = await loadProjects();
+    await openProjectFile(file);
+  } catch (failure) {
+    store.projectProblem.value = t().projects.notOpened(file.name, /** @type {Error} */ (failure).message);
+  }
+}

@@ -1,0 +1,74 @@
+/** Records each run that has trained, when it ends. */
+
+import { effect, untracked } from "../../vendor/preact.js";
+import { isOfFormerRun, watchBranches } from "./branches.js";
+import { titleIn } from "../program-title.js";
+import { thinned, unusedColour, withRun } from "../runs.js";
+import * as store from "../store.js";
+
+/** Record runs, for the lifetime of the page. */
+export function recordRuns() {
+  watchBranches();
+  let wasActive = false;
+  effect(() => {
+    const isActive = store.active.value;
+    if (wasActive && !isActive) untracked(record);
+    wasActive = isActive;
+  });
+}
+
+/** Record the run that was under way when the page was left. */
+export function recordLeftRun() {
+  if (store.wasLeft.value && !store.active.value) record();
+}
+
+function record() {
+  const { fit, progress, executed, runs, curves, branch } = store;
+  const about = fit.value;
+  if (!about || progress.value.step === 0) return; // nothing was trained, or it was reset
+  if (isOfFormerRun()) return; // it has been recorded
+  const { exampleId, source, began } = executed.value;
+  const before = runs.value.find(({ id }) => id === began);
+  const example = store.examples.value.find(({ id }) => id === exampleId);
+  const numbers = runs.value.map(({ number }) => number);
+  const { step, seconds, loss, accuracy, testAccuracy } = progress.value;
+  runs.value = withRun(runs.value, {
+    id: began,
+    number: before?.number ?? Math.max(0, ...numbers) + 1,
+    exampleId,
+    ...named(example, source, exampleId),
+    code: source,
+    device: store.deviceChoice.value,
+    ranOn: about.adapter ?? (about.device.startsWith("cpu") ? "CPU" : about.device),
+    lab: store.runOptions.value.lab ? store.labSettings.value : null,
+    state: store.runState.value,
+    step,
+    totalSteps: about.total_steps,
+    seconds,
+    loss: curves.series.trendLoss.findLast((value) => value !== null) ?? loss,
+    accuracy,
+    testAccuracy,
+    isPinned: before?.isPinned ?? false,
+    colour: before?.colour ?? unusedColour(runs.value),
+    settings: store.settingChanges.value,
+    branch: branch.value?.began === began ? { number: branch.value.number, step: branch.value.step } : before?.branch,
+    hasEarlierFits: store.earlierSeconds.value > 0,
+    parameters: about.parameters,
+    epochs: progress.value.epoch,
+    trainAccuracy: curves.series.trendAccuracy.findLast((value) => value !== null) ?? null,
+    testLoss: progress.value.testLoss,
+    ...thinned(curves.steps, curves.series.trendLoss),
+  });
+}
+
+/**
+ * The title of a program. One that was written in place of an example has its own, or none.
+ * @param {import("../types.js").Example | undefined} example @param {string} source @param {string} exampleId
+ * @returns {{title: string, isEdited: boolean}}
+ */
+function named(example, source, exampleId) {
+  const title = example?.title ?? exampleId;
+  if (!store.differs(example, source)) return { title, isEdited: false };
+  const own = titleIn(source);
+  return own === title ? { title, isEdited: true } : { title: own, isEdited: false };
+}

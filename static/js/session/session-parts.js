@@ -1,0 +1,173 @@
+/**
+ * The parts of a session: how each is taken from the store, and put back. A part is saved by itself
+ * when it has changed, so that a damaged or oversized one takes no other with it.
+ */
+
+import { batch } from "../../vendor/preact.js";
+import { labRecorder } from "../lab-runs.js";
+import * as store from "../store.js";
+
+/**
+ * @import { StoreName } from "./session-database.js"
+ * @import { Shape } from "./session-shapes.js"
+ *
+ * @typedef {{store: StoreName, changes: () => unknown, capture: () => any,
+ *            restore: (value: any) => void}} Part
+ *   `changes`: reads the signals that it depends on; `capture`:
+ *   its value, null for none
+ */
+
+/** The version of the records. A record of another version is put aside. */
+export const VERSION = 1;
+
+/** @type {Record<Exclude<Shape, "code">, Part>} */
+export const PARTS = {
+  choices: {
+    store: "parts",
+    changes: () => [
+      store.exampleId.value, store.deviceChoice.value, store.view.value, store.graphColours.value,
+      store.labSettings.value,
+    ],
+    capture: () => ({
+      exampleId: store.exampleId.value,
+      device: store.deviceChoice.value,
+      view: store.view.value,
+      graphColours: store.graphColours.value,
+      lab: store.labSettings.value,
+    }),
+    restore({ exampleId, device, view, graphColours, lab }) {
+      store.exampleId.value = exampleId;
+      store.deviceChoice.value = device;
+      store.view.value = view;
+      store.graphColours.value = graphColours;
+      store.labSettings.value = lab;
+    },
+  },
+
+  run: {
+    store: "parts",
+    changes: () => [
+      store.runState.value, store.executed.value, store.fit.value, store.progress.value, store.epochs.value,
+      store.error.value, store.branch.value,
+    ],
+    capture: () => ({
+      state: store.runState.value,
+      program: store.executed.value,
+      fit: store.fit.value,
+      progress: store.progress.value,
+      epochs: store.epochs.value,
+      error: store.error.value,
+      branch: branchOf(store.executed.value),
+    }),
+    restore({ state, program, fit, progress, epochs, error, branch = null }) {
+      store.wasLeft.value = state === "running" || state === "paused";
+      store.runState.value = store.wasLeft.value ? "stopped" : state;
+      store.executed.value = program;
+      store.fit.value = fit;
+      store.progress.value = { ...progress, eta: null };
+      store.epochs.value = epochs;
+      store.error.value = error;
+      store.branch.value = branch && { ...branch, from: program, hasBegun: true };
+    },
+  },
+
+  curves: {
+    store: "parts",
+    changes: () => store.curvesVersion.value,
+    capture: () => store.curves.save(),
+    restore(saved) {
+      store.curves.load(saved);
+      store.curvesVersion.value += 1;
+    },
+  },
+
+  output: {
+    store: "parts",
+    changes: () => store.transcriptVersion.value,
+    capture: () => store.transcript.lines.map(({ text, stream, figure }) =>
+      (figure ? { text, stream, figure } : { text, stream })),
+    restore(lines) {
+      store.transcript.restore(lines);
+      store.transcriptVersion.value += 1;
+    },
+  },
+
+  losses: {
+    store: "parts",
+    changes: () => [store.landmarks.value, store.shared.value, store.settingChanges.value],
+    capture: () => ({
+      landmarks: store.landmarks.value, shared: store.shared.value, settings: store.settingChanges.value,
+    }),
+    restore({ landmarks, shared, settings = [] }) {
+      store.landmarks.value = landmarks;
+      store.settingChanges.value = settings;
+      store.shared.value = shared;
+    },
+  },
+
+  locks: {
+    store: "parts",
+    changes: () => store.locks.value,
+    capture() {
+      const locks = Object.entries(store.locks.value);
+      return locks.length > 0 ? locks.map(([exampleId, each]) => ({ exampleId, ...each })) : null;
+    },
+    restore(locks) {
+      const entries = locks.map((/** @type {any} */ { exampleId, lines, isHeld }) => [exampleId, { lines, isHeld }]);
+      store.locks.value = Object.fromEntries(entries);
+    },
+  },
+
+  graph: {
+    store: "parts",
+    changes: () => store.graph.value,
+    capture: () => store.graph.value,
+    restore: (graph) => (store.graph.value = graph),
+  },
+
+  runs: {
+    store: "parts",
+    changes: () => store.runs.value,
+    capture: () => store.runs.value,
+    restore: (runs) => (store.runs.value = runs),
+  },
+
+  lab: {
+    store: "parts",
+    changes: () => store.labRuns.value,
+    capture: () => store.labRuns.value,
+    restore: (runs) => labRecorder.restore(runs),
+  },
+
+  checkpoint: {
+    store: "checkpoints",
+    changes: () => store.kept.value,
+    capture: () => store.kept.value,
+    restore: (kept) => (store.kept.value = kept),
+  },
+};
+
+export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
+
+/** What a program's run branched off from. @param {import("../types.js").Program} program */
+function branchOf({ began }) {
+  const branch = store.branch.value;
+  return branch?.began === began ? { began, number: branch.number, step: branch.step } : null;
+}
+
+/** The parts that show a run. @type {(keyof typeof PARTS)[]} */
+const SHOWN = ["run", "curves", "losses", "output", "graph"];
+
+/** Take what is shown of the run. @returns {() => void} puts it back */
+export const rememberShown = () => remember(SHOWN);
+
+/** Take the run with its weights. @returns {() => void} puts it back */
+export const rememberRun = () => remember([...SHOWN, "checkpoint"]);
+
+/** @param {(keyof typeof PARTS)[]} names */
+function remember(names) {
+  const values = names.map((name) => /** @type {const} */ ([name, PARTS[name].capture()]));
+  return () => batch(() => {
+    for (const [name, value] of values) PARTS[name].restore(value);
+  });
+}

@@ -1,0 +1,26 @@
+import { html } from "../../vendor/preact.js";
+import { saveCode } from "../examples.js";
+import { t } from "../locale.js";
+import { saveAgain } from "./session.js";
+import * as store from "../store.js";
+import { Icon } from "../components/icons.js";
+
+/** Says what the browser could not save, and offers what helps. */
+export function StorageNote() {
+  const problem = store.storageProblem.value;
+  const hasCode = problem?.what === "code" || problem?.what === "everything";
+  return html`
+    <div class="storage-place" role="alert">
+      ${problem && html`
+        <div class="storage-note" data-testid="storage-note" data-what=${problem.what}>
+          <p>${problem.text}</p>
+          <div class="storage-actions">
+            ${hasCode && html`<button type="button" class="button small" onClick=${saveCode}>
+              <${Icon} name="save" />${t().notes.saveCode}</button>`}
+            <button type="button" class="button small" data-testid="save-again" onClick=${saveAgain}>${t().notes.tryAgain}</button>
+          </div>
+        </div>
+      `}
+    </div>
+  `;
+}

@@ -1,21 +1,29 @@
-/** The panels on the right, in the order of their tabs. A new one is a component and a line here. */
+/**
+ * The panels on the right. Each is a folder of `panels/`: its `panel.js` registers it, and the server puts that script
+ * and the folder's styles into the page. So a new panel is a new folder, and changes no other file.
+ */
 
-import { GraphPanel } from "./panels/graph/panel.js";
-import { InspectPanel } from "./panels/inspect/panel.js";
-import { LabPanel } from "./panels/lab/panel.js";
-import { RunsPanel } from "./panels/runs/panel.js";
-import { WatchPanel } from "./panels/watch/panel.js";
-
-/** @typedef {"training" | "inspect" | "graph" | "runs" | "lab"} PanelName */
+import { signal } from "../vendor/preact.js";
 
 /**
- * @type {{name: PanelName, icon: string, Panel: () => any, besideOthers?: boolean}[]}
- *   `besideOthers`: on a wide screen it has a column of its own, and no tab
+ * @typedef {object} Panel
+ * @property {string} name in links, sessions and test ids; the name of its folder, but for the first one
+ * @property {number} order the panels stand in ascending order; the first one is open at first
+ * @property {string} outline its icon: a path on a grid of 16 by 16
+ * @property {() => string} title in the language of the page
+ * @property {() => any} Panel the component
+ * @property {boolean} [besideOthers] on a wide screen it has a column of its own, and no tab
+ * @property {boolean} [inBar] on a phone it has a place of its own in the bar below the page
+ * @property {boolean} [isFixed] the sender of a link cannot hide it
  */
-export const PANELS = [
-  { name: "training", icon: "watch", Panel: WatchPanel },
-  { name: "inspect", icon: "inspect", Panel: InspectPanel },
-  { name: "graph", icon: "graph", Panel: GraphPanel, besideOthers: true },
-  { name: "runs", icon: "runs", Panel: RunsPanel },
-  { name: "lab", icon: "lab", Panel: LabPanel },
-];
+
+const registered = signal(/** @type {Panel[]} */ ([]));
+
+/** All panels, in the order of their tabs. */
+export const panels = () => registered.value;
+
+/** Add a panel to the page. @param {Panel} panel @throws {Error} there is a panel of this name */
+export function register(panel) {
+  if (panels().some(({ name }) => name === panel.name)) throw new Error(`There are two panels with the name "${panel.name}".`);
+  registered.value = [...panels(), panel].sort((one, other) => one.order - other.order);
+}

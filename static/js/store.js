@@ -22,7 +22,7 @@ import { Transcript } from "./output/transcript.js";
 // The page
 
 /** The panel of the open tab. */
-export const view = signal(/** @type {import("./panels.js").PanelName} */ ("training"));
+export const view = signal("training");
 /** The side that a phone shows: the network, or the panels. */
 export const side = signal(/** @type {"build" | "panels"} */ ("build"));
 /** Whether the output is unfolded; null while that follows from there being any. */

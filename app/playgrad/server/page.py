@@ -1,8 +1,11 @@
-"""The page itself, with its early scripts and styles put inline.
+"""The page itself, with its early scripts and styles put inline, and with all of its panels.
 
-They show a sentence and try again when something that the page loads is missing, so they must not
-be among what can be missing: they arrive with the page or not at all. The policy allows these
-inline texts, and no others, by their hashes.
+The early files show a sentence and try again when something that the page loads is missing, so they
+must not be among what can be missing: they arrive with the page or not at all. The policy allows
+these inline texts, and no others, by their hashes.
+
+A panel is a folder with a ``panel.js`` in ``static/js/panels/``. A module cannot list a folder, so
+the server puts these scripts, and the styles beside them, into the page.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ _EARLY = re.compile(
     r'|<link rel="stylesheet" href="/static/(?P<style>css/early\.css)">'
 )
 _ENDS = {"script": "</script", "style": "</style"}
+# The comments of index.html that are replaced by an element for each file of the panels.
+_PANELS = {
+    "<!-- panels: scripts -->": ("panel.js", '<script type="module" src="/static/{}"></script>'),
+    "<!-- panels: styles -->": ("*.css", '<link rel="stylesheet" href="/static/{}">'),
+}
 # What the page in a frame has in place of elements of index.html.
 _EMBEDDED = {
     'src="/static/js/main.js"': 'src="/static/js/embed-main.js"',
@@ -50,17 +58,30 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
     Raises:
         FileNotFoundError: a file that the page names is missing.
         ValueError: a file cannot be put inline, because it contains the end of its element; or
-            index.html lacks an element that the page in a frame replaces.
+            index.html lacks what is to be replaced.
     """
     page = paths.static() / "index.html"
     names = [page, *sorted(page.parent.glob("js/early-*.js")), page.parent / "css" / "early.css"]
     modified = tuple((path, path.stat().st_mtime_ns) for path in names)
-    return _compose(page, modified, embedding)
+    return _compose(page, modified, _panels(page.parent), embedding)
+
+
+def _panels(static: Path) -> tuple[tuple[str, str], ...]:
+    """Return what is replaced by the files of the panels in index.html, and by what."""
+    replacements = []
+    for comment, (pattern, element) in _PANELS.items():
+        files = sorted(static.glob(f"js/panels/*/{pattern}"))
+        elements = (element.format(path.relative_to(static).as_posix()) for path in files)
+        replacements.append((comment, "\n    ".join(elements)))
+    return tuple(replacements)
 
 
 @lru_cache(maxsize=4)
 def _compose(
-    page: Path, _modified: tuple[tuple[Path, int], ...], embedding: FramePolicy | None
+    page: Path,
+    _modified: tuple[tuple[Path, int], ...],
+    panels: tuple[tuple[str, str], ...],
+    embedding: FramePolicy | None,
 ) -> ComposedPage:
     hashes: dict[str, list[str]] = {kind: [] for kind in _ENDS}
 
@@ -75,9 +96,9 @@ def _compose(
         return f"<{kind}{nomodule}>{text}</{kind}>"
 
     source = page.read_text(encoding="utf-8")
-    for element, replacement in _EMBEDDED.items() if embedding else ():
+    for element, replacement in (*panels, *(_EMBEDDED.items() if embedding else ())):
         if element not in source:
-            raise ValueError(f"index.html lacks {element!r}, which the page in a frame replaces")
+            raise ValueError(f"index.html lacks {element!r}, which the server replaces")
         source = source.replace(element, replacement)
     text = Text.of(_EARLY.sub(inline, source).encode())
     ancestors = embedding.ancestors if embedding else ()

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { hidden } from "../sharing/hidden.js";
 import { isPhone, isWide } from "../layout.js";
-import { PANELS } from "../panels.js";
+import { panels } from "../panels.js";
 import * as store from "../store.js";
 import { ConsolePanel } from "../output/console-panel.js";
 import { EditorPanel } from "../editor/editor-panel.js";
@@ -26,7 +26,7 @@ export function App() {
 /** All below the header. */
 export function Workspace() {
   const { name, Panel } = openPanel();
-  const beside = isWide.value ? PANELS.filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
+  const beside = isWide.value ? panels().filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
   return html`
     <${Transport} />
     <main class="workspace" data-side=${store.side.value}>

@@ -19,13 +19,8 @@ const PATHS = {
   fold: "M2 3h12v1.5H2zm3 4.2h6v1.6H5zM2 11.5h12V13H2z",
   lock: "M5 7V5a3 3 0 0 1 6 0v2h1v7H4V7zm1.5 0h3V5a1.5 1.5 0 0 0-3 0z",
   code: "m5.6 3.8 1.1 1L3.2 8l3.5 3.2-1.1 1L1 8zm4.8 0L15 8l-4.6 4.2-1.1-1L12.8 8 9.3 4.8z",
-  watch: "M2 2h1.5v10.5H14V14H2zm3 7.6 2.6-3.1 2 1.7 2.9-4 1.2.9-3.8 5.2-2.1-1.8-1.7 2z",
-  graph: "M3.5 2a2 2 0 0 1 1.9 2.7l2 2.3a2 2 0 0 1 1.2 0l2-2.3A2 2 0 1 1 11.7 5.7l-2 2.3a2 2 0 1 1-3.4 0l-2-2.3A2 2 0 1 1 3.5 2z",
-  inspect: "M6.8 1.6a5.2 5.2 0 0 1 4.1 8.4l3.7 3.6-1.1 1.1-3.6-3.7A5.2 5.2 0 1 1 6.8 1.6zm0 1.5a3.7 3.7 0 1 0 0 7.4 3.7 3.7 0 0 0 0-7.4z",
-  lab: "M2 3h5v1.6H2zm4 4.2h6v1.6H6zM3 11.4h11V13H3z",
   down: "m3 6 1.1-1.1L8 8.8l3.9-3.9L13 6l-5 5z",
   up: "m3 10 1.1 1.1L8 7.2l3.9 3.9L13 10 8 5z",
-  runs: "M2 12.5h12V14H2zM2.5 8H5v3.5H2.5zM6.8 4.5h2.4v7H6.8zM11 2h2.5v9.5H11z",
   pin: "M5 1.5h6V3l-1 .8v3.4l2 2.3v1.2H8.7V15H7.3v-4.3H4V9.5l2-2.3V3.8L5 3z",
   share: "M12 1.5a2.2 2.2 0 1 1-1.7 3.6L6 7.4a2.3 2.3 0 0 1 0 1.2l4.3 2.3a2.2 2.2 0 1 1-.7 1.3L5.3 9.9a2.2 2.2 0 1 1 0-3.8l4.3-2.3a2.2 2.2 0 0 1 2.4-2.3z",
   grip: "M5 3h2v2H5zm4 0h2v2H9zM5 7h2v2H5zm4 0h2v2H9zm-4 4h2v2H5zm4 0h2v2H9z",
@@ -38,9 +33,9 @@ const PATHS = {
   close: "m4 3 4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z",
 };
 
-/** @param {{name: keyof typeof PATHS}} props */
-export function Icon({ name }) {
+/** One of the icons of the page, or another outline. @param {{name: keyof typeof PATHS} | {outline: string}} props */
+export function Icon(props) {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-    <path d=${PATHS[name]} />
+    <path d=${"outline" in props ? props.outline : PATHS[props.name]} />
   </svg>`;
 }

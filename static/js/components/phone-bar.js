@@ -1,23 +1,26 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { hidden } from "../sharing/hidden.js";
 import { t } from "../locale.js";
-import { PANELS } from "../panels.js";
+import { panels } from "../panels.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { MainButton } from "./transport.js";
 import { openPanel } from "./views.js";
 
-/** The panels that have a place of their own in the bar; the others are behind "More". */
-const FIRST = new Set(["training", "inspect"]);
-
-/** @typedef {{name: string, title: string, icon: string, isOpen: boolean, open: () => void}} Item */
+/**
+ * @typedef {{name: string, title: string, icon: any, inBar?: boolean, isOpen: boolean, open: () => void}} Item
+ *   `inBar`: it has a place of its own in the bar; the others are behind "More"
+ */
 
 /** The network and the panels, in their order. @returns {Item[]} */
 function items() {
   return [
-    { name: "build", title: t().panels.build, icon: "code", isOpen: store.side.value === "build", open: () => (store.side.value = "build") },
-    ...PANELS.filter(({ name }) => !hidden.value.has(name)).map(({ name, icon }) => ({
-      name, icon, title: t().panels[name],
+    {
+      name: "build", title: t().panels.build, icon: html`<${Icon} name="code" />`, inBar: true,
+      isOpen: store.side.value === "build", open: () => (store.side.value = "build"),
+    },
+    ...panels().filter(({ name }) => !hidden.value.has(name)).map(({ name, title, outline, inBar }) => ({
+      name, inBar, title: title(), icon: html`<${Icon} outline=${outline} />`,
       isOpen: store.side.value === "panels" && openPanel().name === name,
       open: () => {
         store.side.value = "panels";
@@ -30,7 +33,7 @@ function items() {
 /** The bar below the page of a phone: the network, the panels, and Run between them. */
 export function PhoneBar() {
   const all = items();
-  const first = all.filter(({ name }) => name === "build" || FIRST.has(name));
+  const first = all.filter(({ inBar }) => inBar);
   const others = all.filter((each) => !first.includes(each));
   // Nobody has to unfold a single one.
   const shown = others.length === 1 ? all : first;
@@ -49,7 +52,7 @@ export function PhoneBar() {
 /** @param {Item} props */
 function Tab({ name, title, icon, isOpen, open }) {
   return html`<button type="button" class="phone-tab" data-testid=${`tab-${name}`} aria-current=${isOpen ? "page" : undefined}
-    onClick=${open}><${Icon} name=${icon} />${title}</button>`;
+    onClick=${open}>${icon}${title}</button>`;
 }
 
 /**
@@ -106,7 +109,7 @@ function More({ items: others }) {
     <div class="phone-more" ref=${place} onKeyDown=${onKeyDown} onFocusOut=${onFocusOut}>
       <button type="button" class="phone-tab" data-testid="tab-more" ref=${button} aria-expanded=${isUnfolded}
         aria-controls="phone-sheet" aria-current=${current ? "page" : undefined} aria-label=${t().panels.moreOf(current?.title ?? "")}
-        onClick=${() => setUnfolded(!isUnfolded)}><${Icon} name=${current?.icon ?? "more"} />${current?.title ?? t().panels.more}</button>
+        onClick=${() => setUnfolded(!isUnfolded)}>${current?.icon ?? html`<${Icon} name="more" />`}${current?.title ?? t().panels.more}</button>
       <div class="phone-sheet" id="phone-sheet" role="group" aria-label=${t().panels.moreOf("")} hidden=${!isUnfolded}>
         ${others.map((item) => html`<${Tab} key=${item.name} ...${item} open=${() => {
           item.open();

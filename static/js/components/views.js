@@ -2,11 +2,11 @@ import { html } from "../../vendor/preact.js";
 import { hidden } from "../sharing/hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { t } from "../locale.js";
-import { PANELS } from "../panels.js";
+import { panels } from "../panels.js";
 import * as store from "../store.js";
 
 /** The panels that have tabs now. */
-const tabs = () => PANELS.filter(({ name, besideOthers }) => !(besideOthers && isWide.value) && !hidden.value.has(name));
+const tabs = () => panels().filter(({ name, besideOthers }) => !(besideOthers && isWide.value) && !hidden.value.has(name));
 
 /** The panel of the open tab. */
 export const openPanel = () => tabs().find(({ name }) => name === store.view.value) ?? tabs()[0];
@@ -32,10 +32,10 @@ export function ViewTabs() {
 
   return html`
     <div class="view-tabs" role="tablist" aria-label=${t().panels.label} onKeyDown=${onKeyDown}>
-      ${shown.map(({ name }) => html`
+      ${shown.map(({ name, title }) => html`
         <button key=${name} type="button" role="tab" class="view-tab" id=${`tab-${name}`}
           data-testid=${`tab-${name}`} aria-selected=${name === open} aria-controls=${name === open ? `view-${name}` : undefined}
-          tabindex=${name === open ? 0 : -1} onClick=${() => (store.view.value = name)}>${t().panels[name]}</button>
+          tabindex=${name === open ? 0 : -1} onClick=${() => (store.view.value = name)}>${title()}</button>
       `)}
     </div>
   `;
@@ -43,7 +43,7 @@ export function ViewTabs() {
 
 /** The content of a tab. @param {{name: string, children?: any}} props */
 export function View({ name, children }) {
-  const label = isPhone.value ? { "aria-label": t().panels[openPanel().name] } : { "aria-labelledby": `tab-${name}` };
+  const label = isPhone.value ? { "aria-label": openPanel().title() } : { "aria-labelledby": `tab-${name}` };
   return html`<div class="view" role="tabpanel" id=${`view-${name}`} data-view=${name} ...${label}>
     ${children}
   </div>`;

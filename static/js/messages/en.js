@@ -1243,7 +1243,7 @@ export const en = {
     copy: "Copy",
     qrCode: "QR code",
     hide: "For a lesson, hide",
-    parts: { gallery: "Gallery", blocks: "Blocks", output: "Output", inspect: "Inspect", graph: "Graph", runs: "Runs", lab: "Lab" },
+    parts: { gallery: "Gallery", blocks: "Blocks", output: "Output" },
     copied: "The link is copied.",
     copyByHand: "The browser does not allow copying here. The link is selected: press Ctrl+C.",
     noQrCode: (/** @type {string} */ reason) => `The QR code could not be loaded: ${reason}. Copy the link instead.`,

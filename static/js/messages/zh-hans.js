@@ -1287,7 +1287,7 @@ export const zhHans = {
     copy: "复制",
     qrCode: "二维码",
     hide: "上课时隐藏",
-    parts: { gallery: "示例卡片", blocks: "积木", output: "输出", inspect: "检视", graph: "计算图", runs: "运行记录", lab: "实验室" },
+    parts: { gallery: "示例卡片", blocks: "积木", output: "输出" },
     copied: "链接已复制。",
     copyByHand: "浏览器不允许在此复制。链接已选中，请按 Ctrl+C。",
     noQrCode: (reason) => `无法加载二维码：${reason}。请改为复制链接。`,

@@ -74,7 +74,7 @@ export const SHAPES = {
   choices: is.record({
     exampleId: is.text,
     device,
-    view: is.oneOf("training", "inspect", "graph", "runs", "lab"),
+    view: is.text,
     graphColours: is.oneOf("phase", "device", "time", "magnitude"),
     lab: labSettings,
   }),

@@ -3,21 +3,26 @@
 import { computed } from "../../vendor/preact.js";
 import { isEmbedded } from "./embedded.js";
 import { t } from "../locale.js";
+import { panels } from "../panels.js";
 import * as store from "../store.js";
 
-/** The parts that can be hidden, by the names that links have for them. */
-export const HIDEABLE = /** @type {const} */ (["gallery", "blocks", "output", "inspect", "graph", "runs", "lab"]);
+/** Parts that are no panels. */
+const OTHERS = /** @type {const} */ (["gallery", "blocks", "output"]);
 
-/** @typedef {typeof HIDEABLE[number]} Hideable */
+/** The parts that can be hidden: their names in links, and their titles in the language of the page. */
+export const hideable = () => [
+  ...OTHERS.map((name) => ({ name: /** @type {string} */ (name), title: t().share.parts[name] })),
+  ...panels().filter(({ isFixed }) => !isFixed).map(({ name, title }) => ({ name, title: title() })),
+];
 
 /** The parts that came with a link. Others, of a later version, are ignored. */
-const hiddenByLink = computed(() => HIDEABLE.filter((name) => store.shared.value?.hidden?.includes(name)));
+const hiddenByLink = computed(() => hideable().filter(({ name }) => store.shared.value?.hidden?.includes(name)));
 
 /** The names of the hidden parts. A frame in another page shows one program. */
-export const hidden = computed(() => /** @type {Set<string>} */ (new Set([...hiddenByLink.value, ...(isEmbedded ? ["gallery"] : [])])));
+export const hidden = computed(() => new Set([...hiddenByLink.value.map(({ name }) => name), ...(isEmbedded ? ["gallery"] : [])]));
 
 /** Titles of the parts that the link has hidden, in their order. */
-export const hiddenTitles = () => hiddenByLink.value.map((name) => t().share.parts[name]);
+export const hiddenTitles = () => hiddenByLink.value.map(({ title }) => title);
 
 /** Show all parts again. */
 export function showAll() {

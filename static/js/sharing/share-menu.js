@@ -1,5 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { HIDEABLE, hidden } from "./hidden.js";
+import { hidden, hideable } from "./hidden.js";
 import { t } from "../locale.js";
 import { hasLosses, makeLink } from "./sharing.js";
 import * as store from "../store.js";
@@ -69,8 +69,8 @@ function Link() {
     ${Code && link && html`<${Code} link=${link} />`}
     <fieldset class="share-hidden">
       <legend>${t().share.hide}</legend>
-      ${HIDEABLE.map((name) => html`<label key=${name} class="toggle"><input type="checkbox"
-        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${t().share.parts[name]}</label>`)}
+      ${hideable().map(({ name, title }) => html`<label key=${name} class="toggle"><input type="checkbox"
+        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${title}</label>`)}
     </fieldset>
     <${LockedLines} />
     <${CopySnippet} hidden=${off} disabled=${!link} say=${setOutcome} />

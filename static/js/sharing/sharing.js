@@ -7,7 +7,7 @@ import { LinkError, decode, encode, isLink } from "./link.js";
 import { compare } from "./landmarks.js";
 import { t } from "../locale.js";
 import { locksHere, setLocks } from "./locks.js";
-import { PANELS } from "../panels.js";
+import { panels } from "../panels.js";
 import { leaveSession } from "../session/session.js";
 import * as store from "../store.js";
 
@@ -90,7 +90,7 @@ export function showProgram(shared) {
     edit(shared.code);
     setLocks(shared.locked ?? [], true);
     store.deviceChoice.value = shared.device;
-    const panel = PANELS.find(({ name }) => name === shared.view);
+    const panel = panels().find(({ name }) => name === shared.view);
     if (panel) store.view.value = panel.name;
     if (shared.lab) store.labSettings.value = shared.lab;
     store.shared.value = shared;

@@ -5,6 +5,7 @@ import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from 
 import { layouts } from "./graph-layout.js";
 import { mainScopes, picture, scopesOf } from "./graph-model.js";
 import { language, t } from "../../locale.js";
+import { register } from "../../panels.js";
 import { lit } from "./step-operations.js";
 import * as store from "../../store.js";
 import { ExecutionDock } from "./execution-dock.js";
@@ -33,7 +34,7 @@ const openedFor = { graph: null };
 const setOpen = (next) => (opened.value = next);
 
 /** The dataflow graph of a training step. */
-export function GraphPanel() {
+function GraphPanel() {
   const graph = store.graph.value;
   const open = opened.value;
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
@@ -220,3 +221,8 @@ function Tool({ icon, label, onClick }) {
   return html`<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
     onClick=${onClick}><${Icon} name=${icon} /></button>`;
 }
+
+register({
+  name: "graph", order: 30, title: () => t().panels.graph, Panel: GraphPanel, besideOthers: true,
+  outline: "M3.5 2a2 2 0 0 1 1.9 2.7l2 2.3a2 2 0 0 1 1.2 0l2-2.3A2 2 0 1 1 11.7 5.7l-2 2.3a2 2 0 1 1-3.4 0l-2-2.3A2 2 0 1 1 3.5 2z",
+});

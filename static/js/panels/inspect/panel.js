@@ -1,13 +1,14 @@
 import { html, signal } from "../../../vendor/preact.js";
 import { INSPECT_VIEWS } from "./inspect-views.js";
 import { t } from "../../locale.js";
+import { register } from "../../panels.js";
 import * as store from "../../store.js";
 
 /** The view that is open, which outlives the panel. */
 const open = signal(INSPECT_VIEWS[0].name);
 
 /** Looks inside the trained network: one view at a time. */
-export function InspectPanel() {
+function InspectPanel() {
   const words = t().inspect;
   const { View, name } = INSPECT_VIEWS.find((each) => each.name === open.value) ?? INSPECT_VIEWS[0];
   return html`
@@ -24,3 +25,8 @@ export function InspectPanel() {
     </section>
   `;
 }
+
+register({
+  name: "inspect", order: 20, title: () => t().panels.inspect, Panel: InspectPanel, inBar: true,
+  outline: "M6.8 1.6a5.2 5.2 0 0 1 4.1 8.4l3.7 3.6-1.1 1.1-3.6-3.7A5.2 5.2 0 1 1 6.8 1.6zm0 1.5a3.7 3.7 0 1 0 0 7.4 3.7 3.7 0 0 0 0-7.4z",
+});

@@ -1,4 +1,6 @@
 import { html } from "../../../vendor/preact.js";
+import { t } from "../../locale.js";
+import { register } from "../../panels.js";
 import * as store from "../../store.js";
 import { LabCompare } from "./lab-compare.js";
 import { LabControls } from "./lab-controls.js";
@@ -6,7 +8,7 @@ import { LabPlacement } from "./lab-placement.js";
 import { LabTimeline } from "./lab-timeline.js";
 
 /** Training on several devices: strategy, timeline, comparison and placement. */
-export function LabPanel() {
+function LabPanel() {
   const runs = store.labRuns.value;
   const shown = runs.find(({ id }) => id === store.labShown.value)
     ?? runs.findLast(({ trace }) => trace !== null) ?? null;
@@ -17,3 +19,8 @@ export function LabPanel() {
     ${shown && html`<${LabPlacement} key=${runs.at(-1)?.id} isAsynchronous=${runs.at(-1)?.report.updates !== undefined} />`}
   `;
 }
+
+register({
+  name: "lab", order: 50, title: () => t().panels.lab, Panel: LabPanel,
+  outline: "M2 3h5v1.6H2zm4 4.2h6v1.6H6zM3 11.4h11V13H3z",
+});

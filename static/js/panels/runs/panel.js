@@ -2,6 +2,7 @@ import { html, useRef, useState } from "../../../vendor/preact.js";
 import { offer } from "../../download.js";
 import { edit, selectExample } from "../../examples.js";
 import { t } from "../../locale.js";
+import { register } from "../../panels.js";
 import { changesSince, csv, titleOf } from "../../runs.js";
 import { saveReport } from "../../save-report.js";
 import * as store from "../../store.js";
@@ -16,7 +17,7 @@ import { SavePicture } from "../../components/save-picture-button.js";
 const SHOWN_AT_FIRST = 4;
 
 /** Every run that has trained: its curve, its numbers, what was changed for it, and its code. */
-export function RunsPanel() {
+function RunsPanel() {
   const runs = store.runs.value;
   const [hidden, setHidden] = useState(/** @type {Map<number, boolean>} */ (new Map()));
   const [open, setOpen] = useState(/** @type {number | null} */ (null));
@@ -70,3 +71,8 @@ function restore(run) {
   if (run.lab) store.labSettings.value = run.lab;
   store.note(t().notes.restored(run.number));
 }
+
+register({
+  name: "runs", order: 40, title: () => t().panels.runs, Panel: RunsPanel,
+  outline: "M2 12.5h12V14H2zM2.5 8H5v3.5H2.5zM6.8 4.5h2.4v7H6.8zM11 2h2.5v9.5H11z",
+});

@@ -1,5 +1,7 @@
 import { html } from "../../../vendor/preact.js";
 import { hidden } from "../../sharing/hidden.js";
+import { t } from "../../locale.js";
+import { register } from "../../panels.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery } from "./gallery.js";
 import { LazyDoctor } from "./lazy-doctor.js";
@@ -7,7 +9,7 @@ import { TaskPanel } from "./task-panel.js";
 import { WeightsPanel } from "./weights-panel.js";
 
 /** The training as it goes on: curves, the task, and the weights. */
-export function WatchPanel() {
+function WatchPanel() {
   return html`
     ${!hidden.value.has("gallery") && html`<${Gallery} />`}
     <${CurvesPanel} />
@@ -18,3 +20,8 @@ export function WatchPanel() {
     </div>
   `;
 }
+
+register({
+  name: "training", order: 10, title: () => t().panels.training, Panel: WatchPanel, isFixed: true, inBar: true,
+  outline: "M2 2h1.5v10.5H14V14H2zm3 7.6 2.6-3.1 2 1.7 2.9-4 1.2.9-3.8 5.2-2.1-1.8-1.7 2z",
+});

@@ -45,8 +45,10 @@ export class TaskAsker {
   async #ask() {
     const { began } = store.executed.value;
     const view = await taskView(store.task.value?.version ?? 0);
-    if (store.liveModel.value && began === store.executed.value.began) this.#take(completed(view, store.task.value));
-    return { interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(), rest: this.#restAfter(view) };
+    const take = () => {
+      if (store.liveModel.value && began === store.executed.value.began) this.#take(completed(view, store.task.value));
+    };
+    return { take, interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(), rest: this.#restAfter(view) };
   }
 
   /** @param {TaskView} view */

@@ -1,17 +1,17 @@
 /** Hooks for what follows a training. */
 
 import { effect, untracked, useEffect, useRef, useState } from "../vendor/preact.js";
-import { GRACE_MS } from "./engine/asker.js";
+import { BEAT_MS } from "./beat.js";
 import * as store from "./store.js";
 
-/** The shortest time between redraws of a curve, which needs no more: training needs the processor. */
-const REDRAW_MS = 180;
+/** The shortest time between redraws of a curve, which is every other beat: it needs no more, and training needs the processor. */
+const REDRAW_MS = 1.5 * BEAT_MS;
 
 /**
  * Call a function at each progress of the training, without drawing the component again: a view that
  * waits for an answer of the engine has nothing new to show until it comes.
  *
- * It is called in the frame of the progress. A `useSignalEffect` would ask for a frame of its own.
+ * It is called in the beat of the progress. A `useSignalEffect` would ask for a frame of its own.
  * @param {() => void} progressed
  */
 export function useProgress(progressed) {
@@ -39,7 +39,7 @@ export function useCurvesVersion() {
       void store.curvesVersion.value;
       const wait = store.runState.value === "running" ? last + REDRAW_MS - performance.now() : 0;
       if (wait <= 0) take();
-      else timer ||= setTimeout(() => requestAnimationFrame(take), wait + GRACE_MS);
+      else timer ||= setTimeout(take, 2 * REDRAW_MS); // unless more progress comes before
     });
     return () => {
       clearTimeout(timer);

@@ -5,8 +5,8 @@ import test from "node:test";
 import { EngineClient } from "../../static/js/engine/engine-client.js";
 import * as store from "../../static/js/store.js";
 import { TaskAsker } from "../../static/js/task.js";
+import { clock } from "./clock.mjs";
 
-const FRAME_MS = 16;
 const SECONDS = 40;
 
 /**
@@ -16,25 +16,25 @@ const SECONDS = 40;
  * @param {string} [shows] what is in it
  */
 async function watch(t, cost, shows = "plane") {
-  let [now, answers] = [0, 0];
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  t.mock.method(performance, "now", () => now);
+  const { now, wait, skip } = clock(t);
+  let answers = 0;
   t.mock.method(EngineClient.prototype, "ask", async () => {
-    now += 1000 * cost;
+    skip(1000 * cost);
     answers += 1;
     return { task: { shows, version: 1, seconds: cost, data: {} } };
   });
-  globalThis.requestAnimationFrame = (draw) => setTimeout(draw, FRAME_MS);
   store.runState.value = "running";
   store.liveModel.value = true;
   const asker = new TaskAsker();
   asker.show(true);
-  while (now < 1000 * SECONDS) {
+  const began = now();
+  while (now() - began < 1000 * SECONDS) {
     asker.changed();
-    now += 1;
-    t.mock.timers.tick(1);
+    wait(1);
     await new Promise(setImmediate);
   }
+  asker.show(false);
+  wait(1000); // the last beat
   assert.equal(store.taskProblem.value, "");
   return { perSecond: answers / SECONDS, share: (answers * cost) / SECONDS };
 }

@@ -1,24 +1,29 @@
 /** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
 
+import { BEAT_MS, beat } from "../beat.js";
 import { EngineFailure } from "./engine-client.js";
 import * as store from "../store.js";
 
 /** The shortest time from one question to the next, for what moves before the eye or follows a hand. */
-export const QUICK_MS = 170;
+export const QUICK_MS = BEAT_MS - 10;
 /** The same for everything else while a network trains: what the page draws costs the training, too. */
 const CALM_MS = 400;
 /** The time between two answers is at least this many times what an answer costs Python. */
 const REST = 14;
 /** The time from a failure to the next question. */
 const FAILURE_MS = 1000;
-/** How long what is due waits for the next progress: in a frame of its own it would cost the training more. */
-export const GRACE_MS = 120;
 
 /** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python */
 export const restAfter = (seconds) => REST * 1000 * seconds;
 
 /** The shortest time from one question to the next, of a view that may be calm. */
 export const interval = () => (store.runState.value === "running" ? CALM_MS : QUICK_MS);
+
+/**
+ * @typedef {{take: () => void, interval: number, rest: number}} Reply
+ *   `take` shows the answer; the others are the shortest times in milliseconds from the question and from
+ *   its answer to the next question
+ */
 
 export class Asker {
   #ask;
@@ -29,11 +34,13 @@ export class Asker {
   #timer = 0;
   #next = 0;
   #generation = 0;
+  /** Whether the visitor waits for the answer. */
+  #isPersonal = false;
+  /** Shows the answer that waits for the beat. */
+  #held = () => {};
 
   /**
-   * @param {(isCurrent: () => boolean) => Promise<{interval: number, rest: number}>} ask asks, and takes the
-   *   answer if the question is still the current one; resolves to the shortest times in milliseconds from
-   *   this question and from its answer to the next question
+   * @param {(isCurrent: () => boolean) => Promise<Reply>} ask
    * @param {(problem: string, isCurrent: boolean) => void} failed is told why there is no answer, in words; "" if
    *   Python was replaced, and the next one will be asked
    */
@@ -52,11 +59,14 @@ export class Asker {
   renewed(isKnown = true) {
     this.#generation += 1;
     this.#next = 0;
+    this.#isPersonal = true;
+    this.#held(); // the answer of the question before
     this.changed(isKnown);
   }
 
   /** @param {boolean} visible */
   show(visible) {
+    this.#isPersonal ||= visible && !this.#visible;
     this.#visible = visible;
     this.#schedule();
   }
@@ -64,11 +74,13 @@ export class Asker {
   #schedule() {
     if (!this.#visible || !this.#stale || this.#busy) return;
     const wait = this.#next - performance.now();
-    if (wait <= 0 && !globalThis.document?.hidden) this.#send();
-    else if (!this.#timer) {
-      // There are no frames in a hidden tab.
-      this.#timer = setTimeout(() => requestAnimationFrame(() => this.#send()), Math.max(0, wait) + GRACE_MS);
-    }
+    if (wait <= 0 && !isHidden()) this.#send();
+    else if (!this.#timer) this.#timer = setTimeout(() => this.#due(), Math.max(0, wait));
+  }
+
+  #due() {
+    if (isHidden()) requestAnimationFrame(() => this.#send()); // there are none until the tab is shown again
+    else this.#send();
   }
 
   async #send() {
@@ -77,16 +89,32 @@ export class Asker {
     if (!this.#visible || !this.#stale || this.#busy) return;
     this.#busy = true;
     this.#stale = false;
+    const isPersonal = this.#isPersonal;
+    this.#isPersonal = false;
     const generation = this.#generation;
     const isCurrent = () => generation === this.#generation;
     const asked = performance.now();
-    const { interval: between, rest } = await this.#ask(isCurrent).catch((failure) => {
-      const isReplaced = failure instanceof EngineFailure && failure.info.type === "EngineError";
-      this.#failed(isReplaced ? "" : failure.message, isCurrent());
-      return { interval: QUICK_MS, rest: FAILURE_MS };
-    });
-    this.#busy = false;
+    const { take, interval: between, rest } = await this.#ask(isCurrent).catch((failure) => this.#failure(failure, isCurrent));
     if (isCurrent()) this.#next = Math.max(asked + between, performance.now() + rest);
-    this.#schedule();
+    const shown = () => {
+      this.#held = () => {};
+      this.#busy = false;
+      take();
+      this.#schedule();
+    };
+    if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
+    else {
+      this.#held = shown;
+      beat.next(() => this.#held === shown && shown());
+    }
+  }
+
+  /** @param {Error} failure @param {() => boolean} isCurrent @returns {Reply} */
+  #failure(failure, isCurrent) {
+    const isReplaced = failure instanceof EngineFailure && failure.info.type === "EngineError";
+    const take = () => this.#failed(isReplaced ? "" : failure.message, isCurrent());
+    return { take, interval: QUICK_MS, rest: FAILURE_MS };
   }
 }
+
+const isHidden = () => globalThis.document?.hidden ?? false;

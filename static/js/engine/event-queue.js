@@ -1,15 +1,12 @@
 /**
  * The queue between the engine and the store. Events that come in floods (progress, epochs, output) are
- * applied a few times a second, so that the page never falls behind and leaves the processor to the
+ * applied with the beat of the page, so that it never falls behind and leaves the processor to the
  * training; any other event flushes the queue.
  */
 
-/** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
+import { beat } from "../beat.js";
 
-/** The time from one flood to the next, as long as an eye needs to read a number that changes. */
-const INTERVAL_MS = 90;
-/** Browsers draw no frames for a page in the background; its events still must not pile up. */
-const BACKGROUND_MS = 250;
+/** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
 /** @type {ReadonlySet<string>} */
 const FLOODS = new Set(["progress", "epoch_end", "stdout", "stderr", "figure"]);
@@ -21,10 +18,7 @@ export class EventQueue {
   #apply;
   /** @type {EngineEvent[]} */
   #waiting = [];
-  #frame = 0;
-  #timer = 0;
-  #deadline = 0;
-  #last = -INTERVAL_MS;
+  #isExpected = false;
 
   /** @param {(events: EngineEvent[]) => void} apply */
   constructor(apply) {
@@ -35,10 +29,12 @@ export class EventQueue {
   push(event) {
     if (!this.#joined(event)) this.#waiting.push(event);
     if (!FLOODS.has(event.kind)) this.#flush();
-    else if (!this.#deadline) {
-      const wait = Math.max(0, this.#last + INTERVAL_MS - performance.now());
-      this.#timer = setTimeout(() => (this.#frame = requestAnimationFrame(() => this.#flush())), wait);
-      this.#deadline = setTimeout(() => this.#flush(), Math.max(wait, BACKGROUND_MS));
+    else if (!this.#isExpected) {
+      this.#isExpected = true;
+      beat.next(() => {
+        this.#isExpected = false;
+        this.#flush();
+      });
     }
   }
 
@@ -57,11 +53,7 @@ export class EventQueue {
   }
 
   #flush() {
-    cancelAnimationFrame(this.#frame);
-    clearTimeout(this.#timer);
-    clearTimeout(this.#deadline);
-    this.#frame = this.#timer = this.#deadline = 0;
-    this.#last = performance.now();
+    if (this.#waiting.length === 0) return; // another event has flushed them
     const events = this.#waiting;
     this.#waiting = [];
     this.#apply(events);

@@ -38,7 +38,9 @@ export class NodeAsker {
   /** @param {() => boolean} isCurrent */
   async #send(isCurrent) {
     const view = await nodeView(/** @type {NodeQuestion} */ (this.#question));
-    if (isCurrent()) this.#take(view, "");
-    return { interval: interval(), rest: restAfter(view.seconds) };
+    const take = () => {
+      if (isCurrent()) this.#take(view, "");
+    };
+    return { take, interval: interval(), rest: restAfter(view.seconds) };
   }
 }

@@ -26,12 +26,13 @@ export function useLook(ask, inputs) {
   const asker = useRef(/** @type {Asker | null} */ (null));
   asker.current ??= new Asker(async (isCurrent) => {
     const next = await latest.current();
-    if (isCurrent()) {
+    const take = () => {
+      if (!isCurrent()) return;
       setAnswer(next);
       setProblem("");
-    }
+    };
     const rest = store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
-    return { interval: interval(), rest };
+    return { take, interval: interval(), rest };
   }, (why, isCurrent) => {
     if (isCurrent && why) setProblem(t().inspect.problem(why));
   });

@@ -1,0 +1,143 @@
+/** While a network trains, all that changes by itself changes with the beat of the page. */
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Asker } from "../../static/js/engine/asker.js";
+import { Beat } from "../../static/js/beat.js";
+import { EventQueue } from "../../static/js/engine/event-queue.js";
+import * as store from "../../static/js/store.js";
+import { clock } from "./clock.mjs";
+
+const settle = () => new Promise(setImmediate);
+
+test("whatever changes in a second changes at five or six moments", (t) => {
+  const { now, wait } = clock(t);
+  const beat = new Beat();
+  const times = new Set();
+  for (let passed = 0; passed < 10_000; passed += 1) {
+    beat.next(() => times.add(now()));
+    if (passed % 3 === 0) beat.next(() => times.add(now()));
+    wait(1);
+  }
+  assert.ok(times.size >= 50 && times.size <= 57, `${times.size} in ten seconds`);
+  wait(1000);
+});
+
+test("after a silence, the next frame is a beat", (t) => {
+  const { now, wait } = clock(t);
+  const beat = new Beat();
+  const asked = now();
+  let at = 0;
+  beat.next(() => (at = now()));
+  wait(1000);
+  assert.ok(at - asked <= 17, `${at - asked} ms`);
+});
+
+test("a change that fails takes no other with it", async (t) => {
+  const { wait } = clock(t);
+  const beat = new Beat();
+  let changed = 0;
+  const failures = [];
+  t.mock.method(globalThis, "queueMicrotask", (later) => {
+    try {
+      later();
+    } catch (failure) {
+      failures.push(failure.message);
+    }
+  });
+  beat.next(() => {
+    throw new Error("of a view");
+  });
+  beat.next(() => (changed += 1));
+  wait(50);
+  assert.equal(changed, 1);
+  assert.deepEqual(failures, ["of a view"]);
+});
+
+/**
+ * What a second of training with open views changes: the moments at which progress and the answers are shown.
+ * @param {import("node:test").TestContext} t
+ */
+async function trained(t) {
+  const { now, wait } = clock(t);
+  const [progress, answers] = [new Set(), new Set()];
+  store.runState.value = "running";
+  const askers = [0.001, 0.004].map((seconds) => new Asker(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 37)); // to the end of a chunk of steps
+    return { take: () => answers.add(now()), interval: 170, rest: 14_000 * seconds };
+  }, () => assert.fail()));
+  const queue = new EventQueue(() => {
+    progress.add(now());
+    for (const asker of askers) asker.changed();
+  });
+  for (const asker of askers) asker.show(true);
+  for (let passed = 0; passed < 10_000; passed += 1) {
+    if (passed % 80 === 0) queue.push({ kind: "progress" });
+    wait(1);
+    await settle();
+  }
+  for (const asker of askers) asker.show(false);
+  wait(1000);
+  await settle();
+  return { progress, answers };
+}
+
+test("the answers of all views are shown at the moments of the progress", async (t) => {
+  const { progress, answers } = await trained(t);
+  assert.ok(answers.size >= 50, `${answers.size} answers in ten seconds`);
+  const all = new Set([...progress, ...answers]);
+  assert.ok(all.size <= 58, `${all.size} frames in ten seconds`);
+});
+
+/** An asker whose answers come after 10 ms. @param {import("node:test").TestContext} t */
+function asking(t) {
+  const { now, wait } = clock(t);
+  const shown = [];
+  let question = "a";
+  const asker = new Asker(async (isCurrent) => {
+    const about = question;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return { take: () => isCurrent() && shown.push([about, now()]), interval: 170, rest: 0 };
+  }, () => assert.fail());
+  const pass = async (milliseconds) => {
+    for (let passed = 0; passed < milliseconds; passed += 1) {
+      wait(1);
+      await settle();
+    }
+  };
+  return { asker, shown, now, pass, ask: (next) => asker.renewed(Boolean(question = next)) };
+}
+
+test("a visitor's own question does not wait for a beat, nor for the answer that does", async (t) => {
+  const { asker, shown, now, pass, ask } = asking(t);
+  store.runState.value = "running";
+  asker.show(true);
+  ask("a");
+  await pass(20);
+  assert.deepEqual(shown.map(([about]) => about), ["a"]);
+  asker.changed();
+  await pass(171); // asked again, and answered
+  await pass(10);
+  ask("b");
+  const asked = now();
+  await pass(15);
+  assert.equal(shown.at(-1)[0], "b");
+  assert.ok(shown.at(-1)[1] - asked <= 12);
+  asker.show(false);
+  await pass(1000);
+  assert.equal(shown.filter(([about]) => about === "b").length, 1);
+});
+
+test("no answer waits for a beat while nothing trains", async (t) => {
+  const { asker, shown, now, pass } = asking(t);
+  store.runState.value = "paused";
+  asker.show(true);
+  for (let times = 0; times < 5; times += 1) {
+    const asked = now();
+    asker.changed();
+    await pass(180);
+    assert.ok(shown.at(-1)[1] - asked <= 12);
+    assert.equal(shown.length, times + 1);
+  }
+  asker.show(false);
+});

@@ -32,7 +32,8 @@ def table(reports: dict[str, list[Any]]) -> list[str]:
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for outcome in ("passed", "failed", "error"):
         for report in reports.get(outcome, []):
-            properties = dict(report.user_properties)
+            # The report of a file that cannot be collected has no properties.
+            properties = dict(getattr(report, "user_properties", ()))
             if _CLASS not in properties or (outcome == "passed" and report.when != "call"):
                 continue
             tried = int(properties.get(_TRIED, 1))

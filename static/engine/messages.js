@@ -132,8 +132,8 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
- *   `attention`, `export`, `inspect_layers`, `next_tokens`, `predict`, `projection`, `samples`, `task_view`:
- *     about the model as it was at the checkpoint that is the payload, if there is one.
+ *   `attention`, `export`, `inspect_layers`, `next_tokens`, `one_sample`, `predict`, `projection`, `samples`,
+ *     `task_view`: about the model as it was at the checkpoint that is the payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.
@@ -141,13 +141,13 @@
  *   `task_view`: the model's answers for its data; `known`: the version of the data that the page has;
  *     `sample`: of the text that it writes, if its data is text.
  *   `inspect_layers`: the layers of the model, and one of them for one sample.
- *   `samples`: the model's predictions for single samples; `projection`: the samples in the plane of a
+ *   `samples`: the model's predictions for some of the samples; `one_sample`: for any one; `projection`: the samples in the plane of a
  *     layer's principal components, the last hidden one for "", or in a space of more `dimensions`;
  *     `known`: the version of the samples that the page has.
  *   `attention`: the weights of attention for one sample, in the layer with this name or the first.
  *   `next_tokens`: what the model expects after each position of a text, or of a sample for null.
  *   `node_view`: the value of a node of the graph, or the gradient of the loss with respect to it, in
- *     the last or first batch, or for the sample with this number.
+ *     the last or first batch, or for one sample.
  *   `node_kernel`: the kernel that computes a node.
  *   `node_time`: measure a node by itself.
  *   `kernel_bench`: open the bench of a node's kernels, or try the text that comes with the question
@@ -179,6 +179,7 @@
  *   | {kind: "task_view", known: number, sample?: Sample}
  *   | {kind: "inspect_layers"} & LayersQuestion
  *   | {kind: "samples", known: number}
+ *   | {kind: "one_sample", number: number}
  *   | {kind: "projection", known: number, layer: string, dimensions: number}
  *   | {kind: "attention", sample: number, layer: string}
  *   | {kind: "next_tokens", text: string | null, sample: number, temperature: number}
@@ -205,6 +206,7 @@
  *   task_view: {task: TaskView},
  *   inspect_layers: {layers: LayersView},
  *   samples: {samples: SamplesView},
+ *   one_sample: {one_sample: OneSampleView},
  *   projection: {projection: ProjectionView},
  *   attention: {attention: AttentionView},
  *   next_tokens: {next_tokens: NextTokensView},
@@ -432,6 +434,11 @@
  * )} SamplesView
  * @typedef {(
  *   | {shows: "none", reason: NoSamples, seconds: number}
+ *   | {shows: "sample", sample: SampleNumber, seconds: number, predicted: Uint8Array, chances: Uint8Array | null,
+ *      losses: Uint8Array, data: SampleData}
+ * )} OneSampleView the form is that of the other samples, of which there is one
+ * @typedef {(
+ *   | {shows: "none", reason: NoSamples, seconds: number}
  *   | {shows: "points", layer: string, layers: {name: string, size: number}[], projected: number,
  *      rows: Uint8Array, dimensions: number, points: Uint8Array, explained: number[]} & JudgedSamples
  * )} ProjectionView
@@ -463,18 +470,19 @@
  *            losses: Uint8Array, data?: SampleData}} JudgedSamples
  *   classes or numbers, −1 for no class, with their probabilities and losses; `data` is left out if
  *   the page has it
- * @typedef {{tested: boolean, total: number, classes: number, truth: Uint8Array,
+ * @typedef {{tested: boolean, total: number, classes: number, numbers: Uint8Array, truth: Uint8Array,
  *            pictures: SamplePictures | null, rows: SampleRows | null, texts: string[] | null}} SampleData
- *   `classes`: 0 for numbers; of the inputs, one form is not null
+ *   `classes`: 0 for numbers; `numbers` (int32): of the samples in the data; of the inputs, one form is not null
  * @typedef {{height: number, width: number, channels: number, pixels: Uint8Array}} SamplePictures
  * @typedef {{columns: number, all: number, values: Uint8Array}} SampleRows
  *   (samples, columns), the first of `all` values of each sample
  * @typedef {"softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear"} Scale
  *   as in `app/playgrad/inspection/outputs.py`
  *
- * @typedef {{outputs: number, samples: number | null, summary: Summary | null,
+ * @typedef {{outputs: number, samples: number | null, test_samples: number | null, summary: Summary | null,
  *            pictures: NodePictures | null, problem: Unavailable | null, seconds: number}} NodeView
- *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen; `pictures`: null
+ *   `outputs`: of the node; `samples`: of the data set, one of which can be chosen, and
+ *   `test_samples` of the test data; `pictures`: null
  *   for values of another kind; `problem`: why there is no summary
  * @typedef {{matches: [string, number][], total: number, checked: number, skipped: number,
  *            problem: Unavailable | null, seconds: number}} NodeMatches
@@ -505,7 +513,8 @@
  *            width: number, channels: number, scale: "grey" | "diverging" | "colour", low: number,
  *            high: number, pixels: Uint8Array}} NodePictures
  *   the first `count` of `total`, a byte for each value from `low` to `high`; channels are those of one sample
- * @typedef {number | "last" | null} BatchChoice a sample in all places of a batch, the last batch, or the first one
+ * @typedef {number | {test: number} | "last" | null} BatchChoice
+ *   a training or test sample in all places of a batch, the last batch, or the first one
  * @typedef {{low: number, high: number, counts: number[], sampled: boolean}} Histogram
  *   of the finite values; `sampled`: not all of them are counted
  * @typedef {{values: Uint8Array, rows: number[], columns: number[], total_rows: number,

@@ -1,9 +1,11 @@
-/** What the view of layers looks at: it outlives the panel. */
+/** What the panel Inspect looks at: it outlives the panel. */
 
 import { signal } from "../vendor/preact.js";
 
 /** @import { UnitEdit } from "../engine/messages.js" */
 
+/** The view of the panel Inspect that is open. */
+export const openView = signal("layers");
 /** The name of the layer; null for the first with weights. */
 export const chosenLayer = signal(/** @type {string | null} */ (null));
 /** The number of the sample. */
@@ -57,4 +59,10 @@ export function lookAt(number, isDrawing) {
   edits.value = {};
   sampleNumber.value = number;
   usesDrawing.value = isDrawing;
+}
+
+/** Look at a sample of the data in the view of layers. @param {number} number */
+export function openLayers(number) {
+  lookAt(number, false);
+  openView.value = "layers";
 }

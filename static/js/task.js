@@ -24,6 +24,8 @@ export function completed(view, before) {
 
 /** The numbers in bytes that Python sent. @param {Uint8Array} bytes */
 export const floats = (bytes) => new Float32Array(bytes.slice().buffer);
+/** @param {Uint8Array} bytes int32 */
+export const integers = (bytes) => new Int32Array(bytes.slice().buffer);
 
 export class TaskAsker {
   #asker = new Asker(() => this.#ask(), (problem) => {

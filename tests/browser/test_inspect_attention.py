@@ -50,7 +50,7 @@ def test_the_attention_of_a_sample_is_shown_as_python_computes_it(playground: Pl
     playground.at("inspect-attention").click()
     playground.at("sample-next").click(timeout=PATIENCE_MS)
     sample = playground.at("attention-sample")
-    expect(sample).to_contain_text("sample 2 of", timeout=PATIENCE_MS)
+    expect(sample).to_contain_text("sample 1 of", timeout=PATIENCE_MS)
     playground.at("attention-details").locator("summary").click()
     expect(playground.at("attention-table").locator("td")).to_have_count(len(SAMPLE) ** 2)
     for name, heads in expected.items():

@@ -106,7 +106,7 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
     playground.finish(PROGRAM)
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
     before = playground.weights()
-    open_sample(playground, 2)
+    open_sample(playground, 1)
     for view, name, numbers in (
         ("activations-view", "unit", expected["units"]),
         ("weights-view", "kernel-mean", [expected["mean"]]),
@@ -156,17 +156,27 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
 def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playground) -> None:
     playground.finish(PROGRAM)
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
-    open_sample(playground, 2)
+    open_sample(playground, 1)
     number, title = playground.at("sample-number"), playground.at("inspect-sample").locator("h3")
-    expect(number).to_have_value("2")
-    for text, shown in (
-        ("1e6", r"sample (\d+) of \1$"),
-        ("", r"sample (\d+) of \1$"),
-        ("2", r"sample 2 "),
+    expect(number).to_have_value("1")
+    refused = playground.at("sample-number-refused")
+    for text, said in (
+        ("1e6", "There is no sample 1e6"),
+        ("-1", "There is no sample -1"),
+        ("1.5", "There is no sample 1.5"),
+        ("200", "There is no sample 200. The 200 samples have the numbers 0 to 199."),
+        ("", "not a number"),
     ):
         number.fill(text)
         number.press("Enter")
-        expect(title).to_have_text(re.compile(shown), timeout=PATIENCE_MS)
+        expect(refused).to_contain_text(said)
+        expect(number).to_have_value("1")
+        expect(title).to_contain_text("sample 1 of 200")
+    for text in ("199", "1"):
+        number.fill(text)
+        number.press("Enter")
+        expect(title).to_contain_text(f"sample {text} of 200", timeout=PATIENCE_MS)
+        expect(refused).to_have_count(0)
     playground.at("layer-dense_1").click()
     field = playground.at("value-2")
     original = field.input_value()
@@ -193,7 +203,7 @@ def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playgro
 def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
     playground.finish(IMAGES)
     expected = json.loads(playground.at("console").inner_text().strip().splitlines()[0])
-    open_sample(playground, 1)
+    open_sample(playground, 0)
     playground.at("layer-conv2d_1").click()
     picture = playground.at("pixel-editor")
     box = picture.bounding_box(timeout=PATIENCE_MS)
@@ -225,4 +235,4 @@ def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
     playground.at("reset-sample").click()
     expect(playground.at("travel")).to_have_count(0, timeout=PATIENCE_MS)
     playground.at("sample-next").click()
-    expect(playground.at("inspect-sample")).to_contain_text("2 of 60", timeout=PATIENCE_MS)
+    expect(playground.at("inspect-sample")).to_contain_text("sample 1 of 60", timeout=PATIENCE_MS)

@@ -83,8 +83,9 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     expect(rows).to_have_count(500)
     cells = [text.split("\t") for text in rows.all_inner_texts()]
     shown = np.array([[float(each) for each in row[:3]] for row in cells])
-    chosen = shown[:, 0].astype(int) - 1
-    assert chosen.tolist() == list(range(0, 1000, 2))
+    chosen = shown[:, 0].astype(int)
+    assert chosen.tolist() == list(range(0, 10_000, 20))
+    chosen //= 10
     centred = hidden[chosen] - hidden[chosen].mean(axis=0)
     directions, lengths, _ = np.linalg.svd(centred.astype(np.float64), full_matrices=False)
     expected = directions[:, :2] * lengths[:2]
@@ -99,6 +100,52 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     words = page.text("projection-sample")
     neighbours = [chosen[each] for each in np.argsort(shown[:, 1])[249:256]]
     assert any(f"true {labels[at]}, predicted {scores[at].argmax()}" in words for at in neighbours)
+
+
+def test_any_test_sample_can_be_chosen_by_its_number(
+    trained: tuple[Playground, Array, Array, Array],
+) -> None:
+    page, *_ = trained
+    weights = page.weights()
+    _, (x, labels) = pg.data.mnist()
+
+    def scores(number: int) -> Array:
+        pixels = x[number].reshape(784).astype(np.float32) / np.float32(255)
+        hidden = np.maximum(pixels @ weights["dense_1/kernel"] + weights["dense_1/bias"], 0)
+        result: Array = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]
+        return result
+
+    def choose(number: int) -> None:
+        page.at("sample-number").fill(str(number))
+        page.at("sample-number").press("Enter")
+        expect(page.at("one-sample-number")).to_contain_text(f"sample {number:,} of 10,000")
+
+    page.at("tab-inspect").click()
+    page.at("inspect-samples").click()
+    card = page.at("one-sample").locator(".sample-card")
+    for number in (9_999, 0, 4_321):
+        choose(number)
+        expect(card).to_contain_text(f"true {labels[number]}, predicted {scores(number).argmax()}")
+    page.at("sample-random").click()
+    expect(page.at("one-sample-number")).not_to_contain_text("sample 4,321 ")
+    choose(4_321)
+    card.get_by_test_id("sample-link").click()
+    expect(page.at("inspect-sample").locator("h3")).to_have_text("Test sample 4,321 of 10,000")
+    expect(page.at("sample-number")).to_have_value("4321")
+
+    page.at("tab-graph").click()
+    search = page.at("graph-search")
+    search.fill("dense_2/add_1")
+    search.press("Enter")
+    page.at("node-value").click()
+    page.at("node-batch").select_option("test")
+    page.at("node-sample").fill("10000")
+    page.at("node-sample").press("Enter")
+    expect(page.at("node-sample-refused")).to_contain_text("There is no sample 10000")
+    page.at("node-sample").fill("9999")
+    page.at("node-sample").press("Enter")
+    largest = page.at("node-details").locator("[data-statistic=max]")
+    expect(largest).to_have_text(format(scores(9_999).max(), ".3g"))
 
 
 def trustworthiness(values: Array, points: Array, count: int = 10) -> float:

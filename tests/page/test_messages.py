@@ -163,6 +163,7 @@ def _drive(page: Page) -> None:
         {"kind": "projection", "known": 0, "layer": "", "dimensions": 2, "id": 19},
         {"kind": "attention", "sample": 0, "layer": "", "id": 27},
         {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1, "id": 28},
+        {"kind": "one_sample", "number": 3, "id": 31},
     )
     (exported,) = [event for event in page.events if event.get("id") == 1]
     content = exported["bytes"]
@@ -230,7 +231,7 @@ def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) ->
     kinds |= {11: "node_view", 12: "node_find", 13: "node_kernel", 14: "node_time"}
     kinds |= {15: "execution", 16: "inspect_layers", 17: "histograms"}
     kinds |= {18: "samples", 19: "projection", 20: "operations", 26: "kernel_bench"}
-    kinds |= {27: "attention", 28: "next_tokens", 30: "model_file"}
+    kinds |= {27: "attention", 28: "next_tokens", 30: "model_file", 31: "one_sample"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,49 @@ class Excerpt:
     Attributes:
         x, y: copies of the inputs and the targets.
         total: the number of samples in the data set.
+        whole: the inputs and the targets of the data set itself, if they are kept.
         number: different for each excerpt.
     """
 
     x: Array
     y: Array
     total: int
+    whole: tuple[Array, Array] | None = field(default=None, repr=False)
     number: int = field(default_factory=lambda: next(_numbers))
+
+    @property
+    def count(self) -> int:
+        """The number of samples that one can be chosen of: all, if the data set is kept."""
+        return len(self.x) if self.whole is None else self.total
+
+    @property
+    def rows(self) -> Array:
+        """The number of each sample of the excerpt (samples,) among those that can be chosen."""
+        return spread_rows(len(self.x), self.count)
+
+    def sample(self, number: int) -> tuple[Array, Array]:
+        """Return input and target of a sample, each with a batch dimension.
+
+        Args:
+            number: from 0 to ``count`` - 1, as in the program's arrays if the data set is kept.
+
+        Raises:
+            IndexError: there is no such sample.
+        """
+        if not 0 <= number < self.count:
+            raise IndexError(f"sample {number} of {self.count}")
+        x, y = (self.x, self.y) if self.whole is None else self.whole
+        return x[number : number + 1], y[number : number + 1]
+
+    def single(self, number: int) -> Excerpt:
+        """Return the excerpt that is only one sample; see `sample`."""
+        return Excerpt(*self.sample(number), self.total)
+
+    def without_whole(self) -> Excerpt:
+        """Return the excerpt without what it keeps of the data set."""
+        return replace(self, whole=None)
+
+
+def spread_rows(some: int, count: int) -> Array:
+    """Return ``some`` numbers from 0 to ``count`` - 1, in order and evenly spread."""
+    return np.arange(some) * count // max(some, 1)

@@ -19,9 +19,9 @@ from playgrad.ops.state import is_variable
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
-Sample = int | Literal["last"] | None
-"""The number of a sample that takes all places of the batch; "last" for the batch of the last step,
-None for the first one."""
+Sample = int | tuple[Array, Array] | Literal["last"] | None
+"""A sample that takes all places of the batch: the number of one that is trained with, or input and
+target (1, ...) of another; "last" for the batch of the last step, None for the first one."""
 _HOST = "cpu:0"
 _NO_FEEDS: Mapping[Tensor, Array] = {}
 MOST_GROWTH = 8
@@ -258,6 +258,8 @@ class NodeValues:
 
     def _batch_of(self, sample: Sample) -> dict[Tensor, Array]:
         """Return the arrays of a batch, or of one sample in all its places."""
+        if isinstance(sample, tuple):
+            return self._batch_with(*sample)
         draws = self._draws()
         steps = self._last_steps(draws) if sample == "last" else [0] * len(draws)
         key = steps if sample == "last" else sample
@@ -273,6 +275,16 @@ class NodeValues:
             arrays = self._open.run(list(self._copy.batch), feeds)
             self._batch = key, dict(zip(self._copy.batch, arrays, strict=True))
         return self._batch[1]
+
+    def _batch_with(self, x: Array, y: Array) -> dict[Tensor, Array]:
+        """Return the arrays of a batch in which a sample takes all places."""
+        parts = {"x": x, "y": y, "weight": np.ones(1)}
+        arrays: dict[Tensor, Array] = {}
+        for tensor in self._copy.batch:
+            source = next(each.node for each in tensor.node.inputs if is_variable(each.node))
+            part = parts[source.name.rpartition("/")[2].partition("_")[0]]  # x_1: of a later fit
+            arrays[tensor] = np.repeat(part, tensor.shape[0] or 1, axis=0).astype(tensor.dtype)
+        return arrays
 
     def _last_steps(self, draws: Sequence[Node]) -> list[int]:
         """Return the number of the last step, for each node that draws a batch: a step counts

@@ -23,7 +23,7 @@ from playgrad.page.layers_view import layers_view
 from playgrad.page.next_tokens_view import next_tokens_view
 from playgrad.page.operations_view import operations_view
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.sample_views import projection_view, samples_view
+from playgrad.page.sample_views import projection_view, sample_view, samples_view
 from playgrad.page.task_view import task_view
 from playgrad.page.weights_import import import_weights
 from playgrad.runtime.hooks import Request
@@ -120,6 +120,7 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "task_view": task_view,
     "inspect_layers": layers_view,
     "samples": samples_view,
+    "one_sample": sample_view,
     "projection": projection_view,
     "attention": attention_view,
     "next_tokens": next_tokens_view,

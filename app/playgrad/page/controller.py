@@ -197,6 +197,7 @@ class Controller:
             steps=None if lab is None else lab.steps,
             record=self.record,
             observer=Observers([each for each in observers if each is not None]),
+            keeps_data=True,
         )
 
     def reset(self) -> None:

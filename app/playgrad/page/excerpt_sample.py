@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
+
 Array = np.ndarray[Any, Any]
 
 
@@ -16,12 +18,16 @@ def excerpt_sample(model: Any, number: int) -> tuple[Array, Array, dict[str, Any
     keeps none.
 
     Args:
-        number: of the sample; those past the last begin again.
+        number: of the sample in the data; those past the last begin again.
     """
     excerpt = model.test_excerpt or model.train_excerpt
     if excerpt is None:
         return None
-    count = len(excerpt.x)
-    rows = slice(number % count, number % count + 1)
-    about = {"number": rows.start, "count": count, "tested": model.test_excerpt is not None}
-    return excerpt.x[rows], excerpt.y[rows], about
+    about = sample_number(model, excerpt, number)
+    return *excerpt.sample(about["number"]), about
+
+
+def sample_number(model: Any, excerpt: Excerpt, number: int) -> dict[str, Any]:
+    """Return what the page says of the number of a sample; those past the last begin again."""
+    count = excerpt.count
+    return {"number": number % count, "count": count, "tested": model.test_excerpt is not None}

@@ -22,15 +22,12 @@ MOST_TOKENS = 500
 """Of a text: the first ones are shown."""
 
 
-def read_sample(model: Any, excerpt: Any, number: int, drawing: list[float] | None) -> Array:
-    """Return a sample of the excerpt, or the drawing, as a batch of one.
+def drawn_sample(model: Any, drawing: list[float]) -> Array:
+    """Return the drawing, whose pixels are from 0 to 1, as a batch of one.
 
     Raises:
         GraphError: the model does not take a drawing of so many pixels.
     """
-    if drawing is None:
-        rows: Array = excerpt.x[number : number + 1]
-        return rows
     shape = model.input_shape[1:]
     if len(drawing) != int(np.prod(shape)):
         raise GraphError(

@@ -20,12 +20,13 @@ from playgrad.inspection.inspect import scores
 from playgrad.inspection.pictures import image_size
 from playgrad.inspection.weights import picture, spread, statistics
 from playgrad.nn.layer import Layer
+from playgrad.page.excerpt_sample import sample_number
 from playgrad.page.faults import FILE
 from playgrad.page.inspected_sample import (
     decision_of,
+    drawn_sample,
     edited_sample,
     outputs_of,
-    read_sample,
     sample_view,
     target_of,
 )
@@ -67,9 +68,11 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
     chosen = request["layer"] if request["layer"] in tensors else _first(tensors)
     scaled = [each for each in request["scaled"] if each["layer"] in tensors]
     factors = check_factors(model, _factors(scaled))
-    number = int(request["sample"]) % len(excerpt.x)
+    about = sample_number(model, excerpt, int(request["sample"]))
+    original, target = excerpt.sample(about["number"])
     drawn = request["pixels"] is not None
-    original = read_sample(model, excerpt, number, request["pixels"])
+    if drawn:
+        original = drawn_sample(model, request["pixels"])
     x = edited_sample(original, request["edits"])
     is_changed = bool(request["edits"] or factors)
     names = list(tensors) if is_changed else [chosen]
@@ -85,11 +88,10 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
         "weights": _weights(model, tensors[chosen][0], chosen),
         "result": _result(after[at][0], before[at][0]),
         "sample": {
-            "number": None if drawn else number,
-            "count": len(excerpt.x),
-            "tested": model.test_excerpt is not None,
+            **about,
+            "number": None if drawn else about["number"],
             **sample_view(model, original, excerpt.x),
-            "target": None if drawn else target_of(model, excerpt.y[number]),
+            "target": None if drawn else target_of(model, target[0]),
             "outputs": outputs_of(model, output),
             "outputs_before": outputs_of(model, output_before),
             "decision": decision_of(model, output),

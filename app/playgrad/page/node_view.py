@@ -9,6 +9,7 @@ from typing import Any
 
 from playgrad.compiler.place import HOST
 from playgrad.compiler.program import Program
+from playgrad.data.excerpt import Excerpt
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find
@@ -57,12 +58,13 @@ class NodeViews:
             model: that of the training; None if there is none.
             programs: what sessions have run, for a program that trains no model.
             request: with the ``name`` of the node as it is drawn, the number of its ``output``, the
-                ``part``, "value" or "gradient", and the ``sample``, None for the first batch and
-                "last" for the last one.
+                ``part``, "value" or "gradient", and the ``sample``: its number, a ``test`` number,
+                None for the first batch, or "last" for the last one.
         """
         began = time.perf_counter()
         view: View = {
-            "outputs": 0, "samples": None, "summary": None, "pictures": None, "problem": None,
+            "outputs": 0, "samples": None, "test_samples": None, "summary": None, "pictures": None,
+            "problem": None,
         }  # fmt: skip
         name, output = str(request["name"]), int(request["output"])
         part, sample = request["part"], request["sample"]
@@ -70,9 +72,13 @@ class NodeViews:
             values, name = self.values_of(model, programs, name)
             tensor = values.tensor(name, output)
             view |= {"outputs": len(tensor.node.outputs), "samples": values.samples}
+            test = None if values.samples is None else getattr(model, "test_excerpt", None)
+            view["test_samples"] = None if test is None else test.count
+            if isinstance(sample, dict):
+                sample = _test_sample(test, int(sample["test"]))
             compute = values.gradients if part == "gradient" else values.values
             array = compute([tensor], sample)[0]
-            alone = isinstance(sample, int)
+            alone = isinstance(sample, (int, tuple))
             view["summary"] = summary(array)
             is_weight = is_variable(tensor.node) and contents_of(tensor.node) != DATA
             view["pictures"] = node_pictures(array, is_weight, alone)
@@ -169,6 +175,18 @@ class NodeViews:
             self._values, self._of = NodeValues(session, roots), key
         self._values.feeds = feeds
         return self._values, name
+
+
+def _test_sample(test: Excerpt | None, number: int) -> tuple[Array, Array]:
+    """Return input and target of a sample of the test data.
+
+    Raises:
+        Unavailable: there is no such sample.
+    """
+    count = 0 if test is None else test.count
+    if test is None or not 0 <= number < count:
+        raise Unavailable("no_sample", sample=number, count=count)
+    return test.sample(number)
 
 
 def _program_of(programs: Sequence[Program], name: str) -> tuple[Program, str]:

@@ -23,6 +23,7 @@ ABOUT_WEIGHTS = frozenset(
         "export",
         "inspect_layers",
         "next_tokens",
+        "one_sample",
         "predict",
         "projection",
         "samples",

@@ -1,7 +1,7 @@
 """Views of single samples for the page: how the model judges them, and where its layers put them.
 
-Both are of the excerpt that the model keeps of its test data, or of its training data, and are
-computed without an effect on the training, between two steps.
+They are of the excerpt that the model keeps of its test data, or of its training data; a sample
+alone can be any of the data. All are computed without an effect on the training, between two steps.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from playgrad.inspection.pictures import image_size, pixels
 from playgrad.inspection.projection import layer_values, project_values, projectable_layers
 from playgrad.inspection.samples import Predictions, judge
 from playgrad.inspection.tokens import vocabulary_of
+from playgrad.page.excerpt_sample import sample_number
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
@@ -43,6 +44,21 @@ def samples_view(model: Any, request: Request) -> View:
         judged = judge(model, shown.x, shown.y)
         view = {"shows": "samples", **_judged(judged), **_data(model, shown, judged, known)}
     return {"samples": {**view, "seconds": time.perf_counter() - began}}
+
+
+def sample_view(model: Any, request: Request) -> View:
+    """Return a sample of the data by its ``number``, with its prediction and its loss."""
+    began = time.perf_counter()
+    view = _refusal(model)
+    if view is None:
+        shown = _shown(model)
+        about = sample_number(model, shown, int(request["number"]))
+        one = shown.single(about["number"])
+        judged = judge(model, one.x, one.y)
+        data = _data(model, one, judged, 0, shown.x)["data"]
+        data["numbers"] = _numbers(np.array([about["number"]]))
+        view = {"shows": "sample", "sample": about, **_judged(judged), "data": data}
+    return {"one_sample": {**view, "seconds": time.perf_counter() - began}}
 
 
 def projection_view(model: Any, request: Request) -> View:
@@ -84,8 +100,14 @@ def _judged(judged: Predictions) -> View:
     }
 
 
-def _data(model: Any, shown: Excerpt, judged: Predictions, known: int) -> View:
-    """Return the version of the samples, and what they are unless the page knows them."""
+def _data(
+    model: Any, shown: Excerpt, judged: Predictions, known: int, all_x: Array | None = None
+) -> View:
+    """Return the version of the samples, and what they are unless the page knows them.
+
+    Args:
+        all_x: inputs over whose range pictures go from black to white; None for those shown.
+    """
     if known == shown.number:
         return {"version": shown.number}
     size = image_size(shown.x.shape[1:])
@@ -93,7 +115,7 @@ def _data(model: Any, shown: Excerpt, judged: Predictions, known: int) -> View:
     pictures = rows = None
     if size is not None:
         height, width, channels = size
-        drawn = pixels(shown.x, shown.x)
+        drawn = pixels(shown.x, shown.x if all_x is None else all_x)
         pictures = {"height": height, "width": width, "channels": channels, "pixels": drawn}
     elif texts is None:
         flat = shown.x.reshape(len(shown.x), -1)
@@ -103,6 +125,7 @@ def _data(model: Any, shown: Excerpt, judged: Predictions, known: int) -> View:
         "tested": model.test_excerpt is not None,
         "total": shown.total,
         "classes": judged.classes,
+        "numbers": _numbers(shown.rows),
         "truth": _floats(judged.truth),
         "pictures": pictures,
         "rows": rows,
@@ -159,3 +182,7 @@ def _projection(model: Any, name: str, dimensions: int, known: int) -> View:
 
 def _floats(values: Array) -> bytes:
     return np.ascontiguousarray(values, "<f4").tobytes()
+
+
+def _numbers(values: Array) -> bytes:
+    return np.ascontiguousarray(values, "<i4").tobytes()

@@ -35,6 +35,8 @@ class Options:
         record: a `RunRecord` of every ``fit``, which makes checkpoints and resumes from one.
         observer: an `Observer` of every ``fit``, such as an `Inspector`, which looks for illnesses;
             `Observers` are several.
+        keeps_data: models keep references to the data of their last ``fit``, so that any sample
+            of it can be looked at.
     """
 
     device: str | None = None
@@ -49,6 +51,7 @@ class Options:
     trace: Trace | None = None
     record: Any = None
     observer: Any = None
+    keeps_data: bool = False
 
 
 _current = Options()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from playgrad.data.excerpt import Excerpt
+from playgrad.data.excerpt import Excerpt, spread_rows
+from playgrad.runtime.options import get_options
 from playgrad.training.sample_weights import Samples
 
 MOST_SAMPLES = 1000
@@ -20,5 +19,19 @@ def excerpt(samples: Samples) -> Excerpt | None:
     x, y = samples.xs[0], samples.ys[0]
     size = max(1, x[:1].nbytes + y[:1].nbytes)
     most = min(samples.count, MOST_SAMPLES, max(MOST_BYTES // size, FEWEST_SAMPLES))
-    rows = np.arange(most) * samples.count // most
-    return Excerpt(x[rows], y[rows], samples.count)
+    rows = spread_rows(most, samples.count)
+    return Excerpt(x[rows], y[rows], samples.count, (x, y))
+
+
+def to_keep(train: Excerpt | None, test: Excerpt | None) -> tuple[Excerpt | None, Excerpt | None]:
+    """Return the excerpts as a model keeps them after `fit`.
+
+    The arrays themselves stay only with the option ``keeps_data``, and only those that are looked
+    at: the test data, or the training data if there are no others.
+    """
+    keeps = get_options().keeps_data
+    if train is not None and not (keeps and test is None):
+        train = train.without_whole()
+    if test is not None and not keeps:
+        test = test.without_whole()
+    return train, test

@@ -10,6 +10,7 @@ from playgrad.runtime.hooks import get_hooks
 from playgrad.training.batch_source import is_stream
 from playgrad.training.callbacks import History, TrainedModel
 from playgrad.training.checkpoint import FitRecord
+from playgrad.training.excerpt import to_keep
 from playgrad.training.fit_record import record_after_loss
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
@@ -52,7 +53,7 @@ def fit(
                 step = data.build(settings)
             try:
                 state.input_maximum = data.input_maximum
-                state.train, state.test = data.train, data.test
+                state.train, state.test = to_keep(data.train, data.test)
                 state.source, state.lost = user_source(), False
                 with recovering(recipe):
                     test = None if validation is None else validation()

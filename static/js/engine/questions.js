@@ -5,7 +5,7 @@ import * as store from "../store.js";
 
 /**
  * @import {
- *   Answers, AttentionView, LayersQuestion, LayersView, NextTokensView, NodeMatches, NodeView, Placement, ProjectionView, Question, SamplesView, TaskView
+ *   Answers, AttentionView, LayersQuestion, LayersView, NextTokensView, NodeMatches, NodeView, OneSampleView, Placement, ProjectionView, Question, SamplesView, TaskView
  * } from "../../engine/messages.js"
  */
 
@@ -85,6 +85,17 @@ export async function inspectLayers(question) {
 export async function samplesView(known) {
   const answer = await ask({ kind: "samples", known }, store.past.value?.bytes);
   return answer.samples;
+}
+
+/**
+ * Any sample of the data, with what the model predicts for it.
+ * @param {number} number
+ * @returns {Promise<OneSampleView>}
+ * @throws {EngineFailure}
+ */
+export async function oneSampleView(number) {
+  const answer = await ask({ kind: "one_sample", number }, store.past.value?.bytes);
+  return answer.one_sample;
 }
 
 /**

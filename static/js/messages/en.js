@@ -117,8 +117,7 @@ export const en = {
     sample: (/** @type {number} */ number, /** @type {number} */ all, /** @type {boolean} */ isTest) =>
       `${isTest ? "Test" : "Training"} sample ${count(number)} of ${count(all)}`,
     target: "Target", predicted: "Predicted", predictedBefore: "Before the change",
-    previous: "Previous", next: "Next",
-    sampleNumber: (/** @type {number} */ count) => `Number of the sample, 1 to ${count}`,
+    previous: "Previous", next: "Next", random: "Random",
     original: "Original", resetSample: "Undo the edits",
     pixels: "Pixels of the sample",
     pixelHint: "Click a pixel, or go to it with the arrow keys and press Space: it becomes dark or bright. Drag to paint.",
@@ -139,6 +138,11 @@ export const en = {
     onSamples: (/** @type {number} */ samples) => `On ${count(samples)} samples`,
     unsilence: "Undo all factors",
   },
+  sampleNumber: {
+    label: (/** @type {number} */ last) => `Number of the sample, 0 to ${last}`,
+    refused: (/** @type {string} */ text, /** @type {number} */ all) => `${text === "" ? "That is not a number" : `There is no sample ${text}`}. `
+      + (all === 1 ? "The only sample has the number 0." : `The ${count(all)} samples have the numbers 0 to ${count(all - 1)}.`),
+  },
   inspectSamples: {
     title: "Samples",
     none: {
@@ -158,6 +162,9 @@ export const en = {
     cell: (/** @type {string} */ truth, /** @type {string} */ predicted, /** @type {number} */ samples) =>
       `True ${truth}, predicted ${predicted}: ${count(samples)} ${samples === 1 ? "sample" : "samples"}`,
     press: "Press a cell to see its samples.",
+    anySample: "Any sample",
+    number: (/** @type {number} */ number) => `No. ${number}`, numberColumn: "number",
+    look: "Look at it in Layers", lookAt: (/** @type {number} */ number) => `Look at sample ${number} in Layers`,
     hardest: "The hardest samples: those with the highest loss",
     largest: "The largest errors: the samples with the highest loss",
     error: (/** @type {string} */ error, /** @type {string} */ samples) => `Mean absolute error ${error}, on ${samples}.`,
@@ -849,8 +856,8 @@ export const en = {
     shownFor: "For",
     lastBatch: "the last training batch",
     firstBatch: "the first training batch",
-    oneSample: "one sample",
-    sampleNumber: (/** @type {number} */ last) => `Sample, 0 to ${last}`,
+    oneSample: (/** @type {boolean} */ hasTests) => `one ${hasTests ? "training " : ""}sample`,
+    oneTestSample: "one test sample",
     statistics: { min: "min", max: "max", mean: "mean", std: "std", zeros: "zeros", nan: "NaN", inf: "infinite" },
     empty: "It has no elements.",
     histogram: (/** @type {string} */ low, /** @type {string} */ high) => `Histogram of the values, from ${low} to ${high}`,

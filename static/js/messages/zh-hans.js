@@ -91,8 +91,7 @@ export const zhHans = {
     drawing: "手写的数字",
     sample: (number, all, isTest) => `${isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
     target: "目标", predicted: "预测", predictedBefore: "改变前",
-    previous: "上一个", next: "下一个",
-    sampleNumber: (count) => `样本编号，1 到 ${count}`,
+    previous: "上一个", next: "下一个", random: "随机",
     original: "原样本", resetSample: "撤销修改",
     pixels: "样本的像素",
     pixelHint: "点击一个像素，或用方向键移到它并按空格键：它会变暗或变亮。拖动可以涂抹。",
@@ -113,6 +112,11 @@ export const zhHans = {
     onSamples: (samples) => `在 ${count(samples)} 个样本上`,
     unsilence: "撤销所有系数",
   },
+  sampleNumber: {
+    label: (last) => `样本编号，0 到 ${last}`,
+    refused: (text, all) => `${text === "" ? "这不是一个数" : `没有编号为 ${text} 的样本`}。`
+      + (all === 1 ? "唯一的样本编号为 0。" : `${count(all)} 个样本的编号为 0 到 ${count(all - 1)}。`),
+  },
   inspectSamples: {
     title: "样本",
     none: {
@@ -127,6 +131,9 @@ export const zhHans = {
     manyClasses: (classes) => `${count(classes)} 个类别的表格太大，无法阅读。最难的样本在下面。`,
     cell: (truth, predicted, samples) => `真实为 ${truth}，预测为 ${predicted}：${count(samples)} 个样本`,
     press: "按一个格子，查看其中的样本。",
+    anySample: "任意样本",
+    number: (number) => `第 ${number} 号`, numberColumn: "编号",
+    look: "在“层”中查看", lookAt: (number) => `在“层”中查看样本 ${number}`,
     hardest: "最难的样本：损失最高的那些",
     largest: "最大的误差：损失最高的样本",
     error: (error, samples) => `平均绝对误差 ${error}，${samples}。`,
@@ -918,8 +925,8 @@ export const zhHans = {
     shownFor: "针对",
     lastBatch: "最后一个训练批次",
     firstBatch: "第一个训练批次",
-    oneSample: "一个样本",
-    sampleNumber: (last) => `样本，0 到 ${last}`,
+    oneSample: (hasTests) => `一个${hasTests ? "训练" : ""}样本`,
+    oneTestSample: "一个测试样本",
     statistics: { min: "最小", max: "最大", mean: "均值", std: "标准差", zeros: "零", nan: "NaN", inf: "无穷" },
     empty: "它没有元素。",
     histogram: (low, high) => `值的直方图，从 ${low} 到 ${high}`,

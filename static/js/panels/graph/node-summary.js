@@ -6,6 +6,7 @@ import { reasonOf } from "./node-words.js";
 import { onVisible } from "../../observe.js";
 import * as store from "../../store.js";
 import { useProgress } from "../../use-training.js";
+import { SampleNumber } from "../../components/sample-number.js";
 import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
 import { ValuePictures } from "./value-pictures.js";
@@ -31,7 +32,7 @@ export function NodeSummary({ node, part }) {
             <input type="number" min="1" max=${view.outputs} value=${output + 1} data-testid="node-output"
               onChange=${(/** @type {any} */ event) => setOutput(whole(event.target.value, 1, view.outputs, 1) - 1)} />
           </label>`}
-          ${view.samples !== null && html`<${SampleChoice} count=${view.samples} sample=${sample} onChoose=${setSample} />`}
+          ${view.samples !== null && html`<${SampleChoice} count=${view.samples} testCount=${view.test_samples} sample=${sample} onChoose=${setSample} />`}
         </div>
       `}
       ${view?.summary && html`<${Shown} summary=${view.summary} pictures=${view.pictures} />`}
@@ -69,29 +70,36 @@ function useNodeView(name, output, part, sample) {
   return { place, ...answer };
 }
 
-/** @param {{count: number, sample: BatchChoice, onChoose: (sample: BatchChoice) => void}} props */
-function SampleChoice({ count, sample, onChoose }) {
+/**
+ * @param {{count: number, testCount: number | null, sample: BatchChoice, onChoose: (sample: BatchChoice) => void}} props
+ *   `testCount`: null without test data
+ */
+function SampleChoice({ count, testCount, sample, onChoose }) {
   const words = t().nodeTabs;
+  const kind = kindOf(sample);
   return html`
     <label>${words.shownFor}
-      <select value=${typeof sample === "number" ? "sample" : sample ?? "first"} data-testid="node-batch"
-        onChange=${(/** @type {any} */ event) => onChoose(chosen(event.target.value))}>
+      <select value=${kind} data-testid="node-batch"
+        onChange=${(/** @type {any} */ event) => onChoose(CHOICES[/** @type {keyof typeof CHOICES} */ (event.target.value)])}>
         <option value="last">${words.lastBatch}</option>
         <option value="first">${words.firstBatch}</option>
-        <option value="sample">${words.oneSample}</option>
+        <option value="sample">${words.oneSample(testCount !== null)}</option>
+        ${testCount !== null && html`<option value="test">${words.oneTestSample}</option>`}
       </select>
     </label>
-    ${typeof sample === "number" && html`<label>${words.sampleNumber(count - 1)}
-      <input type="number" min="0" max=${count - 1} value=${sample} data-testid="node-sample"
-        onChange=${(/** @type {any} */ event) => onChoose(whole(event.target.value, 0, count - 1, sample))} />
-    </label>`}
+    ${kind === "sample" && html`<${SampleNumber} key=${kind} count=${count} value=${sample} testId="node-sample" onChoose=${onChoose} />`}
+    ${kind === "test" && testCount !== null && html`<${SampleNumber} key=${kind} count=${testCount} testId="node-sample"
+      value=${/** @type {{test: number}} */ (sample).test} onChoose=${(/** @type {number} */ test) => onChoose({ test })} />`}
   `;
 }
 
-/** @param {string} value @returns {BatchChoice} */
-function chosen(value) {
-  if (value === "last") return value;
-  return value === "first" ? null : 0;
+/** What each choice begins with. @satisfies {Record<string, BatchChoice>} */
+const CHOICES = { last: /** @type {const} */ ("last"), first: null, sample: 0, test: { test: 0 } };
+
+/** @param {BatchChoice} sample @returns {keyof typeof CHOICES} */
+function kindOf(sample) {
+  if (typeof sample === "number") return "sample";
+  return sample === "last" ? sample : sample === null ? "first" : "test";
 }
 
 /** @param {string} text @param {number} least @param {number} most @param {number} otherwise */

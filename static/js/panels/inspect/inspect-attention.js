@@ -34,7 +34,7 @@ export function AttentionPanel() {
               ${words.layerOf(name, heads)}</option>`)}
           </select></label>
           <span data-testid="attention-sample" role="status">${
-            t().inspectLayers.sample(answer.sample.number + 1, answer.sample.count, answer.sample.tested)}</span>
+            t().inspectLayers.sample(answer.sample.number, answer.sample.count, answer.sample.tested)}</span>
           <span class="inspect-steps"><${SampleSteps} count=${answer.sample.count} /></span>
         </div>
         <${Heads} view=${answer} />`}

@@ -38,7 +38,7 @@ export function NextTokensPanel() {
             </label>
             <p class="inspect-steps">
               <span role="status" data-testid="next-sample">${text === null
-                ? t().inspectLayers.sample(answer.sample.number + 1, answer.sample.count, answer.sample.tested) : words.own}</span>
+                ? t().inspectLayers.sample(answer.sample.number, answer.sample.count, answer.sample.tested) : words.own}</span>
               ${text === null ? html`<${SampleSteps} count=${answer.sample.count} />`
                 : html`<button type="button" class="button quiet small" data-testid="next-reset" onClick=${() => setText(null)}>${words.fromData}</button>`}
             </p>

@@ -24,7 +24,7 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
       ${picture && values && html`<${PixelEditor} sample=${sample} picture=${picture} values=${values} />`}
       ${picture && !values && html`<${SamplePicture} picture=${picture} />`}
       <div class="inspect-sample-facts">
-        <h3 id="inspect-sample-title">${sample.number === null ? words.drawing : words.sample(sample.number + 1, count, sample.tested)}</h3>
+        <h3 id="inspect-sample-title">${sample.number === null ? words.drawing : words.sample(sample.number, count, sample.tested)}</h3>
         <p class="inspect-verdict" role="status">
           ${target !== null && html`<span>${words.target} <b>${format.tick(target)}</b></span>`}
           ${decision !== null && html`<span>${words.predicted} <b data-testid="inspect-predicted">${format.tick(decision)}</b></span>`}

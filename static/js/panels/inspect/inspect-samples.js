@@ -6,6 +6,7 @@ import { askSamples } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { useLook } from "./use-look.js";
 import { ConfusionCounts } from "../../components/confusion-table.js";
+import { OneSample } from "./inspect-one-sample.js";
 import { SampleList } from "./sample-list.js";
 
 /** @import { Samples } from "./kept-samples.js" */
@@ -35,6 +36,7 @@ function Judged({ samples }) {
   const hardest = useMemo(() => hardestOf(losses), [samples]);
   return html`
     ${data.classes > 0 ? html`<${Classes} samples=${samples} />` : html`<p class="hint">${errorOf(samples)}</p>`}
+    <${OneSample} />
     <section class="sample-part" data-testid="hardest" aria-labelledby="hardest-title">
       <h3 id="hardest-title">${data.classes > 0 ? words.hardest : words.largest}</h3>
       <${SampleList} samples=${samples} numbers=${hardest} most=${HARDEST} />

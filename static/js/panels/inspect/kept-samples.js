@@ -4,12 +4,12 @@ import { effect } from "../../../vendor/preact.js";
 import { EngineFailure } from "../../engine/engine-client.js";
 import { projectionView, samplesView } from "../../engine/questions.js";
 import * as store from "../../store.js";
-import { floats } from "../../task.js";
+import { floats, integers } from "../../task.js";
 
 /**
- * @import { JudgedSamples, NoSamples, ProjectionView, SampleData } from "../../../engine/messages.js"
- * @typedef {{data: SampleData, truth: Float32Array, predicted: Float32Array, chances: Float32Array | null,
- *            losses: Float32Array}} Samples
+ * @import { JudgedSamples, NoSamples, OneSampleView, ProjectionView, SampleData } from "../../../engine/messages.js"
+ * @typedef {{data: SampleData, numbers: Int32Array, truth: Float32Array, predicted: Float32Array,
+ *            chances: Float32Array | null, losses: Float32Array}} Samples `numbers`: of the samples in the data
  * @typedef {{shows: "none", reason: NoSamples, seconds: number}} Nothing
  * @typedef {Extract<ProjectionView, {shows: "points"}>} PointsView
  */
@@ -29,6 +29,9 @@ export async function askSamples() {
   return { shows: "samples", samples: completed(view), seconds: view.seconds };
 }
 
+/** The only sample of an answer. @param {Extract<OneSampleView, {shows: "sample"}>} view @returns {Samples} */
+export const completedOne = (view) => joined(view.data, view);
+
 /**
  * @param {string} layer "" for the last hidden one
  * @param {number} dimensions how many components, at most
@@ -47,9 +50,19 @@ function completed(view) {
     // Of a Python that was replaced after it was asked.
     throw new EngineFailure({ type: "EngineError", message: "", line: null, op: null });
   }
+  return joined(last.data, view);
+}
+
+/**
+ * @param {SampleData} data
+ * @param {Pick<JudgedSamples, "predicted" | "chances" | "losses">} view
+ * @returns {Samples}
+ */
+function joined(data, view) {
   return {
-    data: last.data,
-    truth: floats(last.data.truth),
+    data,
+    numbers: integers(data.numbers),
+    truth: floats(data.truth),
     predicted: floats(view.predicted),
     chances: view.chances && floats(view.chances),
     losses: floats(view.losses),

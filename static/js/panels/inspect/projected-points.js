@@ -66,7 +66,7 @@ function Values({ placed, samples }) {
         <tbody>${Array.from(placed.rows, (row, at) => {
           const { truth, predicted } = verdictOf(samples, row);
           return html`<tr key=${row} data-wrong=${isWrong(samples, row) ? "" : undefined}>
-            <td>${row + 1}</td><td>${tick(placed.points[2 * at])}</td><td>${tick(placed.points[2 * at + 1])}</td>
+            <td>${samples.numbers[row]}</td><td>${tick(placed.points[2 * at])}</td><td>${tick(placed.points[2 * at + 1])}</td>
             <td>${truth}</td><td class="sample-said">${predicted}</td></tr>`;
         })}</tbody>
       </table></div>`}

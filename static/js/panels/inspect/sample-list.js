@@ -1,6 +1,7 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
 import { classNames, columnNames, nameOfClass } from "../../class-names.js";
 import { NONE, loss, percent, tick } from "../../format.js";
+import { openLayers } from "../../inspected-layer.js";
 import { isWrong } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { floats } from "../../task.js";
@@ -53,9 +54,17 @@ export function SampleCard({ samples, at }) {
         ${data.classes > 0 && html`<span class="sample-mark" role="img" aria-label=${wrong ? words.wrong : words.right}>${wrong ? "✗" : "✓"}</span>`}
         <span>${words.truth} <b>${truth}</b>, ${words.predicted} <b class="sample-said">${predicted}</b></span>
         <span class="sample-loss">${chances && predicted !== words.noClass && `${percent(chances[at], 0)}, `}${words.loss} ${loss(losses[at])}</span>
+        <${NumberLink} number=${samples.numbers[at]} />
       </p>
     </div>
   `;
+}
+
+/** The number of a sample, by which the view of layers looks at it. @param {{number: number}} props */
+function NumberLink({ number }) {
+  const words = t().inspectSamples;
+  return html`<button type="button" class="sample-link" data-testid="sample-link" title=${words.look} aria-label=${words.lookAt(number)}
+    onClick=${() => openLayers(number)}>${words.number(number)}</button>`;
 }
 
 /** The names of the columns that are shown. @param {SampleRows} rows */
@@ -82,7 +91,7 @@ function SampleTable({ samples, rows, numbers }) {
   return html`
     <div class="sample-scroll" tabindex="0" role="region" aria-label=${words.title}><table class="sample-table">
       <thead><tr>
-        <th scope="col">${words.truth}</th><th scope="col">${words.predicted}</th>
+        <th scope="col">${words.numberColumn}</th><th scope="col">${words.truth}</th><th scope="col">${words.predicted}</th>
         ${chances && html`<th scope="col">${words.probability}</th>`}
         <th scope="col">${words.loss}</th>
         ${names.map((name, at) => html`<th key=${at} scope="col" class="sample-input" title=${name}>${name}</th>`)}
@@ -90,6 +99,7 @@ function SampleTable({ samples, rows, numbers }) {
       <tbody>${numbers.map((at) => {
         const { truth, predicted } = verdictOf(samples, at);
         return html`<tr key=${at} data-sample=${at} data-wrong=${isWrong(samples, at) ? "" : undefined}>
+          <td data-label=${words.numberColumn}><${NumberLink} number=${samples.numbers[at]} /></td>
           <td data-label=${words.truth}>${truth}</td><td class="sample-said" data-label=${words.predicted}>${predicted}</td>
           ${chances && html`<td data-label=${words.probability}>${samples.predicted[at] < 0 ? NONE : percent(chances[at], 0)}</td>`}
           <td data-label=${words.loss}>${loss(losses[at])}</td>

@@ -189,14 +189,13 @@ const layersView = record({
 });
 
 const noSamples = record({ reason: oneOf("restored", "data", "outputs", "layers"), seconds: number });
-const judgedFields = {
-  ...viewFacts, predicted: bytes, chances: nullable(bytes), losses: bytes,
-  data: optional(record({
-    tested: flag, total: count, classes: count, truth: bytes, texts: nullable(listOf(text)),
-    pictures: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
-    rows: nullable(record({ columns: count, all: count, values: bytes })),
-  })),
-};
+const sampleData = record({
+  tested: flag, total: count, classes: count, numbers: bytes, truth: bytes, texts: nullable(listOf(text)),
+  pictures: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
+  rows: nullable(record({ columns: count, all: count, values: bytes })),
+});
+const verdicts = { predicted: bytes, chances: nullable(bytes), losses: bytes };
+const judgedFields = { ...viewFacts, ...verdicts, data: optional(sampleData) };
 const judged = record(judgedFields);
 const projected = record({
   ...judgedFields, layer: text, layers: listOf(record({ name: text, size: count })), projected: count,
@@ -209,6 +208,9 @@ const samples = (value) => (value?.shows === "none" ? noSamples(value) : value?.
 const projection = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "points" && projected(value));
 
 const sampleNumber = record({ number: count, count, tested: flag });
+const single = record({ ...verdicts, sample: sampleNumber, seconds: number, data: sampleData });
+/** @type {Check} */
+const oneSample = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "sample" && single(value));
 const noAttention = record({ reason: oneOf("restored", "data", "attention"), seconds: number });
 const attentionMaps = record({
   seconds: number, layers: listOf(record({ name: text, heads: count })), layer: text, sample: sampleNumber,
@@ -238,7 +240,7 @@ const summary = record({
 });
 
 const node = record({
-  outputs: count, samples: nullable(count), summary: nullable(summary), problem: nullable(unavailable), seconds: number,
+  outputs: count, samples: nullable(count), test_samples: nullable(count), summary: nullable(summary), problem: nullable(unavailable), seconds: number,
 });
 
 const nodes = record({
@@ -255,7 +257,7 @@ const nodeKernel = record({
 });
 
 const kernelBench = record({
-  opened: nullable(record({ adapter: text, nodes: listOf(text), kernels: listOf(text) })),
+  opened: nullable(record({ adapter: text, of_run: flag, nodes: listOf(text), kernels: listOf(text) })),
   report: nullable(record({
     passed: flag, samples: listOf(record({ name: text, problem: nullable(text) })), others: count,
     error: nullable(text), line: nullable(count),
@@ -332,7 +334,7 @@ const FIELDS = {
     placement: optional(placement), graph: optional(graph), execution: optional(execution),
     operations: optional(operations),
     task: optional(task), histograms: optional(histograms), layers: optional(layersView),
-    samples: optional(samples), projection: optional(projection), attention: optional(attention),
+    samples: optional(samples), one_sample: optional(oneSample), projection: optional(projection), attention: optional(attention),
     next_tokens: optional(nextTokens), node: optional(node),
     nodes: optional(nodes), node_kernel: optional(nodeKernel), node_time: optional(nodeTime),
     bench: optional(kernelBench),

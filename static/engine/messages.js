@@ -495,12 +495,12 @@
  * @typedef {{family: string, workgroups: number[], nodes: string[], wgsl: string, length: number}} NodeCommand
  *   `wgsl`: the source, or the beginning of its `length` characters
  * @typedef {{seconds: number, runs: number, device: string}} NodeTime `runs`: in a row
- * @typedef {{opened: {adapter: string, nodes: string[], kernels: string[]} | null, report: KernelReport | null,
+ * @typedef {{opened: {adapter: string, of_run: boolean, nodes: string[], kernels: string[]} | null, report: KernelReport | null,
  *            times: KernelTimes | null, problem: Unavailable | null}} KernelBench
  *   what the question was for; `nodes`: those that the kernels compute; `kernels`: their WGSL
  * @typedef {{passed: boolean, samples: {name: string, problem: string | null}[], others: number,
  *            error: string | null, line: number | null}} KernelReport
- *   `samples`: "step", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract
+ *   `samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract
  *   with another kernel; `error`: of the compiler, about a line
  * @typedef {{before: number, after: number, limit: number, moved: number, operations: number,
  *            runs: number, error: string | null}} KernelTimes

@@ -149,3 +149,73 @@ def test_the_tab_says_what_share_of_the_limit_the_kernel_reaches(bench: Playgrou
     assert times.locator(".kernel-share").first.inner_text().endswith("% of the limit")
     share = float(times.locator(".kernel-share").first.inner_text().split("%")[0])
     assert share == pytest.approx(100 * limit / seconds, abs=1)
+
+
+SESSION = """
+import numpy as np
+import playgrad as pg
+
+x = pg.placeholder("float32", (None, 3), name="x")
+w = pg.Variable([[1.0], [2.0], [-3.0]], name="w")
+score = pg.matmul(x, w, name="score")
+loss = pg.reduce_mean(pg.square(score), name="loss")
+(slope,) = pg.gradients(loss, [w])
+update = w.assign_sub(0.1 * slope)
+points = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
+"""
+RUNS = """
+for step in range(3):
+    session.run([loss, update], {x: points})
+print("scores", session.run(score, {x: points}).tobytes().hex())
+"""
+
+
+@pytest.mark.parametrize("closes", [False, True])
+def test_a_kernel_of_a_programs_own_run_is_edited_checked_and_timed(
+    bench: Playground, closes: bool
+) -> None:
+    opened = (
+        "with pg.Session(device='gpu') as session:\n    "
+        if closes
+        else ("session = pg.Session(device='gpu')\n")
+    )
+    runs = RUNS.strip("\n").replace("\n", "\n    ") if closes else RUNS
+    program = SESSION + opened + runs
+    first = bench.finish(program)
+    bench.at("tab-graph").click()
+    search = bench.at("graph-search")
+    search.fill("score")
+    search.press("Enter")
+    bench.at("node-kernel").click()
+    bench.at("open-kernel-bench").click()
+    place = bench.at("kernel-bench")
+    expect(place).to_contain_text("the inputs of the last run that needs it")
+    bench.at("kernel-check").click()
+    report = bench.at("kernel-report")
+    expect(report).to_contain_text("It computes what NumPy does")
+
+    content = bench.at("kernel-editor").locator(".cm-content")
+    text: str = bench.page.evaluate(
+        """async () => {
+          const { kernelBench } = await import("/static/js/engine/questions.js");
+          return (await kernelBench("score", "open")).opened.kernels[0];
+        }"""
+    )
+    assert "const DEPTH = 3u" in text
+    for before, after in (("const DEPTH = 3u", "const DEPTH = 2u"), ("const ROWS", "\nconst ROWS")):
+        content.click()
+        bench.page.keyboard.press("ControlOrMeta+A")
+        content.evaluate(PASTE, text.replace(before, after, 1))
+        bench.at("kernel-check").click()
+        if "2u" in after:
+            expect(report).to_contain_text("It computes something else")
+            expect(report).to_contain_text("Inputs of the last run: the result:")
+            bench.at("kernel-back").click()
+            expect(bench.at("kernel-back")).to_be_disabled()
+    bench.at("kernel-time").click()
+    times = bench.at("kernel-times")
+    expect(times).to_be_visible()
+    rows = [row.split()[0] for row in times.locator("tr").all_inner_texts()]
+    assert rows == ["compiler's", "edited", "limit"]
+    bench.at("kernel-back").click()
+    assert bench.finish(program) == first

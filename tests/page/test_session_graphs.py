@@ -222,3 +222,41 @@ def test_a_later_program_shows_nothing_of_an_earlier_one(page: PythonSide) -> No
     assert drawings(page) == []
     page.run(ONE)
     assert "graph_1/c" not in {node["name"] for node in drawings(page)[-1]["nodes"]}
+
+
+BENCH = """
+import numpy as np
+import playgrad as pg
+
+x = pg.placeholder("float32", (None, 3), name="x")
+w = pg.Variable([[1.0], [2.0], [-3.0]], name="w")
+score = pg.matmul(x, w, name="score")
+loss = pg.reduce_mean(pg.square(score), name="loss")
+session = pg.Session(device="gpu")
+session.run(loss, {x: np.ones((4, 3), np.float32)})
+before = session.run(score, {x: np.arange(6, dtype=np.float32).reshape(2, 3)})
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ends", ["", "session.close()\n"])
+def test_a_kernel_of_a_run_is_tried_on_the_bench(page: PythonSide, ends: str) -> None:
+    def ask(action: str, text: str = "") -> dict[str, Any]:
+        fields = {"name": "score", "action": action, "kernel": 0, "payload": text.encode()}
+        reply = page.ask("kernel_bench", **fields)
+        assert reply["ok"], reply
+        return dict(reply["bench"])
+
+    assert page.run(BENCH + ends) == "done"
+    opened = ask("open")["opened"]
+    assert opened["of_run"] and opened["nodes"] == ["score"]
+    (kernel,) = opened["kernels"]
+    report = ask("check", kernel)["report"]
+    assert report["passed"] and report["samples"][0] == {"name": "run", "problem": None}
+    assert len(report["samples"]) > 4, "the samples of the op contract"
+    wrong = ask("check", kernel.replace("const DEPTH = 3u", "const DEPTH = 2u"))["report"]
+    assert not wrong["passed"] and wrong["samples"][0]["problem"]
+    times = ask("time", kernel)["times"]
+    assert times["error"] is None and min(times["before"], times["after"], times["limit"]) > 0
+    reply = page.ask("kernel_bench", name="w", action="open", kernel=0)
+    assert reply["bench"]["problem"]["code"] == "stored"

@@ -1,6 +1,6 @@
-"""A kernel of a training step on the bench: other WGSL in its place, checked and timed.
+"""A kernel of a training step or a run on the bench: other WGSL in its place, checked and timed.
 
-An operation of the step, with those that the compiler fuses with it, is compiled alone for the kind
+An operation, with those that the compiler fuses with it, is compiled alone for the kind
 of GPU that trains, and runs on a device of its own: a kernel that loses its device takes nothing of
 the training with it. Variables are fed, so nothing of the model can change.
 """
@@ -34,7 +34,7 @@ from playgrad.errors import (
 )
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.kernel_patch import patched
 from playgrad.inspection.kernel_report import KernelReport, KernelTimes, SampleCheck
 from playgrad.inspection.lone_operation import operation_alone, planned
@@ -43,6 +43,7 @@ from playgrad.inspection.node_kernel import node_kernel
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.physical_limit import physical_limit
 from playgrad.inspection.problem import Unavailable
+from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
@@ -73,7 +74,15 @@ class Trial:
 class KernelBench:
     """The kernels of an operation, and a place to try others; see `Inspection.kernel`.
 
+    Args:
+        session: that of the training, or one that can repeat the program's run.
+        fetches: what the step or the run computes.
+        values: of the graph.
+        node: the operation.
+        feeds: what the run was fed; None for a training step.
+
     Attributes:
+        of_run: whether it is of a run of the program, not of a training step.
         name: the node that was asked for.
         nodes: those that the kernels compute: fused ones are computed together.
         kernels: the WGSL of each kernel, in the order in which they run.
@@ -81,9 +90,15 @@ class KernelBench:
     """
 
     def __init__(
-        self, session: Session, targets: Sequence[Node], values: NodeValues, node: Node
+        self,
+        session: Session,
+        fetches: Sequence[Node | Tensor],
+        values: NodeValues,
+        node: Node,
+        feeds: FeedDict = None,
     ) -> None:
-        shown = node_kernel(session, targets, node)
+        shown = node_kernel(session, fetches, node, feeds)
+        self.of_run = feeds is not None
         if not shown.device.startswith("gpu"):
             raise Unavailable("no_wgsl", device=shown.device)
         self.name = node.name
@@ -242,7 +257,7 @@ class KernelBench:
             }
 
         return [
-            ("step", self._feeds),
+            ("run" if self.of_run else "step", self._feeds),
             ("normal", others(lambda array: random.normal(size=array.shape))),
             ("zeros", others(lambda array: np.zeros(array.shape))),
             ("large", others(lambda array: 30 * random.normal(size=array.shape))),

@@ -1,4 +1,4 @@
-"""The kernel bench of the page: tries other WGSL for a kernel of the training step."""
+"""The kernel bench of the page: tries other WGSL for a kernel of a training step or a run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from playgrad.errors import DeviceLostError, KernelError
 from playgrad.inspection.kernel_bench import KernelBench
 from playgrad.inspection.problem import Unavailable
 from playgrad.page.node_view import NodeViews
+from playgrad.page.session_runs import SessionRuns
 from playgrad.runtime.hooks import Request
 
 View = dict[str, Any]
 
 
 class BenchView:
-    """Holds the bench of one operation at a time, from the first question until `clear`."""
+    """Holds the bench of one operation at a time, from the first question until `clear`.
 
-    def __init__(self, nodes: NodeViews) -> None:
-        self._nodes = nodes
+    Args:
+        nodes: know the values of the graphs.
+        runs: the last runs of the program's own sessions.
+    """
+
+    def __init__(self, nodes: NodeViews, runs: SessionRuns) -> None:
+        self._nodes, self._runs = nodes, runs
         self._bench: KernelBench | None = None
         self._of: tuple[Any, str] | None = None
 
@@ -47,6 +53,7 @@ class BenchView:
             if action == "open":
                 view["opened"] = {
                     "adapter": bench.device,
+                    "of_run": bench.of_run,
                     "nodes": list(bench.nodes),
                     "kernels": list(bench.kernels),
                 }
@@ -64,8 +71,12 @@ class BenchView:
             values, known = self._nodes.values_of(model, programs, name)
             node = values.tensor(known).node
             if model is None:
-                raise Unavailable("no_model")
-            self._bench = KernelBench(model.session, values.targets, values, node)
+                self._bench = self._runs.first_of(
+                    node,
+                    lambda session, run: KernelBench(session, run.fetches, values, node, run.feeds),
+                )
+            else:
+                self._bench = KernelBench(model.session, values.targets, values, node)
             self._of = (model, name)
         return self._bench
 

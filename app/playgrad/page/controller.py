@@ -92,7 +92,7 @@ class Controller:
         self.graphs = SessionGraphs(lambda view: emit({"kind": "graph", "graph": view}), FILE)
         self.runs = SessionRuns()
         self.nodes = NodeViews(self.runs)
-        self.bench = BenchView(self.nodes)
+        self.bench = BenchView(self.nodes, self.runs)
         self.prompt = Prompt(print_text, print_error)
         self.tuner = IdleTuner()
 

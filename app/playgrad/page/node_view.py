@@ -126,13 +126,9 @@ class NodeViews:
     def _kernel_of(self, model: Any, values: NodeValues, node: Node) -> NodeKernel:
         if model is not None:
             return node_kernel(model.session, values.targets, node)
-        problem = Unavailable("no_run")
-        for session, run in self._runs.runs_of(node):
-            try:
-                return node_kernel(session, run.fetches, node, run.feeds)
-            except Unavailable as resolved:  # perhaps an earlier run computed it
-                problem = resolved
-        raise problem
+        return self._runs.first_of(
+            node, lambda session, run: node_kernel(session, run.fetches, node, run.feeds)
+        )
 
     def time(self, model: Any, programs: Sequence[Program], request: Request) -> View:
         """Measure the node called ``name``, or return why that is not possible."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet, ref
 
 import numpy as np
@@ -20,6 +20,7 @@ from playgrad.page.session_graphs import MOST_GRAPHS
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
+Seen = TypeVar("Seen")
 MOST_RUNS = 8
 """Of a graph, with different fetches or shapes of feeds."""
 MOST_BYTES = 64 << 20
@@ -152,6 +153,20 @@ class SessionRuns:
         for run in reversed(self._runs.get(node.graph, {}).values()):
             if node in run.program.order() and (session := self._session_of(run)) is not None:
                 yield session, run
+
+    def first_of(self, node: Node, look: Callable[[Session, SessionRun], Seen]) -> Seen:
+        """Return what ``look`` sees of ``node`` in the last run in which it sees something.
+
+        Raises:
+            Unavailable: there is none.
+        """
+        problem = Unavailable("no_run")
+        for session, run in self.runs_of(node):
+            try:
+                return look(session, run)
+            except Unavailable as resolved:  # perhaps an earlier run computed it
+                problem = resolved
+        raise problem
 
     def largest(self) -> tuple[Session, SessionRun]:
         """Return the run with the most operations, and a session that can repeat it.

@@ -819,8 +819,9 @@ export const en = {
     open: "Try another kernel",
     close: "Close the bench",
     openAbout: "Edit the WGSL, check it against NumPy and time it. The training is not touched",
-    about: (/** @type {string[]} */ nodes, /** @type {string} */ adapter) =>
-      `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of the first batch. Edits stay here: training goes on with the compiler's kernel.`,
+    about: (/** @type {string[]} */ nodes, /** @type {string} */ adapter, /** @type {boolean} */ ofRun) =>
+      `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of ${ofRun ? "the last run that needs it" : "the first batch"}. `
+      + `Edits stay here: ${ofRun ? "sessions run" : "training goes on with"} the compiler's kernel.`,
     kernel: "Kernel",
     number: (/** @type {number} */ at, /** @type {number} */ all) => `${at} of ${all}`,
     source: "WGSL of the kernel",
@@ -832,7 +833,7 @@ export const en = {
     passed: (/** @type {number} */ samples) => `It computes what NumPy does, in all ${samples} samples.`,
     failed: (/** @type {number} */ wrong, /** @type {number} */ samples) => `It computes something else in ${wrong} of ${samples} samples.`,
     sample: (/** @type {string} */ name) => (/** @type {Record<string, string>} */ ({
-      step: "Inputs of the first batch:", normal: "Random inputs:", zeros: "Zeros:", large: "Large inputs:",
+      step: "Inputs of the first batch:", run: "Inputs of the last run:", normal: "Random inputs:", zeros: "Zeros:", large: "Large inputs:",
     })[name] ?? `Sample ${name.replace(/\D+/, "")} of the op contract:`),
     others: (/** @type {number} */ number) =>
       `${number} ${number === 1 ? "sample of the op contract runs" : "samples of the op contract run"} another kernel, without the lines you changed.`,
@@ -906,7 +907,6 @@ export const en = {
       resolved: () => "The compiler resolved it before the step runs: it is constant, equal to another operation, or not needed.",
       no_wgsl: (/** @type {any} */ { device }) => `NumPy computes it on ${device}, and no kernel. Train on a GPU to try others.`,
       not_measured: (/** @type {any} */ { message }) => `It cannot run by itself: ${message}`,
-      no_model: () => "Other kernels can be tried in the training step of a model that is trained by fit().",
       no_run: () => "No run of this program that is kept computes it, so there is no kernel to look at.",
       query_form: () => "Write a query as value(*relu*) zeros > 0.5 or grad(dense_*) |max| > 10.",
       query_part: (/** @type {any} */ { word }) => `A query begins with value(…) or grad(…), not ${word}(…).`,

@@ -889,8 +889,8 @@ export const zhHans = {
     open: "试试别的内核",
     close: "关闭试验台",
     openAbout: "修改 WGSL，与 NumPy 对照并计时，训练不受影响",
-    about: (nodes, adapter) =>
-      `${nodes.join("、")} 在这里单独运行，使用独立的设备（${adapter}）和第一个批次的输入。修改只留在这里：训练仍使用编译器的内核。`,
+    about: (nodes, adapter, ofRun) =>
+      `${nodes.join("、")} 在这里单独运行，使用独立的设备（${adapter}）和${ofRun ? "最后一次需要它的运行" : "第一个批次"}的输入。修改只留在这里：${ofRun ? "会话" : "训练"}仍使用编译器的内核。`,
     kernel: "内核",
     number: (at, all) => `第 ${at} 个，共 ${all} 个`,
     source: "内核的 WGSL",
@@ -902,7 +902,7 @@ export const zhHans = {
     passed: (samples) => `全部 ${samples} 个样本的结果都与 NumPy 一致。`,
     failed: (wrong, samples) => `${samples} 个样本中有 ${wrong} 个结果不同。`,
     sample: (name) => ({
-      step: "第一个批次的输入：", normal: "随机输入：", zeros: "全零输入：", large: "较大的输入：",
+      step: "第一个批次的输入：", run: "最后一次运行的输入：", normal: "随机输入：", zeros: "全零输入：", large: "较大的输入：",
     }[name] ?? `运算契约的样本 ${name.replace(/\D+/, "")}：`),
     others: (number) => `运算契约中有 ${number} 个样本运行另一个内核，不含你修改的行。`,
     compiled: "编译器的",
@@ -971,7 +971,6 @@ export const zhHans = {
       resolved: () => "编译器在运行前就处理了它：它是常量，与另一个运算相同，或者不需要。",
       no_wgsl: ({ device }) => `它在 ${device} 上由 NumPy 计算，没有内核。请在 GPU 上训练后再试。`,
       not_measured: ({ message }) => `它不能单独运行：${message}`,
-      no_model: () => "只有用 fit() 训练的模型，才能在它的训练步骤中试用别的内核。",
       no_run: () => "保留下来的运行都没有计算它，所以没有可看的内核。",
       query_form: () => "查询的写法：value(*relu*) zeros > 0.5 或 grad(dense_*) |max| > 10。",
       query_part: ({ word }) => `查询以 value(…) 或 grad(…) 开头，而不是 ${word}(…)。`,

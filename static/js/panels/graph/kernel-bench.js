@@ -18,11 +18,11 @@ export function KernelBench({ name }) {
   useEffect(() => () => void kernelBench(name, "close").catch(() => {}), [name]);
   const words = t().bench;
   if (!answer?.opened) return waiting;
-  const { kernels, nodes, adapter } = answer.opened;
+  const { kernels, nodes, adapter, of_run: ofRun } = answer.opened;
   return html`
     <section class="kernel-bench" aria-labelledby="kernel-bench-title" data-testid="kernel-bench">
       <h4 id="kernel-bench-title">${words.title}</h4>
-      <p class="hint">${words.about(nodes, adapter)}</p>
+      <p class="hint">${words.about(nodes, adapter, ofRun)}</p>
       ${kernels.length > 1 && html`<label class="kernel-choice">${words.kernel}
         <select value=${number} onChange=${(/** @type {any} */ event) => setNumber(Number(event.target.value))}>
           ${kernels.map((_, at) => html`<option key=${at} value=${at}>${words.number(at + 1, kernels.length)}</option>`)}

@@ -18,33 +18,47 @@ export function parseColour(text) {
 }
 
 /**
- * The predicted one of two classes, and how sure the model is, from 0 to 1.
+ * The class of each cell, and how sure the model is, from 0 to 1; NaN where it gives no number.
+ * @typedef {{labels: Uint8Array, certainties: Float32Array}} Decisions
+ */
+
+/**
+ * Decide between two classes.
+ * @param {Decisions} decisions
+ * @param {number} cell
  * @param {number} value the only output
  * @param {Scale} scale
  */
-function decisionOfTwo(value, scale) {
+function decideBetween({ labels, certainties }, cell, value, scale) {
   const chance = scale === "probability" ? value : logistic(scale === "margin" ? 3 * value : value);
-  return { label: chance > 0.5 ? 1 : 0, certainty: limited(Math.abs(2 * chance - 1)) };
+  labels[cell] = chance > 0.5 ? 1 : 0;
+  certainties[cell] = limited(Math.abs(2 * chance - 1));
 }
 
 /** @param {number} score */
 const logistic = (score) => 1 / (1 + Math.exp(-score));
 
 /**
- * The same for an output for each class.
- * @param {Float32Array} outputs
+ * Decide among classes with an output each.
+ * @param {Decisions} decisions
  * @param {number} cell
+ * @param {Float32Array} outputs
  * @param {number} classes
  * @param {Scale} scale
  */
-function decisionAmong(outputs, cell, classes, scale) {
-  const values = outputs.subarray(cell * classes, (cell + 1) * classes);
+function decideAmong({ labels, certainties }, cell, outputs, classes, scale) {
+  const first = cell * classes;
   let label = 0;
-  for (let each = 1; each < classes; each += 1) if (values[each] > values[label]) label = each;
-  if (scale === "probabilities") return { label, certainty: sureness(values[label], classes) };
-  let sum = 0;
-  for (const value of values) sum += Math.exp(value - values[label]);
-  return { label, certainty: sureness(1 / sum, classes) };
+  for (let each = 1; each < classes; each += 1) if (outputs[first + each] > outputs[first + label]) label = each;
+  const largest = outputs[first + label];
+  let chance = largest;
+  if (scale !== "probabilities") {
+    let sum = 0;
+    for (let each = first; each < first + classes; each += 1) sum += Math.exp(outputs[each] - largest);
+    chance = 1 / sum;
+  }
+  labels[cell] = label;
+  certainties[cell] = sureness(chance, classes);
 }
 
 /**
@@ -59,37 +73,40 @@ const sureness = (chance, classes) => limited((chance - 1 / classes) / (1 - 1 / 
 const limited = (value) => Math.min(1, Math.max(0, value));
 
 /**
- * The class of each cell of the plane, with how sure the model is.
+ * What the outputs say about each cell of the plane. A number to be predicted leans to one end of its range.
  * @param {Float32Array} outputs (cells, outputs)
  * @param {number} cells
  * @param {Scale} scale
- * @returns {{label: number, certainty: number}[]}
+ * @param {[low: number, high: number]} range of the numbers to be predicted, on a linear scale
+ * @returns {Decisions}
  */
-export function decisionsOf(outputs, cells, scale) {
+export function decisionsOf(outputs, cells, scale, range) {
+  const decisions = { labels: new Uint8Array(cells), certainties: new Float32Array(cells) };
   const columns = outputs.length / cells;
-  return Array.from({ length: cells }, (_, cell) => (columns === 1
-    ? decisionOfTwo(outputs[cell], scale)
-    : decisionAmong(outputs, cell, columns, scale)));
+  for (let cell = 0; cell < cells; cell += 1) {
+    if (scale === "linear") {
+      const { label, certainty } = between(outputs[cell], range);
+      decisions.labels[cell] = label;
+      decisions.certainties[cell] = certainty;
+    } else if (columns === 1) decideBetween(decisions, cell, outputs[cell], scale);
+    else decideAmong(decisions, cell, outputs, columns, scale);
+  }
+  return decisions;
 }
 
 /**
  * The pixels of the plane, one for each cell.
- * @param {Float32Array} outputs (cells, outputs)
- * @param {number} cells
- * @param {Scale} scale
+ * @param {Decisions} decisions
  * @param {Palette} palette
- * @param {[low: number, high: number]} range of the numbers to be predicted, on a linear scale
  * @returns {Uint8ClampedArray<ArrayBuffer>} RGBA
  */
-export function planePixels(outputs, cells, scale, palette, range) {
-  const pixels = new Uint8ClampedArray(4 * cells);
-  const decided = scale === "linear"
-    ? Array.from(outputs, (value) => between(value, range))
-    : decisionsOf(outputs, cells, scale);
-  decided.forEach(({ label, certainty }, cell) => {
-    const colour = palette.classes[label % palette.classes.length];
+export function planePixels({ labels, certainties }, palette) {
+  const pixels = new Uint8ClampedArray(4 * labels.length);
+  for (let cell = 0; cell < labels.length; cell += 1) {
+    const colour = palette.classes[labels[cell] % palette.classes.length];
+    const certainty = certainties[cell];
     paint(pixels, cell, palette.surface, colour, Number.isNaN(certainty) ? 0 : certainty * STRONGEST);
-  });
+  }
   return pixels;
 }
 
@@ -106,12 +123,26 @@ export function between(value, [low, high]) {
  * @returns {Uint8ClampedArray<ArrayBuffer>} RGBA
  */
 export function unitPixels(bytes, palette) {
-  const pixels = new Uint8ClampedArray(4 * bytes.length);
-  bytes.forEach((byte, at) => {
-    const value = (byte - 128) / 127;
-    paint(pixels, at, palette.surface, palette.classes[value > 0 ? 1 : 0], Math.min(1, Math.abs(value)) * 0.85);
-  });
-  return pixels;
+  const colours = unitColours(palette);
+  const pixels = new Uint32Array(bytes.length);
+  for (let at = 0; at < bytes.length; at += 1) pixels[at] = colours[bytes[at]];
+  return new Uint8ClampedArray(pixels.buffer);
+}
+
+/** The colours of the last palette. @type {{palette: Palette | null, colours: Uint32Array}} */
+const ofUnits = { palette: null, colours: new Uint32Array() };
+
+/** The colour of each byte, as a pixel. @param {Palette} palette */
+function unitColours(palette) {
+  if (ofUnits.palette !== palette) {
+    const pixels = new Uint8ClampedArray(4 * 256);
+    for (let byte = 0; byte < 256; byte += 1) {
+      const value = (byte - 128) / 127;
+      paint(pixels, byte, palette.surface, palette.classes[value > 0 ? 1 : 0], Math.min(1, Math.abs(value)) * 0.85);
+    }
+    Object.assign(ofUnits, { palette, colours: new Uint32Array(pixels.buffer) });
+  }
+  return ofUnits.colours;
 }
 
 /**

@@ -6,7 +6,13 @@ const palette = { surface: [255, 255, 255], classes: [[0, 0, 255], [255, 0, 0], 
 
 /** @param {number[]} outputs @param {number} cells @param {string} scale */
 const labels = (outputs, cells, scale) =>
-  decisionsOf(Float32Array.from(outputs), cells, scale).map(({ label }) => label);
+  [...decisionsOf(Float32Array.from(outputs), cells, scale, [0, 1]).labels];
+
+/** How sure the model is about one cell. @param {number[]} outputs @param {string} scale */
+const certainty = (outputs, scale) => decisionsOf(Float32Array.from(outputs), 1, scale, [0, 1]).certainties[0];
+
+/** @param {number[]} outputs @param {number} cells @param {string} scale @param {[number, number]} range */
+const plane = (outputs, cells, scale, range) => [...planePixels(decisionsOf(Float32Array.from(outputs), cells, scale, range), palette)];
 
 test("the class is that of the largest output, or of the sign or the half", () => {
   assert.deepEqual(labels([0, 2, 1, 5, 4, 3], 2, "softmax"), [1, 0]);
@@ -17,12 +23,11 @@ test("the class is that of the largest output, or of the sign or the half", () =
 });
 
 test("certainty goes from 0 for a guess to 1", () => {
-  const [even] = decisionsOf(Float32Array.of(3, 3, 3), 1, "softmax");
-  assert.ok(Math.abs(even.certainty) < 1e-6);
-  const [sure] = decisionsOf(Float32Array.of(50, 0, 0), 1, "softmax");
-  assert.ok(sure.certainty > 0.999);
-  const [half] = decisionsOf(Float32Array.of(0), 1, "sigmoid");
-  assert.equal(half.certainty, 0);
+  assert.ok(Math.abs(certainty([3, 3, 3], "softmax")) < 1e-6);
+  assert.ok(certainty([50, 0, 0], "softmax") > 0.999);
+  assert.ok(Math.abs(certainty([0.25, 0.75], "probabilities") - 0.5) < 1e-6);
+  assert.equal(certainty([0], "sigmoid"), 0);
+  assert.ok(Number.isNaN(certainty([NaN, 1], "softmax")));
 });
 
 test("numbers lean to one end of their range, and no further than to it", () => {
@@ -33,13 +38,20 @@ test("numbers lean to one end of their range, and no further than to it", () => 
 });
 
 test("where the model is undecided, or gives no number, the plane is blank", () => {
-  const pixels = planePixels(Float32Array.of(0, 0, NaN, NaN), 2, "softmax", palette, [0, 1]);
-  assert.deepEqual([...pixels], [255, 255, 255, 255, 255, 255, 255, 255]);
+  assert.deepEqual(plane([0, 0, NaN, NaN], 2, "softmax", [0, 1]), [255, 255, 255, 255, 255, 255, 255, 255]);
 });
 
 test("sure cells have the colour of their class", () => {
-  const pixels = planePixels(Float32Array.of(90, 0, 0, 90), 2, "softmax", palette, [0, 1]);
+  const pixels = plane([90, 0, 0, 90], 2, "softmax", [0, 1]);
   assert.ok(pixels[2] > pixels[0] && pixels[4] > pixels[6]);
+});
+
+test("a number to be predicted has the colour of the end that it leans to", () => {
+  const pixels = plane([0, 5, 10, NaN], 4, "linear", [0, 10]);
+  assert.ok(pixels[2] > pixels[0]);
+  assert.deepEqual(pixels.slice(4, 8), [255, 255, 255, 255]);
+  assert.ok(pixels[8] > pixels[10]);
+  assert.deepEqual(pixels.slice(12), [255, 255, 255, 255]);
 });
 
 test("the byte 128 of a unit is blank, and its ends are coloured", () => {
@@ -47,6 +59,8 @@ test("the byte 128 of a unit is blank, and its ends are coloured", () => {
   assert.deepEqual([...pixels.slice(0, 3)], [255, 255, 255]);
   assert.ok(pixels[6] > pixels[4]);
   assert.ok(pixels[8] > pixels[10]);
+  const dark = { surface: [0, 0, 0], classes: palette.classes };
+  assert.deepEqual([...unitPixels(Uint8Array.of(128), dark)], [0, 0, 0, 255], "another palette");
 });
 
 test("computed colours are read", () => {

@@ -12,7 +12,7 @@ import { UnitMaps } from "./unit-maps.js";
 
 /**
  * @import { PlaneData, TargetedPoints, TaskView } from "../../../engine/messages.js"
- * @import { Palette } from "../../plane-colours.js"
+ * @import { Decisions, Palette } from "../../plane-colours.js"
  * @typedef {Extract<TaskView, {shows: "plane"}>} PlaneView
  */
 
@@ -28,13 +28,14 @@ export function BoundaryView({ view, names }) {
   const field = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const { side, scale } = data;
   const words = language.value;
-  const summary = useMemo(() => summaryOf(view, data), [view, words]);
+  const outputs = useMemo(() => floats(view.outputs), [view]);
+  const decisions = useMemo(() => decisionsOf(outputs, side * side, scale, range), [outputs]);
+  const summary = useMemo(() => summaryOf(data, outputs, decisions), [decisions, words]);
 
   useLayoutEffect(() => {
     const context = field.current?.getContext("2d");
-    const pixels = planePixels(floats(view.outputs), side * side, scale, palette, range);
-    context?.putImageData(new ImageData(pixels, side, side), 0, 0);
-  }, [view, palette]);
+    context?.putImageData(new ImageData(planePixels(decisions, palette), side, side), 0, 0);
+  }, [decisions, palette]);
 
   return html`
     <div class="plane">
@@ -61,19 +62,17 @@ function rangeOf(data) {
   return targets.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
 }
 
-/** @param {PlaneView} view @param {PlaneData} data */
-function summaryOf(view, data) {
+/** @param {PlaneData} data @param {Float32Array} outputs @param {Decisions} decisions */
+function summaryOf(data, outputs, { labels }) {
   const words = t().task;
   const place = [...data.across, ...data.up].map(short);
-  const cells = data.side ** 2;
-  const outputs = floats(view.outputs);
   if (data.scale === "linear") {
     const [low, high] = outputs.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
     return words.plane(place, words.range(short(low), short(high)));
   }
   const counts = new Array(data.classes).fill(0);
-  for (const { label } of decisionsOf(outputs, cells, data.scale)) counts[label] += 1;
-  return words.plane(place, t().numbers.list(counts.map((count, at) => words.shareOfClass(at, percent(count / cells, 0)))));
+  for (const label of labels) counts[label] += 1;
+  return words.plane(place, t().numbers.list(counts.map((count, at) => words.shareOfClass(at, percent(count / labels.length, 0)))));
 }
 
 /** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean}} props */

@@ -1,5 +1,6 @@
-import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
 import { t } from "../../locale.js";
+import { onResize } from "../../observe.js";
 import { unitPixels } from "../../plane-colours.js";
 
 /**
@@ -7,36 +8,89 @@ import { unitPixels } from "../../plane-colours.js";
  * @import { Palette } from "../../plane-colours.js"
  */
 
+/** The distance of two maps. */
+const GAP_PX = 5;
+/** Maps beside each other: all of a layer's, or where a map would be smaller than this, half of them. */
+const [MOST, HALF] = [8, 4];
+const SMALLEST_PX = 34;
+
 /** The values of hidden units over the plane, a row for each layer. @param {{layers: Maps[], palette: Palette}} props */
 export function UnitMaps({ layers, palette }) {
   return html`
     <div class="unit-layers">
-      ${layers.map(({ name, units, side, maps }) => {
-        const shown = maps.length / side ** 2;
-        return html`
-          <section class="unit-layer" key=${name} aria-label=${t().task.unitsOf(name)}>
-            <h3 class="hint">${t().task.units(name, shown, units)}</h3>
-            <ul class="unit-row">
-              ${Array.from({ length: shown }, (_, at) => html`
-                <li key=${at}><${UnitMap} maps=${maps} at=${at}
-                  side=${side} palette=${palette} label=${t().task.unit(at + 1, name)} /></li>
-              `)}
-            </ul>
-          </section>
-        `;
-      })}
+      ${layers.map((layer) => html`
+        <section class="unit-layer" key=${layer.name} aria-label=${t().task.unitsOf(layer.name)}>
+          <h3 class="hint">${t().task.units(layer.name, shownOf(layer), layer.units)}</h3>
+          <${UnitRow} layer=${layer} palette=${palette} />
+        </section>
+      `)}
     </div>
   `;
 }
 
-/** @param {{maps: Uint8Array, at: number, side: number, palette: Palette, label: string}} props */
-function UnitMap({ maps, at, side, palette, label }) {
+/** @param {Maps} layer */
+const shownOf = ({ maps, side }) => maps.length / side ** 2;
+
+/**
+ * The maps of a layer, on one canvas: one for each of them costs a training network more.
+ * @param {{layer: Maps, palette: Palette}} props
+ */
+function UnitRow({ layer, palette }) {
+  const { name, side, maps } = layer;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const strip = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const [width, setWidth] = useState(0);
+  const columns = width >= MOST * (SMALLEST_PX + GAP_PX) - GAP_PX ? MOST : HALF;
+
   useLayoutEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    const bytes = maps.subarray(at * side ** 2, (at + 1) * side ** 2);
-    context?.putImageData(new ImageData(unitPixels(bytes, palette), side, side), 0, 0);
-  }, [maps, at, side, palette]);
-  return html`<canvas class="unit-map" width=${side} height=${side} ref=${canvas} role="img"
-    aria-label=${label} title=${label}></canvas>`;
+    const element = /** @type {HTMLCanvasElement} */ (canvas.current);
+    const measure = () => setWidth(element.clientWidth);
+    measure();
+    return onResize(element, measure);
+  }, []);
+  useLayoutEffect(() => {
+    strip.current ??= document.createElement("canvas");
+    if (canvas.current && width > 0) draw(canvas.current, strip.current, layer, palette, columns);
+  }, [maps, side, palette, width]);
+
+  return html`
+    <div class="unit-row">
+      <canvas ref=${canvas} aria-hidden="true"></canvas>
+      <ul style=${{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${GAP_PX}px` }}>
+        ${Array.from({ length: shownOf(layer) }, (_, at) => {
+          const label = t().task.unit(at + 1, name);
+          return html`<li key=${at}><span class="unit-map" role="img" aria-label=${label} title=${label}></span></li>`;
+        })}
+      </ul>
+    </div>
+  `;
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas below the cells of the list
+ * @param {HTMLCanvasElement} strip takes the maps pixel by pixel, below each other
+ * @param {Maps} layer
+ * @param {Palette} palette
+ * @param {number} columns
+ */
+function draw(canvas, strip, layer, palette, columns) {
+  const { maps, side } = layer;
+  const shown = shownOf(layer);
+  const [from, to] = [strip.getContext("2d"), canvas.getContext("2d")];
+  if (!from || !to) return;
+  resize(strip, side, shown * side);
+  from.putImageData(new ImageData(unitPixels(maps, palette), side, shown * side), 0, 0);
+  resize(canvas, Math.round(canvas.clientWidth * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio));
+  const gap = GAP_PX * devicePixelRatio;
+  const cell = (canvas.width + gap) / columns - gap;
+  for (let at = 0; at < shown; at += 1) {
+    const [left, top] = [at % columns, Math.floor(at / columns)].map((place) => place * (cell + gap));
+    to.drawImage(strip, 0, at * side, side, side, left, top, cell, cell);
+  }
+}
+
+/** Set a canvas's size, which empties it, if it has another one. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+function resize(canvas, width, height) {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
 }

@@ -71,7 +71,8 @@ export class TaskAsker {
     this.#version = version;
     const cost = isFirst ? seconds : Math.min(seconds, this.#cost);
     this.#cost = seconds;
-    const rest = isFirst ? Math.min(restAfter(cost), FIRST_REST_MS) : restAfter(cost);
+    const usual = restAfter(cost, shows === "plane");
+    const rest = isFirst ? Math.min(usual, FIRST_REST_MS) : usual;
     if (store.past.value) return 0; // each place of the slider is asked once
     if (shows !== "text") return rest;
     return store.runState.value === "running" ? Math.max(rest, TEXT_REST_MS) : 0;

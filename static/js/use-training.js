@@ -4,8 +4,13 @@ import { effect, untracked, useEffect, useRef, useState } from "../vendor/preact
 import { BEAT_MS } from "./beat.js";
 import * as store from "./store.js";
 
-/** The shortest time between redraws of a curve, which is every other beat: it needs no more, and training needs the processor. */
-const REDRAW_MS = 1.5 * BEAT_MS;
+/** A curve is drawn again when it has grown by this part: a few pixels. To draw it is the most that a view costs. */
+const GROWTH = 0.01;
+/** The shortest time between two redraws, every other beat, and the longest. */
+const [SHORTEST_MS, LONGEST_MS] = [1.5 * BEAT_MS, 1000];
+
+/** The milliseconds from one redraw of a curve to the next. @param {number} seconds that were trained */
+export const redrawAfter = (seconds) => Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 1000 * GROWTH * seconds));
 
 /**
  * Call a function at each progress of the training, without drawing the component again: a view that
@@ -23,12 +28,12 @@ export function useProgress(progressed) {
   }), []);
 }
 
-/** Draw the component again when the curves have grown: a few times a second, and at the end of the run. */
+/** Draw the component again when the curves have grown visibly, and at the end of the run. */
 export function useCurvesVersion() {
   const [version, setVersion] = useState(store.curvesVersion.peek());
   useEffect(() => {
     let timer = 0;
-    let last = -REDRAW_MS;
+    let last = -LONGEST_MS;
     const take = () => {
       clearTimeout(timer);
       timer = 0;
@@ -37,9 +42,9 @@ export function useCurvesVersion() {
     };
     const end = effect(() => {
       void store.curvesVersion.value;
-      const wait = store.runState.value === "running" ? last + REDRAW_MS - performance.now() : 0;
+      const wait = store.runState.value === "running" ? last + redrawAfter(store.progress.peek().seconds) - performance.now() : 0;
       if (wait <= 0) take();
-      else timer ||= setTimeout(take, 2 * REDRAW_MS); // unless more progress comes before
+      else timer ||= setTimeout(take, wait + SHORTEST_MS); // unless more progress comes before
     });
     return () => {
       clearTimeout(timer);

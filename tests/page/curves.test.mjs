@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { BEAT_MS } from "../../static/js/beat.js";
 import { Curves, smoothed } from "../../static/js/curves.js";
+import { redrawAfter } from "../../static/js/use-training.js";
 
 test("a short run keeps every point", () => {
   const curves = new Curves();
@@ -66,4 +68,10 @@ test("what is not a number leaves a gap", () => {
   curves.add(1, NaN, null);
   curves.add(2, Infinity, null);
   assert.deepEqual(curves.series.loss, [null, null]);
+});
+
+test("a curve is drawn again when it has grown, at least once and at most three times a second", () => {
+  assert.ok(redrawAfter(0) > BEAT_MS && redrawAfter(20) < 2 * BEAT_MS, "every other beat");
+  assert.equal(redrawAfter(60), 600);
+  assert.equal(redrawAfter(10_000), 1000);
 });

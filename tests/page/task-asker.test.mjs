@@ -52,6 +52,12 @@ test("images change less often, because drawing them costs the training as well"
   assert.ok(perSecond > 1.9 && perSecond < 2.6, `${perSecond} a second`);
 });
 
+test("an answer that does not move takes less than a twentieth of the time", async (t) => {
+  const { perSecond, share } = await watch(t, 0.05, "rows");
+  assert.ok(perSecond > 0.7, `${perSecond} a second`);
+  assert.ok(share < 0.05, `${share} of the time`);
+});
+
 for (const cost of [0.03, 0.1, 0.5]) {
   test(`an answer of ${1000 * cost} ms takes less than a tenth of the time`, async (t) => {
     const { perSecond, share } = await watch(t, cost);

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { percent } from "../format.js";
 import { t } from "../locale.js";
 
@@ -49,7 +49,7 @@ function Picture({ at, data, label, predicted, chance, names }) {
 /** One of several pictures, which words beside it describe. @param {{pictures: SamplePictures, at: number}} props */
 export function SamplePicture({ pictures, at }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     canvas.current?.getContext("2d")?.putImageData(imageOf(pictures, at), 0, 0);
   }, [pictures, at]);
   return html`<canvas width=${pictures.width} height=${pictures.height} ref=${canvas} aria-hidden="true"></canvas>`;

@@ -8,13 +8,13 @@ import * as store from "../store.js";
 export const QUICK_MS = BEAT_MS - 10;
 /** The same for everything else while a network trains: what the page draws costs the training, too. */
 const CALM_MS = 400;
-/** The time between two answers is at least this many times what an answer costs Python. */
-const REST = 14;
+/** The time between two answers is at least this many times what an answer costs Python; less for what moves before the eye. */
+const [REST, QUICK_REST] = [20, 14];
 /** The time from a failure to the next question. */
 const FAILURE_MS = 1000;
 
-/** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python */
-export const restAfter = (seconds) => REST * 1000 * seconds;
+/** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python @param {boolean} [isQuick] */
+export const restAfter = (seconds, isQuick = false) => (isQuick ? QUICK_REST : REST) * 1000 * seconds;
 
 /** The shortest time from one question to the next, of a view that may be calm. */
 export const interval = () => (store.runState.value === "running" ? CALM_MS : QUICK_MS);

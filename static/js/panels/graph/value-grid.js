@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { tick } from "../../format.js";
 import { t } from "../../locale.js";
 import { parseColour } from "../../plane-colours.js";
@@ -15,7 +15,7 @@ export function ValueGrid({ grid }) {
   const values = gridValues(grid);
   const { rows, columns } = grid;
   const themeName = theme.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (!context || !canvas.current) return;
     const pixels = new ImageData(columns.length, rows.length);

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { tick } from "../../format.js";
 import { t } from "../../locale.js";
 import { columnsFor, gridPixels } from "../../picture-pixels.js";
@@ -15,7 +15,7 @@ export function ValuePictures({ pictures }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const { count, of, total, low, high, scale } = pictures;
   const themeName = theme.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return;
     const [negative, middle, positive] = ["--series-1", "--surface", "--series-0"].map((name) => parseColour(cssColour(name)));

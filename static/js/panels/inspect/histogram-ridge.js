@@ -1,4 +1,4 @@
-import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
 import { layout, placeAt, ridgesOf } from "./histogram-ridges.js";
 import { count, NONE, tick } from "../../format.js";
 import { t } from "../../locale.js";
@@ -37,7 +37,7 @@ export function HistogramRidge({ series, layer }) {
     setWidth(element.clientWidth);
     return onResize(element, () => setWidth(element.clientWidth));
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (canvas.current && width) draw(canvas.current, ridges, width, COLOURS[series.kind], at);
   }, [ridges, width, colours, at?.row, at?.bin]);
 

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { isWrong } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
@@ -30,7 +30,7 @@ export function ProjectionBoard({ label, onChoose, ...picture }) {
   const latest = useRef(() => {});
   latest.current = () => canvas.current && draw(canvas.current, picture);
   const { placed, samples, palette, chosen } = picture;
-  useEffect(() => latest.current(), [placed, samples, palette, chosen]);
+  useLayoutEffect(() => latest.current(), [placed, samples, palette, chosen]);
   useEffect(() => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined), []);
 
   /** @param {PointerEvent} event */

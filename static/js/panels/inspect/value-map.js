@@ -1,4 +1,4 @@
-import { html, useEffect, useMemo, useRef } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
 import { parseColour, unitPixels } from "../../plane-colours.js";
 import { cssColour, theme } from "../../theme.js";
 
@@ -26,7 +26,7 @@ export function largestOf(values) {
  */
 export function ValueMap({ values, height, width, largest, palette, label }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const bytes = Uint8Array.from(values, (value) => (
       Number.isFinite(value) ? Math.round(128 + (127 * value) / (largest || 1)) : 128));
     canvas.current?.getContext("2d")?.putImageData(new ImageData(unitPixels(bytes, palette), width, height), 0, 0);

@@ -1,4 +1,4 @@
-import { html, useEffect, useMemo, useRef } from "../../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
 import { language, t } from "../../locale.js";
 import { onResize } from "../../observe.js";
 import { floats } from "../../task.js";
@@ -22,7 +22,7 @@ export function FitScatter({ view }) {
   const colours = theme.value;
   latest.current = () => canvas.current && draw(canvas.current, truth, floats(view.predicted));
 
-  useEffect(() => latest.current(), [view, colours, language.value]);
+  useLayoutEffect(() => latest.current(), [view, colours, language.value]);
   useEffect(() => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined), []);
 
   const explained = view.explained === null ? "–" : short(view.explained);

@@ -141,3 +141,39 @@ test("no answer waits for a beat while nothing trains", async (t) => {
   }
   asker.show(false);
 });
+
+test("whatever happens while it asks, the last question is answered", async (t) => {
+  const { wait } = clock(t);
+  let seed = 1;
+  const random = (below) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  for (let course = 0; course < 40; course += 1) {
+    let [question, shown] = [0, -1];
+    const asker = new Asker(async (isCurrent) => {
+      const about = question;
+      await new Promise((resolve) => setTimeout(resolve, random(400)));
+      if (random(10) === 0) throw new Error("no answer");
+      return { take: () => isCurrent() && (shown = about), interval: 170, rest: random(500) };
+    }, () => {});
+    asker.show(true);
+    const acts = [
+      () => asker.renewed(Boolean(question += 1)), () => asker.renewed(false), () => asker.changed(),
+      () => asker.show(random(2) === 0), () => (store.runState.value = random(2) ? "running" : "paused"), () => {},
+    ];
+    for (let times = 0; times < 12; times += 1) {
+      acts[random(acts.length)]();
+      wait(random(300));
+      await settle();
+    }
+    asker.show(true);
+    asker.renewed(Boolean(question += 1));
+    for (let passed = 0; passed < 400 && shown !== question; passed += 1) {
+      asker.changed();
+      wait(10);
+      await settle();
+    }
+    assert.equal(shown, question, `course ${course}`);
+    asker.show(false);
+    wait(1000);
+    await settle();
+  }
+});

@@ -60,8 +60,9 @@ export class Asker {
     this.#generation += 1;
     this.#next = 0;
     this.#isPersonal = true;
+    this.#stale = isKnown;
     this.#held(); // the answer of the question before
-    this.changed(isKnown);
+    this.#schedule();
   }
 
   /** @param {boolean} visible */

@@ -9,6 +9,8 @@ import { t } from "./locale.js";
 const NOTICEABLE = 0.05;
 /** The end of the training: the last part of the curve. */
 const LAST_PART = 0.2;
+/** A loss above this part of the first one has hardly begun to fall, as in `app/playgrad/doctor/thresholds.py`. */
+const HARDLY = 0.6;
 /** Points of percent by which the accuracy on training data may exceed that on test data. */
 const SMALL_GAP = 3;
 
@@ -74,5 +76,6 @@ function ending(run) {
   const before = run.losses[at] ?? pair[0];
   const part = before === 0 ? 0 : (before - pair[1]) / Math.abs(before);
   const percent = format.percent(Math.abs(part), 0);
-  return part > NOTICEABLE ? words.stillFalling(percent) : words.settled(percent);
+  if (part > NOTICEABLE) return words.stillFalling(percent);
+  return pair[1] > HARDLY * pair[0] ? words.slow(percent) : words.settled(percent);
 }

@@ -268,6 +268,22 @@ model.fit(x, y, batch_size=100, epochs=45, verbose=0, validation_data=new)
         "set-rate",
         0.97,  # the edit leads to the usual rates, of which this task needs the largest
     ),
+    "input-scale: a functional model": Ill(
+        """\
+classes = random.integers(0, 3, 300)
+x = random.normal(0, 300, (300, 3)).astype(np.float32)
+x[np.arange(300), classes] += 900
+points = pg.Input((3,))  # numbers of the hundreds
+
+h = nn.Dense(16, activation="tanh")(points)
+h = nn.Concatenate()([h, nn.Dense(4)(points)])
+model = pg.Model(points, nn.Dense(3)(h))
+model.compile(pg.optim.SGD(0.1), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, classes, epochs=20, verbose=0, seed=1)  # ill
+""",
+        None,
+        "insert-first",
+    ),
     "rate-high: a schedule": _rated("pg.optim.Adam(pg.optim.CosineDecay(1.0, 300))", "adam"),
     "shuffled: by an order": Ill(
         """\

@@ -9,6 +9,9 @@ import pytest
 
 from playgrad import paths
 from playgrad.doctor.checks import CHECKS
+from playgrad.doctor.finding import Edit
+from playgrad.doctor.first_layer import first_layer
+from playgrad.doctor.program_text import ProgramText
 from playgrad.doctor.words import EDITS, SENTENCES, edit_in_words, sentence
 from tests.doctor.programs import HEAD, HEALTHY, ILL, ILL_TOO
 from tests.doctor.watched import Watched
@@ -45,10 +48,34 @@ def test_an_illness_is_found_and_cured(name: str, opened: list[Watched]) -> None
 
     edit = next(each.edit for each in before.findings if each.edit is not None)
     assert edit.code == ill.edit and edit_in_words(edit)
-    after = Watched(edit.applied(ill.text))
+    cured = edit.applied(ill.text)
+    after = Watched(cured)
     opened.append(after)
-    assert after.codes == []
     assert after.value(ill.measure) < ill.better * ill.loss(before)
+    for _ in range(2):  # a rate is raised step by step
+        if after.codes == ["rate-low"]:
+            cured = after.findings[0].edit.applied(cured)
+            after = Watched(cured)
+            opened.append(after)
+    assert after.codes == []
+
+
+@pytest.mark.parametrize("rate", [1e-8, 4e-6, 1e-5, 1e-4, 4e-4, 2e-3, 0.01])
+def test_following_the_advice_on_a_rate_reaches_one_that_trains(
+    rate: float, opened: list[Watched]
+) -> None:
+    text = (paths.static() / "examples" / "spiral.py").read_text(encoding="utf-8")
+    text = text.replace("learning_rate=0.04", f"learning_rate={rate:g}")
+    for _ in range(4):
+        opened.append(Watched(text))
+        finding = next(iter(opened[-1].findings), None)
+        if finding is None:
+            break
+        assert finding.code == "rate-low" and finding.edit is not None
+        assert finding.place.line == 26 and " is too small: " in sentence(finding)
+        text = finding.edit.applied(text)
+    assert opened[-1].codes == []
+    assert opened[-1].value("history.history['val_accuracy'][-1]") >= 0.95
 
 
 @pytest.mark.parametrize("body", HEALTHY.values(), ids=HEALTHY)
@@ -63,6 +90,33 @@ def test_an_example_has_no_finding(name: str, opened: list[Watched]) -> None:
     path = paths.static() / "examples" / f"{name}.py"
     opened.append(Watched(path.read_text(encoding="utf-8"), str(path)))
     assert opened[-1].codes == []
+
+
+def test_the_input_of_a_functional_model_is_scaled_under_a_name_of_its_own() -> None:
+    program = ProgramText(
+        "scaled = 1\n"
+        "points = pg.Input((3,))  # three numbers\n"
+        "\n"
+        "h = nn.Dense(4)(points)\n"
+        "h = h + nn.Dense(4)(points)\n"
+        "model = pg.Model(points, nn.Dense(2)(h))\n"
+    )
+    changes = sorted(first_layer(program, "nn.Rescaling(0.1)"), key=lambda c: (-c.line, -c.column))
+    assert Edit("insert-first", {}, tuple(changes)).applied(program.text) == (
+        "scaled = 1\n"
+        "points = pg.Input((3,))  # three numbers\n"
+        "\n"
+        "scaled_ = nn.Rescaling(0.1)(points)\n"
+        "h = nn.Dense(4)(scaled_)\n"
+        "h = h + nn.Dense(4)(scaled_)\n"
+        "model = pg.Model(points, nn.Dense(2)(h))\n"
+    )
+    for text in (
+        "points = pg.Input((3,))\nmodel = pg.Model(points, points)\n" * 2,  # two models
+        "a = pg.Input((3,))\nb = pg.Input((3,))\nmodel = pg.Model([a, b], a + b)\n",
+        "model = make()\n",
+    ):
+        assert first_layer(ProgramText(text), "nn.Rescaling(0.1)") == []
 
 
 def test_all_edits_of_the_programs_have_words() -> None:

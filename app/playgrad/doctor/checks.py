@@ -83,10 +83,13 @@ def rate_high(evidence: Evidence) -> Finding | None:
 
 
 def rate_low(evidence: Evidence) -> Finding | None:
-    """The learning rate is below the usual ones, and far longer steps would still go down."""
+    """The learning rate is below the usual ones, and far longer steps would still go down; or it is
+    far from the largest of them, and the training ended while the loss had hardly begun to fall."""
     usual = usual_rates(evidence)
-    if usual is None or evidence.rate is None or not 0 < evidence.rate < usual[0]:
+    if usual is None or evidence.rate is None or not evidence.rate > 0:
         return None
+    if evidence.rate >= usual[0]:
+        return _slow(evidence, evidence.rate, usual[1])
     now, ahead = evidence.sample_loss, evidence.ahead
     if now is None or ahead is None or not was_patient(evidence) or knew(evidence):
         return None  # small steps are right at the end of a training
@@ -101,8 +104,27 @@ def rate_low(evidence: Evidence) -> Finding | None:
     # A way that bends leads nowhere straight ahead, but nobody has gone it yet.
     moved = max((layer.moved for layer in evidence.weighted if not layer.frozen), default=1.0)
     if learns or moved > thresholds.STILL:
-        return None
+        return _slow(evidence, evidence.rate, usual[1])
     return Finding("rate-low", place, {"rate": evidence.rate, "percent": 100 * moved})
+
+
+def _slow(evidence: Evidence, rate: float, largest: float) -> Finding | None:
+    """Return a finding if a training has ended with most of its way before it."""
+    known = course(evidence)
+    if evidence.outcome != "completed" or known is None or not was_patient(evidence):
+        return None
+    if knew(evidence) or rate > thresholds.FAR_BELOW * largest:
+        return None
+    falls = known.now < thresholds.STILL_FALLING * known.middle and known.middle < known.start
+    if not falls or known.now < thresholds.HARDLY * known.start:
+        return None
+    values: dict[str, float | str] = {"rate": rate, "start": known.start, "loss": known.now}
+    return Finding("rate-low", Location(evidence.optimizer, None), values)
+
+
+def is_slow(finding: Finding) -> bool:
+    """Return whether a learning rate is usual, but too small for the length of the training."""
+    return finding.code == "rate-low" and "start" in finding.values
 
 
 def usual_rates(evidence: Evidence) -> tuple[float, float] | None:
@@ -282,6 +304,9 @@ _EXPLAINS = {
 def examine(evidence: Evidence) -> list[Finding]:
     """Return the findings, causes rather than their effects."""
     findings = [finding for check in CHECKS if (finding := check(evidence)) is not None]
+    others = [each for each in findings if not is_slow(each) and each.values.get("why") != ""]
+    if others:  # a training can be slow for any of these reasons
+        findings = [each for each in findings if not is_slow(each)]
     codes = {finding.code for finding in findings}
     explained = set().union(*(_EXPLAINS.get(code, set()) for code in codes))
     if codes - {"not-falling"}:

@@ -74,6 +74,11 @@ class ProgramText:
         others = [call for call in self.calls() if is_optimizer(call)]
         return others[0] if len(others) == 1 else None
 
+    def names(self, name: str) -> list[ast.Name]:
+        """Return the places at which the program has ``name``."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        return [node for node in nodes if node.id == name]
+
     def assigned(self, name: str) -> ast.expr | None:
         """Return the only value that the program assigns to ``name``."""
         values = [
@@ -141,7 +146,7 @@ class ProgramText:
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self._change(node.lineno, node.col_offset, end_line, end_column, text)
 
-    def before(self, node: ast.expr | ast.keyword, text: str) -> Change:
+    def before(self, node: ast.expr | ast.keyword | ast.stmt, text: str) -> Change:
         """Return the change that puts ``text`` before a node."""
         return self._change(node.lineno, node.col_offset, node.lineno, node.col_offset, text)
 

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
+from playgrad.doctor import thresholds
 from playgrad.doctor.checks import is_weak, usual_rates
 from playgrad.doctor.evidence import Evidence
 from playgrad.doctor.finding import Change, Edit, Finding, Value
+from playgrad.doctor.first_layer import first_layer, layers_of
 from playgrad.doctor.program_text import OPTIMIZERS, ProgramText, argument, name_of
-from playgrad.doctor.thresholds import TESTS_SINCE_BEST, TINY
 
 _ACTIVATIONS = {"sigmoid": "relu", "tanh": "relu", "hard_sigmoid": "relu", "softsign": "relu"}
 _GUARDED = {"log", "sqrt", "rsqrt", "reciprocal"}
@@ -115,6 +116,7 @@ def _raise_rate(finding: Finding, evidence: Evidence, program: ProgramText) -> E
     rate = evidence.rate * 10
     while rate < usual[0]:
         rate *= 10
+    rate = min(rate, thresholds.ADVISED * usual[1])
     return _set_rate(evidence, program, _rounded(rate))
 
 
@@ -150,8 +152,8 @@ def _guard(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit |
 
 
 def _scale_inputs(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
-    spread, items = evidence.inputs, _items(evidence, program)
-    if spread is None or items is None:
+    spread = evidence.inputs
+    if spread is None:
         return None
     nn = program.prefix("nn")
     if spread.low >= 0 and spread.high <= _BYTE and spread.dimensions > 1:
@@ -164,29 +166,8 @@ def _scale_inputs(finding: Finding, evidence: Evidence, program: ProgramText) ->
         factor = 1 / max(spread.deviation, 1e-6)
         offset = -spread.mean * factor
         layer = f"{nn}Rescaling({factor:.3g}, offset={offset:.3g})"
-    return _edit("insert-first", {"layer": layer}, _inserted(program, items, layer))
-
-
-def _items(evidence: Evidence, program: ProgramText) -> ast.List | None:
-    """Return the list of layers of the only Sequential, or of the one above the fit."""
-    lists = []
-    for call in program.calls("Sequential"):
-        items = argument(call, 0, "layers")
-        if isinstance(items, ast.List) and items.elts:
-            lists.append(items)
-    return lists[0] if len(lists) == 1 else None
-
-
-def _inserted(program: ProgramText, items: ast.List, layer: str) -> Change:
-    """Return the change that makes ``layer`` the first of a list, after an Input."""
-    first = items.elts[0]
-    is_input = isinstance(first, ast.Call) and name_of(first) in ("Input", "InputLayer")
-    if is_input and len(items.elts) > 1:
-        first = items.elts[1]
-    between = f"\n{' ' * first.col_offset}" if first.lineno > items.lineno else " "
-    if is_input and len(items.elts) == 1:
-        return program.after(first, f",{between}{layer}")
-    return program.before(first, f"{layer},{between}")
+    changes = first_layer(program, layer)
+    return _edit("insert-first", {"layer": layer}, *changes) if changes else None
 
 
 def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
@@ -195,7 +176,7 @@ def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -
     Its last layer brings the results back to the units of the data. That leaves gradients large,
     so the optimizer must be one that does not mind.
     """
-    spread, items = evidence.targets, _items(evidence, program)
+    spread, items = evidence.targets, layers_of(program)
     if spread is None or items is None or not spread.deviation:
         return None
     scale, offset = _two_digits(spread.deviation), _two_digits(spread.mean)
@@ -203,7 +184,7 @@ def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -
     last = items.elts[-1]
     between = f"\n{' ' * last.col_offset}" if last.lineno > items.lineno else " "
     changes = [program.after(last, f",{between}{layer}")]
-    is_tiny = spread.deviation < TINY  # gradients are as small as its square
+    is_tiny = spread.deviation < thresholds.TINY  # gradients are as small as its square
     if evidence.optimizer not in _ADAPTIVE or is_tiny:
         made = program.optimizer(evidence.fit.line)
         if made is None:
@@ -323,7 +304,7 @@ def _stop_early(finding: Finding, evidence: Evidence, program: ProgramText) -> E
     if fit is None:
         return None
     stopping = (
-        f"{program.prefix('nn')}EarlyStopping(patience={TESTS_SINCE_BEST}, "
+        f"{program.prefix('nn')}EarlyStopping(patience={thresholds.TESTS_SINCE_BEST}, "
         "restore_best_weights=True)"
     )
     callbacks = argument(fit, None, "callbacks")

@@ -64,6 +64,14 @@ GAIN_AHEAD = 0.9
 """The loss there, as a part of that of now, below which the steps were too short."""
 STILL = 0.02
 """Of their first norm that weights have moved at most, if steps are too short to learn anything."""
+FAR_BELOW = 0.25
+"""Of the largest usual rate, up to which one may be too small although it is usual."""
+HARDLY = 0.7
+"""Of the loss at the start: a training that ends above has hardly begun."""
+STILL_FALLING = 0.995
+"""The loss at the end, as a part of that in the middle, below which it has not come to rest."""
+ADVISED = 0.5
+"""Of the largest usual rate: the highest that is advised, as many networks do not bear more."""
 MOVED = 5.0
 """Times their first norm that weights have moved without learning, if steps are too long."""
 

@@ -48,6 +48,11 @@ def _scale(what: str) -> Callable[[Values], str]:
 
 def _rate_low(v: Values) -> str:
     begin = f"The learning rate {_number(v['rate'])} is too small:"
+    if "start" in v:
+        return (
+            f"{begin} the training ended while the loss, which was {_number(v['start'])} and is "
+            f"{_number(v['loss'])}, had hardly begun to fall."
+        )
     if "percent" in v:
         return f"{begin} the weights have moved by {_number(v['percent'])}% of their size."
     return (

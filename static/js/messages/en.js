@@ -666,9 +666,10 @@ export const en = {
       "target-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
       "rate-high": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
-      "rate-low": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate, loss, ahead, times, percent }) =>
+      "rate-low": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate, loss, ahead, times, percent, start }) =>
         `The learning rate ${rate} is too small: ${percent
           ? `the weights have moved by ${percent}% of their size`
+          : start ? `the training ended while the loss, which was ${start} and is ${loss}, had hardly begun to fall`
           : `${times} times as far in the same direction the loss would be ${ahead} instead of ${loss}`}.`,
       exploding: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
       vanishing: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) =>
@@ -1003,6 +1004,8 @@ export const en = {
     unfinished: (/** @type {number} */ step, /** @type {number} */ total) =>
       `It ended at step ${count(step)} of ${count(total)}, so there may be more in it.`,
     stillFalling: (/** @type {string} */ percent) => `In the last fifth of the training the loss still fell by ${percent}: more epochs may help.`,
+    slow: (/** @type {string} */ percent) =>
+      `In the last fifth of the training the loss changed by only ${percent}, although it is not far below the first one: a higher learning rate or another network may do more than more epochs.`,
     settled: (/** @type {string} */ percent) => `In the last fifth of the training the loss changed by only ${percent}: more epochs alone would do little.`,
   },
   report: {

@@ -747,8 +747,9 @@ export const zhHans = {
       "input-scale": ({ low, high }) => `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "target-scale": ({ low, high }) => `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,
-      "rate-low": ({ rate, loss, ahead, times, percent }) => `学习率 ${rate} 太小：${percent
+      "rate-low": ({ rate, loss, ahead, times, percent, start }) => `学习率 ${rate} 太小：${percent
         ? `权重只移动了其大小的 ${percent}%`
+        : start ? `训练结束时损失才刚刚开始下降：原为 ${start}，现为 ${loss}`
         : `沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}`}。`,
       exploding: ({ times }) => `梯度爆炸：这一层的梯度是其权重长度的 ${times} 倍。`,
       vanishing: ({ times }) => `梯度在传到第一层的途中消失：第一层比学得最快的层慢 ${times} 倍。`,
@@ -1060,6 +1061,7 @@ export const zhHans = {
     lower: "请用低得多的学习率再试一次。",
     unfinished: (step, total) => `它停在第 ${count(step)} 步（共 ${count(total)} 步），也许还能学得更好。`,
     stillFalling: (percent) => `在训练的最后五分之一里，损失还下降了 ${percent}：多训练几轮也许有用。`,
+    slow: (percent) => `在训练的最后五分之一里，损失只变化了 ${percent}，而它离最初的损失并不远：提高学习率或换一个网络，也许比多训练几轮更有用。`,
     settled: (percent) => `在训练的最后五分之一里，损失只变化了 ${percent}：只靠多训练几轮，作用不大。`,
   },
   report: {

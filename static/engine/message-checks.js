@@ -174,16 +174,16 @@ const layersView = record({
     height: count, width: count, values: bytes, units: listOf(number), total_units: count, inputs: count,
     total_inputs: count, norms: listOf(number),
   })),
-  result: record({
+  result: nullable(record({
     shape: listOf(number), units: listOf(number), total_units: count, height: count, width: count,
     values: bytes, change: bytes,
-  }),
-  sample: record({
+  })),
+  sample: nullable(record({
     number: nullable(count), count, tested: flag, target: nullable(number), decision: nullable(number),
     decision_before: nullable(number), outputs: listOf(number), outputs_before: listOf(number),
     picture: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
     values: nullable(bytes), low: number, high: number, whole: flag, tokens: nullable(listOf(text)),
-  }),
+  })),
   effect: nullable(record({ samples: count, before: mapOf(number), after: mapOf(number) })),
   travel: nullable(listOf(record({ name: nullable(text), ratio: nullable(number) }))),
 });
@@ -292,7 +292,7 @@ const FIELDS = {
     device: (name) => /^(cpu|gpu):\d+$/.test(name), state: oneOf("starting", "lost"), channel: count,
     reply: optional(shared), message: optional(text),
   },
-  status: { state: STATES },
+  status: { state: STATES, built: optional(flag) },
   stdout: { text, left_out: optional(count), end: optional(text) },
   stderr: { text, left_out: optional(count), end: optional(text) },
   figure: { figure },

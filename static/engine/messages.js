@@ -94,7 +94,7 @@
  *     at first, at the end of each fit, and after an import; in the Lab only every 8 s.
  *   `reply`: the answer to a `Question`.
  * @typedef {(
- *   | {kind: "status", state: RunState}
+ *   | {kind: "status", state: RunState, built?: boolean}
  *   | {kind: "stdout"} & Output
  *   | {kind: "stderr"} & Output
  *   | {kind: "figure", figure: Figure}
@@ -401,8 +401,8 @@
  *   `edits`: to the sample or the drawing
  * @typedef {{layer: string, unit: number, factor: number}} UnitEdit a unit that gives a multiple of its value
  * @typedef {{at: number, value: number}} ValueEdit `at`: index in the sample's values, row by row
- * @typedef {{seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult,
- *            sample: InspectedSample, scaled: UnitEdit[], effect: UnitsEffect | null,
+ * @typedef {{seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult | null,
+ *            sample: InspectedSample | null, scaled: UnitEdit[], effect: UnitsEffect | null,
  *            travel: {name: string | null, ratio: number | null}[] | null}} LayersView
  *   `travel`: norm of the change over the norm of the original, for the input (its name is null) and each
  *   layer's result; null in place of infinity, and for no edit of the sample or a unit

@@ -10,7 +10,7 @@ const NOTICEABLE = 0.05;
 /** The end of the training: the last part of the curve. */
 const LAST_PART = 0.2;
 /** A loss above this part of the first one has hardly begun to fall, as in `app/playgrad/doctor/thresholds.py`. */
-const HARDLY = 0.6;
+const HARDLY = 0.7;
 /** Points of percent by which the accuracy on training data may exceed that on test data. */
 const SMALL_GAP = 3;
 

@@ -122,6 +122,10 @@ export const transcript = new Transcript();
 export const transcriptVersion = signal(0);
 /** Whether Python holds a model with weights to answer questions about. */
 export const liveModel = signal(false);
+/** Whether Python holds a model that its program has built or loaded and not trained. */
+export const builtModel = signal(false);
+/** Whether there is a model to look inside. */
+export const canInspect = computed(() => liveModel.value || builtModel.value);
 /** The weights of the last training, which outlive Python and the page. */
 export const kept = signal(/** @type {T.Kept | null} */ (null));
 /** Those weights, if they are of the open example. */
@@ -262,7 +266,7 @@ export function clearResults() {
   clearGraph();
   clearTask();
   clearOutput();
-  liveModel.value = false;
+  liveModel.value = builtModel.value = false;
   hasNamespace.value = false;
 }
 

@@ -23,7 +23,10 @@ SEVERAL: frozenset[Scale] = frozenset({"softmax", "probabilities", "scores"})
 
 
 def scale_of(model: Any) -> Scale | None:
-    """Return the scale of the first output; None if there is not one prediction for each sample."""
+    """Return the scale of the first output; None if there is not one prediction for each sample, or
+    no loss to judge by."""
+    if not model.is_compiled:
+        return None
     shape, loss = model.output_shape, model.recipe.objectives.loss_of(0)
     if len(shape) != 2 or not shape[1]:
         return None

@@ -184,6 +184,11 @@ class TrainableNetwork(Network):
         return self._recipe
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether it has a loss to be trained or judged with."""
+        return self._recipe is not None and bool(self._recipe.objectives.losses)
+
+    @property
     def optimizer(self) -> Optimizer | None:
         """The optimizer; None before ``compile``."""
         return None if self._recipe is None else self._recipe.optimizer

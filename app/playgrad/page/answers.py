@@ -126,3 +126,6 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "next_tokens": next_tokens_view,
 }
 """A function of the model and the request, for each kind of request."""
+
+OF_BUILT_MODELS = frozenset({"attention", "inspect_layers", "one_sample", "projection", "samples"})
+"""The requests about a model that has not been trained, if the program has built or loaded one."""

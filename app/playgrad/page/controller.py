@@ -22,9 +22,10 @@ from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.interchange.onnx.messages import set_archive
 from playgrad.io.kept_files import set_kept_files
-from playgrad.page.answers import ANSWERS, graph
+from playgrad.page.answers import ANSWERS, OF_BUILT_MODELS, graph
 from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
+from playgrad.page.built_model import BuiltModel, built_model
 from playgrad.page.execution import measured_run
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_scopes
@@ -80,6 +81,7 @@ class Controller:
     def __init__(self) -> None:
         self.model: Any = None
         self.restored: RestoredModel | None = None
+        self.built: BuiltModel | None = None
         self.record: RunRecord | None = None
         self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
@@ -120,6 +122,8 @@ class Controller:
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
+                if self.model is None:
+                    self.built = built_model(self.namespace)
                 if self.model is None and not self.graphs.programs:
                     for program, policy in unrun_graphs(self.namespace):
                         self.graphs.add(program, policy)
@@ -139,7 +143,7 @@ class Controller:
         self._flush_checkpoint()
         if run_options.get("resume") and state == "done" and not self._has_trained():
             print(_NOTHING_RESUMED, file=sys.stderr)
-        emit({"kind": "status", "state": state})
+        emit({"kind": "status", "state": state, "built": self.built is not None})
         if self.inspector is not None:
             self.inspector.conclude()
 
@@ -205,7 +209,7 @@ class Controller:
 
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """
-        self.model = None
+        self.model = self.built = None
         self.record = None
         self.lab = None
         self.inspector = None
@@ -289,7 +293,9 @@ class Controller:
             return self._repeated(str(kind), bool(request.get("apart")))
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
-        answer = answer_about(kind, self._trained(), request)
+        looks_at_built = kind in OF_BUILT_MODELS and self.model is None and self.built is not None
+        model = self.built if looks_at_built else self._trained()
+        answer = answer_about(kind, model, request)
         if kind == "import" and answer["matching"] is None:
             self._save_import()
         return answer

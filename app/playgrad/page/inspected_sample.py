@@ -99,7 +99,9 @@ def sample_view(model: Any, x: Array, all_x: Array) -> View:
 
 
 def target_of(model: Any, y: Array) -> float | None:
-    """Return the true class or number; None if the target is neither."""
+    """Return the true class or number; None if the target is neither, or nothing."""
+    if not np.size(y):
+        return None
     if np.ndim(y) and np.size(y) > 1:
         return float(np.argmax(y)) if scale_of(model) not in (None, "linear") else None
     return float(np.reshape(y, -1)[0])

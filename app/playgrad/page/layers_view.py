@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.excerpt import Excerpt
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.inspection.activations import Factors, check_factors, compute, results
@@ -56,16 +57,27 @@ def layers_view(model: Any, request: Request) -> View:
             "the model was restored without its program, which has its layers.",
             hint="Press Resume or Run.",
         )
+    tensors = results(model)
+    if not tensors:
+        raise GraphError("the model has no layers.")
+    chosen = request["layer"] if request["layer"] in tensors else _first(tensors)
+    view = {
+        "lines": [_line(name, each) for name, (each, _) in tensors.items()],
+        "layer": chosen,
+        "weights": _weights(model, tensors[chosen][0], chosen),
+    }
     excerpt = model.test_excerpt or model.train_excerpt
     if excerpt is None:
-        raise GraphError("only networks with one input and one output are shown here.")
-    view = _view(model, excerpt, request)
+        view |= {"result": None, "sample": None, "scaled": [], "effect": None, "travel": None}
+    else:
+        view |= _for_sample(model, excerpt, chosen, tensors, request)
     return {"layers": {**view, "seconds": time.perf_counter() - began}}
 
 
-def _view(model: Any, excerpt: Any, request: Request) -> View:
-    tensors = results(model)
-    chosen = request["layer"] if request["layer"] in tensors else _first(tensors)
+def _for_sample(
+    model: Any, excerpt: Excerpt, chosen: str, tensors: dict[str, Any], request: Request
+) -> View:
+    """Return the result of a layer for a sample, and what becomes of it."""
     scaled = [each for each in request["scaled"] if each["layer"] in tensors]
     factors = check_factors(model, _factors(scaled))
     about = sample_number(model, excerpt, int(request["sample"]))
@@ -82,10 +94,8 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
         compute(model, fetches, [x], factors) if is_changed else (*before, output_before)
     )
     at = names.index(chosen)
+    has_targets = model.is_compiled and target.size > 0
     return {
-        "lines": [_line(name, each) for name, (each, _) in tensors.items()],
-        "layer": chosen,
-        "weights": _weights(model, tensors[chosen][0], chosen),
         "result": _result(after[at][0], before[at][0]),
         "sample": {
             **about,
@@ -98,7 +108,7 @@ def _view(model: Any, excerpt: Any, request: Request) -> View:
             "decision_before": decision_of(model, output_before),
         },
         "scaled": scaled,
-        "effect": _effect(model, excerpt, factors) if factors else None,
+        "effect": _effect(model, excerpt, factors) if factors and has_targets else None,
         "travel": _travel([None, *names], [original, *before], [x, *after]) if is_changed else None,
     }
 
@@ -138,7 +148,7 @@ def _line(name: str, layer: Layer) -> View:
 def _weights(model: Any, layer: Layer, name: str) -> list[View]:
     variables = layer.variables
     values = dict(zip(variables, model.session.values(list(variables.values())), strict=True))
-    size = image_size(model.input_shape[1:])
+    size = image_size(model.inputs[0].shape[1:])
     image = size[:2] if size is not None and size[2] == 1 and _is_first(model, layer) else None
     views = []
     for weight, value in layer.joined({k: np.asarray(v) for k, v in values.items()}).items():

@@ -63,8 +63,9 @@ const handlers = {
     store.engine.value = "up";
   },
 
-  status({ state }) {
+  status({ state, built = false }) {
     store.runState.value = state;
+    store.builtModel.value = built;
     store.hasNamespace.value = state !== "idle";
     if (state === "running") store.past.value = null;
     const { intent } = store;

@@ -24,7 +24,7 @@ const WRITING_SECONDS_AT_REST = 0.8;
  */
 export async function ask(question, payload) {
   const kept = store.kept.value;
-  if (kept && !store.liveModel.value && !store.active.value) {
+  if (kept && !store.canInspect.value && !store.active.value) {
     store.liveModel.value = true; // the requests are served in order
     client.ask({ kind: "restore" }, kept.bytes).catch(() => (store.liveModel.value = false));
   }

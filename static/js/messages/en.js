@@ -113,6 +113,7 @@ export const en = {
     unit: (/** @type {number} */ unit, /** @type {string} */ value, /** @type {boolean} */ isMap) =>
       `Unit ${unit}: ${value}${isMap ? " on average" : ""}`,
     someUnits: (/** @type {number} */ shown, /** @type {number} */ all) => `These are ${count(shown)} of ${count(all)} units, evenly spread.`,
+    noSample: "Activations are shown for networks with one input and one output, if the program has data for them.",
     drawing: "The drawn digit",
     sample: (/** @type {number} */ number, /** @type {number} */ all, /** @type {boolean} */ isTest) =>
       `${isTest ? "Test" : "Training"} sample ${count(number)} of ${count(all)}`,
@@ -147,7 +148,7 @@ export const en = {
     title: "Samples",
     none: {
       restored: "The model was restored without its data. Press Run or Resume: its samples are shown here.",
-      data: "This is for networks with one input and one output, of which the page keeps some samples.",
+      data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
       outputs: "This is for networks that predict one class or one number for each sample. This one predicts something "
         + "else: several labels or numbers, or a sequence.",
       layers: "No layer of this network has values to show.",
@@ -210,7 +211,7 @@ export const en = {
     title: "Attention",
     none: {
       restored: "The model was restored without its program and its data. Press Run or Resume: its attention is shown here.",
-      data: "This is for networks with one input and one output, of which the page keeps some samples.",
+      data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
       attention: "This network has no attention. nn.MultiHeadAttention, nn.TransformerEncoder and nn.TransformerDecoder have it.",
     },
     layer: "Layer",

@@ -88,6 +88,7 @@ export const zhHans = {
     showChange: "只显示变化",
     unit: (unit, value, isMap) => `第 ${unit} 个单元：${isMap ? "平均 " : ""}${value}`,
     someUnits: (shown, all) => `这里是均匀抽取的 ${count(shown)} 个单元（共 ${count(all)} 个）。`,
+    noSample: "激活值用于只有一个输入和一个输出的网络，而且程序要有相应的数据。",
     drawing: "手写的数字",
     sample: (number, all, isTest) => `${isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
     target: "目标", predicted: "预测", predictedBefore: "改变前",
@@ -121,7 +122,7 @@ export const zhHans = {
     title: "样本",
     none: {
       restored: "模型已恢复，但没有数据。按“运行”或“继续”，这里就会显示样本。",
-      data: "此视图用于只有一个输入和一个输出的网络，页面会保留它的一些样本。",
+      data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
       outputs: "此视图用于对每个样本预测一个类别或一个数的网络。这个网络预测的是别的：多个标签或数，或者一个序列。",
       layers: "这个网络没有可以显示数值的层。",
     },
@@ -177,7 +178,7 @@ export const zhHans = {
     title: "注意力",
     none: {
       restored: "模型已恢复，但没有程序和数据。按“运行”或“继续”，这里就会显示它的注意力。",
-      data: "此视图用于只有一个输入和一个输出的网络，页面会保留它的一些样本。",
+      data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
       attention: "这个网络没有注意力层。nn.MultiHeadAttention、nn.TransformerEncoder 和 nn.TransformerDecoder 带有注意力。",
     },
     layer: "层",

@@ -12,7 +12,7 @@ import { Travel } from "./inspect-travel.js";
 import { ScaledUnits } from "./inspect-units.js";
 import { Weights } from "./inspect-weights.js";
 
-/** @import { LayersView } from "../../../engine/messages.js" */
+/** @import { InspectedSample as InspectedSampleView } from "../../../engine/messages.js" */
 
 /** The layers of the network: the weights of one of them, and its result for a sample. */
 export function InspectLayers() {
@@ -37,10 +37,11 @@ export function InspectLayers() {
       ${problem && html`<p class="hint" role="status">${problem}</p>`}
       <${LayerList} view=${answer} />
       <div class="inspect-views">
-        <${InspectedSample} sample=${answer.sample} hasDrawing=${drawing !== null && takes(answer, drawing.length)} isDrawn=${isDrawn} />
-        ${scaled.value.length > 0 && html`<${ScaledUnits} effect=${answer.effect} />`}
-        ${answer.travel && html`<${Travel} travel=${answer.travel} sample=${answer.sample} layer=${answer.layer} />`}
-        <${Activations} layer=${answer.layer} result=${answer.result} isChanged=${answer.travel !== null} />
+        ${answer.sample === null || answer.result === null ? html`<p class="hint" data-testid="inspect-no-sample">${t().inspectLayers.noSample}</p>` : html`
+          <${InspectedSample} sample=${answer.sample} hasDrawing=${drawing !== null && takes(answer.sample, drawing.length)} isDrawn=${isDrawn} />
+          ${scaled.value.length > 0 && html`<${ScaledUnits} effect=${answer.effect} />`}
+          ${answer.travel && html`<${Travel} travel=${answer.travel} sample=${answer.sample} layer=${answer.layer} />`}
+          <${Activations} layer=${answer.layer} result=${answer.result} isChanged=${answer.travel !== null} />`}
         <${Weights} layer=${answer.layer} weights=${answer.weights} />
       </div>
     </div>
@@ -50,5 +51,5 @@ export function InspectLayers() {
 /** The run whose samples and units are edited. @type {{began: number | null}} */
 const inspected = { began: null };
 
-/** Whether the network takes a drawing of so many pixels. @param {LayersView} view @param {number} pixels */
-const takes = ({ sample: { picture } }, pixels) => picture !== null && picture.channels * picture.height * picture.width === pixels;
+/** Whether the network takes a drawing of so many pixels. @param {InspectedSampleView} sample @param {number} pixels */
+const takes = ({ picture }, pixels) => picture !== null && picture.channels * picture.height * picture.width === pixels;

@@ -19,7 +19,7 @@ function InspectPanel() {
             onClick=${() => (openView.value = each.name)}>${each.title()}</button>`)}
         </div>
       </div>
-      ${store.liveModel.value ? html`<${View} key=${name} />` : html`<div class="inspect-body"><p class="hint">${words.empty}</p></div>`}
+      ${store.canInspect.value ? html`<${View} key=${name} />` : html`<div class="inspect-body"><p class="hint">${words.empty}</p></div>`}
     </section>
   `;
 }

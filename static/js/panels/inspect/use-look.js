@@ -37,7 +37,7 @@ export function useLook(ask, inputs) {
     if (isCurrent && why) setProblem(t().inspect.problem(why));
   });
 
-  const known = store.liveModel.value;
+  const known = store.canInspect.value;
   const state = store.runState.value;
   const { began } = store.executed.value;
   const past = store.past.value;
@@ -52,8 +52,8 @@ export function useLook(ask, inputs) {
     setAnswer(null); // of another run
     setProblem("");
   }, [began]);
-  useEffect(() => asker.current?.renewed(store.liveModel.value), [began, past, ...inputs]);
-  const changed = () => asker.current?.changed(store.liveModel.value);
+  useEffect(() => asker.current?.renewed(store.canInspect.value), [began, past, ...inputs]);
+  const changed = () => asker.current?.changed(store.canInspect.value);
   useProgress(changed);
   useEffect(changed, [known, state]);
   return { answer, problem };

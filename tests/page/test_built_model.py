@@ -1,0 +1,101 @@
+"""A model that a program has built or loaded, and not trained, can be looked inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from tests.page.messages import Types
+from tests.page.python_side import PythonSide, python_side
+
+TYPES = Types()
+LAYERS = {"layer": None, "sample": 3, "pixels": None, "edits": [], "scaled": []}
+X = np.random.default_rng(3).normal(size=(1200, 5)).astype(np.float32)
+
+
+@pytest.fixture
+def page() -> Iterator[PythonSide]:
+    with python_side() as side:
+        yield side
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    with pg.Graph().as_default():
+        model = pg.Sequential([pg.Input((5,)), nn.Dense(4, activation="tanh"), nn.Dense(2)])
+        model.save_weights(tmp_path / "net.safetensors")
+        model.close()
+    return tmp_path / "net.safetensors"
+
+
+def layers(page: PythonSide, **fields: Any) -> dict[str, Any]:
+    reply = page.ask("inspect_layers", **(LAYERS | fields))
+    assert reply["ok"], reply
+    (shape,) = TYPES.shapes(("name", "Answers"))
+    assert TYPES.mismatch(shape["inspect_layers"].type, {"layers": reply["layers"]}) is None
+    return dict(reply["layers"])
+
+
+def floats(content: bytes) -> Any:
+    return np.frombuffer(content, "<f4")
+
+
+def test_a_loaded_model_shows_its_weights(page: PythonSide, saved: Path) -> None:
+    assert page.run(f"import playgrad as pg\nmodel = pg.load_model({str(saved)!r})") == "done"
+    assert page.of("status")[-1]["built"]
+    view = layers(page)
+    assert [line["name"] for line in view["lines"]] == ["dense_1", "dense_2"]
+    kernel = pg.io.load(saved)["dense_1/kernel"]
+    assert np.array_equal(np.sort(floats(view["weights"][0]["values"])), np.sort(kernel.ravel()))
+    assert view["sample"] is view["result"] is None
+    assert page.ask("samples", known=0)["samples"]["reason"] == "data"
+    assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "attention"
+
+
+def test_with_data_of_the_program_it_shows_activations(page: PythonSide, saved: Path) -> None:
+    program = (
+        f"import numpy as np, playgrad as pg\nmodel = pg.load_model({str(saved)!r})\n"
+        "x = np.zeros((3, 5), np.float32)\n"
+        "x_test = np.random.default_rng(3).normal(size=(1200, 5)).astype(np.float32)\n"
+        "y_test = np.arange(1200) % 2\n"
+    )
+    assert page.run(program) == "done"
+    view = layers(page, sample=1007)
+    weights = pg.io.load(saved)
+    hidden = np.tanh(X[1007] @ weights["dense_1/kernel"] + weights["dense_1/bias"])
+    assert np.allclose(floats(view["result"]["values"]), hidden, rtol=1e-4, atol=1e-6)
+    assert (view["sample"]["number"], view["sample"]["count"]) == (1007, 1200)
+    assert view["sample"]["target"] == 1 and view["effect"] is None
+    silenced = layers(page, scaled=[{"layer": "dense_1", "unit": 0, "factor": 0}])
+    assert floats(silenced["result"]["values"])[0] == 0 and silenced["travel"][0]["ratio"] == 0
+
+
+def test_a_model_with_two_inputs_shows_its_weights(page: PythonSide) -> None:
+    program = """
+import numpy as np, playgrad as pg
+from playgrad import nn
+a, b = pg.Input((3,)), pg.Input((2,))
+model = pg.Model([a, b], nn.Dense(2)(nn.Concatenate()([a, b])))
+model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
+xs = [np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)]
+"""
+    fit = "model.fit(xs, np.arange(8) % 2, epochs=1, verbose=0)\n"
+    for text in (program, program + fit):
+        assert page.run(text) == "done"
+        assert page.of("status")[-1]["built"] == (text == program)
+        view = layers(page)
+        assert view["layer"] == "dense_1" and view["sample"] is None
+        assert len(floats(view["weights"][0]["values"])) == 10
+
+
+def test_a_run_without_a_model_says_so(page: PythonSide, saved: Path) -> None:
+    page.run(f"import playgrad as pg\nmodel = pg.load_model({str(saved)!r})")
+    assert page.run("print(1)") == "done"
+    assert not page.of("status")[-1]["built"]
+    assert not page.ask("inspect_layers", **LAYERS)["ok"]

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { colourClass, isAllSeen, mapSize, outlines } from "../../static/js/panels/graph/graph-outline.js";
+import { colourClass, freeCorner, isAllSeen, mapSize, outlines } from "../../static/js/panels/graph/graph-outline.js";
 import { within } from "../../static/js/panels/graph/viewport.js";
 
 const node = (id, phase) => ({ id, kind: "node", node: { name: id, phase } });
@@ -47,4 +47,21 @@ test("the view stays within the drawing, or has it in its middle", () => {
   assert.deepEqual(within({ x: -50, y: 990 }, size, { width: 200, height: 400 }), { x: 100, y: 800 });
   assert.deepEqual(within({ x: 300, y: 500 }, size, { width: 200, height: 400 }), { x: 300, y: 500 });
   assert.deepEqual(within({ x: 300, y: 500 }, size, { width: 1200, height: 400 }), { x: 500, y: 500 });
+});
+
+test("the map stands in a corner without operations, and stays there as long as it can", () => {
+  const sight = { x: 0, y: 0, width: 400, height: 200, scale: 1 };
+  const size = { width: 100, height: 50 };
+  const box = (x, y) => ({ x, y, width: 40, height: 20 });
+  const corner = (boxes, now = "bottom right") => freeCorner(boxes, sight, size, now);
+  assert.equal(corner([]), "bottom right");
+  assert.equal(corner([box(200, 100)]), "bottom right");
+  assert.equal(corner([box(380, 190)]), "bottom left");
+  assert.equal(corner([box(319, 159)]), "bottom left"); // it reaches into the corner by its edge
+  assert.equal(corner([box(380, 190), box(20, 190)]), "top right");
+  assert.equal(corner([box(380, 190), box(20, 190), box(380, 10)]), "top left");
+  assert.equal(corner([box(380, 190), box(20, 190), box(380, 10), box(20, 10)], "top left"), "bottom right");
+  assert.equal(corner([box(380, 190)], "top left"), "top left");
+  assert.equal(corner([box(1000, 190), box(380, 900)]), "bottom right"); // out of sight
+  assert.equal(freeCorner([box(150, 75)], { ...sight, width: 200, height: 100, scale: 2 }, size, "top left"), "top left");
 });

@@ -1,7 +1,7 @@
 import { html, useMemo, useRef } from "../../../vendor/preact.js";
-import { colourClass, isAllSeen, mapSize, outlines } from "./graph-outline.js";
+import { CORNERS, colourClass, freeCorner, isAllSeen, mapSize, outlines } from "./graph-outline.js";
 import { t } from "../../locale.js";
-import { within } from "./viewport.js";
+import { MAP_MARGIN, within } from "./viewport.js";
 
 /** The part of what is in sight that an arrow key moves by. */
 const KEY_STEP = 0.25;
@@ -24,9 +24,13 @@ export function Minimap({ drawing, colourOf, sight, view }) {
   );
   /** From the pressed pointer to the centre of the mark, while it is dragged, in units of the drawing. */
   const grip = useRef(/** @type {{x: number, y: number} | null} */ (null));
+  const corner = useRef(/** @type {import("./graph-outline.js").Corner} */ (CORNERS[0]));
+  const boxes = useMemo(() => picture.items.map(({ id }) => layout.boxes[id]), [drawing]);
   const seen = sight.value;
   const size = seen && !isAllSeen(layout, seen) ? mapSize(layout, seen) : null;
   if (!seen || !size) return null;
+  const room = { width: size.width + 2 * MAP_MARGIN, height: size.height + 2 * MAP_MARGIN };
+  if (!grip.current) corner.current = freeCorner(boxes, seen, room, corner.current); // not away from a pointer
   const centre = { x: seen.x + seen.width / 2, y: seen.y + seen.height / 2 };
   const per = { x: layout.width / size.width, y: layout.height / size.height };
 
@@ -70,7 +74,7 @@ export function Minimap({ drawing, colourOf, sight, view }) {
 
   const letGo = () => (grip.current = null);
   return html`
-    <svg class="graph-minimap" data-testid="graph-minimap" data-no-picture="" tabindex="0" role="application"
+    <svg class="graph-minimap" data-testid="graph-minimap" data-no-picture="" data-corner=${corner.current} tabindex="0" role="application"
       aria-label=${t().graph.minimap} width=${size.width} height=${size.height}
       viewBox=${`0 0 ${layout.width} ${layout.height}`} preserveAspectRatio="none"
       onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${letGo} onPointerCancel=${letGo}

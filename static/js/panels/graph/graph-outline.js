@@ -66,3 +66,32 @@ export function mapSize(size, sight) {
   const scale = Math.min(most.width / size.width, most.height / size.height);
   return { width: Math.max(LEAST_SIDE, size.width * scale), height: Math.max(LEAST_SIDE, size.height * scale) };
 }
+
+export const CORNERS = /** @type {const} */ (["bottom right", "bottom left", "top right", "top left"]);
+/** @typedef {typeof CORNERS[number]} Corner */
+
+/**
+ * The corner of the view in which a map covers no box: the one where it is, if possible, or else the first.
+ * @param {Iterable<Box>} boxes
+ * @param {Sight} sight
+ * @param {{width: number, height: number}} size of the map with its margin, in pixels of the view
+ * @param {Corner} now
+ * @returns {Corner}
+ */
+export function freeCorner(boxes, sight, size, now) {
+  const width = size.width / sight.scale;
+  const height = size.height / sight.scale;
+  const free = new Set(CORNERS);
+  for (const box of boxes) {
+    const left = box.x - box.width / 2 < sight.x + width && box.x + box.width / 2 > sight.x;
+    const right = box.x + box.width / 2 > sight.x + sight.width - width && box.x - box.width / 2 < sight.x + sight.width;
+    const top = box.y - box.height / 2 < sight.y + height && box.y + box.height / 2 > sight.y;
+    const bottom = box.y + box.height / 2 > sight.y + sight.height - height && box.y - box.height / 2 < sight.y + sight.height;
+    if (bottom && right) free.delete("bottom right");
+    if (bottom && left) free.delete("bottom left");
+    if (top && right) free.delete("top right");
+    if (top && left) free.delete("top left");
+    if (free.size === 0) return CORNERS[0];
+  }
+  return free.has(now) ? now : /** @type {Corner} */ (CORNERS.find((each) => free.has(each)));
+}

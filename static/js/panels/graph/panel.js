@@ -100,13 +100,13 @@ function GraphPanel() {
         <div class="graph-stage" data-testid="graph-view" ref=${stage}>
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
           ${drawing ? html`
-            <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
-              sight=${sight} wheelZooms=${isLarge} onToggle=${toggle}
-              onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-            <div class="graph-foot">
-              <${Legend} devices=${devices} />
+            <div class="graph-room">
+              <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
+                sight=${sight} wheelZooms=${isLarge} onToggle=${toggle}
+                onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
               <${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />
             </div>
+            <${Legend} devices=${devices} />
           ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
         </div>
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}

@@ -2,9 +2,8 @@
 
 const CLOSEST = 3;
 const CLICK_SLACK = 4;
-/** Pixels around the legend, which covers the bottom of the view. */
-const LEGEND_MARGIN = 14;
-
+/** Pixels between the map of the drawing and the edges of the view. */
+export const MAP_MARGIN = 10;
 /** Pixels between a box that is shown and what surrounds it. */
 const SHOW_MARGIN = 12;
 
@@ -134,16 +133,15 @@ export class Viewport {
 
   #room() {
     const { width, height } = this.#svg.getBoundingClientRect();
-    const legend = this.#svg.closest(".graph-stage")?.querySelector(".graph-legend");
-    const unit = this.#unit;
-    const foot = legend ? legend.getBoundingClientRect().height / unit + LEGEND_MARGIN : 0;
-    return { width: width / unit, height: Math.max(0, height / unit - foot) };
+    return { width: width / this.#unit, height: height / this.#unit };
   }
 
-  /** The top left corner of the map, which covers the view from there on. @returns {Point | null} */
+  /** The top left corner of the map where it stands if operations are in all corners. @returns {Point | null} */
   #minimap() {
     const map = this.#svg.closest(".graph-stage")?.querySelector(".graph-minimap")?.getBoundingClientRect();
-    return map ? this.#inView(map.left, map.top) : null;
+    if (!map) return null;
+    const { width, height } = this.#room();
+    return { x: width - map.width / this.#unit - MAP_MARGIN, y: height - map.height / this.#unit - MAP_MARGIN };
   }
 
   /** A place on the screen, in pixels of the view. @param {number} x @param {number} y */

@@ -16,7 +16,8 @@
  *
  * @typedef {EpochRow & {stepsPerSecond: number | null, seconds: number, eta: number | null}} Progress
  *
- * @typedef {{id: string, title: string, description: string, source: string}} Example
+ * @typedef {{id: string, title: string, description: string, source: string, seconds?: number}} Example
+ *   `seconds`: that it takes on one core of a processor; for an example of the server
  *
  * @typedef {{strategy: string} & M.LabDetails} LabSettings
  *

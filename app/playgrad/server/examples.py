@@ -6,6 +6,7 @@ import ast
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from playgrad import paths
 from playgrad.server.texts import Text
@@ -40,14 +41,21 @@ def list_examples(folder: Path) -> list[dict[str, str]]:
 
 
 def examples_text() -> Text:
-    """Return the list of the current examples, as JSON."""
-    folder = paths.static() / "examples"
-    statuses = [(path.name, path.stat()) for path in sorted(folder.glob("*.py"))]
-    return _examples_text(
-        folder, tuple((name, status.st_mtime_ns, status.st_size) for name, status in statuses)
-    )
+    """Return the list of the current examples, as JSON.
+
+    Each has the ``seconds`` that the gallery's file states, if it was measured.
+    """
+    folder, facts = paths.static() / "examples", paths.static() / "gallery" / "examples.json"
+    statuses = [(path.name, path.stat()) for path in [*sorted(folder.glob("*.py")), facts]]
+    versions = tuple((name, status.st_mtime_ns, status.st_size) for name, status in statuses)
+    return _examples_text(folder, facts, versions)
 
 
 @lru_cache(maxsize=2)
-def _examples_text(folder: Path, _statuses: tuple[tuple[str, int, int], ...]) -> Text:
-    return Text.of(json.dumps(list_examples(folder)).encode())
+def _examples_text(folder: Path, facts: Path, _versions: tuple[tuple[str, int, int], ...]) -> Text:
+    measured: dict[str, dict[str, Any]] = json.loads(facts.read_text(encoding="utf-8"))
+    examples: list[dict[str, Any]] = []
+    for example in list_examples(folder):
+        seconds = measured.get(example["id"], {}).get("seconds")
+        examples.append(example | ({} if seconds is None else {"seconds": seconds}))
+    return Text.of(json.dumps(examples).encode())

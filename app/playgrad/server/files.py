@@ -40,6 +40,7 @@ _TYPES = {
     ".txt": "text/plain",
     ".wasm": "application/wasm",
     ".webmanifest": "application/manifest+json",
+    ".webp": "image/webp",
     ".wgsl": "text/plain",
     ".whl": "application/zip",
     ".woff2": "font/woff2",

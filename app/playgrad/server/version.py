@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,8 @@ VERSION_HEADER = "Playgrad-Version"
 # files are part of the page, and the rest is for tools.
 _UNUSED_SUFFIXES = (".gz", ".mjs", ".ts", ".txt")
 _UNUSED_FOLDERS = ("examples/", "js/early-", "css/early")
+_PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
+"""The gallery's pictures, which are fetched when they are seen."""
 
 _Digests = dict[str, str]
 
@@ -79,9 +82,12 @@ def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
     }
     if embedding.is_allowed:
         files[PATH] = compose(embedding).text.sha256
-    files |= {f"/static/{name}": digest for name, digest in _static_files()}
+    static = {f"/static/{name}": digest for name, digest in _static_files()}
+    pictures = {path for path in static if _PICTURES.fullmatch(path)}
+    files |= {path: digest for path, digest in static.items() if path not in pictures}
     files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
-    extras = {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
+    extras = {path: static[path] for path in sorted(pictures)}
+    extras |= {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
     image = images.get()
     if image is not None:
         extras["/image/python.bin"] = DIGESTS.sha256(image)

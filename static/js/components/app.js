@@ -6,6 +6,7 @@ import * as store from "../store.js";
 import { ConsolePanel } from "../output/console-panel.js";
 import { EditorPanel } from "../editor/editor-panel.js";
 import { ErrorPanel } from "../output/error-panel.js";
+import { LazyExamples } from "../gallery/lazy-examples.js";
 import { LazyDataDrawer } from "../own-data/lazy-data-drawer.js";
 import { Header } from "./header.js";
 import { PhoneBar } from "./phone-bar.js";
@@ -20,6 +21,7 @@ export function App() {
     <${Header} />
     <${Workspace} />
     <${LazyDataDrawer} />
+    <${LazyExamples} />
   `;
 }
 

@@ -1,11 +1,13 @@
 import { html } from "../../vendor/preact.js";
 import { descriptionOf, isReplaced, titleInList } from "../example-titles.js";
 import { selectExample } from "../examples.js";
+import { openExamples } from "../gallery/opening.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { DeviceChip } from "./backend-badge.js";
 import { ExportMenu } from "./export-menu.js";
+import { Icon } from "./icons.js";
 import { LanguageSelect } from "./language-select.js";
 import { MoreMenu } from "./more-menu.js";
 import { ProjectMenu } from "../session/project-menu.js";
@@ -36,6 +38,8 @@ export function Header() {
           `)}
         </select>
       </label>
+      <button type="button" class="button quiet icon-only all-examples" data-testid="all-examples" aria-haspopup="dialog"
+        aria-label=${t().gallery.all.title} title=${t().gallery.all.title} onClick=${openExamples}><${Icon} name="examples" /></button>
       <p class="example-description" title=${description}>${description}</p>
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}

@@ -377,6 +377,23 @@ export const en = {
     title: "Begin with",
     then: "Choose one, then press Run.",
     byHand: "by hand",
+    aboutSeconds: (/** @type {number} */ seconds) => `about ${seconds} s`,
+    aboutMinutes: (/** @type {number} */ minutes) => `about ${minutes} min`,
+    all: {
+      title: "All examples",
+      search: "Search the examples",
+      close: "Close the gallery",
+      kind: "Kind of example",
+      kinds: {
+        all: "All", points: "Points and tables", images: "Images", text: "Text and sequences", graphs: "Graphs and trees",
+        games: "Games", devices: "Several devices", inside: "How frameworks work",
+      },
+      found: (/** @type {number} */ examples) => (examples === 1 ? "1 example" : `${examples} examples`),
+      none: (/** @type {string} */ search) => (search.trim() ? `No example of this kind mentions “${search.trim()}”.` : "There is no example of this kind."),
+      showAll: "Show all",
+      times: "Times are those of the program on one core of a computer without a graphics card; what the page draws "
+        + "meanwhile can add a few seconds. Large networks are faster on a graphics card.",
+    },
     cards: {
       digit: { title: "Draw a digit", about: "Draw, and a network reads it at once. Then train your own, on 60,000 digits." },
       spiral: { title: "Separate the spiral", about: "Two layers bend a line until it follows two classes of points." },

@@ -342,6 +342,22 @@ export const zhHans = {
     title: "从这里开始",
     then: "选择一个，然后按“运行”。",
     byHand: "手绘",
+    aboutSeconds: (seconds) => `约 ${seconds} 秒`,
+    aboutMinutes: (minutes) => `约 ${minutes} 分钟`,
+    all: {
+      title: "全部示例",
+      search: "搜索示例",
+      close: "关闭示例库",
+      kind: "示例类型",
+      kinds: {
+        all: "全部", points: "点与表格", images: "图像", text: "文本与序列", graphs: "图与树", games: "游戏", devices: "多台设备",
+        inside: "框架的原理",
+      },
+      found: (examples) => `${examples} 个示例`,
+      none: (search) => (search.trim() ? `此类示例中没有提到“${search.trim()}”的。` : "没有此类示例。"),
+      showAll: "显示全部",
+      times: "时间是程序在一台没有独立显卡的电脑的一个处理器核心上所用的时间，页面同时绘图可能再多几秒。大的网络在显卡上更快。",
+    },
     cards: {
       digit: { title: "手写数字", about: "写一个数字，网络马上就能认出来。然后用 60,000 个数字训练你自己的网络。" },
       spiral: { title: "分开螺旋", about: "两层网络把一条线弯起来，直到它贴着两类点的分界。" },

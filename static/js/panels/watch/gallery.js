@@ -1,6 +1,8 @@
 import { html } from "../../../vendor/preact.js";
 import { openDrawer } from "../../own-data/drawer-state.js";
 import { selectExample } from "../../examples.js";
+import { openExamples } from "../../gallery/opening.js";
+import { roughly } from "../../gallery/time.js";
 import { t } from "../../locale.js";
 import { showNetworkView } from "../../network-view.js";
 import * as store from "../../store.js";
@@ -19,37 +21,38 @@ const YOURS = [
 const WRITTEN = "first-program";
 
 /**
- * The ways to begin. Times are those of a laptop without a graphics card.
- * @type {{picture: PictureName, exampleId: string, seconds: number, inLab?: boolean, focus?: string}[]}
+ * The ways to begin.
+ * @type {{picture: PictureName, exampleId: string, inLab?: boolean, focus?: string}[]}
  *   `focus`: selects the element to begin with
  */
 const CARDS = [
-  { picture: "digit", exampleId: "mnist-mlp", seconds: 15, focus: "[data-testid=digit-canvas]" },
-  { picture: "spiral", exampleId: "spiral", seconds: 5 },
-  { picture: "text", exampleId: "character-gru", seconds: 20 },
-  { picture: "game", exampleId: "tic-tac-toe", seconds: 20 },
-  { picture: "devices", exampleId: "sync-against-async", seconds: 20, inLab: true },
-  { picture: "code", exampleId: WRITTEN, seconds: 1, focus: "[data-testid=editor] .cm-content" },
+  { picture: "digit", exampleId: "mnist-mlp", focus: "[data-testid=digit-canvas]" },
+  { picture: "spiral", exampleId: "spiral" },
+  { picture: "text", exampleId: "character-gru" },
+  { picture: "game", exampleId: "tic-tac-toe" },
+  { picture: "devices", exampleId: "sync-against-async", inLab: true },
+  { picture: "code", exampleId: WRITTEN, focus: "[data-testid=editor] .cm-content" },
 ];
 
 /** Cards that open examples, until something was trained. */
 export function Gallery() {
-  const known = new Set(store.examples.value.map(({ id }) => id));
+  const known = new Map(store.examples.value.map((example) => [example.id, example]));
   if (store.fit.value || store.runState.value !== "idle" || known.size === 0) return null;
   if (store.shared.value) return null; // whoever opens a link begins with its program
   return html`
     <section class="panel gallery" aria-labelledby="gallery-title" data-testid="gallery">
-      <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2><span class="hint">${t().gallery.then}</span></div>
+      <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2><span class="hint">${t().gallery.then}</span>
+        <button type="button" class="link gallery-all" data-testid="gallery-all" aria-haspopup="dialog" onClick=${openExamples}>${t().gallery.all.title}</button></div>
       <ul class="gallery-cards">
-        ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} />`)}
+        ${CARDS.filter(({ exampleId }) => known.has(exampleId)).map((card) => html`<${Card} key=${card.picture} card=${card} seconds=${known.get(card.exampleId)?.seconds} />`)}
         ${YOURS.map((card) => html`<${YourCard} key=${card.picture} card=${card} />`)}
       </ul>
     </section>
   `;
 }
 
-/** @param {{card: typeof CARDS[number]}} props */
-function Card({ card: { picture, exampleId, seconds, inLab, focus } }) {
+/** @param {{card: typeof CARDS[number], seconds?: number}} props */
+function Card({ card: { picture, exampleId, inLab, focus }, seconds }) {
   function open() {
     selectExample(exampleId);
     if (inLab) store.view.value = "lab";
@@ -63,7 +66,7 @@ function Card({ card: { picture, exampleId, seconds, inLab, focus } }) {
     <li>
       <button type="button" class="gallery-card" data-testid="gallery-card" data-example=${exampleId}
         aria-current=${store.exampleId.value === exampleId ? "true" : undefined} onClick=${open}>
-        <${Content} picture=${picture} effort=${t().numbers.seconds(seconds)} />
+        <${Content} picture=${picture} effort=${seconds === undefined ? "" : roughly(seconds)} />
       </button>
     </li>
   `;

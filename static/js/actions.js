@@ -5,14 +5,14 @@ import { SCRIPTS } from "../engine/connect.js";
 import { hurry } from "../engine/downloads.js";
 import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
-import { beginBranch } from "./session/branches.js";
 import { clearFindings } from "./doctor.js";
-import { isEmbedded } from "./sharing/embedded.js";
 import { client } from "./engine/engine.js";
 import { labRecorder } from "./lab-runs.js";
 import { t } from "./locale.js";
 import { refetchModule } from "./refetch.js";
+import { beginBranch } from "./session/branches.js";
 import { rememberRun } from "./session/session-parts.js";
+import { isEmbedded } from "./sharing/embedded.js";
 import * as store from "./store.js";
 
 /** @import { Answers } from "../engine/messages.js" */

@@ -1,8 +1,8 @@
 /** The names of the classes that a network tells apart. */
 
+import { t } from "./locale.js";
 import { CLASSES, loadedNames, namedSet } from "./own-data/data-names.js";
 import { entryOf } from "./own-data/data-shelf.js";
-import { t } from "./locale.js";
 import * as store from "./store.js";
 
 /** The names of the classes, if the program that ran loads one data set that has some. @returns {string[]} */

@@ -4,8 +4,8 @@ import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
 import { t } from "./locale.js";
-import { locksHere, moveLocks } from "./sharing/locks.js";
 import { rememberShown } from "./session/session-parts.js";
+import { locksHere, moveLocks } from "./sharing/locks.js";
 import * as store from "./store.js";
 
 /** @import { Example } from "./types.js" */

@@ -3,12 +3,12 @@
 import { html, render } from "../vendor/preact.js";
 import { startEngine } from "./actions.js";
 import { App } from "./components/app.js";
-import { listenForDrops } from "./own-data/dropped-files.js";
 import { loadExamples } from "./examples.js";
 import { keepFocus } from "./focus.js";
 import { isPhone } from "./layout.js";
 import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
+import { listenForDrops } from "./own-data/dropped-files.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
 import { leaveSession, openSession, saveNow } from "./session/session.js";
 import { arrivedProgram, forgetAddress, listenForLinks, showProgram } from "./sharing/sharing.js";

@@ -6,10 +6,10 @@ import { lookAt } from "./actions.js";
 import { EngineFailure } from "./engine/engine-client.js";
 import { said } from "./engine/engine-words.js";
 import { client } from "./engine/engine.js";
+import { ask } from "./engine/questions.js";
 import { dataNames } from "./export-names.js";
 import * as format from "./format.js";
 import { t } from "./locale.js";
-import { ask } from "./engine/questions.js";
 import * as store from "./store.js";
 
 /** @import { Answers, ExportFormat } from "../engine/messages.js" */

@@ -1,16 +1,16 @@
 import { html, useState } from "../../vendor/preact.js";
-import * as commands from "./block-commands.js";
 import { argumentOf } from "../blocks/calls.js";
 import { entryOf } from "../blocks/catalogue.js";
 import { canRemove, duplicateLayer } from "../blocks/structure.js";
-import { linkedBlock, lookAtBlock } from "./block-links.js";
-import { lastRun, program, shapes } from "./blocks-model.js";
-import { t } from "../locale.js";
-import { isHeld } from "../sharing/locks.js";
-import { useDrag } from "./block-drag.js";
-import { BlockField } from "./block-fields.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
+import { t } from "../locale.js";
+import { isHeld } from "../sharing/locks.js";
+import * as commands from "./block-commands.js";
+import { useDrag } from "./block-drag.js";
+import { BlockField } from "./block-fields.js";
+import { linkedBlock, lookAtBlock } from "./block-links.js";
+import { lastRun, program, shapes } from "./blocks-model.js";
 
 /** @import { Inferred } from "../blocks/shapes.js" */
 /** @import { Item, Network } from "../blocks/types.js" */

@@ -1,9 +1,9 @@
 /** What the buttons and keys of a card do to its layer. */
 
-import { change, program } from "./blocks-model.js";
 import * as structure from "../blocks/structure.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
+import { change, program } from "./blocks-model.js";
 
 /** @typedef {{network: number, index: number}} Position of a card */
 

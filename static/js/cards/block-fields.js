@@ -1,12 +1,12 @@
 import { html } from "../../vendor/preact.js";
-import { change, program } from "./blocks-model.js";
 import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
 import { enteredNumber, inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
+import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
+import { change, program } from "./blocks-model.js";
 import { useRefusal } from "./field-problem.js";
-import { Icon } from "../components/icons.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Argument, Call, Range } from "../blocks/types.js" */

@@ -2,9 +2,9 @@
 
 import { computed } from "../../vendor/preact.js";
 import { linesOf } from "../blocks/last-run.js";
-import { program } from "./blocks-model.js";
 import { layerOf } from "../inspected-layer.js";
 import { layerLine, lookAtOneOf, shownLayers } from "../layer-links.js";
+import { program } from "./blocks-model.js";
 
 /** @import { LayerLine } from "../../engine/messages.js" */
 /** @import { Program } from "../blocks/types.js" */

@@ -4,9 +4,9 @@ import { batch, computed, signal } from "../../vendor/preact.js";
 import { measure } from "../blocks/last-run.js";
 import { readProgram } from "../blocks/reader.js";
 import { inferShapes } from "../blocks/shapes.js";
-import * as shelf from "../own-data/data-shelf.js";
 import { changeText, stepHistory } from "../editor/editor-access.js";
 import { t } from "../locale.js";
+import * as shelf from "../own-data/data-shelf.js";
 import * as store from "../store.js";
 
 /** @import { Brought, Change } from "../blocks/types.js" */

@@ -1,14 +1,14 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
-import * as commands from "./block-commands.js";
-import { linkedBlock } from "./block-links.js";
-import { announcement, focusedBlock, program, shapes, undoChange } from "./blocks-model.js";
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../code-diff.js";
 import { t } from "../locale.js";
 import { refusals } from "../sharing/locks.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
+import * as commands from "./block-commands.js";
+import { linkedBlock } from "./block-links.js";
 import { AddBlock } from "./block-menu.js";
+import { announcement, focusedBlock, program, shapes, undoChange } from "./blocks-model.js";
 import { BroughtCard } from "./brought-card.js";
 import { DataCard } from "./data-card.js";
 import { TrainingCard } from "./training-card.js";

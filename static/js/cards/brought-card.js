@@ -1,15 +1,15 @@
 import { html, useEffect } from "../../vendor/preact.js";
-import { change, program } from "./blocks-model.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setArgument } from "../blocks/edits.js";
 import { quoted } from "../blocks/field-values.js";
-import { openDrawer } from "../own-data/drawer-state.js";
-import { OF_LIBRARY } from "../own-data/data-names.js";
-import * as shelf from "../own-data/data-shelf.js";
-import { isEmbedded } from "../sharing/embedded.js";
 import { shape } from "../format.js";
 import { t } from "../locale.js";
+import { OF_LIBRARY } from "../own-data/data-names.js";
+import * as shelf from "../own-data/data-shelf.js";
+import { openDrawer } from "../own-data/drawer-state.js";
+import { isEmbedded } from "../sharing/embedded.js";
 import { Row } from "./block-fields.js";
+import { change, program } from "./blocks-model.js";
 
 /** @import { Call } from "../blocks/types.js" */
 

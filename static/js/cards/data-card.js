@@ -1,16 +1,16 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { change, program } from "./blocks-model.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
+import { Icon } from "../components/icons.js";
+import { LockMark } from "../editor/lock-mark.js";
 import { percent, shape } from "../format.js";
 import { language, t } from "../locale.js";
 import { isHeld, locksHere } from "../sharing/locks.js";
 import { BlockField, Row } from "./block-fields.js";
+import { change, program } from "./blocks-model.js";
 import { YourDataButton } from "./brought-card.js";
-import { Icon } from "../components/icons.js";
-import { LockMark } from "../editor/lock-mark.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Call } from "../blocks/types.js" */

@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
-import { change, program, shapes } from "./blocks-model.js";
 import { argumentOf } from "../blocks/calls.js";
 import { fittingMetrics, metricOf, metricsOf, setMetric } from "../blocks/metrics.js";
 import { t } from "../locale.js";
 import { Row } from "./block-fields.js";
+import { change, program, shapes } from "./blocks-model.js";
 
 /** @import { Call } from "../blocks/types.js" */
 

@@ -1,16 +1,16 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { setLearningRate } from "../actions.js";
-import { change, program } from "./blocks-model.js";
 import { argumentOf, defaultOf, valueOf } from "../blocks/calls.js";
 import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
 import { RATE_SLIDER, enteredNumber, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
+import { Icon } from "../components/icons.js";
+import { LockMark } from "../editor/lock-mark.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
+import { change, program } from "./blocks-model.js";
 import { useRefusal } from "./field-problem.js";
-import { Icon } from "../components/icons.js";
-import { LockMark } from "../editor/lock-mark.js";
 import { Metrics } from "./metrics-field.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */

@@ -1,5 +1,5 @@
-import { uPlot } from "../../vendor/uplot.js";
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { uPlot } from "../../vendor/uplot.js";
 import { language, t } from "../locale.js";
 import { onResize, onVisible } from "../observe.js";
 import { cssColour, theme } from "../theme.js";

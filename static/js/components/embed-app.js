@@ -1,10 +1,10 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
+import { EditorPanel } from "../editor/editor-panel.js";
 import { t } from "../locale.js";
 import { locksHere } from "../sharing/locks.js";
 import { makeLink } from "../sharing/sharing.js";
 import * as store from "../store.js";
 import { Workspace } from "./app.js";
-import { EditorPanel } from "../editor/editor-panel.js";
 
 /**
  * The page in a frame of another site.

@@ -1,10 +1,10 @@
 import { html } from "../../vendor/preact.js";
 import { download } from "../download.js";
 import { saveCode } from "../examples.js";
-import { loadProjects } from "../session/lazy-projects.js";
 import { t } from "../locale.js";
 import { exportModel } from "../model-files.js";
 import { saveReport } from "../save-report.js";
+import { loadProjects } from "../session/lazy-projects.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { Menu } from "./menu.js";

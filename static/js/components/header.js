@@ -4,14 +4,14 @@ import { selectExample } from "../examples.js";
 import { openExamples } from "../gallery/opening.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
+import { ProjectMenu } from "../session/project-menu.js";
+import { ShareMenu } from "../sharing/share-menu.js";
 import * as store from "../store.js";
 import { DeviceChip } from "./backend-badge.js";
 import { ExportMenu } from "./export-menu.js";
 import { Icon } from "./icons.js";
 import { LanguageSelect } from "./language-select.js";
 import { MoreMenu } from "./more-menu.js";
-import { ProjectMenu } from "../session/project-menu.js";
-import { ShareMenu } from "../sharing/share-menu.js";
 import { ThemeButton } from "./theme-button.js";
 
 /** Name, project, example, sharing, files, device, language and theme. On a phone, all but the first four and the device are in a menu. */

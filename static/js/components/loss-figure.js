@@ -1,5 +1,5 @@
-import { uPlot } from "../../vendor/uplot.js";
 import { html, useMemo, useState } from "../../vendor/preact.js";
+import { uPlot } from "../../vendor/uplot.js";
 import * as format from "../format.js";
 import { t } from "../locale.js";
 import { Chart } from "./chart.js";

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { hidden } from "../sharing/hidden.js";
 import { t } from "../locale.js";
 import { panels } from "../panels.js";
+import { hidden } from "../sharing/hidden.js";
 import * as store from "../store.js";
 import { Icon } from "./icons.js";
 import { MainButton } from "./transport.js";

@@ -2,16 +2,16 @@ import { html } from "../../vendor/preact.js";
 import * as actions from "../actions.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
+import { DataNote } from "../own-data/data-note.js";
+import { ProjectNote } from "../session/project-note.js";
+import { StorageNote } from "../session/storage-note.js";
+import { SharedNote } from "../sharing/shared-note.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
-import { DataNote } from "../own-data/data-note.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
-import { ProjectNote } from "../session/project-note.js";
-import { SharedNote } from "../sharing/shared-note.js";
 import { StatusLine } from "./status-line.js";
-import { StorageNote } from "../session/storage-note.js";
 
 /** @typedef {import("../shortcuts.js").Command} Command */
 

@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
-import { hidden } from "../sharing/hidden.js";
 import { isPhone, isWide } from "../layout.js";
 import { t } from "../locale.js";
 import { panels } from "../panels.js";
+import { hidden } from "../sharing/hidden.js";
 import * as store from "../store.js";
 
 /** The panels that have tabs now. */

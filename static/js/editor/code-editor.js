@@ -1,14 +1,14 @@
 import { EditorState, EditorView } from "../../vendor/codemirror.js";
 import { batch, effect, html, useEffect, useRef } from "../../vendor/preact.js";
-import { holdEditor } from "./editor-access.js";
-import { lineLocks, replacement, showLocks, takeLocks } from "./editor-locks.js";
-import { setErrorLine, setLinkedLine } from "./editor-marks.js";
-import { extensions } from "./editor-setup.js";
 import { edit } from "../examples.js";
 import { loadLibrary, loadLibrarySoon } from "../language/library.js";
 import { layerLine, lookAtLine } from "../layer-links.js";
 import { locksHere } from "../sharing/locks.js";
 import * as store from "../store.js";
+import { holdEditor } from "./editor-access.js";
+import { lineLocks, replacement, showLocks, takeLocks } from "./editor-locks.js";
+import { setErrorLine, setLinkedLine } from "./editor-marks.js";
+import { extensions } from "./editor-setup.js";
 
 /** The code editor, with marks for the error, and for the layer or the node of the graph that is looked at. */
 export function CodeEditor() {

@@ -2,12 +2,12 @@
 
 import { ChangeSet, forEachDiagnostic, keymap, lintKeymap, linter, nextDiagnostic, pythonLanguage } from "../../vendor/codemirror.js";
 import { signal } from "../../vendor/preact.js";
-import { inEditor } from "./editor-access.js";
-import { programOf } from "./editor-completion.js";
-import { changesLanguage } from "./editor-language.js";
 import { findProblems, translate } from "../language/bridging.js";
 import { arrived, library } from "../language/library.js";
 import { language, t } from "../locale.js";
+import { inEditor } from "./editor-access.js";
+import { programOf } from "./editor-completion.js";
+import { changesLanguage } from "./editor-language.js";
 
 /**
  * @import { Diagnostic, EditorState, EditorView } from "../../vendor/codemirror.js"

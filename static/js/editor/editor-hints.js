@@ -1,10 +1,10 @@
 /** Signatures in the editor: of the call being written, and of the name under the pointer or the cursor. */
 
 import { EditorView, Prec, StateEffect, StateField, hoverTooltip, keymap, showTooltip } from "../../vendor/codemirror.js";
-import { programOf } from "./editor-completion.js";
 import { callAt, nameAt } from "../language/asking.js";
 import { element, explanation, parameterElement, plain, signatureElement } from "../language/explanation.js";
 import { t } from "../locale.js";
+import { programOf } from "./editor-completion.js";
 
 /**
  * @import { EditorState, Tooltip } from "../../vendor/codemirror.js"

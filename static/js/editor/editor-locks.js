@@ -7,10 +7,10 @@
 import {
   ChangeSet, Decoration, EditorState, EditorView, GutterMarker, StateEffect, StateField, gutter, showTooltip,
 } from "../../vendor/codemirror.js";
-import { changesAround } from "./line-locks.js";
 import { t } from "../locale.js";
 import { locksHere, refuse, setLocks, unlockCopy } from "../sharing/locks.js";
 import { note } from "../store.js";
+import { changesAround } from "./line-locks.js";
 
 /**
  * @import { ChangeDesc, Text, Transaction } from "../../vendor/codemirror.js"

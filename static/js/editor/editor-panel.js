@@ -1,17 +1,17 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
-import { openDrawer } from "../own-data/drawer-state.js";
-import { isEmbedded } from "../sharing/embedded.js";
-import { refreshEditor } from "./editor-access.js";
+import { Icon } from "../components/icons.js";
+import { lazy } from "../components/lazy.js";
 import { restoreExample, saveCode } from "../examples.js";
-import { hidden } from "../sharing/hidden.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
 import { networkView, showNetworkView } from "../network-view.js";
 import { onResize } from "../observe.js";
+import { openDrawer } from "../own-data/drawer-state.js";
+import { isEmbedded } from "../sharing/embedded.js";
+import { hidden } from "../sharing/hidden.js";
 import * as store from "../store.js";
 import { CodeEditor } from "./code-editor.js";
-import { Icon } from "../components/icons.js";
-import { lazy } from "../components/lazy.js";
+import { refreshEditor } from "./editor-access.js";
 import { SymbolRow } from "./symbol-row.js";
 
 /** From this width, in CSS pixels, blocks and code stand side by side. */

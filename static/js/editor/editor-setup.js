@@ -5,13 +5,13 @@ import {
   highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, history, historyKeymap, indentOnInput, indentUnit, indentWithTab,
   keymap, lineNumbers, python, searchKeymap, syntaxHighlighting, tags,
 } from "../../vendor/codemirror.js";
+import { t } from "../locale.js";
 import { bridge } from "./editor-bridge.js";
 import { completions } from "./editor-completion.js";
 import { explanations } from "./editor-hints.js";
 import { inLanguage } from "./editor-language.js";
 import { leaving } from "./editor-leaving.js";
 import { marks } from "./editor-marks.js";
-import { t } from "../locale.js";
 
 /** Colours are custom properties of the page, so that one definition serves both themes. */
 export const colours = HighlightStyle.define([

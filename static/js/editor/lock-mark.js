@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import { refuse } from "../sharing/locks.js";
-import { Icon } from "../components/icons.js";
 
 /** Marks a card whose lines are locked, and offers to unlock a copy. */
 export function LockMark() {

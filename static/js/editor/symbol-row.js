@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { insertText } from "./editor-access.js";
 import { t } from "../locale.js";
+import { insertText } from "./editor-access.js";
 
 const INDENTATION = "    ";
 /** What a phone's keyboard hides on its second and third page. */

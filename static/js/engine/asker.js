@@ -1,8 +1,8 @@
 /** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
 
 import { BEAT_MS, beat } from "../beat.js";
-import { EngineFailure } from "./engine-client.js";
 import * as store from "../store.js";
+import { EngineFailure } from "./engine-client.js";
 
 /** The shortest time from one question to the next, for what moves before the eye or follows a hand. */
 export const QUICK_MS = BEAT_MS - 10;

@@ -1,16 +1,16 @@
 /** The effect of each event of the engine on the store. */
 
 import { batch } from "../../vendor/preact.js";
+import { report } from "../doctor.js";
+import { labRecorder } from "../lab-runs.js";
+import { t } from "../locale.js";
+import { describe } from "../output/figure-text.js";
 import { branchBegan } from "../session/branches.js";
 import { upTo, withCheckpoint } from "../session/checkpoint-ring.js";
-import { report } from "../doctor.js";
-import { EventQueue } from "./event-queue.js";
-import { describe } from "../output/figure-text.js";
-import { reasonInWords } from "./gpu-problem.js";
-import { labRecorder } from "../lab-runs.js";
 import { isLandmark } from "../sharing/landmarks.js";
-import { t } from "../locale.js";
 import * as store from "../store.js";
+import { EventQueue } from "./event-queue.js";
+import { reasonInWords } from "./gpu-problem.js";
 
 /**
  * @typedef {import("./engine-client.js").EngineEvent} EngineEvent

@@ -1,7 +1,7 @@
 /** The questions that views of the page ask about the model. None changes it. */
 
-import { client } from "./engine.js";
 import * as store from "../store.js";
+import { client } from "./engine.js";
 
 /**
  * @import {

@@ -1,7 +1,7 @@
 /** The names that can follow at a place of a program. */
 
-import { enclosing, readArguments } from "./tree.js";
 import { signature } from "./signatures.js";
+import { enclosing, readArguments } from "./tree.js";
 
 /**
  * @import { SyntaxNode } from "./tree.js"

@@ -1,7 +1,7 @@
 /** The signature and the text of a name, as elements. */
 
-import { parameterText } from "./signatures.js";
 import { fullName } from "./names.js";
+import { parameterText } from "./signatures.js";
 
 /** @import { Names, Parameter } from "./names.js" */
 

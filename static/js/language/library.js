@@ -1,7 +1,7 @@
 /** Loads what the editor knows about playgrad, once, after the page has opened. */
 
-import { load } from "../../engine/downloads.js";
 import { signal } from "../../vendor/preact.js";
+import { load } from "../../engine/downloads.js";
 import { Names } from "./names.js";
 import { Translator } from "./translator.js";
 

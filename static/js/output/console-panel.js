@@ -1,9 +1,9 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
-import { Icon } from "../components/icons.js";
-import { LazyPrompt } from "./lazy-prompt.js";
 import { LazyFigure, component } from "./lazy-figure.js";
+import { LazyPrompt } from "./lazy-prompt.js";
 
 /**
  * The output of the code: a drawer that unfolds when something is printed. Follows new output unless

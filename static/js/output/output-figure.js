@@ -1,11 +1,11 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
-import { describe, numbers, short } from "./figure-text.js";
+import { SavePicture } from "../components/save-picture-button.js";
 import { t } from "../locale.js";
 import { columnsFor, gridPixels } from "../picture-pixels.js";
 import { parseColour } from "../plane-colours.js";
 import { geometry } from "../plot-geometry.js";
 import { cssColour, theme } from "../theme.js";
-import { SavePicture } from "../components/save-picture-button.js";
+import { describe, numbers, short } from "./figure-text.js";
 
 /** @import { Figure } from "../../engine/messages.js" */
 /** @typedef {Extract<Figure, {shows: "plot"}>} Plot */

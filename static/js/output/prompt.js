@@ -1,11 +1,11 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { executePrompt, interruptPrompt } from "../actions.js";
+import { Icon } from "../components/icons.js";
 import { loadLibrary } from "../language/library.js";
 import { t } from "../locale.js";
+import * as store from "../store.js";
 import { createPrompt, setCode } from "./prompt-editor.js";
 import { PromptHistory } from "./prompt-history.js";
-import * as store from "../store.js";
-import { Icon } from "../components/icons.js";
 
 /** @typedef {import("../../vendor/codemirror.js").EditorView} EditorView */
 

@@ -1,10 +1,10 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
-import { drawSquare, pixelsOf, squareContext } from "./image-files.js";
-import { imagesSet } from "./images-set.js";
 import { FormatFields, Thumbnails } from "./data-images-form.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";
+import { drawSquare, pixelsOf, squareContext } from "./image-files.js";
+import { imagesSet } from "./images-set.js";
 
 /** @import { Format } from "./image-files.js" */
 

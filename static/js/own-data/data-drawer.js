@@ -1,18 +1,18 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { closeDrawer, opening } from "./drawer-state.js";
-import { list } from "./data-shelf.js";
+import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
-import { takeIn } from "./intake.js";
-import { DataProblem } from "./problem.js";
 import { ArraysForm } from "./data-arrays-form.js";
 import { CameraForm } from "./data-camera-form.js";
 import { ImagesForm } from "./data-images-form.js";
 import { DataList } from "./data-list.js";
 import { ModelForm } from "./data-model-form.js";
 import { PointsForm } from "./data-points-form.js";
+import { list } from "./data-shelf.js";
 import { DataSources } from "./data-sources.js";
 import { TableForm } from "./data-table-form.js";
-import { Icon } from "../components/icons.js";
+import { closeDrawer, opening } from "./drawer-state.js";
+import { takeIn } from "./intake.js";
+import { DataProblem } from "./problem.js";
 
 /**
  * @import { Item } from "./drawer-state.js"

@@ -1,10 +1,10 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
+import { attempt } from "./data-table-form.js";
+import { SplitFields, UseData } from "./data-use.js";
 import { decodeImages } from "./image-files.js";
 import { imagesSet } from "./images-set.js";
 import { DataProblem } from "./problem.js";
-import { attempt } from "./data-table-form.js";
-import { SplitFields, UseData } from "./data-use.js";
 
 /**
  * @import { Decoded, Format, ImageFile } from "./image-files.js"

@@ -1,13 +1,13 @@
 import { html, useState } from "../../vendor/preact.js";
-import { closeDrawer } from "./drawer-state.js";
-import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
-import * as shelf from "./data-shelf.js";
+import { Icon } from "../components/icons.js";
 import { offer } from "../download.js";
 import { bytes, shape } from "../format.js";
 import { t } from "../locale.js";
+import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
+import * as shelf from "./data-shelf.js";
+import { closeDrawer } from "./drawer-state.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 import { beginProgram, loadInProgram } from "./use.js";
-import { Icon } from "../components/icons.js";
 
 /** @import { Entry } from "./data-shelf.js" */
 

@@ -1,13 +1,13 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { closeDrawer } from "./drawer-state.js";
-import { endingOf, missingModels, problemOfModelName, suggestedModelName, usedModels } from "./data-names.js";
-import * as shelf from "./data-shelf.js";
 import { bytes as size } from "../format.js";
 import { t } from "../locale.js";
 import { modelFile } from "../model-files.js";
-import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 import * as store from "../store.js";
 import { describeModel, inMemory } from "./data-list.js";
+import { endingOf, missingModels, problemOfModelName, suggestedModelName, usedModels } from "./data-names.js";
+import * as shelf from "./data-shelf.js";
+import { closeDrawer } from "./drawer-state.js";
+import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */
 

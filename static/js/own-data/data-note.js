@@ -1,9 +1,9 @@
 import { html, useEffect } from "../../vendor/preact.js";
-import { openDrawer } from "./drawer-state.js";
-import { missingModels, missingNames, usedModels, usedNames } from "./data-names.js";
-import { list } from "./data-shelf.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { missingModels, missingNames, usedModels, usedNames } from "./data-names.js";
+import { list } from "./data-shelf.js";
+import { openDrawer } from "./drawer-state.js";
 
 /** Says which data or model of the program this browser does not have, and offers to add it. */
 export function DataNote() {

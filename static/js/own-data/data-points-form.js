@@ -1,8 +1,8 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
-import { pointsSet } from "./points-set.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";
+import { pointsSet } from "./points-set.js";
 
 /** @import { Point } from "./points-set.js" */
 

@@ -1,7 +1,7 @@
 import { html, useRef } from "../../vendor/preact.js";
-import { itemsOf } from "./dropped-files.js";
-import { t } from "../locale.js";
 import { Icon } from "../components/icons.js";
+import { t } from "../locale.js";
+import { itemsOf } from "./dropped-files.js";
 
 /** @import { Item } from "./drawer-state.js" */
 

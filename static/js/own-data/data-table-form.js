@@ -1,10 +1,10 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
+import { t } from "../locale.js";
 import { TYPES, labelType, withType } from "./columns.js";
 import { DELIMITERS, readTable } from "./csv.js";
+import { SplitFields, UseData } from "./data-use.js";
 import { DataProblem } from "./problem.js";
 import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "./table-set.js";
-import { t } from "../locale.js";
-import { SplitFields, UseData } from "./data-use.js";
 
 /**
  * @import { Column, ColumnType } from "./columns.js"

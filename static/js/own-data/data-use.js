@@ -1,15 +1,15 @@
 import { html, useState } from "../../vendor/preact.js";
-import { closeDrawer } from "./drawer-state.js";
-import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
-import * as shelf from "./data-shelf.js";
+import { Icon } from "../components/icons.js";
 import { offer } from "../download.js";
 import { bytes, count, shape } from "../format.js";
 import { t } from "../locale.js";
-import { aboutOf, classCounts, encodeSet } from "./data-set.js";
-import { beginProgram, loadInProgram } from "./use.js";
 import * as store from "../store.js";
 import { inMemory } from "./data-list.js";
-import { Icon } from "../components/icons.js";
+import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
+import { aboutOf, classCounts, encodeSet } from "./data-set.js";
+import * as shelf from "./data-shelf.js";
+import { closeDrawer } from "./drawer-state.js";
+import { beginProgram, loadInProgram } from "./use.js";
 
 /** @import { DataSet } from "./data-set.js" */
 

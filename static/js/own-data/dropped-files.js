@@ -1,9 +1,9 @@
 /** Files that are dropped on the page, with the files in dropped folders. */
 
-import { closeDrawer, openDrawer } from "./drawer-state.js";
-import { isProject, openProject } from "../session/lazy-projects.js";
 import { t } from "../locale.js";
+import { isProject, openProject } from "../session/lazy-projects.js";
 import * as store from "../store.js";
+import { closeDrawer, openDrawer } from "./drawer-state.js";
 
 /** @import { Item } from "./drawer-state.js" */
 

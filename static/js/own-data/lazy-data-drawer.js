@@ -1,7 +1,7 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
-import { closeDrawer, opening } from "./drawer-state.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { closeDrawer, opening } from "./drawer-state.js";
 
 /** The drawer, once it has been loaded. @type {import("../../vendor/preact.js").Signal<(() => any) | null>} */
 const drawer = signal(null);

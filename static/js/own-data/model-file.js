@@ -1,7 +1,7 @@
 /** Files of models that a visitor brings: which they are, as far as their first bytes tell. Python reads the rest. */
 
-import { endingOf } from "./data-names.js";
 import { t } from "../locale.js";
+import { endingOf } from "./data-names.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
 
 /** The text in a safetensors file of the library that describes its layers. */

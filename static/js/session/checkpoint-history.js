@@ -4,8 +4,8 @@
  */
 
 import { Curves } from "../curves.js";
-import { isLandmark } from "../sharing/landmarks.js";
 import { headerOf } from "../safetensors.js";
+import { isLandmark } from "../sharing/landmarks.js";
 import { SHAPES } from "./session-shapes.js";
 
 /**

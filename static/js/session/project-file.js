@@ -10,10 +10,10 @@
 import * as is from "../../engine/forms.js";
 import { bytes as inUnits } from "../format.js";
 import { t } from "../locale.js";
+import { ZipError, ZipReader, zipped } from "../zip.js";
 import { isDataSet } from "./project-data.js";
 import { fromText, toText } from "./project-json.js";
 import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
-import { ZipError, ZipReader, zipped } from "../zip.js";
 
 /**
  * @import { DataFile } from "./project-data.js"

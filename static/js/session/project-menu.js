@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
-import { loadProjects } from "./lazy-projects.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
 import { lazy } from "../components/lazy.js";
 import { Menu } from "../components/menu.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { loadProjects } from "./lazy-projects.js";
 
 const Content = lazy(async () => {
   const [{ ProjectPanel }] = await Promise.all([import("./project-panel.js"), loadProjects()]);

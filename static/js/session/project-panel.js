@@ -1,11 +1,11 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import * as format from "../format.js";
 import { t } from "../locale.js";
+import * as store from "../store.js";
 import { ENDING, LONGEST_NAME } from "./project-file.js";
 import * as work from "./projects.js";
 import { isGuarded } from "./session.js";
-import * as store from "../store.js";
-import { Icon } from "../components/icons.js";
 
 /** @import { Listed } from "./projects.js" */
 

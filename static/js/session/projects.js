@@ -4,18 +4,18 @@
  */
 
 import { signal } from "../../vendor/preact.js";
-import { historyOf } from "./checkpoint-history.js";
 import { offer } from "../download.js";
 import { t } from "../locale.js";
+import * as store from "../store.js";
+import { historyOf } from "./checkpoint-history.js";
 import { dataOf, keepData } from "./project-data.js";
 import { ENDING, LONGEST_NAME, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
 import { StorageFailure } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
-import { NAMES, PARTS } from "./session-parts.js";
 import { titleOf } from "./session-notes.js";
-import { goTo, presentSummary, saveAgain, saveNow, sessionId } from "./session.js";
+import { NAMES, PARTS } from "./session-parts.js";
 import { newId, openSessions } from "./session-tab.js";
-import * as store from "../store.js";
+import { goTo, presentSummary, saveAgain, saveNow, sessionId } from "./session.js";
 
 /**
  * @import { Project } from "./project-file.js"

@@ -1,10 +1,10 @@
 /** Records each run that has trained, when it ends. */
 
 import { effect, untracked } from "../../vendor/preact.js";
-import { isOfFormerRun, watchBranches } from "./branches.js";
 import { titleIn } from "../program-title.js";
 import { thinned, unusedColour, withRun } from "../runs.js";
 import * as store from "../store.js";
+import { isOfFormerRun, watchBranches } from "./branches.js";
 
 /** Record runs, for the lifetime of the page. */
 export function recordRuns() {

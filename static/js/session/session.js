@@ -5,6 +5,8 @@
 
 import { batch, computed, effect, signal } from "../../vendor/preact.js";
 import { t } from "../locale.js";
+import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../storage.js";
+import * as store from "../store.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
@@ -12,8 +14,6 @@ import { NAMES, PARTS, VERSION } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
 import { SHAPES } from "./session-shapes.js";
 import { claimSession, newId, switchTo } from "./session-tab.js";
-import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../storage.js";
-import * as store from "../store.js";
 
 /**
  * @import { Item } from "./session-saver.js"

@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { saveCode } from "../examples.js";
 import { t } from "../locale.js";
-import { saveAgain } from "./session.js";
 import * as store from "../store.js";
-import { Icon } from "../components/icons.js";
+import { saveAgain } from "./session.js";
 
 /** Says what the browser could not save, and offers what helps. */
 export function StorageNote() {

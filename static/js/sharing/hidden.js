@@ -1,10 +1,10 @@
 /** Parts of the page that the sender of a link has hidden, so that a class sees only what a lesson needs. */
 
 import { computed } from "../../vendor/preact.js";
-import { isEmbedded } from "./embedded.js";
 import { t } from "../locale.js";
 import { panels } from "../panels.js";
 import * as store from "../store.js";
+import { isEmbedded } from "./embedded.js";
 
 /** Parts that are no panels. */
 const OTHERS = /** @type {const} */ (["gallery", "blocks", "output"]);

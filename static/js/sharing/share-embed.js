@@ -1,7 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
-import { makeLink } from "./sharing.js";
 import * as store from "../store.js";
+import { makeLink } from "./sharing.js";
 
 /** @param {string} text */
 const attribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

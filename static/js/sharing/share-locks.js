@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { selectedLines } from "../editor/editor-access.js";
 import { t } from "../locale.js";
 import { lockLines, locksHere, unlockCopy, unlockLines } from "./locks.js";
-import { Icon } from "../components/icons.js";
 
 /** Locks the lines that are selected in the editor, and lists what is locked. */
 export function LockedLines() {

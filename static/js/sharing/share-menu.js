@@ -1,11 +1,11 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { hidden, hideable } from "./hidden.js";
-import { t } from "../locale.js";
-import { hasLosses, makeLink } from "./sharing.js";
-import * as store from "../store.js";
 import { Menu } from "../components/menu.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { hidden, hideable } from "./hidden.js";
 import { CopySnippet } from "./share-embed.js";
 import { LockedLines } from "./share-locks.js";
+import { hasLosses, makeLink } from "./sharing.js";
 
 /** Offers a link to the program on the page. */
 export function ShareMenu() {

@@ -1,11 +1,11 @@
 import { html } from "../../vendor/preact.js";
-import { loss } from "../format.js";
-import { hiddenTitles, showAll } from "./hidden.js";
-import { t } from "../locale.js";
-import { forgetLink, verdict } from "./sharing.js";
-import * as store from "../store.js";
 import { Icon } from "../components/icons.js";
 import { UnlockCopy, lockedInWords } from "../editor/unlock-copy.js";
+import { loss } from "../format.js";
+import { t } from "../locale.js";
+import * as store from "../store.js";
+import { hiddenTitles, showAll } from "./hidden.js";
+import { forgetLink, verdict } from "./sharing.js";
 
 /** Says that the program came with a link, and whether its run gives the same losses. */
 export function SharedNote() {

@@ -1,15 +1,15 @@
 /** Links with programs: made of what is on the page, and opened in a session of their own. */
 
 import { batch, computed } from "../../vendor/preact.js";
-import { isEmbedded } from "./embedded.js";
 import { edit, openExample } from "../examples.js";
-import { LinkError, decode, encode, isLink } from "./link.js";
-import { compare } from "./landmarks.js";
 import { t } from "../locale.js";
-import { locksHere, setLocks } from "./locks.js";
 import { panels } from "../panels.js";
 import { leaveSession } from "../session/session.js";
 import * as store from "../store.js";
+import { isEmbedded } from "./embedded.js";
+import { compare } from "./landmarks.js";
+import { LinkError, decode, encode, isLink } from "./link.js";
+import { locksHere, setLocks } from "./locks.js";
 
 /** @import { Expected, Shared } from "./link.js" */
 

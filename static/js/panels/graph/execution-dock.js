@@ -1,9 +1,9 @@
 import { html, useEffect } from "../../../vendor/preact.js";
-import { apart, graphChanged, measure, measured, measuring, problem } from "./execution.js";
-import { t } from "../../locale.js";
-import { asking, look, problem as lookProblem, shown, takeSteps } from "./step-operations.js";
-import * as store from "../../store.js";
 import { lazy } from "../../components/lazy.js";
+import { t } from "../../locale.js";
+import * as store from "../../store.js";
+import { apart, graphChanged, measure, measured, measuring, problem } from "./execution.js";
+import { asking, look, problem as lookProblem, shown, takeSteps } from "./step-operations.js";
 
 const Timeline = lazy(async () => (await import("./execution-timeline.js")).ExecutionTimeline,
   () => ({ name: t().execution.title, waiting: t().execution.measuring }));

@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
-import { nodeOf, slowest } from "./execution.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
+import { nodeOf, slowest } from "./execution.js";
 
 /** @import { Execution, ExecutionEvent } from "../../../engine/messages.js" */
 

@@ -1,12 +1,12 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
+import { Tracks } from "../../components/tracks.js";
 import { offer } from "../../download.js";
-import { MOST_ZOOM, eventOf, measured, nodeOf, scrollAfterZoom } from "./execution.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
 import { ExecutionTable } from "./execution-table.js";
-import { Icon } from "../../components/icons.js";
-import { Tracks } from "../../components/tracks.js";
+import { MOST_ZOOM, eventOf, measured, nodeOf, scrollAfterZoom } from "./execution.js";
 
 /** @import { Execution, ExecutionEvent } from "../../../engine/messages.js" */
 

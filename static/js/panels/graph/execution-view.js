@@ -1,10 +1,10 @@
 import { html } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
-import { at, go, lastOfDevices, leave, look, queueAfter, shown, waitingCounts } from "./step-operations.js";
 import { CompilerPasses } from "./compiler-passes.js";
-import { Icon } from "../../components/icons.js";
 import { OperationLink } from "./operation-link.js";
+import { at, go, lastOfDevices, leave, look, queueAfter, shown, waitingCounts } from "./step-operations.js";
 
 /** @import { Operation, TensorSight } from "../../../engine/messages.js" */
 

@@ -1,8 +1,8 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { GraphCluster, GraphItem } from "./graph-items.js";
 import { colourClass, outlines } from "./graph-outline.js";
 import { MOST_DRAWN, arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "./graph-sight.js";
 import { lightOf } from "./step-operations.js";
-import { GraphCluster, GraphItem } from "./graph-items.js";
 
 /**
  * @typedef {import("./graph-model.js").Item} Item

@@ -1,9 +1,9 @@
 /** How warm the operations of the graph are: by the time that they take, or the size of their values. */
 
 import { signal } from "../../../vendor/preact.js";
-import { reasonOf } from "./node-words.js";
 import { findNodes, measureStep } from "../../engine/questions.js";
 import * as store from "../../store.js";
+import { reasonOf } from "./node-words.js";
 
 /** @import { ExecutionEvent } from "../../../engine/messages.js" */
 /** @typedef {"time" | "magnitude"} Measure */

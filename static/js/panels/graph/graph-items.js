@@ -1,7 +1,7 @@
 import { html, useMemo } from "../../../vendor/preact.js";
+import { t } from "../../locale.js";
 import { leadingClass } from "./graph-heat.js";
 import { census } from "./graph-model.js";
-import { t } from "../../locale.js";
 
 /**
  * @typedef {import("./graph-model.js").Item} Item

@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
 import { percent, tick } from "../../format.js";
-import { LEAST, UNKNOWN } from "./graph-heat.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
+import { LEAST, UNKNOWN } from "./graph-heat.js";
 
 /** @typedef {import("../../../engine/messages.js").GraphNode} GraphNode */
 

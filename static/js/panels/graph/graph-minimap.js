@@ -1,6 +1,6 @@
 import { html, useMemo, useRef } from "../../../vendor/preact.js";
-import { CORNERS, colourClass, freeCorner, isAllSeen, mapSize, outlines } from "./graph-outline.js";
 import { t } from "../../locale.js";
+import { CORNERS, colourClass, freeCorner, isAllSeen, mapSize, outlines } from "./graph-outline.js";
 import { MAP_MARGIN, within } from "./viewport.js";
 
 /** The part of what is in sight that an arrow key moves by. */

@@ -1,7 +1,7 @@
 /** The boxes and arrows to draw for a graph, with some of its name scopes collapsed. */
 
-import { partsOf } from "./graph-parts.js";
 import { t } from "../../locale.js";
+import { partsOf } from "./graph-parts.js";
 
 /** @import { Graph, GraphNode } from "../../../engine/messages.js" */
 

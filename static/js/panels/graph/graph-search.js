@@ -1,9 +1,9 @@
 import { html, useEffect } from "../../../vendor/preact.js";
 import { tick } from "../../format.js";
-import { answer, ask, isAsking, isQuery, matches, nextMatch, revealed, searched } from "./graph-find.js";
 import { t } from "../../locale.js";
-import { reasonOf } from "./node-words.js";
 import * as store from "../../store.js";
+import { answer, ask, isAsking, isQuery, matches, nextMatch, revealed, searched } from "./graph-find.js";
+import { reasonOf } from "./node-words.js";
 
 /**
  * Finds operations by name, or by their values.

@@ -1,9 +1,9 @@
 import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
-import { scopeId } from "./graph-model.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
-import { Viewport } from "./viewport.js";
 import { ArrowHeads, GraphDrawing, isFound, lightFor } from "./graph-drawing.js";
+import { scopeId } from "./graph-model.js";
+import { Viewport } from "./viewport.js";
 
 /**
  * @typedef {import("./graph-model.js").Picture} Picture

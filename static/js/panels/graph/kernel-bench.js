@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
-import { createKernelEditor, markLine, setText } from "./kernel-editor.js";
-import { t } from "../../locale.js";
 import { kernelBench } from "../../engine/questions.js";
+import { t } from "../../locale.js";
+import { createKernelEditor, markLine, setText } from "./kernel-editor.js";
 import { KernelTable } from "./kernel-table.js";
 import { useAnswer } from "./node-answer.js";
 

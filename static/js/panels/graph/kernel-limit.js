@@ -1,8 +1,8 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import { reasonOf } from "./node-words.js";
 import { kernelBench } from "../../engine/questions.js";
+import { t } from "../../locale.js";
 import { KernelTable } from "./kernel-table.js";
+import { reasonOf } from "./node-words.js";
 
 /** @import { KernelTimes } from "../../../engine/messages.js" */
 

@@ -1,9 +1,9 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { lazy } from "../../components/lazy.js";
 import { nodeKernel } from "../../engine/questions.js";
+import { t } from "../../locale.js";
 import * as store from "../../store.js";
 import { KernelLimit } from "./kernel-limit.js";
-import { lazy } from "../../components/lazy.js";
 import { useAnswer } from "./node-answer.js";
 
 const Bench = lazy(async () => (await import("./kernel-bench.js")).KernelBench, () => ({

@@ -1,12 +1,12 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
+import { SampleNumber } from "../../components/sample-number.js";
 import { shape, tick } from "../../format.js";
 import { t } from "../../locale.js";
-import { NodeAsker } from "./node-asker.js";
-import { reasonOf } from "./node-words.js";
 import { onVisible } from "../../observe.js";
 import * as store from "../../store.js";
 import { useProgress } from "../../use-training.js";
-import { SampleNumber } from "../../components/sample-number.js";
+import { NodeAsker } from "./node-asker.js";
+import { reasonOf } from "./node-words.js";
 import { ValueGrid } from "./value-grid.js";
 import { ValueHistogram } from "./value-histogram.js";
 import { ValuePictures } from "./value-pictures.js";

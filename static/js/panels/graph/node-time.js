@@ -1,7 +1,7 @@
 import { html, useState } from "../../../vendor/preact.js";
+import { nodeTime } from "../../engine/questions.js";
 import { kernelTime, tick } from "../../format.js";
 import { t } from "../../locale.js";
-import { nodeTime } from "../../engine/questions.js";
 import * as store from "../../store.js";
 import { useAnswer } from "./node-answer.js";
 

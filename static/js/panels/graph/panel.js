@@ -1,22 +1,22 @@
 import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSignal, useState } from "../../../vendor/preact.js";
 import { alone } from "../../alone.js";
+import { Icon } from "../../components/icons.js";
+import { SavePicture } from "../../components/save-picture-button.js";
+import { language, t } from "../../locale.js";
+import { register } from "../../panels.js";
+import * as store from "../../store.js";
+import { ExecutionDock } from "./execution-dock.js";
 import { matches } from "./graph-find.js";
 import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from "./graph-heat.js";
 import { layouts } from "./graph-layout.js";
-import { mainScopes, picture, scopesOf } from "./graph-model.js";
-import { language, t } from "../../locale.js";
-import { register } from "../../panels.js";
-import { lit } from "./step-operations.js";
-import * as store from "../../store.js";
-import { ExecutionDock } from "./execution-dock.js";
 import { Legend, deviceClass, deviceOf } from "./graph-legend.js";
 import { Minimap } from "./graph-minimap.js";
+import { mainScopes, picture, scopesOf } from "./graph-model.js";
 import { GraphSearch } from "./graph-search.js";
 import { graphSheet } from "./graph-sheet.js";
 import { GraphView } from "./graph-view.js";
-import { Icon } from "../../components/icons.js";
 import { NodeDetails } from "./node-details.js";
-import { SavePicture } from "../../components/save-picture-button.js";
+import { lit } from "./step-operations.js";
 
 /** @typedef {import("../../../engine/messages.js").GraphNode} GraphNode */
 /** @typedef {import("./graph-view.js").Drawing} Drawing */

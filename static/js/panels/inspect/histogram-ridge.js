@@ -1,9 +1,9 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
-import { layout, placeAt, ridgesOf } from "./histogram-ridges.js";
 import { count, NONE, tick } from "../../format.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
 import { cssColour, theme } from "../../theme.js";
+import { layout, placeAt, ridgesOf } from "./histogram-ridges.js";
 
 /** @import { HistogramSeries } from "../../../engine/messages.js" */
 /** @import { Ridges } from "./histogram-ridges.js" */

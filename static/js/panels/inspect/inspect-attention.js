@@ -1,13 +1,13 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
+import { attentionView } from "../../engine/questions.js";
 import { percent, rate } from "../../format.js";
 import { sampleNumber } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
-import { attentionView } from "../../engine/questions.js";
 import { floats } from "../../task.js";
 import { visible } from "../../tokens.js";
-import { useLook } from "./use-look.js";
 import { AttentionBoard } from "./attention-board.js";
 import { SampleSteps } from "./sample-steps.js";
+import { useLook } from "./use-look.js";
 import { largestOf, usePalette, ValueMap } from "./value-map.js";
 
 /**

@@ -1,10 +1,10 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
+import { Chart } from "../../components/chart.js";
+import { histograms } from "../../engine/questions.js";
 import { count, tick } from "../../format.js";
 import { t } from "../../locale.js";
-import { histograms } from "../../engine/questions.js";
-import { useLook } from "./use-look.js";
-import { Chart } from "../../components/chart.js";
 import { HistogramRidge, short } from "./histogram-ridge.js";
+import { useLook } from "./use-look.js";
 
 /** @import { HistogramView, LayerHistograms } from "../../../engine/messages.js" */
 

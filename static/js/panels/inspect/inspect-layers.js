@@ -1,16 +1,16 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
+import { drawnDigit } from "../../components/digit-canvas.js";
+import { inspectLayers } from "../../engine/questions.js";
 import { chosenLayer, edits, sampleNumber, scaled, usesDrawing } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
-import { inspectLayers } from "../../engine/questions.js";
 import * as store from "../../store.js";
-import { useLook } from "./use-look.js";
-import { drawnDigit } from "../../components/digit-canvas.js";
 import { Activations } from "./inspect-activations.js";
 import { LayerList } from "./inspect-layer-list.js";
 import { InspectedSample } from "./inspect-sample.js";
 import { Travel } from "./inspect-travel.js";
 import { ScaledUnits } from "./inspect-units.js";
 import { Weights } from "./inspect-weights.js";
+import { useLook } from "./use-look.js";
 
 /** @import { InspectedSample as InspectedSampleView } from "../../../engine/messages.js" */
 

@@ -1,12 +1,12 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
+import { nextTokensView } from "../../engine/questions.js";
 import { percent, rate } from "../../format.js";
 import { sampleNumber } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
-import { nextTokensView } from "../../engine/questions.js";
 import { visible } from "../../tokens.js";
-import { useLook } from "./use-look.js";
 import { NextTokensBoard } from "./next-tokens-board.js";
 import { SampleSteps } from "./sample-steps.js";
+import { useLook } from "./use-look.js";
 
 /**
  * @import { NextTokensView } from "../../../engine/messages.js"

@@ -1,11 +1,11 @@
 import { html } from "../../../vendor/preact.js";
-import { completedOne } from "./kept-samples.js";
+import { oneSampleView } from "../../engine/questions.js";
 import { sampleNumber } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
-import { oneSampleView } from "../../engine/questions.js";
-import { useLook } from "./use-look.js";
+import { completedOne } from "./kept-samples.js";
 import { SampleList } from "./sample-list.js";
 import { SampleSteps } from "./sample-steps.js";
+import { useLook } from "./use-look.js";
 
 /** Any sample of the data, by its number. */
 export function OneSample() {

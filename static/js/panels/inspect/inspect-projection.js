@@ -1,13 +1,13 @@
 import { html, useMemo, useRef, useState } from "../../../vendor/preact.js";
 import { percent } from "../../format.js";
-import { askProjection } from "./kept-samples.js";
 import { t } from "../../locale.js";
-import { aligned } from "./projection.js";
 import * as store from "../../store.js";
 import { floats } from "../../task.js";
-import { useLook } from "./use-look.js";
 import { UmapPoints } from "./inspect-umap.js";
+import { askProjection } from "./kept-samples.js";
 import { ProjectedPoints } from "./projected-points.js";
+import { aligned } from "./projection.js";
+import { useLook } from "./use-look.js";
 
 /**
  * @import { PointsView, Samples } from "./kept-samples.js"

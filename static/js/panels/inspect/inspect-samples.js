@@ -1,13 +1,13 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
 import { classNames, nameOfClass } from "../../class-names.js";
+import { ConfusionCounts } from "../../components/confusion-table.js";
 import { confusionOf, hardestOf } from "../../confusion.js";
 import { count, percent, tick } from "../../format.js";
-import { askSamples } from "./kept-samples.js";
 import { t } from "../../locale.js";
-import { useLook } from "./use-look.js";
-import { ConfusionCounts } from "../../components/confusion-table.js";
 import { OneSample } from "./inspect-one-sample.js";
+import { askSamples } from "./kept-samples.js";
 import { SampleList } from "./sample-list.js";
+import { useLook } from "./use-look.js";
 
 /** @import { Samples } from "./kept-samples.js" */
 

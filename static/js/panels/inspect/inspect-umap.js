@@ -2,8 +2,8 @@ import { html, signal, useMemo, useState } from "../../../vendor/preact.js";
 import { percent } from "../../format.js";
 import { t } from "../../locale.js";
 import { floats } from "../../task.js";
-import { useUmap } from "./umap.js";
 import { ProjectedPoints } from "./projected-points.js";
+import { useUmap } from "./umap.js";
 
 /** @import { PointsView, Samples } from "./kept-samples.js" */
 

@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/preact.js";
-import { INSPECT_VIEWS } from "./inspect-views.js";
 import { openView } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
 import * as store from "../../store.js";
+import { INSPECT_VIEWS } from "./inspect-views.js";
 
 /** Looks inside the trained network: one view at a time. */
 function InspectPanel() {

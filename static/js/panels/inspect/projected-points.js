@@ -1,11 +1,11 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
 import { classNames } from "../../class-names.js";
+import { PointLegend } from "../../components/point-legend.js";
 import { tick } from "../../format.js";
-import { isWrong } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { readPalette } from "../../palette.js";
 import { theme } from "../../theme.js";
-import { PointLegend } from "../../components/point-legend.js";
+import { isWrong } from "./kept-samples.js";
 import { ProjectionBoard } from "./projection-board.js";
 import { SampleCard, verdictOf } from "./sample-list.js";
 

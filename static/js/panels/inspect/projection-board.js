@@ -1,11 +1,11 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { isWrong } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
 import { COLOURS, blend, css } from "../../palette.js";
 import { drawPoint } from "../../point-shapes.js";
-import { movedTo, nearest, squareAround } from "./projection.js";
 import { cssColour } from "../../theme.js";
+import { isWrong } from "./kept-samples.js";
+import { movedTo, nearest, squareAround } from "./projection.js";
 
 /**
  * @import { Palette } from "../../plane-colours.js"

@@ -1,11 +1,11 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
 import { classNames, columnNames, nameOfClass } from "../../class-names.js";
+import { SamplePicture } from "../../components/image-strip.js";
 import { NONE, loss, percent, tick } from "../../format.js";
 import { openLayers } from "../../inspected-layer.js";
-import { isWrong } from "./kept-samples.js";
 import { t } from "../../locale.js";
 import { floats } from "../../task.js";
-import { SamplePicture } from "../../components/image-strip.js";
+import { isWrong } from "./kept-samples.js";
 
 /** @import { SampleRows } from "../../../engine/messages.js" */
 /** @import { Samples } from "./kept-samples.js" */

@@ -1,12 +1,12 @@
 import { html } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
+import { LossFigure } from "../../components/loss-figure.js";
 import * as format from "../../format.js";
-import { comparison } from "../../lab.js";
 import { EDITED, removeLabRun } from "../../lab-runs.js";
+import { comparison } from "../../lab.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
 import { useCurvesVersion } from "../../use-training.js";
-import { Icon } from "../../components/icons.js";
-import { LossFigure } from "../../components/loss-figure.js";
 
 /** @typedef {import("../../types.js").LabRun} LabRun */
 

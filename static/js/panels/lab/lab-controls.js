@@ -1,13 +1,13 @@
 import { html } from "../../../vendor/preact.js";
-import * as actions from "../../actions.js";
 import { mostDevices } from "../../../engine/device-links.js";
+import * as actions from "../../actions.js";
+import { Icon } from "../../components/icons.js";
 import * as format from "../../format.js";
 import { comparison, delaysOf, detailsUsed } from "../../lab.js";
 import { t } from "../../locale.js";
 import { enabled } from "../../shortcuts.js";
 import * as store from "../../store.js";
 import { Choice, Count } from "./lab-fields.js";
-import { Icon } from "../../components/icons.js";
 
 /** @typedef {import("../../types.js").LabSettings} LabSettings */
 

@@ -1,6 +1,6 @@
 import { html, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
 import { placement } from "../../engine/questions.js";
+import { t } from "../../locale.js";
 
 /** @typedef {import("../../../engine/messages.js").Placement} Placement */
 

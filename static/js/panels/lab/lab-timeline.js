@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
+import { Tracks } from "../../components/tracks.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import { DeviceTimes } from "./device-times.js";
-import { Tracks } from "../../components/tracks.js";
 
 /** @typedef {import("../../types.js").LabRun} LabRun */
 /** @typedef {import("../../../engine/messages.js").Trace} Trace */

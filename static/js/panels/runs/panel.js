@@ -1,4 +1,6 @@
 import { html, useRef, useState } from "../../../vendor/preact.js";
+import { LossFigure } from "../../components/loss-figure.js";
+import { SavePicture } from "../../components/save-picture-button.js";
 import { offer } from "../../download.js";
 import { edit, selectExample } from "../../examples.js";
 import { t } from "../../locale.js";
@@ -6,10 +8,8 @@ import { register } from "../../panels.js";
 import { changesSince, csv, titleOf } from "../../runs.js";
 import { saveReport } from "../../save-report.js";
 import * as store from "../../store.js";
-import { LossFigure } from "../../components/loss-figure.js";
 import { RunDiff } from "./run-diff.js";
 import { RunsTable } from "./runs-table.js";
-import { SavePicture } from "../../components/save-picture-button.js";
 
 /** @typedef {import("../../runs.js").Run} Run */
 

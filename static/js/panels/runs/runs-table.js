@@ -1,9 +1,9 @@
 import { html, useState } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import { sortedBy, stateInWords, titleOf } from "../../runs.js";
 import * as store from "../../store.js";
-import { Icon } from "../../components/icons.js";
 
 /** @import { Column, Run } from "../../runs.js" */
 

@@ -1,4 +1,5 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { PointLegend } from "../../components/point-legend.js";
 import { percent, short } from "../../format.js";
 import { language, t } from "../../locale.js";
 import { onResize } from "../../observe.js";
@@ -7,7 +8,6 @@ import { decisionsOf, planePixels } from "../../plane-colours.js";
 import { drawPoint } from "../../point-shapes.js";
 import { floats } from "../../task.js";
 import { cssColour, theme } from "../../theme.js";
-import { PointLegend } from "../../components/point-legend.js";
 import { UnitMaps } from "./unit-maps.js";
 
 /**

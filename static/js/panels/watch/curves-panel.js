@@ -1,4 +1,7 @@
 import { html, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { Chart } from "../../components/chart.js";
+import { CurveStatistics } from "../../components/progress.js";
+import { SavePicture } from "../../components/save-picture-button.js";
 import { smoothed } from "../../curves.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
@@ -6,11 +9,8 @@ import { changeInWords, changeNear } from "../../setting-changes.js";
 import { recall, remember } from "../../storage.js";
 import * as store from "../../store.js";
 import { useCurvesVersion } from "../../use-training.js";
-import { Chart } from "../../components/chart.js";
 import { CurvesTable } from "./curves-table.js";
 import { LazyLookBack } from "./lazy-look-back.js";
-import { CurveStatistics } from "../../components/progress.js";
-import { SavePicture } from "../../components/save-picture-button.js";
 
 /** @typedef {import("../../components/chart.js").Line} Line */
 /** @typedef {import("../../curves.js").SeriesName} SeriesName */

@@ -1,12 +1,12 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { run } from "../../actions.js";
-import { sureness } from "./digit-verdict.js";
+import { DigitCanvas } from "../../components/digit-canvas.js";
 import { NONE, percent } from "../../format.js";
 import { t } from "../../locale.js";
-import { Predictor } from "./predictor.js";
 import * as store from "../../store.js";
 import { useProgress } from "../../use-training.js";
-import { DigitCanvas } from "../../components/digit-canvas.js";
+import { sureness } from "./digit-verdict.js";
+import { Predictor } from "./predictor.js";
 
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 

@@ -1,11 +1,11 @@
 import { html } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
 import { dismiss, findings, follow, isFollowed, keyOf, nodeNamed } from "../../doctor.js";
-import { placed } from "./doctor-edit.js";
-import { editInWords, sentenceOf } from "./doctor-words.js";
 import { changeText } from "../../editor/editor-access.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
-import { Icon } from "../../components/icons.js";
+import { placed } from "./doctor-edit.js";
+import { editInWords, sentenceOf } from "./doctor-words.js";
 
 /** @import { Finding, SuggestedEdit } from "../../../engine/messages.js" */
 

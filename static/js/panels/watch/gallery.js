@@ -1,10 +1,10 @@
 import { html } from "../../../vendor/preact.js";
-import { openDrawer } from "../../own-data/drawer-state.js";
 import { selectExample } from "../../examples.js";
 import { openExamples } from "../../gallery/opening.js";
 import { roughly } from "../../gallery/time.js";
 import { t } from "../../locale.js";
 import { showNetworkView } from "../../network-view.js";
+import { openDrawer } from "../../own-data/drawer-state.js";
 import * as store from "../../store.js";
 import { GalleryPicture } from "./gallery-pictures.js";
 

@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
 import { branchOff, lookAt } from "../../actions.js";
-import { lossAt, places } from "../../session/checkpoint-ring.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
+import { lossAt, places } from "../../session/checkpoint-ring.js";
 import * as store from "../../store.js";
 
 /** A slider along the checkpoints of the curve: the page shows all as it was there, and training can branch off. */

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
+import { Icon } from "../../components/icons.js";
 import { shape } from "../../format.js";
 import { t } from "../../locale.js";
-import { Icon } from "../../components/icons.js";
 
 /**
  * @import { Matching, MatchingRow } from "../../../engine/messages.js"

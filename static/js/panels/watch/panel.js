@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import { hidden } from "../../sharing/hidden.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
+import { hidden } from "../../sharing/hidden.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery } from "./gallery.js";
 import { LazyDoctor } from "./lazy-doctor.js";

@@ -1,17 +1,17 @@
 import { html, useEffect, useRef } from "../../../vendor/preact.js";
 import { classNames } from "../../class-names.js";
-import { namedSet } from "../../own-data/data-names.js";
+import { ConfusionTable } from "../../components/confusion-table.js";
+import { TestStrip } from "../../components/image-strip.js";
+import { SavePicture } from "../../components/save-picture-button.js";
 import { t } from "../../locale.js";
 import { onVisible } from "../../observe.js";
+import { namedSet } from "../../own-data/data-names.js";
 import * as store from "../../store.js";
 import { TaskAsker } from "../../task.js";
 import { useProgress } from "../../use-training.js";
 import { BoundaryView } from "./boundary-view.js";
-import { ConfusionTable } from "../../components/confusion-table.js";
 import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
-import { TestStrip } from "../../components/image-strip.js";
-import { SavePicture } from "../../components/save-picture-button.js";
 import { TextSample } from "./text-sample.js";
 
 /** What is shown: the name of its picture's file, and of its title. @param {import("../../../engine/messages.js").TaskView | null} task */

@@ -137,6 +137,26 @@ def test_damaged_structures() -> None:
             pg.model_from_json(json.dumps(damaged))
 
 
+class Mixing(nn.Layer):
+    """A layer with an array among its arguments."""
+
+    kind = "mixing"
+
+    def __init__(self, shares: np.ndarray[Any, Any]) -> None:
+        super().__init__()
+        self.shares = shares
+
+    def call(self, *inputs: pg.Tensor, training: bool = False) -> pg.Tensor:
+        return inputs[0] @ pg.constant(self.shares)
+
+
+def test_arrays_cannot_be_written_and_files_of_weights_do_without() -> None:
+    model = pg.Sequential([pg.Input((3,)), Mixing(np.eye(3, dtype=np.float32)), nn.Dense(1)])
+    with pytest.raises(GraphError, match="argument of type ndarray, which cannot be saved"):
+        model.to_json()
+    assert model.file_metadata() == {}
+
+
 def test_functions_cannot_be_written() -> None:
     x = pg.Input((4,))
     model = pg.Model(x, nn.Dense(2, activation=lambda y: y * 2)(x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NoReturn, Self
 
 from playgrad.data.excerpt import Excerpt
 from playgrad.errors import ExportError, GraphError
@@ -102,11 +102,17 @@ class TrainableNetwork(Network):
         return model
 
     def to_json(self) -> str:
-        """Return the text of ``get_config`` for ``pg.model_from_json``."""
-        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()})
+        """Return the text of ``get_config`` for ``pg.model_from_json``.
+
+        Raises:
+            GraphError: an argument of a layer is a function, an array, or another value that JSON
+                does not have.
+        """
+        described = {"class_name": type(self).__name__, "config": self.get_config()}
+        return json.dumps(described, default=_not_json)
 
     def file_metadata(self) -> dict[str, str]:
-        """Return the structure as JSON, for ``pg.load_model``; nothing if it has functions."""
+        """Return the structure as JSON, for ``pg.load_model``; nothing if JSON cannot have it."""
         try:
             return {ARCHITECTURE: self.to_json()}
         except GraphError:
@@ -294,3 +300,16 @@ class TrainableNetwork(Network):
 def _of_each(groups: Sequence[Sequence[Metric]], count: int) -> list[Sequence[Metric]]:
     """Return the metrics of each output; one group is for all."""
     return list(groups) * count if len(groups) == 1 else list(groups)
+
+
+def _not_json(value: object) -> NoReturn:
+    """Refuse an argument of a layer.
+
+    Raises:
+        GraphError: always.
+    """
+    raise GraphError(
+        f"a layer has an argument of type {type(value).__name__}, which cannot be saved in a "
+        "configuration.",
+        hint="Save the weights, and build the model in code.",
+    )

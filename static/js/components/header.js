@@ -38,8 +38,8 @@ export function Header() {
           `)}
         </select>
       </label>
-      <button type="button" class="button quiet icon-only all-examples" data-testid="all-examples" aria-haspopup="dialog"
-        aria-label=${t().gallery.all.title} title=${t().gallery.all.title} onClick=${openExamples}><${Icon} name="examples" /></button>
+      ${!isPhone.value && html`<button type="button" class="button quiet icon-only all-examples" data-testid="all-examples" aria-haspopup="dialog"
+        aria-label=${t().gallery.all.title} title=${t().gallery.all.title} onClick=${openExamples}><${Icon} name="examples" /></button>`}
       <p class="example-description" title=${description}>${description}</p>
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}

@@ -37,7 +37,7 @@ export const en = {
     useTheme: { dark: "Use the dark theme", light: "Use the light theme" },
     language: "Language",
     more: "More",
-    moreAbout: "Language, theme and documentation",
+    moreAbout: "Examples, language, theme, files and documentation",
     languageFailed: (/** @type {string} */ reason) => `The language could not be loaded: ${reason}`,
   },
   panels: {

@@ -19,7 +19,7 @@ export const zhHans = {
     useTheme: { dark: "使用深色主题", light: "使用浅色主题" },
     language: "语言",
     more: "更多",
-    moreAbout: "语言、主题和文档",
+    moreAbout: "示例、语言、主题、文件和文档",
     languageFailed: (reason) => `无法加载该语言：${reason}`,
   },
   panels: {

@@ -14,6 +14,7 @@ from playgrad.devices import registry
 from playgrad.devices.null import NullHost
 from playgrad.errors import FeedError, OutOfMemoryError, PlaygradError
 from playgrad.graph.graph import Graph
+from playgrad.runtime.open_sessions import close_abandoned
 from playgrad.runtime.programs import MOST_RUNNABLES
 from playgrad.runtime.session import Session
 from tests.compiler.programs import network
@@ -23,6 +24,8 @@ from tests.compiler.programs import network
 def gpu(request):
     """The name of the device, and its host."""
     if request.param == "wgpu":
+        gc.collect()
+        close_abandoned()  # what other tests have left is not counted
         yield "gpu:0", registry.gpu(0).host
         return
     host = NullHost()

@@ -162,7 +162,7 @@ def tuned(picture: Picture, trained: Trained) -> None:
 
 @paints("deep-belief-net")
 def features(picture: Picture, trained: Trained) -> None:
-    """What the hidden units of a first machine look for: trained again as the example does."""
+    """Weights of the hidden units of a first machine, trained again as the example does."""
     machine = pg.nn.RestrictedBoltzmannMachine(256)
     trained["pretrain"](machine, trained["digits"])
     kernel = pg.function(lambda x: x @ machine.variables["kernel"])(np.eye(784, dtype=np.float32))

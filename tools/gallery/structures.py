@@ -79,7 +79,7 @@ def board(picture: Picture, trained: Trained) -> None:
 
 @paints("tic-tac-toe")
 def noughts(picture: Picture, trained: Trained) -> None:
-    """What each move is worth to the side that moves, after training."""
+    """The worth of each move to the side that moves, after training."""
     cells = np.array([1, 0, 0, 0, -1, 0, -1, 0, 1])
     after = cells + np.eye(9, dtype=int)
     worth = trained["model"].predict(trained["seen"](after, 1)).reshape(-1)

@@ -20,7 +20,7 @@ PAINTERS: dict[str, Painter] = {}
 
 @dataclass(frozen=True)
 class Trained:
-    """What an example has left when it ends.
+    """The names, output and histories of an example that has ended.
 
     Attributes:
         names: the global names of the program.

@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+MOST_SAMPLES = 1000
+MOST_BYTES = 4 << 20
+FEWEST_SAMPLES = 24
+"""Even if they take more than `MOST_BYTES`."""
 _numbers = itertools.count(1)
 
 
@@ -37,7 +41,7 @@ class Excerpt:
     @property
     def rows(self) -> Array:
         """The number of each sample of the excerpt (samples,) among those that can be chosen."""
-        return spread_rows(len(self.x), self.count)
+        return _spread_rows(len(self.x), self.count)
 
     def sample(self, number: int) -> tuple[Array, Array]:
         """Return input and target of a sample, each with a batch dimension.
@@ -62,6 +66,14 @@ class Excerpt:
         return replace(self, whole=None)
 
 
-def spread_rows(some: int, count: int) -> Array:
+def excerpt_of(x: Array, y: Array) -> Excerpt:
+    """Return an excerpt of inputs (samples, ...) and targets (samples, ...), which it refers to."""
+    size = max(1, x[:1].nbytes + y[:1].nbytes)
+    most = min(len(x), MOST_SAMPLES, max(MOST_BYTES // size, FEWEST_SAMPLES))
+    rows = _spread_rows(most, len(x))
+    return Excerpt(x[rows], y[rows], len(x), (x, y))
+
+
+def _spread_rows(some: int, count: int) -> Array:
     """Return ``some`` numbers from 0 to ``count`` - 1, in order and evenly spread."""
     return np.arange(some) * count // max(some, 1)

@@ -191,7 +191,7 @@ class TrainableNetwork(Network):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it has a loss to be trained or judged with."""
+        """True if it has a loss to be trained or judged with."""
         return self._recipe is not None and bool(self._recipe.objectives.losses)
 
     @property

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data.excerpt import Excerpt, spread_rows
+from playgrad.data.excerpt import Excerpt, excerpt_of
 from playgrad.models.network import Network
 
 Array = np.ndarray[Any, Any]
-MOST_SAMPLES = 1000
 _TARGETS = ("y", "label", "target", "class")
 
 
@@ -57,8 +56,7 @@ def _data_for(model: Network, namespace: Mapping[str, Any]) -> Excerpt | None:
         if other != name and other.startswith(_TARGETS) and array.shape in ((len(x),), (len(x), 1))
     ]
     y = targets[-1] if targets else np.zeros((len(x), 0), np.float32)
-    rows = spread_rows(min(len(x), MOST_SAMPLES), len(x))
-    return Excerpt(x[rows], y[rows], len(x), (x, y))
+    return excerpt_of(x, y)
 
 
 def _fits(array: Array, shape: tuple[int | None, ...]) -> bool:

@@ -19,7 +19,7 @@ export function parseColour(text) {
 
 /**
  * The class of each cell, and how sure the model is, from 0 to 1; NaN where it gives no number.
- * @typedef {{labels: Uint8Array, certainties: Float32Array}} Decisions
+ * @typedef {{labels: Uint32Array, certainties: Float32Array}} Decisions
  */
 
 /**
@@ -81,7 +81,7 @@ const limited = (value) => Math.min(1, Math.max(0, value));
  * @returns {Decisions}
  */
 export function decisionsOf(outputs, cells, scale, range) {
-  const decisions = { labels: new Uint8Array(cells), certainties: new Float32Array(cells) };
+  const decisions = { labels: new Uint32Array(cells), certainties: new Float32Array(cells) };
   const columns = outputs.length / cells;
   for (let cell = 0; cell < cells; cell += 1) {
     if (scale === "linear") {

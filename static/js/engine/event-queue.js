@@ -1,7 +1,7 @@
 /**
- * The queue between the engine and the store. Events that come in floods (progress, epochs, output) are
- * applied with the beat of the page, so that it never falls behind and leaves the processor to the
- * training; any other event flushes the queue.
+ * The queue between the engine and the store. Events that a run sends again and again (progress, epochs,
+ * output, checkpoints) are applied with the beat of the page, so that it never falls behind and leaves
+ * the processor to the training; any other event flushes the queue.
  */
 
 import { beat } from "../beat.js";
@@ -9,7 +9,7 @@ import { beat } from "../beat.js";
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
 /** @type {ReadonlySet<string>} */
-const FLOODS = new Set(["progress", "epoch_end", "stdout", "stderr", "figure"]);
+const FREQUENT = new Set(["progress", "epoch_end", "stdout", "stderr", "figure", "checkpoint", "doctor"]);
 
 /** Whether an event is output of which a part is missing. @param {EngineEvent} [event] */
 const hasGap = (event) => event !== undefined && "left_out" in event;
@@ -28,7 +28,7 @@ export class EventQueue {
   /** @param {EngineEvent} event */
   push(event) {
     if (!this.#joined(event)) this.#waiting.push(event);
-    if (!FLOODS.has(event.kind)) this.#flush();
+    if (!FREQUENT.has(event.kind)) this.#flush();
     else if (!this.#isExpected) {
       this.#isExpected = true;
       beat.next(() => {

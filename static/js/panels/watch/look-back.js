@@ -7,21 +7,22 @@ import * as store from "../../store.js";
 
 /** A slider along the checkpoints of the curve: the page shows all as it was there, and training can branch off. */
 export function LookBack() {
-  const end = store.progress.value.step;
+  const isRunning = store.runState.value === "running" || store.queuedRun.value !== null;
+  // While a network trains, nothing here follows it: the slider waits.
+  const end = (isRunning ? store.progress.peek() : store.progress.value).step;
   const all = places(store.checkpoints.value, end);
   if (!store.fit.value || all.length < 2) return null;
   const past = store.past.value;
   const at = past ? all.indexOf(past) : all.length - 1;
-  const isRunning = store.runState.value === "running" || store.queuedRun.value !== null;
   const words = t().undo;
-  const place = placeInWords(past?.step ?? end);
+  const place = isRunning ? words.whileRunning : placeInWords(past?.step ?? end);
   return html`
     <div class="look-back" role="group" aria-label=${words.title} data-past=${past ? "" : undefined}>
       <label for="checkpoint-slider">${words.title}</label>
       <input type="range" id="checkpoint-slider" data-testid="checkpoint-slider" min="0" max=${all.length - 1} step="1"
         value=${at < 0 ? all.length - 1 : at} disabled=${isRunning} title=${isRunning ? words.whileRunning : words.about}
         aria-valuetext=${place} onInput=${(/** @type {any} */ { target }) => lookAt(all[Number(target.value)] ?? null)} />
-      <output for="checkpoint-slider" data-testid="checkpoint-place">${isRunning ? words.whileRunning : place}</output>
+      <output for="checkpoint-slider" data-testid="checkpoint-place">${place}</output>
       <button type="button" class="button small" data-testid="branch" disabled=${!past || isRunning}
         title=${past ? words.branchAbout : words.branchWhere} onClick=${branchOff}>${words.branch}</button>
     </div>

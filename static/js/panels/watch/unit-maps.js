@@ -39,19 +39,22 @@ function UnitRow({ layer, palette }) {
   const { name, side, maps } = layer;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const strip = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const [width, setWidth] = useState(0);
+  // Measured only when it changes: to ask at each redraw would lay out the page twice.
+  const [{ width, height }, setSize] = useState({ width: 0, height: 0 });
   const columns = width >= MOST * (SMALLEST_PX + GAP_PX) - GAP_PX ? MOST : HALF;
 
   useLayoutEffect(() => {
     const element = /** @type {HTMLCanvasElement} */ (canvas.current);
-    const measure = () => setWidth(element.clientWidth);
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
     measure();
     return onResize(element, measure);
   }, []);
   useLayoutEffect(() => {
     strip.current ??= document.createElement("canvas");
-    if (canvas.current && width > 0) draw(canvas.current, strip.current, layer, palette, columns);
-  }, [maps, side, palette, width]);
+    if (!canvas.current || width === 0) return;
+    resize(canvas.current, Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio));
+    draw(canvas.current, strip.current, layer, palette, columns);
+  }, [maps, side, palette, width, height]);
 
   return html`
     <div class="unit-row">
@@ -80,7 +83,6 @@ function draw(canvas, strip, layer, palette, columns) {
   if (!from || !to) return;
   resize(strip, side, shown * side);
   from.putImageData(new ImageData(unitPixels(maps, palette), side, shown * side), 0, 0);
-  resize(canvas, Math.round(canvas.clientWidth * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio));
   const gap = GAP_PX * devicePixelRatio;
   const cell = (canvas.width + gap) / columns - gap;
   for (let at = 0; at < shown; at += 1) {

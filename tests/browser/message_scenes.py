@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser import sessions
 from tests.browser.bad_network import BadNetwork
-from tests.browser.playground import GOOD, PATIENCE_MS, STUBBORN
+from tests.browser.playground import GOOD, STUBBORN
 from tests.browser.routes import answer, close, served, without_modules
 from tests.browser.sessions import SHORT, Visit
 
@@ -97,7 +97,7 @@ def sentence(visit: Visit) -> Locator:
 
 
 def told(visit: Visit, words: str) -> Locator:
-    expect(sentence(visit)).to_contain_text(words, timeout=PATIENCE_MS)
+    expect(sentence(visit)).to_contain_text(words)
     return sentence(visit)
 
 

@@ -176,7 +176,7 @@ class Playground:
         """Replace the content of the editor by pasting ``source``."""
         content = self.page.locator("[data-testid=editor] .cm-content")
         writable = expect(content)  # it is not until the first example has arrived
-        writable.not_to_have_attribute("aria-readonly", "true", timeout=PATIENCE_MS)
+        writable.not_to_have_attribute("aria-readonly", "true")
         content.press("Control+a")
         content.evaluate(PASTE, source.strip("\n"))
 
@@ -198,7 +198,7 @@ class Playground:
 
     def timed(self, button: str, *states: str) -> float:
         """Press ``button``; return the milliseconds until the status is one of ``states``."""
-        expect(self.at(button)).to_be_enabled(timeout=PATIENCE_MS)
+        expect(self.at(button)).to_be_enabled()
         answered: float = self.page.evaluate(_CLICK_AND_WAIT, [button, list(states)])
         return answered
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -47,7 +47,7 @@ def test_axe_finds_nothing(trained: Playground, theme: str) -> None:
     page = trained.page
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     trained.at("blocks-tab").click()
-    expect(trained.at("block").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(trained.at("block").first).to_be_visible()
     for tab, content in (
         ("training", ".uplot"),
         ("graph", ".graph-item"),
@@ -55,7 +55,7 @@ def test_axe_finds_nothing(trained: Playground, theme: str) -> None:
         ("lab", "[data-testid=lab-run]"),
     ):
         trained.at(f"tab-{tab}").click()
-        expect(page.locator(content).first).to_be_visible(timeout=PATIENCE_MS)
+        expect(page.locator(content).first).to_be_visible()
         assert violations(page) == [], tab
     trained.at("code-tab").click()
     for menu in ("project-menu", "share", "export"):

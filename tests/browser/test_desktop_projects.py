@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import playgrad as pg
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.browser.test_projects import PROGRAM, STEPS, curves, expect_open, menu, open_file
 from tests.cli.processes import end_of, running
 
@@ -61,7 +61,7 @@ def test_a_run_of_the_desktop_goes_on_in_the_page(
         open_file(page, path)
         expect_open(page, "dropout_study")
         offer = page.at("resume-offer")
-        expect(offer).to_have_text(f"Continue from step {step} of {STEPS}", timeout=PATIENCE_MS)
+        expect(offer).to_have_text(f"Continue from step {step} of {STEPS}")
         assert "trained to the end" not in page.text("console"), "nothing runs by itself"
         steps, losses, trend, accuracies = curves(page)
         assert steps == list(range(1, step + 1)), "the curve so far is drawn at once"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.doctor.programs import ILL
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -24,7 +24,7 @@ def test_findings_are_shown_cured_and_pause_a_lost_run(playground: Playground) -
     text = ill.text.strip("\n")
     playground.finish(text)
     finding = playground.at("doctor-finding")
-    expect(finding).to_have_attribute("data-code", "rate-high", timeout=PATIENCE_MS)
+    expect(finding).to_have_attribute("data-code", "rate-high")
     expect(finding).to_contain_text("The learning rate 1 is too large")
     expect(playground.at("doctor-announcement")).to_contain_text("The learning rate 1 is too large")
     expect(playground.at("doctor-line")).to_have_text(f"line {ill.line}")
@@ -68,4 +68,4 @@ def test_findings_are_shown_cured_and_pause_a_lost_run(playground: Playground) -
     playground.at("doctor-dismiss").click()
     expect(playground.at("doctor")).to_have_count(0)
     playground.page.keyboard.press("F8")
-    expect(playground.at("error")).to_contain_text("NonFiniteError", timeout=PATIENCE_MS)
+    expect(playground.at("error")).to_contain_text("NonFiniteError")

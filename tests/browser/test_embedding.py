@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, FrameLocator, expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 from tests.browser.routes import answer, served
 
 pytestmark = pytest.mark.browser
@@ -99,12 +99,12 @@ def test_a_program_in_a_frame(chromium: Browser, server: str, site: Site) -> Non
 
     # The frame isolates itself, and asks before it runs.
     frame = opened(visitor, f"{site.address}/plain")
-    expect(frame.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
+    expect(frame.get_by_test_id("status")).to_have_text("ready")
     expect(frame.get_by_role("heading", level=1)).to_have_text('A "lesson"')
     expect(frame.get_by_test_id("project-menu")).to_have_count(0)
     expect(frame.locator(".cm-locked-line")).to_have_count(2)
     frame.get_by_test_id("run").click()
-    expect(frame.get_by_test_id("status")).to_have_text("done", timeout=PATIENCE_MS)
+    expect(frame.get_by_test_id("status")).to_have_text("done")
     expect(frame.get_by_test_id("console")).to_contain_text("trained well")
     assert visitor.page.frames[1].url.startswith(f"{server}/embed#program=")
 
@@ -113,7 +113,7 @@ def test_a_program_in_a_frame(chromium: Browser, server: str, site: Site) -> Non
     frame.locator(".cm-content").press("Control+End")
     visitor.page.keyboard.type("# more")
     frame.get_by_test_id("run").click()
-    expect(frame.get_by_test_id("status")).to_have_text("done", timeout=PATIENCE_MS)
+    expect(frame.get_by_test_id("status")).to_have_text("done")
     assert visitor.page.frames[1].evaluate(STORED) == [0] * 5
 
     # In a browser without Document-Isolation-Policy, the page around it decides.
@@ -122,16 +122,16 @@ def test_a_program_in_a_frame(chromium: Browser, server: str, site: Site) -> Non
     visitor.context.route(lambda url: url.startswith(f"{server}/embed#"), answer(body, headers))
     visitor.context.route(f"{server}/embed", answer(body, headers))
     frame = opened(visitor, f"{site.address}/isolated")
-    expect(frame.get_by_test_id("run")).to_be_visible(timeout=PATIENCE_MS)
+    expect(frame.get_by_test_id("run")).to_be_visible()
     assert visitor.page.frames[1].evaluate("new SharedArrayBuffer(8).byteLength") == 8
     frame = opened(visitor, f"{site.address}/plain")
-    expect(frame.get_by_test_id("embed-still")).to_be_visible(timeout=PATIENCE_MS)
+    expect(frame.get_by_test_id("embed-still")).to_be_visible()
     expect(frame.locator(".cm-content")).to_contain_text("nn.Dense(2)")
     expect(frame.get_by_test_id("run")).to_have_count(0)
     with visitor.context.expect_page() as popup:
         frame.get_by_test_id("embed-open").click()
     note = popup.value.get_by_test_id("shared-note")
-    expect(note).to_contain_text("Read it, then press Run", timeout=PATIENCE_MS)
+    expect(note).to_contain_text("Read it, then press Run")
     popup.value.close()
 
     # The page itself cannot be framed.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 from tests.trace_format import check_trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -43,7 +43,7 @@ def test_a_step_is_measured_zoomed_shown_in_the_graph_and_saved(
     at("timeline-apart").check()
     at("measure-step").click()
     lane = at("timeline-lane")
-    expect(lane).to_have_attribute("data-device", "gpu:0", timeout=PATIENCE_MS)
+    expect(lane).to_have_attribute("data-device", "gpu:0")
     bars = lane.locator("rect")
     assert bars.count() > 10
     after = playground.weights()
@@ -93,7 +93,7 @@ def test_the_bars_fit_the_step(playground: Playground, tmp_path: Path) -> None:
     playground.finish(GOOD)
     at("tab-graph").click()
     at("measure-step").click()
-    expect(at("timeline-lane")).to_have_attribute("data-device", "cpu:0", timeout=PATIENCE_MS)
+    expect(at("timeline-lane")).to_have_attribute("data-device", "cpu:0")
     count, duration = page.evaluate(_SAID)
     bars = page.evaluate(_BARS)
     saved = json.loads(playground.download("timeline-save", tmp_path).read_text(encoding="utf-8"))

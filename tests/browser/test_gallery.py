@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from playgrad import paths
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.browser.test_accessibility import AXE, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -32,7 +32,7 @@ def opened(playground: Playground, button: str = "all-examples") -> Locator:
     """Open the gallery; return its cards."""
     playground.at(button).click()
     cards = playground.at("example-card")
-    expect(cards.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(cards.first).to_be_visible()
     return cards
 
 

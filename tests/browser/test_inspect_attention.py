@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -48,14 +48,14 @@ def test_the_attention_of_a_sample_is_shown_as_python_computes_it(playground: Pl
     before = playground.weights()
     playground.at("tab-inspect").click()
     playground.at("inspect-attention").click()
-    playground.at("sample-next").click(timeout=PATIENCE_MS)
+    playground.at("sample-next").click()
     sample = playground.at("attention-sample")
-    expect(sample).to_contain_text("sample 1 of", timeout=PATIENCE_MS)
+    expect(sample).to_contain_text("sample 1 of")
     playground.at("attention-details").locator("summary").click()
     expect(playground.at("attention-table").locator("td")).to_have_count(len(SAMPLE) ** 2)
     for name, heads in expected.items():
         playground.at("attention-layer").select_option(name)
-        expect(playground.at("attention-head")).to_have_count(4, timeout=PATIENCE_MS)
+        expect(playground.at("attention-head")).to_have_count(4)
         for head, numbers in enumerate(heads):
             playground.at("attention-head").nth(head).click()
             shown = table_with(playground, numbers)
@@ -82,6 +82,4 @@ def test_a_network_without_attention_gets_a_sentence(playground: Playground) -> 
     playground.runs_well()
     playground.at("tab-inspect").click()
     playground.at("inspect-attention").click()
-    expect(playground.at("attention-none")).to_contain_text(
-        "nn.MultiHeadAttention", timeout=PATIENCE_MS
-    )
+    expect(playground.at("attention-none")).to_contain_text("nn.MultiHeadAttention")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -74,11 +74,11 @@ def open_sample(playground: Playground, number: int) -> None:
     """Step to a sample from wherever the test before has left the view."""
     playground.at("tab-inspect").click()
     title = playground.at("inspect-sample").locator("h3")
-    expect(title).to_be_visible(timeout=PATIENCE_MS)
+    expect(title).to_be_visible()
     while (here := int(title.inner_text().split()[2])) != number:
         playground.at("sample-before" if here > number else "sample-next").click()
         step = 1 if here < number else -1
-        expect(title).to_contain_text(f"sample {here + step} of", timeout=PATIENCE_MS)
+        expect(title).to_contain_text(f"sample {here + step} of")
 
 
 def expect_effect(
@@ -146,7 +146,7 @@ def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
     playground.at("unsilence").click()
     expect(playground.at("silence-effect")).to_have_count(0)
     playground.at("layer-dense_2").click()
-    expect(playground.at("unit")).to_have_count(2, timeout=PATIENCE_MS)
+    expect(playground.at("unit")).to_have_count(2)
     expect(playground.at("weight-kernel")).to_contain_text("6 × 2")
     playground.at("tab-training").click()
     after = playground.weights()
@@ -175,14 +175,14 @@ def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playgro
     for text in ("199", "1"):
         number.fill(text)
         number.press("Enter")
-        expect(title).to_contain_text(f"sample {text} of 200", timeout=PATIENCE_MS)
+        expect(title).to_contain_text(f"sample {text} of 200")
         expect(refused).to_have_count(0)
     playground.at("layer-dense_1").click()
     field = playground.at("value-2")
     original = field.input_value()
     field.fill("-1.5")
     field.press("Enter")
-    expect(playground.at("travel-dense_2")).to_be_visible(timeout=PATIENCE_MS)
+    expect(playground.at("travel-dense_2")).to_be_visible()
     for name, ratio in expected["travel"].items():
         np.testing.assert_allclose(values(playground, f"travel-{name}"), [ratio], **NEAR)
     np.testing.assert_allclose(values(playground, "unit"), expected["changed"], **NEAR)
@@ -195,7 +195,7 @@ def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playgro
     field.fill(original)  # six digits: no edit, although the last ones differ
     field.press("Enter")
     expect(playground.at("reset-sample")).to_have_count(0)
-    expect(playground.at("travel")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(playground.at("travel")).to_have_count(0)
     assert field.input_value() == original
     np.testing.assert_allclose(values(playground, "unit"), expected["units"], **NEAR)
 
@@ -206,7 +206,7 @@ def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
     open_sample(playground, 0)
     playground.at("layer-conv2d_1").click()
     picture = playground.at("pixel-editor")
-    box = picture.bounding_box(timeout=PATIENCE_MS)
+    box = picture.bounding_box()
     assert box is not None
     side = box["width"] / 12
     center = {(row, column): ((column + 0.5) * side, (row + 0.5) * side)
@@ -223,7 +223,7 @@ def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
         playground.page.keyboard.press(key)
     expect(playground.at("pixel-place")).to_have_text("Row 4, column 6")
 
-    expect(playground.at("travel")).to_be_visible(timeout=PATIENCE_MS)
+    expect(playground.at("travel")).to_be_visible()
 
     def as_expected() -> bool:
         ratios = [values(playground, f"travel-{name}") for name in expected["travel"]]
@@ -233,6 +233,6 @@ def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:
     np.testing.assert_allclose(values(playground, "unit"), expected["means"], **NEAR)
     np.testing.assert_allclose(values(playground, "unit-change"), expected["changes"], **NEAR)
     playground.at("reset-sample").click()
-    expect(playground.at("travel")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(playground.at("travel")).to_have_count(0)
     playground.at("sample-next").click()
-    expect(playground.at("inspect-sample")).to_contain_text("sample 1 of 60", timeout=PATIENCE_MS)
+    expect(playground.at("inspect-sample")).to_contain_text("sample 1 of 60")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -45,7 +45,7 @@ def marked_block(playground: Playground) -> Locator:
 def expect_layer(playground: Playground, name: str) -> None:
     """Wait until the view has the weights of a layer, and its line is marked."""
     line, shape = LAYERS[name]
-    expect(playground.at("weights-view")).to_have_attribute("data-layer", name, timeout=PATIENCE_MS)
+    expect(playground.at("weights-view")).to_have_attribute("data-layer", name)
     expect(playground.at(f"layer-{name}")).to_have_attribute("aria-pressed", "true")
     expect(playground.at("layer-slider")).to_have_value(str(list(LAYERS).index(name)))
     assert marked_line(playground).all_inner_texts() == [line]
@@ -59,7 +59,7 @@ def test_a_slider_leads_through_layers_lines_and_blocks(playground: Playground) 
     expect(marked_line(playground)).to_have_count(0)
     playground.at("tab-inspect").click()
     slider = playground.at("layer-slider")
-    expect(slider).to_be_visible(timeout=PATIENCE_MS)
+    expect(slider).to_be_visible()
     slider.focus()
     slider.press("Home")
     expect_layer(playground, "conv2d_1")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -95,10 +95,10 @@ def test_the_next_tokens_are_shown_as_python_computes_them(
     playground.at("tab-inspect").click()
     playground.at("inspect-next").click()
     sample = playground.at("next-sample")
-    expect(sample).to_contain_text("Training sample", timeout=PATIENCE_MS)
+    expect(sample).to_contain_text("Training sample")
     if "sample 1 of" not in sample.inner_text():  # the tests share a page
         playground.at("sample-next").click()
-    expect(sample).to_contain_text("sample 1 of", timeout=PATIENCE_MS)
+    expect(sample).to_contain_text("sample 1 of")
     playground.at("next-details").locator("summary").click()
     playground.wait(lambda: agree(rows(playground), expected["sample"]))
 
@@ -129,7 +129,7 @@ def test_the_next_tokens_are_shown_as_python_computes_them(
     shown = playground.at("next-text").input_value()
     playground.at("inspect-layers").click()
     tokens = playground.at("inspect-text")
-    expect(tokens).to_be_visible(timeout=PATIENCE_MS)
+    expect(tokens).to_be_visible()
     assert " ".join(shown.split()).startswith(" ".join(tokens.inner_text().split()))
     after = playground.weights()
     assert all(np.array_equal(before[name], after[name]) for name in before)
@@ -140,12 +140,12 @@ def test_a_text_with_unknown_characters_and_a_network_of_numbers(playground: Pla
     playground.at("tab-inspect").click()
     playground.at("inspect-next").click()
     text = playground.at("next-text")
-    expect(text).not_to_have_value("", timeout=PATIENCE_MS)
+    expect(text).not_to_have_value("")
     text.fill("Zoo")
     problem = playground.at("next-problem")
-    expect(problem).to_contain_text("does not have the character 'Z'", timeout=PATIENCE_MS)
+    expect(problem).to_contain_text("does not have the character 'Z'")
     expect(text).to_have_value("Zoo")
     expect(playground.at("next-token")).to_have_count(0)
     playground.runs_well()
     none = playground.at("next-none")
-    expect(none).to_contain_text("networks that write text", timeout=PATIENCE_MS)
+    expect(none).to_contain_text("networks that write text")

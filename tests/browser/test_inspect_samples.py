@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -43,7 +43,7 @@ def test_a_cell_of_the_confusion_matrix_opens_its_samples(
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (labels, scores.argmax(axis=1)), 1)
     cells = page.at("confusion-cell")
-    expect(cells).to_have_count(100, timeout=PATIENCE_MS)
+    expect(cells).to_have_count(100)
     page.wait(lambda: [int(c) for c in cells.all_inner_texts()] == counts.reshape(-1).tolist())
     table = page.at("confusion-matrix").locator("tbody tr").all_inner_texts()
     assert [[int(cell) for cell in row.split()] for row in table] == [
@@ -78,7 +78,7 @@ def test_the_projection_of_a_layer_is_its_principal_components(
     page.at("tab-inspect").click()
     page.at("inspect-projection").click()
     page.at("projection-layer").select_option("dense_1")
-    page.page.locator(".projection-table summary").click(timeout=PATIENCE_MS)
+    page.page.locator(".projection-table summary").click()
     rows = page.at("projection-table").locator("tbody tr")
     expect(rows).to_have_count(500)
     cells = [text.split("\t") for text in rows.all_inner_texts()]
@@ -165,7 +165,7 @@ def trustworthiness(values: Array, points: Array, count: int = 10) -> float:
 def places(page: Playground) -> Array:
     """The coordinates in the table, once UMAP has computed them."""
     summary = page.page.locator(".projection-table summary")
-    expect(summary).to_be_visible(timeout=PATIENCE_MS)
+    expect(summary).to_be_visible()
     if page.at("projection-table").count() == 0:
         summary.click()
     rows = page.at("projection-table").locator("tbody tr")
@@ -181,12 +181,12 @@ def test_umap_keeps_neighbours_of_a_layer_and_can_be_cancelled(
     hidden = hidden[::2]
     page.at("tab-inspect").click()
     page.at("inspect-projection").click()
-    page.at("projection-layer").select_option("dense_1", timeout=PATIENCE_MS)
+    page.at("projection-layer").select_option("dense_1")
     plane = trustworthiness(hidden, places(page))
     workers = page.workers()
     method = page.at("projection-method")
     method.select_option("umap")
-    expect(page.at("umap-progress")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.at("umap-progress")).to_be_visible()
     page.wait(lambda: "umap-worker.js" in page.workers())
     page.at("umap-cancel").click()
     expect(page.at("umap-stopped")).to_contain_text("Cancelled")
@@ -202,7 +202,7 @@ def test_umap_keeps_neighbours_of_a_layer_and_can_be_cancelled(
     method.select_option("pca")
     page.wait(lambda: not np.array_equal(places(page), points))
     method.select_option("umap")
-    expect(page.at("umap-another")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.at("umap-another")).to_be_visible()
     assert np.array_equal(places(page), points)
     page.at("umap-another").click()
     expect(page.at("umap-progress")).to_be_visible()
@@ -229,10 +229,10 @@ def test_umap_is_of_the_step_at_which_it_began(playground: Playground) -> None:
     playground.expect_status("running")
     playground.at("tab-inspect").click()
     playground.at("inspect-projection").click()
-    playground.at("projection-method").select_option("umap", timeout=PATIENCE_MS)
+    playground.at("projection-method").select_option("umap")
     first = places(playground)
     update = playground.at("umap-update")
-    expect(update).to_be_visible(timeout=PATIENCE_MS)
+    expect(update).to_be_visible()
     assert np.array_equal(places(playground), first)
     playground.at("stop").click()
     playground.expect_status("stopped", "done")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.playground import GOOD, PASTE, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, PASTE, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -38,7 +38,7 @@ def open_bench(page: Playground) -> None:
     open_kernel(page)
     page.at("open-kernel-bench").click()
     editor = page.at("kernel-bench").get_by_test_id("kernel-editor")
-    expect(editor).to_be_visible(timeout=PATIENCE_MS)
+    expect(editor).to_be_visible()
 
 
 def edit(page: Playground, before: str, after: str) -> None:
@@ -59,7 +59,7 @@ def edit(page: Playground, before: str, after: str) -> None:
 def test_the_compilers_kernel_passes(bench: Playground) -> None:
     bench.at("kernel-check").click()
     report = bench.at("kernel-report")
-    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("It computes what NumPy does")
     expect(report).to_have_attribute("data-passed", "")
     expect(bench.at("kernel-back")).to_be_disabled()
 
@@ -68,7 +68,7 @@ def test_an_error_of_the_compiler_marks_its_line(bench: Playground) -> None:
     edit(bench, "const ROWS", "const const ROWS")
     bench.at("kernel-check").click()
     problem = bench.at("kernel-problem")
-    expect(problem).to_be_visible(timeout=PATIENCE_MS)
+    expect(problem).to_be_visible()
     number = re.search(r"line (\d+)", problem.inner_text())
     assert number, problem.inner_text()
     marked = bench.at("kernel-editor").locator(".cm-lintRange-error")
@@ -82,18 +82,18 @@ def test_a_wrong_kernel_is_found_and_one_click_goes_back(bench: Playground) -> N
     edit(bench, "const DEPTH = 4u", "const DEPTH = 3u")
     bench.at("kernel-check").click()
     report = bench.at("kernel-report")
-    expect(report).to_contain_text("It computes something else", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("It computes something else")
     expect(report).to_contain_text("Inputs of the first batch: the result:")
     bench.at("kernel-back").click()
     bench.at("kernel-check").click()
-    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("It computes what NumPy does")
 
 
 def test_a_loop_without_an_exit_does_not_compile(bench: Playground) -> None:
     """The bounds on the loops of a kernel for the check must not make it valid."""
     edit(bench, "let row ", "loop { } let row ")
     bench.at("kernel-check").click()
-    expect(bench.at("kernel-problem")).to_contain_text("loop", timeout=PATIENCE_MS)
+    expect(bench.at("kernel-problem")).to_contain_text("loop")
     bench.at("kernel-back").click()
 
 
@@ -101,23 +101,23 @@ def test_an_endless_loop_does_not_stop_the_page(bench: Playground) -> None:
     edit(bench, "let row ", "while (true) { } let row ")
     bench.at("kernel-check").click()
     report = bench.at("kernel-report")
-    expect(report).to_contain_text("It computes something else", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("It computes something else")
     bench.at("kernel-time").click()
     problem = bench.at("kernel-problem")
-    expect(problem).to_contain_text("only a kernel that computes", timeout=PATIENCE_MS)
+    expect(problem).to_contain_text("only a kernel that computes")
     bench.finish()
     open_bench(bench)
     expect(bench.at("kernel-back")).to_be_enabled()  # what was edited is there
     bench.at("kernel-back").click()
     bench.at("kernel-check").click()
-    expect(report).to_contain_text("It computes what NumPy does", timeout=PATIENCE_MS)
+    expect(report).to_contain_text("It computes what NumPy does")
 
 
 def test_both_kernels_are_timed_beside_the_limit(bench: Playground) -> None:
     edit(bench, "const ROWS", "// the same\nconst ROWS")
     bench.at("kernel-time").click()
     times = bench.at("kernel-times")
-    expect(times).to_be_visible(timeout=PATIENCE_MS)
+    expect(times).to_be_visible()
     rows = [row.split() for row in times.locator("tr").all_inner_texts()]
     assert [row[0] for row in rows] == ["compiler's", "edited", "limit"]
     before, after, limit = (float(row[1]) for row in rows)
@@ -130,7 +130,7 @@ def test_the_training_is_untouched(bench: Playground) -> None:
     """The same program trains with the same losses, to the bit, after all of that."""
     edit(bench, "const DEPTH = 4u", "const DEPTH = 3u")
     bench.at("kernel-check").click()
-    expect(bench.at("kernel-report")).to_contain_text("something else", timeout=PATIENCE_MS)
+    expect(bench.at("kernel-report")).to_contain_text("something else")
     first = re.search(r"losses .*", bench.text("console"))
     bench.finish()
     second = re.search(r"losses .*", bench.text("console"))
@@ -142,7 +142,7 @@ def test_the_tab_says_what_share_of_the_limit_the_kernel_reaches(bench: Playgrou
     open_kernel(bench)
     bench.at("measure-limit").click()
     times = bench.at("kernel-limit").get_by_test_id("kernel-times")
-    expect(times).to_be_visible(timeout=PATIENCE_MS)
+    expect(times).to_be_visible()
     rows = [row.split() for row in times.locator("tr").all_inner_texts()]
     assert [row[0] for row in rows] == ["compiler's", "limit"]
     seconds, limit = (float(row[1]) * {"µs": 1, "ms": 1e3}[row[2]] for row in rows)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -35,7 +35,7 @@ def chinese(chromium: Browser, server: str) -> Iterator[Playground]:
 def status(playground: Playground, state: str) -> Locator:
     """Wait until the status is ``state``, whatever the word for it is."""
     chip = playground.at("status")
-    expect(chip).to_have_attribute("data-status", state, timeout=PATIENCE_MS)
+    expect(chip).to_have_attribute("data-status", state)
     return chip
 
 
@@ -81,7 +81,7 @@ def test_another_language_is_there_at_once_and_stays(playground: Playground) -> 
     at("tab-runs").click()
     expect(at("run-row")).to_contain_text("已停止")
     page.reload()
-    expect(at("run-row")).to_contain_text("已停止", timeout=PATIENCE_MS)
+    expect(at("run-row")).to_contain_text("已停止")
     expect(at("resume")).to_contain_text("步继续")
     assert page.evaluate("document.documentElement.lang") == "zh-Hans"
 

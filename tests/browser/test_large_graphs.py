@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.browser.test_ui_thread import CATEGORIES, MOST_MS, busiest
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -81,12 +81,12 @@ def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
 def opened(visitor: Playground, blocks: int) -> int:
     """Run a deep network and open all its scopes; return the number of operations."""
     visitor.finish(DEEP.format(blocks=blocks))
-    expect(visitor.page.locator(".graph-item").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(visitor.page.locator(".graph-item").first).to_be_visible()
     collapse = visitor.page.get_by_role("button", name="Collapse all scopes")
     if collapse.count():  # those of the graph before
         collapse.click()
     visitor.page.get_by_role("button", name="Expand all scopes").click()
-    expect(visitor.page.locator(".graph-item.node").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+    expect(visitor.page.locator(".graph-item.node").nth(3)).to_be_visible()
     return operations(visitor)
 
 
@@ -242,14 +242,14 @@ def test_five_thousand_operations_open_and_are_searched(visitor: Playground) -> 
         expect(selected).to_have_attribute("data-marked", "")
         expect(selected).to_be_in_viewport()
     largest = visitor.at("node-details").locator("[data-statistic=max]")
-    expect(largest).not_to_be_empty(timeout=PATIENCE_MS)
+    expect(largest).not_to_be_empty()
     search.fill("value(dense_53/kernel) |max| > 0")
     search.press("Enter")
-    expect(note).to_contain_text("match", timeout=PATIENCE_MS)
+    expect(note).to_contain_text("match")
     expect(visitor.at("node-details")).to_contain_text("dense_53/kernel")
     search.fill("")
     visitor.page.get_by_role("button", name="Fit to view").click()
     expect(visitor.at("graph-outlines")).to_be_visible()
     visitor.page.get_by_role("button", name="Collapse all scopes").click()
-    expect(visitor.page.locator(".graph-item.scope").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(visitor.page.locator(".graph-item.scope").first).to_be_visible()
     visitor.runs_well()

@@ -254,7 +254,7 @@ def test_a_damaged_part_of_the_gpus_worker(chromium: Browser, network: BadNetwor
         assert tab.is_told_of_no_gpu()
         network.mend()
         tab.page.get_by_test_id("gpu-again").click()
-        expect(tab.page.get_by_test_id("gpu-again")).to_have_count(0, timeout=PATIENCE_MS)
+        expect(tab.page.get_by_test_id("gpu-again")).to_have_count(0)
 
 
 @accident
@@ -328,7 +328,7 @@ def test_a_drawing_is_read_while_python_is_loading(chromium: Browser, network: B
         keys = ["ArrowUp", "ArrowUp", " ", *["ArrowDown"] * 18]  # a one, with the keyboard
         for key in keys:
             tab.page.keyboard.press(key)
-        expect(tab.page.get_by_test_id("digit-prediction")).to_have_text("1", timeout=PATIENCE_MS)
+        expect(tab.page.get_by_test_id("digit-prediction")).to_have_text("1")
         expect(tab.page.get_by_test_id("digit-hint")).to_contain_text("comes with the page")
         assert tab.page.get_by_test_id("status").inner_text() == "loading"
 
@@ -350,7 +350,7 @@ def test_without_motion_the_bar_shows_no_share_of_an_unknown_total(
         tab.open(network)
         tab.up()
         bar = tab.page.get_by_test_id("progress")
-        expect(bar).to_have_attribute("data-unknown", "", timeout=PATIENCE_MS)
+        expect(bar).to_have_attribute("data-unknown", "")
         for attribute in ("aria-valuenow", "aria-valuetext"):
             assert bar.get_attribute(attribute) is None, "screen readers would read a share"
         assert bar.text_content() == ""
@@ -385,7 +385,7 @@ def test_a_data_set_that_does_not_arrive_whole(
     with visit(chromium) as tab:
         tab.open(network)
         # The page may already say that the file does not arrive, and go on trying for a minute.
-        expect(tab.page.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
+        expect(tab.page.get_by_test_id("status")).to_have_text("ready")
         read_data(tab, network, fault)
 
 
@@ -394,14 +394,14 @@ def read_data(tab: Visit, network: BadNetwork, fault: str) -> None:
     write(page, f"# {fault}\n{MNIST}")
     page.get_by_test_id("run").click()
     if fault in ("missing", "broken"):  # the server's own words
-        expect(page.get_by_test_id("error")).to_contain_text("test-labels", timeout=PATIENCE_MS)
+        expect(page.get_by_test_id("error")).to_contain_text("test-labels")
         network.mend()
         page.get_by_test_id("run").click()
     else:
-        expect(page.get_by_test_id("load-note")).to_contain_text("test-labels", timeout=PATIENCE_MS)
+        expect(page.get_by_test_id("load-note")).to_contain_text("test-labels")
         network.mend()
         tab.try_again()
-    expect(page.get_by_test_id("status")).to_have_text("done", timeout=PATIENCE_MS)
+    expect(page.get_by_test_id("status")).to_have_text("done")
     expect(page.get_by_test_id("console")).to_contain_text("[5 0 4]")
     expect(page.get_by_test_id("load-note")).to_have_count(0)
 
@@ -429,7 +429,7 @@ def test_a_slow_line_brings_what_python_needs_and_no_more(
         tab.up()
         sentence = tab.page.locator(".status-sentence")
         words = re.compile(r"\d+% of 1\d MB has arrived")
-        expect(sentence).to_contain_text(words, timeout=PATIENCE_MS)
+        expect(sentence).to_contain_text(words)
         expect(tab.page.get_by_test_id("load-note")).to_have_count(0)
         tab.ready()
         seconds = time.monotonic() - began
@@ -444,4 +444,4 @@ def test_a_slow_line_brings_what_python_needs_and_no_more(
         write(tab.page, GOOD)
         tab.page.get_by_test_id("run").click()
         console = tab.page.get_by_test_id("console")
-        expect(console).to_contain_text("trained well", timeout=PATIENCE_MS)
+        expect(console).to_contain_text("trained well")

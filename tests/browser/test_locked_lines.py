@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.playground import GOOD, PASTE, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, PASTE, Playground
 
 pytestmark = pytest.mark.browser
 
@@ -62,9 +62,7 @@ def test_locked_lines_stay_until_a_copy_is_unlocked(
     assert "# " in code_of(playground), "the teacher can change it"
 
     learner = Playground(chromium, link, path="")
-    expect(learner.at("shared-locked")).to_have_text(
-        f"Line {number} is locked by its author.", timeout=PATIENCE_MS
-    )
+    expect(learner.at("shared-locked")).to_have_text(f"Line {number} is locked by its author.")
     code = code_of(learner)
     assert code == GOOD.strip("\n")
     lock = learner.page.locator(".cm-lock-gutter [role=img]")
@@ -105,7 +103,7 @@ def test_locked_lines_stay_until_a_copy_is_unlocked(
     learner.page.reload()
     learner.at("code-tab").click()
     expect(lock).to_have_attribute(
-        "aria-label", f"Line {number + 1}: locked by the author of this link", timeout=PATIENCE_MS
+        "aria-label", f"Line {number + 1}: locked by the author of this link"
     )
     go_to_line(learner, number + 1)
     learner.page.keyboard.press("Shift+ArrowDown")

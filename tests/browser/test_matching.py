@@ -9,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -46,7 +46,7 @@ def test_rows_are_corrected_and_applied(playground: Playground, tmp_path: Path) 
     before = playground.weights()
     playground.load(file)
     at = playground.at
-    expect(at("matching")).to_be_visible(timeout=PATIENCE_MS)
+    expect(at("matching")).to_be_visible()
     expect(at("matching-status")).to_have_text("Every weight has its tensor.")
     expect(at("matching-dense_1.weight")).to_have_value("first.weight")
     expect(at("matching-dense_2.weight")).to_have_value("last.weight")
@@ -59,7 +59,7 @@ def test_rows_are_corrected_and_applied(playground: Playground, tmp_path: Path) 
     expect(at("matching-status")).to_contain_text("1 tensor missing")
     expect(at("matching-apply")).to_be_disabled()
     playground.page.keyboard.press("Escape")
-    expect(at("matching")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(at("matching")).to_have_count(0)
     expect(at("weights-outcome")).to_have_text("Nothing was loaded from net.pt.")
     for name, array in playground.weights().items():
         np.testing.assert_array_equal(array, before[name])
@@ -69,7 +69,7 @@ def test_rows_are_corrected_and_applied(playground: Playground, tmp_path: Path) 
         for part in ("weight", "bias"):
             at(f"matching-dense_{number}.{part}").select_option(f"{layer}.{part}")
     at("matching-apply").click()
-    expect(at("matching")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(at("matching")).to_have_count(0)
     expect(at("weights-outcome")).to_contain_text("Loaded 8 variables from net.pt")
     loaded, arrays = playground.weights(), {name: a.numpy() for name, a in state.items()}
     kernel = arrays["conv.weight"].transpose(2, 3, 1, 0)

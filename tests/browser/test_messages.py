@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.message_scenes import PICTURES, SCENES, visit
-from tests.browser.playground import PATIENCE_MS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -41,7 +40,7 @@ def test_each_message_is_readable(chromium: Browser, server: str, name: str) -> 
     scene, words = SCENES[name]
     with visit(chromium, server, name) as visitor:
         message = scene(visitor)
-        expect(message).to_contain_text(words, timeout=PATIENCE_MS)
+        expect(message).to_contain_text(words)
         page = visitor.page
         for device, size in SIZES.items():
             page.set_viewport_size(size)  # type: ignore[arg-type]

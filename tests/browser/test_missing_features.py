@@ -105,10 +105,10 @@ def write(page: Page, source: str) -> None:
 
 
 def runs(page: Page) -> None:
-    expect(page.get_by_test_id("status")).to_have_text("ready", timeout=PATIENCE_MS)
+    expect(page.get_by_test_id("status")).to_have_text("ready")
     write(page, GOOD)
     page.get_by_test_id("run").click()
-    expect(page.get_by_test_id("console")).to_contain_text("trained well", timeout=PATIENCE_MS)
+    expect(page.get_by_test_id("console")).to_contain_text("trained well")
 
 
 @lacking
@@ -160,7 +160,7 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
     """Train on the CPU, or say in a sentence why not; before Run, the page says what it will be."""
     with without(chromium, server, GPU_TROUBLES[trouble], in_page=trouble == "no WebGPU") as page:
         status = page.get_by_test_id("status")
-        expect(status).to_have_text("ready", timeout=PATIENCE_MS)
+        expect(status).to_have_text("ready")
         choice = page.get_by_test_id("device-select")
         if trouble == "no WebGPU" and device == "gpu":
             expect(choice.locator("[value=gpu]")).to_be_disabled()
@@ -206,15 +206,11 @@ def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: st
     """
     with without(chromium, server, prelude, in_page=False) as page:
         page.get_by_test_id("gpu-again").click(timeout=PATIENCE_MS)
-        expect(page.locator(".status-sentence")).to_contain_text(
-            "There is still no GPU", timeout=PATIENCE_MS
-        )
+        expect(page.locator(".status-sentence")).to_contain_text("There is still no GPU")
         (worker,) = [each for each in page.workers if "device-worker" in each.url]
         worker.evaluate("globalThis.isBack = true")
         page.get_by_test_id("gpu-again").click()
-        expect(page.get_by_test_id("backend-badge")).to_contain_text(
-            "software", timeout=PATIENCE_MS
-        )
+        expect(page.get_by_test_id("backend-badge")).to_contain_text("software")
         expect(page.get_by_test_id("gpu-again")).to_have_count(0)
         expect(page.locator(".status-sentence")).to_contain_text("The GPU is there")
 

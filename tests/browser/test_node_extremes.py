@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -75,7 +75,7 @@ def selected(playground: Playground, name: str) -> Locator:
     details = playground.at("node-details")
     expect(details.locator("h3")).to_have_text(name)
     playground.at("node-value").click()
-    expect(details.locator("[data-statistic=nan]")).to_be_visible(timeout=PATIENCE_MS)
+    expect(details.locator("[data-statistic=nan]")).to_be_visible()
     return details
 
 
@@ -119,7 +119,7 @@ def test_nan_everywhere_no_elements_and_other_types(drawn: Playground) -> None:
     assert numbers["min"] == numbers["max"]
     assert float(numbers["max"]) == pytest.approx(exact, rel=1e-2)
     drawn.at("node-gradient").click()
-    expect(details.get_by_test_id("node-problem")).to_be_visible(timeout=PATIENCE_MS)
+    expect(details.get_by_test_id("node-problem")).to_be_visible()
 
 
 def test_images_are_drawn(drawn: Playground) -> None:
@@ -139,7 +139,7 @@ def test_a_query_finds_nan_and_counts_what_is_too_large(drawn: Playground) -> No
     search, note = drawn.at("graph-search"), drawn.at("graph-search-note")
     search.fill("value(*) nan > 0")
     search.press("Enter")
-    expect(note).to_contain_text("1 left out", timeout=PATIENCE_MS)
+    expect(note).to_contain_text("1 left out")
     assert matches(drawn) == {"constant_3", "nowhere"}  # the factor and the product
 
 
@@ -152,10 +152,10 @@ def test_a_query_for_steep_gradients_finds_what_numpy_finds(drawn: Playground) -
         for factor, count in ((0.99, 1), (1.01, 0)):
             search.fill(f"grad({name}) |max| > {value * factor:.6g}")
             search.press("Enter")
-            expect(note).to_contain_text(f"{count} of 1 match", timeout=PATIENCE_MS)
+            expect(note).to_contain_text(f"{count} of 1 match")
     search.fill("grad(dense_*) |max| > 10")
     search.press("Enter")
-    expect(note).to_contain_text("number 1", timeout=PATIENCE_MS)
+    expect(note).to_contain_text("number 1")
     expected = {name for name, value in steepest.items() if value > 10}
     assert matches(drawn) & set(steepest) == expected
     search.fill("")

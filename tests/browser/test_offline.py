@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import BadNetwork
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.browser.test_onnx_export import ROUND_TRIP
 from tests.browser.versions import VersionedServer
 
@@ -123,13 +123,13 @@ def test_the_first_example_trains_without_a_server(
     )
     visitor.page = visitor.context.new_page()
     visitor.page.goto(link)
-    expect(visitor.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
+    expect(visitor.at("shared-note")).to_be_visible()
     visitor.expect_status("ready")
     visitor.runs_well()
     assert "difference" in visitor.finish(ROUND_TRIP)  # it needs a part that was never asked for
     # So does the page in a frame.
     visitor.page.goto(link.replace("/#", "/embed#"))
-    expect(visitor.at("embed-open")).to_be_visible(timeout=PATIENCE_MS)
+    expect(visitor.at("embed-open")).to_be_visible()
     visitor.expect_status("ready")
     visitor.close()
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from playgrad.interchange.onnx.messages import NAME
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 from tests.interchange.networks import randoms
 
 pytestmark = pytest.mark.browser
@@ -80,7 +80,7 @@ def test_a_server_without_the_part_is_named_and_the_next_attempt_succeeds(
         "The weights were not saved: The part of playgrad for ONNX files cannot be loaded: "
         "onnx-messages.zip: the server answers gone."
     )
-    expect(note).to_contain_text(reason, timeout=PATIENCE_MS)
+    expect(note).to_contain_text(reason)
     visitor.page.keyboard.press("Escape")
     visitor.finish(ROUND_TRIP, "error")
     error = visitor.at("error")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -17,7 +17,7 @@ def test_a_step_is_gone_through_operation_by_operation(playground: Playground) -
     at("step-unit").select_option("operation")
     at("step").click()
     view = at("execution-view")
-    expect(view).to_be_visible(timeout=PATIENCE_MS)
+    expect(view).to_be_visible()
     count = at("operation-count")
     total = int(count.inner_text().split()[-1])
     expect(count).to_have_text(f"0 of {total}")

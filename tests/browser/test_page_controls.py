@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, STUBBORN, Playground
+from tests.browser.playground import STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -71,9 +71,9 @@ def test_pause_step_resume(training: Playground) -> None:
     assert_holds(training)
     for _ in range(3):
         before = training.steps
-        expect(training.at("step")).to_be_enabled(timeout=PATIENCE_MS)
+        expect(training.at("step")).to_be_enabled()
         training.at("step").click()
-        expect(training.at("step-count")).to_have_text(str(before + 1), timeout=PATIENCE_MS)
+        expect(training.at("step-count")).to_have_text(str(before + 1))
     assert_holds(training)
     assert training.text("status") == "paused"
     answers(training, "resume", "running")
@@ -123,10 +123,10 @@ def test_step_from_rest_trains_one_batch(playground: Playground) -> None:
     playground.write(ENDLESS)
     playground.at("step").click()
     playground.expect_status("paused")
-    expect(playground.at("step-count")).to_have_text("1", timeout=PATIENCE_MS)
+    expect(playground.at("step-count")).to_have_text("1")
     assert_holds(playground)
     playground.at("step").click()
-    expect(playground.at("step-count")).to_have_text("2", timeout=PATIENCE_MS)
+    expect(playground.at("step-count")).to_have_text("2")
     answers(playground, "stop", "stopped")
 
 
@@ -136,12 +136,12 @@ def test_a_step_may_be_an_epoch(playground: Playground) -> None:
     playground.at("step-unit").select_option("epoch")
     for epochs in (1, 2):
         playground.at("step").click()
-        expect(playground.at("step-count")).to_have_text(str(20 * epochs), timeout=PATIENCE_MS)
+        expect(playground.at("step-count")).to_have_text(str(20 * epochs))
         assert playground.text("status") == "paused"
     assert_holds(playground)
     playground.at("step-unit").select_option("batch")
     playground.at("step").click()
-    expect(playground.at("step-count")).to_have_text("41", timeout=PATIENCE_MS)
+    expect(playground.at("step-count")).to_have_text("41")
     answers(playground, "stop", "stopped")
 
 

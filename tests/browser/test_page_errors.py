@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.sweeps import slow, sweep
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
     assert playground.steps == good
     playground.at("step").click()
     for number in range(1, good + 1):
-        expect(playground.at("step-count")).to_have_text(str(number), timeout=PATIENCE_MS)
+        expect(playground.at("step-count")).to_have_text(str(number))
         if number < good:
             playground.at("step").click()
     again = playground.weights()

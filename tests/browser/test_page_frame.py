@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 from safetensors.numpy import load, load_file
 
 from tests.browser.message_scenes import visit
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 from tests.interchange.keras_side import opened, predicted
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -32,7 +32,7 @@ ASKING = GOOD.replace("epochs=2", "epochs=100_000")
 @pytest.fixture
 def phone(chromium: Browser, server: str) -> Iterator[Playground]:
     page = Playground(chromium, server, viewport=PHONE)
-    expect(page.at("gallery")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.at("gallery")).to_be_visible()
     page.at("tab-build").click()
     yield page
     page.close()
@@ -45,8 +45,8 @@ def test_one_button_runs_pauses_and_resumes(playground: Playground) -> None:
     playground.write(ASKING)
     main.focus()
     for command, status in (("run", "running"), ("pause", "paused"), ("resume", "running")):
-        expect(main).to_have_attribute("data-testid", command, timeout=PATIENCE_MS)
-        expect(main).to_be_enabled(timeout=PATIENCE_MS)
+        expect(main).to_have_attribute("data-testid", command)
+        expect(main).to_be_enabled()
         playground.page.keyboard.press("Enter")
         playground.expect_status(status)
         expect(main).to_be_focused()
@@ -87,7 +87,7 @@ def test_a_drawing_outlives_a_look_at_another_tab(playground: Playground) -> Non
 def test_a_line_of_the_code_is_shown_on_a_phone(phone: Playground) -> None:
     phone.finish(GOOD)
     phone.at("tab-inspect").click()
-    phone.at("layer-dense_2").click(timeout=PATIENCE_MS)
+    phone.at("layer-dense_2").click()
     expect(phone.at("weights-view")).to_have_attribute("data-layer", "dense_2")
     phone.at("layer-to-code").click()
     content = phone.page.locator("[data-testid=editor] .cm-content")
@@ -102,14 +102,14 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(editor).to_be_visible()
     expect(curves).to_be_hidden()
     phone.start(GOOD)
-    expect(curves).to_be_visible(timeout=PATIENCE_MS)
+    expect(curves).to_be_visible()
     phone.expect_status("done")
     for tab, shown in (("build", ".editor"), ("graph", ".graph"), ("lab", ".lab-controls")):
         if tab != "build":
             phone.at("tab-more").click()
             expect(phone.at("tab-graph")).to_be_focused()
         phone.at(f"tab-{tab}").click()
-        expect(phone.page.locator(shown)).to_be_visible(timeout=PATIENCE_MS)
+        expect(phone.page.locator(shown)).to_be_visible()
         expect(phone.at(f"tab-{tab}")).to_have_attribute("aria-current", "page")
         wide = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{tab} is {wide} pixels too wide"
@@ -127,7 +127,7 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(phone.at("tab-graph")).to_be_focused()
     for key in ("End", "ArrowUp", "Enter"):
         keyboard.press(key)
-    expect(phone.page.locator(".panel.runs")).to_be_visible(timeout=PATIENCE_MS)
+    expect(phone.page.locator(".panel.runs")).to_be_visible()
     phone.at("tab-build").click()
     content = phone.page.locator("[data-testid=editor] .cm-content")
     phone.write("x = ")
@@ -137,7 +137,7 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     phone.page.keyboard.type("# typed")
     expect(content).to_have_text("x = []    # typed")
     phone.start("1 / 0")
-    expect(phone.at("error")).to_be_visible(timeout=PATIENCE_MS)
+    expect(phone.at("error")).to_be_visible()
 
 
 def box_of(playground: Playground, selector: str) -> dict[str, float]:
@@ -206,7 +206,7 @@ def test_a_phone_has_two_rows_of_commands_and_numbers(phone: Playground) -> None
     phone.expect_status("ready")
     expect_two_rows()
     phone.start(ASKING)
-    expect(phone.at("epoch")).not_to_have_text("–", timeout=PATIENCE_MS)
+    expect(phone.at("epoch")).not_to_have_text("–")
     expect_two_rows()
     phone.timed("pause", "paused")
     expect_two_rows()
@@ -237,7 +237,7 @@ def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(chromium: Browser, ser
         expect(visitor.at("gpu-again")).to_have_count(0)
         expect(visitor.at("more")).to_be_focused()
         answer = visitor.at("status-sentence")
-        expect(answer).to_contain_text("There is still no GPU", timeout=PATIENCE_MS)
+        expect(answer).to_contain_text("There is still no GPU")
         assert box_of(visitor, ".status-sentence")["width"] > 300
 
 
@@ -251,7 +251,7 @@ def test_a_wide_screen_has_everything_side_by_side(playground: Playground) -> No
     try:
         page.set_viewport_size({"width": 2560, "height": 1440})
         expect(playground.at("blocks-tab")).to_have_count(0)
-        expect(playground.at("block").first).to_be_visible(timeout=PATIENCE_MS)
+        expect(playground.at("block").first).to_be_visible()
         expect(playground.at("tab-graph")).to_have_count(0)
         parts = ["#network-blocks", "#network-code", ".curves", ".panel.graph"]
         boxes = [box_of(playground, part) for part in parts]
@@ -280,7 +280,7 @@ def test_another_example_shows_nothing_of_the_run_before(playground: Playground)
     playground.finish(GOOD)
     expect(open_title).to_have_text(f"Your program (in place of: {title})")
     assert playground.steps == 8
-    expect(playground.at("export-npz")).to_be_enabled(timeout=PATIENCE_MS)
+    expect(playground.at("export-npz")).to_be_enabled()
     playground.at("example-select").select_option("grid-world")
     expect(open_title).not_to_contain_text("in place of")
     expect(playground.at("status")).to_have_text("ready")
@@ -305,7 +305,7 @@ def test_the_graph_fits_a_window_that_changes(playground: Playground) -> None:
     page, before = playground.page, playground.page.viewport_size
     graph = playground.at("graph-view")
     items = graph.locator(".graph-item")
-    expect(items.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(items.first).to_be_visible()
     assert before
 
     def outside() -> list[str]:
@@ -385,7 +385,7 @@ def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, server: str) 
     """Before Python is up, by keyboard too; the gallery makes room for the first training."""
     visitor = Playground(chromium, server)
     cards = visitor.at("gallery-card")
-    expect(cards.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(cards.first).to_be_visible()
     spiral = visitor.page.locator("[data-testid=gallery-card][data-example=spiral]")
     spiral.focus()
     spiral.press("Enter")

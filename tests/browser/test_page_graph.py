@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -38,7 +38,7 @@ def drawn(playground: Playground) -> Playground:
     """The page with the graph of a program that has run."""
     playground.at("tab-graph").click()
     playground.runs_well()
-    expect(items(playground).first).to_be_visible(timeout=PATIENCE_MS)
+    expect(items(playground).first).to_be_visible()
     return playground
 
 
@@ -82,7 +82,7 @@ def test_escape_closes_the_details_first(drawn: Playground) -> None:
     button = full_page(drawn)
     drawn.page.get_by_role("button", name="Expand all scopes").click()
     node = drawn.at("graph-view").locator(".graph-item.node").first
-    expect(node).to_be_visible(timeout=PATIENCE_MS)
+    expect(node).to_be_visible()
     node.focus()
     node.press("Enter")
     expect(drawn.at("node-details")).to_be_visible()
@@ -99,7 +99,7 @@ def test_a_line_of_code_is_shown_beside_the_graph(drawn: Playground) -> None:
     full_page(drawn)
     drawn.page.get_by_role("button", name="Expand all scopes").click()
     kernel = drawn.at("graph-view").locator('[data-id="dense_1/kernel"]')
-    expect(kernel).to_be_attached(timeout=PATIENCE_MS)
+    expect(kernel).to_be_attached()
     kernel.focus()
     kernel.press("Enter")
     drawn.at("node-details").get_by_role("button", name="line").press("Enter")
@@ -123,10 +123,10 @@ def test_a_session_shows_its_graph_and_other_code_none(drawn: Playground) -> Non
     drawn.finish("print('no network')")
     expect(drawn.at("graph-view")).to_contain_text("Run a network to see its graph")
     drawn.finish(SESSION)
-    expect(items(drawn).filter(has_text="product")).to_be_visible(timeout=PATIENCE_MS)
+    expect(items(drawn).filter(has_text="product")).to_be_visible()
     drawn.runs_well()
     expect(items(drawn).filter(has_text="product")).to_have_count(0)
-    expect(items(drawn).first).to_be_visible(timeout=PATIENCE_MS)
+    expect(items(drawn).first).to_be_visible()
 
 
 def test_the_graph_stays_beside_a_lab_that_is_scrolled(drawn: Playground) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -61,7 +61,7 @@ def unfolded(playground: Playground) -> Iterator[Playground]:
         collapse.click()
     page.get_by_role("button", name="Expand all scopes").click()
     kernel = playground.at("graph-view").locator('[data-id="dense_1/kernel"]')
-    expect(kernel).to_be_attached(timeout=PATIENCE_MS)
+    expect(kernel).to_be_attached()
     expect(playground.at("graph-minimap")).to_be_visible()
     yield playground
     page.set_viewport_size({"width": 1366, "height": 768})

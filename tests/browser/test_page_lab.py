@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, STUBBORN, Playground
+from tests.browser.playground import STUBBORN, Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -137,16 +137,16 @@ def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None
     legend = lab.page.locator(".graph-legend")
     with graph_of(lab):
         assert lab.at("graph-colours").input_value() == "device"
-        expect(legend).to_contain_text("cpu:1", timeout=PATIENCE_MS)
+        expect(legend).to_contain_text("cpu:1")
         for number in (0, 1):  # visible at once, without expanding a scope
             replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
             colour = f"device-{number}"
-            expect(replica).to_have_attribute("data-colour", colour, timeout=PATIENCE_MS)
+            expect(replica).to_have_attribute("data-colour", colour)
     lab.choose("single")
     lab.run_in_lab()
     with graph_of(lab):
         assert lab.at("graph-colours").input_value() == "phase"
-        expect(legend).to_contain_text("gradient", timeout=PATIENCE_MS)
+        expect(legend).to_contain_text("gradient")
 
 
 def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage) -> None:
@@ -154,9 +154,7 @@ def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage
     lab.run_in_lab()
     legend = lab.page.locator(".graph-legend li")
     with graph_of(lab):
-        expect(legend).to_have_text(
-            ["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"], timeout=PATIENCE_MS
-        )
+        expect(legend).to_have_text(["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"])
         colours = {
             name: lab.page.locator(f'[data-id="scope:{name}"]').get_attribute("data-colour")
             for name in ("replica_0", "replica_1", "sgd", "train")
@@ -418,9 +416,7 @@ def test_where_operations_run_is_explained(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
     lab.at("lab-placement").locator("summary").click()
-    expect(lab.at("lab-placement-headline")).to_contain_text(
-        "By measured times: ", timeout=PATIENCE_MS
-    )
+    expect(lab.at("lab-placement-headline")).to_contain_text("By measured times: ")
     expect(lab.at("lab-placement-replicas")).to_have_count(0)
     text = lab.at("lab-placement-rows").inner_text()
     assert "cpu:0" in text and "cpu:1" in text
@@ -436,7 +432,7 @@ def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
         lab.wait(lambda: len(lab.tracks()) > 0)
         lab.at("lab-placement").locator("summary").click()
         headline = lab.at("lab-placement-headline")
-        expect(headline).to_contain_text("By measured times: ", timeout=PATIENCE_MS)
+        expect(headline).to_contain_text("By measured times: ")
         assert " on cpu:0 alone" in headline.inner_text()
         assert lab.timed("lab-stop", "stopped") < 5000
     finally:

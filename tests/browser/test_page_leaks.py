@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, STUBBORN, Playground
+from tests.browser.playground import GOOD, STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -38,7 +38,7 @@ def see_graph(playground: Playground) -> None:
     playground.finish(GOOD)
     playground.at("tab-graph").click()
     items = playground.at("graph-view").locator(".graph-item")
-    expect(items.first).to_be_visible(timeout=PATIENCE_MS)
+    expect(items.first).to_be_visible()
     playground.at("tab-training").click()
 
 

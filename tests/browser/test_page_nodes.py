@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -48,10 +48,10 @@ def test_a_node_shows_what_python_knows_of_it(trained: Playground) -> None:
     search.fill("dense_1/kernel")
     search.press("Enter")
     details = trained.at("node-details")
-    expect(details).to_contain_text("dense_1/kernel", timeout=PATIENCE_MS)
+    expect(details).to_contain_text("dense_1/kernel")
     assert not trained.page.evaluate(_OVERLAP)
     numbers = details.locator("[data-statistic=max], [data-statistic=min]")
-    expect(numbers).to_have_count(2, timeout=PATIENCE_MS)
+    expect(numbers).to_have_count(2)
     sizes = [abs(float(text)) for text in numbers.all_inner_texts()]
     largest = next(
         line.split()[-1]
@@ -84,12 +84,12 @@ def test_a_node_shows_what_python_knows_of_it(trained: Playground) -> None:
     values = np.tanh(sample @ weights["dense_1/kernel"] + weights["dense_1/bias"])
     for name, value in (("min", values.min()), ("mean", values.mean()), ("max", values.max())):
         statistic = details.locator(f"[data-statistic={name}]")
-        expect(statistic).to_have_text(format(value, ".3g"), timeout=PATIENCE_MS)
+        expect(statistic).to_have_text(format(value, ".3g"))
 
     search.fill("value(dense_*) |max| > 0.0001")
     search.press("Enter")
     note = trained.at("graph-search-note")
-    expect(note).to_contain_text("match", timeout=PATIENCE_MS)
+    expect(note).to_contain_text("match")
     assert int(note.inner_text().split()[0]) >= 5
     search.fill("value(dense_*) median > 1")
     search.press("Enter")
@@ -105,7 +105,7 @@ def test_the_details_cover_nothing_at_any_size(trained: Playground) -> None:
     details = trained.at("node-details")
     expect(details.locator("h3")).to_have_text("dense_1/kernel")
     trained.at("node-value").click()
-    expect(details.locator("[data-statistic=max]")).not_to_be_empty(timeout=PATIENCE_MS)
+    expect(details.locator("[data-statistic=max]")).not_to_be_empty()
     try:
         for size in ((390, 844), (844, 390), (1000, 700), (1440, 900), (2560, 1440)):
             page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import sessions
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -42,11 +42,11 @@ LOSSES = """async () => {
 
 def type_in(playground: Playground, code: str) -> None:
     prompt = playground.at("prompt")
-    expect(prompt).to_be_visible(timeout=PATIENCE_MS)
+    expect(prompt).to_be_visible()
     prompt.fill(code)
     prompt.press("Escape")
     prompt.press("Enter")
-    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(playground.at("prompt-stop")).to_have_count(0)
 
 
 def test_figures_stand_between_the_lines_and_come_back(playground: Playground) -> None:
@@ -74,7 +74,7 @@ def test_figures_stand_between_the_lines_and_come_back(playground: Playground) -
     assert download.value.suggested_filename == "Twelve.svg"
     sessions.wait_until_saved(playground.page)
     playground.page.reload()
-    expect(figures).to_have_count(2, timeout=PATIENCE_MS)
+    expect(figures).to_have_count(2)
     check_order()
 
 
@@ -93,7 +93,7 @@ def test_the_prompt_works_during_training_without_changing_it(playground: Playgr
         "pause"
     ).click()  # while the training waits for the prompt, so that it is not over
     prompt.press("Control+c")
-    expect(playground.at("prompt-stop")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(playground.at("prompt-stop")).to_have_count(0)
     playground.expect_status("paused")
     looks = ("np.random.rand() < 2", "x.shape", "model.predict(x[:5]).shape", "1 / 0")
     for code in (*looks, "model.fit(x, y)"):
@@ -138,7 +138,7 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
         "async () => (await import('/static/js/actions.js')).setLearningRate(0.01)"
     )
     change = playground.at("setting-changes")
-    expect(change).to_contain_text("learning rate 0.1 → 0.01 at step", timeout=PATIENCE_MS)
+    expect(change).to_contain_text("learning rate 0.1 → 0.01 at step")
     step = int(change.inner_text().rpartition(" ")[2])
     playground.at("resume").click()
     playground.expect_status("done")
@@ -178,6 +178,6 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     sessions.wait_until_saved(playground.page)
     playground.page.reload()
     playground.at("tab-training").click()
-    expect(change).to_contain_text(f"at step {step}", timeout=PATIENCE_MS)
+    expect(change).to_contain_text(f"at step {step}")
     playground.at("curves-as-table").check()
     expect(playground.at("setting-table")).to_contain_text(str(step))

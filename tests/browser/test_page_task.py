@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -117,7 +117,7 @@ def test_the_page_does_not_block_while_it_trains(cpu: Playground) -> None:
     """Its tasks are short in processor time, in which other work on the machine does not count."""
     page = cpu.page
     cpu.start(SPIRAL.replace("epochs=45", "epochs=100_000"))
-    expect(cpu.at("boundary")).to_be_visible(timeout=PATIENCE_MS)
+    expect(cpu.at("boundary")).to_be_visible()
     browser = page.context.browser
     assert browser
     browser.start_tracing(page=page, categories=["toplevel"])
@@ -212,7 +212,7 @@ model.fit(x, y, verbose=0)
 """
     )
     hint = cpu.page.locator(".task-hint")
-    expect(hint).to_contain_text("draws random numbers", timeout=PATIENCE_MS)
+    expect(hint).to_contain_text("draws random numbers")
     cpu.finish(
         GOOD.replace("size=(64, 4)", "size=(64, 2, 2)")
         .replace("[nn.", "[nn.Flatten(), nn.", 1)
@@ -224,7 +224,7 @@ model.fit(x, y, verbose=0)
 def test_a_table_of_classes_shows_how_often_each_was_predicted(cpu: Playground) -> None:
     cpu.runs_well()
     cells = cpu.at("confusion").locator("tbody td")
-    expect(cells).to_have_count(4, timeout=PATIENCE_MS)
+    expect(cells).to_have_count(4)
     x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
     weights = cpu.weights()
     hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
@@ -256,11 +256,11 @@ def test_the_text_is_what_generate_writes(cpu: Playground) -> None:
     sample = page.get_by_role("region", name="Text written by the network", exact=True)
     assert sample.get_attribute("aria-live") is None  # it changes too often to be read out
     cpu.at("sample-prompt").fill("six")
-    expect(written).to_have_text(re.compile("^, pick"), timeout=PATIENCE_MS)
+    expect(written).to_have_text(re.compile("^, pick"))
     assert ast.literal_eval(typed).startswith("six" + (written.text_content() or "?"))
     cpu.at("sample-prompt").fill("Ü")
     expect(cpu.at("sample-problem")).to_contain_text("does not have the character 'Ü'")
     cpu.at("sample-reset").click()
-    expect(sample).to_have_text(re.compile("^One, two, buckle.+"), timeout=PATIENCE_MS)
+    expect(sample).to_have_text(re.compile("^One, two, buckle.+"))
     assert ast.literal_eval(usual).startswith(sample.text_content() or "?")
     expect(cpu.at("sample-expected").get_by_role("listitem")).to_have_count(6)

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from safetensors.torch import load_file
 
 import playgrad as pg
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 from tests.interchange.keras_side import keras
 from tests.sweeps import slow
 
@@ -195,7 +195,7 @@ def test_weights_come_back_after_reset(trained: Trained, tmp_path: Path) -> None
         np.testing.assert_array_equal(loaded[name], wanted)
         assert not np.array_equal(fresh[name], wanted)
     playground.draw(ZERO)
-    expect(playground.at("digit-prediction")).to_have_text("0", timeout=PATIENCE_MS)
+    expect(playground.at("digit-prediction")).to_have_text("0")
 
 
 def test_weights_loaded_into_a_held_run_are_those_it_goes_on_with(

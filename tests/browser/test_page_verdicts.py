@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -94,5 +94,5 @@ def test_smoothing_and_the_scale_are_kept(cpu: Playground) -> None:
     assert float(shown.inner_text()) == pytest.approx(cpu.number("loss"))  # of the last step
     cpu.at("log-scale").check()
     cpu.page.reload()
-    expect(cpu.at("smoothing")).to_have_value("0", timeout=PATIENCE_MS)
+    expect(cpu.at("smoothing")).to_have_value("0")
     expect(cpu.at("log-scale")).to_be_checked()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import sessions
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -78,7 +78,7 @@ def open_file(playground: Playground, path: Path | dict[str, Any]) -> None:
 
 
 def expect_open(playground: Playground, name: str) -> None:
-    expect(playground.at("project-menu")).to_have_text(name, timeout=PATIENCE_MS)
+    expect(playground.at("project-menu")).to_have_text(name)
     playground.expect_status("ready", "stopped", "done")
 
 
@@ -90,7 +90,7 @@ def go_on(playground: Playground, step: int, unbroken: list[list[float]], missed
     """
     assert "trained to the end" not in playground.text("console"), "nothing runs by itself"
     offer = playground.at("resume-offer")
-    expect(offer).to_have_text(f"Continue from step {step} of {STEPS}", timeout=PATIENCE_MS)
+    expect(offer).to_have_text(f"Continue from step {step} of {STEPS}")
     assert curves(playground)[0][-1] == step - missed
     playground.at("resume").click()
     playground.expect_status("done")
@@ -210,7 +210,7 @@ def test_bad_files_change_nothing(playground: Playground, tmp_path: Path) -> Non
             else {"name": name, "mimeType": "", "buffer": content}
         )
         open_file(playground, chosen)
-        expect(playground.at("project-problem")).to_contain_text(words, timeout=PATIENCE_MS)
+        expect(playground.at("project-problem")).to_contain_text(words)
     playground.page.evaluate(_FULL, True)
     for content in (path, None):
         if content:
@@ -218,7 +218,7 @@ def test_bad_files_change_nothing(playground: Playground, tmp_path: Path) -> Non
         else:
             menu(playground, "project-duplicate").click()
         problem = playground.at("project-problem")
-        expect(problem).to_contain_text("storage is full", timeout=PATIENCE_MS)
+        expect(problem).to_contain_text("storage is full")
     playground.page.evaluate(_FULL, False)
     assert playground.page.url == url
     expect(playground.at("project-menu")).to_have_text("Mine")
@@ -266,7 +266,7 @@ def test_a_damaged_project_is_dropped_and_one_is_removed(
     tab.goto(playground.page.url)
     tab.get_by_test_id("project-menu").click()
     entry = tab.get_by_test_id("project-entry").filter(has_text="open in another tab")
-    expect(entry.get_by_test_id("project-open")).to_be_disabled(timeout=PATIENCE_MS)
+    expect(entry.get_by_test_id("project-open")).to_be_disabled()
     expect(entry.get_by_test_id("project-remove")).to_be_disabled()
     tab.close()
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser import sessions
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -119,6 +119,6 @@ def test_runs_come_back_after_a_reload(playground: Playground) -> None:
     before = rows(playground).all_inner_texts()
     sessions.wait_until_saved(playground.page)
     playground.page.reload()
-    expect(rows(playground)).to_have_count(len(before), timeout=PATIENCE_MS)
+    expect(rows(playground)).to_have_count(len(before))
     assert rows(playground).all_inner_texts() == before
     playground.expect_status("done")

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import sessions
-from tests.browser.playground import PATIENCE_MS, STUBBORN
+from tests.browser.playground import STUBBORN
 from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
 from tests.sweeps import slow
 
@@ -459,12 +459,12 @@ def test_full_storage_cuts_nothing(chromium: Browser, server: str, tmp_path: Pat
         visit.expect_status("ready")
         visit.page.evaluate(EDIT_RANDOM, 80)
         note = visit.at("storage-note")
-        expect(note).to_contain_text("does not fit", timeout=PATIENCE_MS)
+        expect(note).to_contain_text("does not fit")
         kept = "import('/static/js/store.js').then((store) => store.source.value.length)"
         assert visit.page.evaluate(kept) == 80 * 1_000_000
         visit.write("# small again")
         visit.at("save-again").click()
-        expect(note).to_have_count(0, timeout=PATIENCE_MS)
+        expect(note).to_have_count(0)
         sessions.wait_until_saved(visit.page)
         visit.reload()
         sessions.wait_until_restored(visit.page, "# small again")

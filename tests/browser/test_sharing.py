@@ -10,7 +10,7 @@ import zxingcpp
 from playwright.sync_api import Browser, expect
 
 from playgrad.data import read_png
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -34,7 +34,7 @@ def opened(chromium: Browser) -> Iterator[Open]:
 def link_of(playground: Playground) -> str:
     playground.at("share").click()
     field = playground.at("share-link")
-    expect(field).not_to_have_value("", timeout=PATIENCE_MS)
+    expect(field).not_to_have_value("")
     link = field.input_value()
     playground.page.keyboard.press("Escape")
     expect(field).to_have_count(0)
@@ -120,12 +120,12 @@ def test_a_link_leaves_the_visitors_work_alone(playground: Playground) -> None:
     link = link_of(playground)
     playground.finish("print('mine')")
     playground.page.evaluate("link => { location.href = link; }", link)
-    expect(playground.at("shared-note")).to_be_visible(timeout=PATIENCE_MS)
+    expect(playground.at("shared-note")).to_be_visible()
     editor = playground.page.locator("[data-testid=editor] .cm-content")
     expect(editor).to_contain_text("theirs")
     playground.at("project-menu").click()
     playground.at("project-open").first.click()
-    expect(editor).to_contain_text("mine", timeout=PATIENCE_MS)
+    expect(editor).to_contain_text("mine")
     expect(playground.at("shared-note")).to_have_count(0)
 
 
@@ -145,10 +145,10 @@ def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Op
     visitor = opened(field.input_value())
     expect(visitor.at("gallery")).to_have_count(0)
     tabs = visitor.page.get_by_role("tab")
-    expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
+    expect(tabs).to_have_text(["Watch", "Runs"])
     expect(visitor.at("console")).to_have_count(0)
     visitor.page.reload()
-    expect(tabs).to_have_text(["Watch", "Runs"], timeout=PATIENCE_MS)
+    expect(tabs).to_have_text(["Watch", "Runs"])
     expect(visitor.at("shared-dismiss")).to_have_count(0)
     visitor.at("shared-show-all").click()
     expect(tabs).to_have_text(["Blocks", "Code", "Watch", "Inspect", "Graph", "Runs", "Lab"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.playground import Playground
 
 pytestmark = [pytest.mark.browser]
 
@@ -128,7 +128,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     look_back(playground, 0.3)
     playground.at("branch").click()
     expect(playground.at("error")).to_contain_text(
-        "the network has changed since the checkpoint was made", timeout=PATIENCE_MS
+        "the network has changed since the checkpoint was made"
     )
     playground.expect_status("error")
     assert losses(playground) == changed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import GOOD, PATIENCE_MS, Playground
+from tests.browser.playground import GOOD, Playground
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -65,7 +65,7 @@ def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str, tmp_path
     """And with the program, once the visitor has written something. Its menu exports all files."""
     phone = Playground(chromium, server, viewport=PHONE)
     try:
-        expect(phone.at("gallery")).to_be_in_viewport(timeout=PATIENCE_MS)
+        expect(phone.at("gallery")).to_be_in_viewport()
         expect(phone.at("editor")).to_be_hidden()
         phone.at("gallery-card").filter(has_text="Write code").click()
         expect(phone.at("editor")).to_be_visible()
@@ -77,7 +77,7 @@ def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str, tmp_path
         assert "def predict(" in script
         phone.at("more").click()
         phone.page.reload()
-        expect(phone.at("console")).to_contain_text("trained well", timeout=PATIENCE_MS)
+        expect(phone.at("console")).to_contain_text("trained well")
         expect(phone.at("editor")).to_be_visible()
     finally:
         phone.close()
@@ -116,7 +116,7 @@ def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None
     page, before = desk.page, desk.page.viewport_size
     assert before
     desk.draw([(0.5, 0.2), (0.5, 0.8)])
-    expect(desk.at("digit-prediction")).not_to_have_text("–", timeout=PATIENCE_MS)
+    expect(desk.at("digit-prediction")).not_to_have_text("–")
     try:
         for width in (768, 1024, 1280, 1366):
             page.set_viewport_size({"width": width, "height": 768})
@@ -207,10 +207,10 @@ def test_what_is_dropped_on_the_drawer_is_not_hidden_by_it(
     """A program and a project open in the page, or a note in it says why not."""
     desk.at("data-open").first.click()
     drawer = desk.at("data-drawer")
-    expect(drawer).to_be_visible(timeout=PATIENCE_MS)
+    expect(drawer).to_be_visible()
     desk.page.evaluate(DROP, [name, "print('dropped')\n"])
     expect(drawer).to_have_count(0)
-    expect(desk.at(shown)).to_contain_text(words, timeout=PATIENCE_MS)
+    expect(desk.at(shown)).to_contain_text(words)
     desk.at("code-tab").click()
     expect(desk.page.locator("[data-testid=editor] .cm-content")).to_contain_text("dropped")
 
@@ -236,7 +236,7 @@ def test_a_phone_shows_how_well_a_run_did(desk: Playground) -> None:
         desk.at("tab-inspect").click()
         desk.at("inspect-samples").click()
         hardest = page.locator(".sample-table").first
-        expect(hardest.locator("tbody td").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+        expect(hardest.locator("tbody td").nth(3)).to_be_visible()
         assert page.locator(".sample-scroll").first.evaluate(NEEDS_NO_SCROLLING)
         for cell in hardest.locator("tbody tr").first.locator("td").all():
             name = cell.evaluate("cell => getComputedStyle(cell, '::before').content")

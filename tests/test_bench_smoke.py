@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench import parallel
+from bench.looking import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +24,13 @@ def test_sizes() -> None:
     assert flops(WORKLOADS["w1"]) == 64 * (4 * 784 * 128 + 6 * 128 * 10)
     assert sum(math.prod(each.shape) for each in weights_of(WORKLOADS["w4"])) == 110_529
     assert flops(WORKLOADS["w5"]) == 64 * (28 * 512 * (4 * 28 + 3 * 6 * 128) + 6 * 128 * 10)
+
+
+def test_the_interval_of_a_median_is_that_of_its_order_statistics() -> None:
+    """With the ranks of Conover's table."""
+    assert interval_of_median([float(rank) for rank in range(40, 0, -1)]) == (14, 27)
+    assert interval_of_median([float(rank) for rank in range(1, 7)]) == (1, 6)
+    assert interval_of_median([1.0]) == (1, 1)
 
 
 @pytest.mark.browser

@@ -23,7 +23,6 @@ Sample = int | tuple[Array, Array] | Literal["last"] | None
 """A sample that takes all places of the batch: the number of one that is trained with, or input and
 target (1, ...) of another; "last" for the batch of the last step, None for the first one."""
 _HOST = "cpu:0"
-_NO_FEEDS: Mapping[Tensor, Array] = {}
 MOST_GROWTH = 8
 """The copy is made anew when gradients have made it this many times as large."""
 
@@ -171,11 +170,11 @@ class NodeValues:
         """
         needed = [source for source in sources if source.node.op.name == "placeholder"]
         if not needed:
-            return _NO_FEEDS
+            return {}
         for feeds in self.feeds:
             if all(source in feeds for source in needed):
                 return feeds
-        fed = self.feeds[0] if self.feeds else _NO_FEEDS
+        fed = self.feeds[0] if self.feeds else {}
         name = next((source.node.name for source in needed if source not in fed), None)
         raise Unavailable("needs_feed", name=name or needed[0].node.name)
 

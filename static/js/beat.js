@@ -7,8 +7,13 @@
 
 import { batch } from "../vendor/preact.js";
 
-/** The time from one beat to the next: at least five a second, with a frame that comes late. */
+/** The time from one beat to the next where the page is quickly drawn: at least five a second, with a frame that comes late. */
 export const BEAT_MS = 180;
+/** Where drawing takes long, as without a GPU, beats are rarer: a frame takes at most one part in so many of the time. */
+const PARTS = 20;
+const LONGEST_MS = 400;
+/** How much of the measured time of a frame is that of the last one. */
+const NEWEST = 0.2;
 /** Browsers draw no frames for a page in the background; its changes still must not pile up. */
 const BACKGROUND_MS = 250;
 
@@ -18,29 +23,55 @@ export class Beat {
   #frame = 0;
   #timer = 0;
   #deadline = 0;
-  #last = -BEAT_MS;
+  #last = -LONGEST_MS;
+  /** When the next beat is due, if changes wait for it. */
+  #due = Infinity;
+  /** The milliseconds that a frame takes the page. */
+  #cost = 0;
 
-  /** Call a function in the next beat, which is the next frame if the last beat is long ago. @param {() => void} change */
-  next(change) {
+  /**
+   * Call a function in the next beat, which is the next frame if the last beat is long ago.
+   * @param {() => void} change
+   * @param {boolean} [isQuick] whether it moves before the eye, and is shown five times a second however long a frame takes
+   */
+  next(change, isQuick = false) {
     this.#waiting.push(change);
-    if (this.#deadline) return;
-    const wait = Math.max(0, this.#last + BEAT_MS - performance.now());
-    this.#timer = setTimeout(() => (this.#frame = requestAnimationFrame(() => this.#strike())), wait);
+    const due = this.#last + (isQuick ? BEAT_MS : this.#calm);
+    if (due >= this.#due) return;
+    this.#cancel();
+    this.#due = due;
+    const wait = Math.max(0, due - performance.now());
+    this.#timer = setTimeout(() => (this.#frame = requestAnimationFrame(() => this.#draw())), wait);
     this.#deadline = setTimeout(() => this.#strike(), wait + BACKGROUND_MS);
   }
 
+  get #calm() {
+    return Math.min(LONGEST_MS, Math.max(BEAT_MS, PARTS * this.#cost));
+  }
+
+  /** Strike in a frame, and measure how long that takes the page, layout and painting included. */
+  #draw() {
+    const began = performance.now();
+    setTimeout(() => (this.#cost += NEWEST * (performance.now() - began - this.#cost)));
+    this.#strike();
+  }
+
   #strike() {
+    // From when it was due: frames that come late would make beats rare.
+    const now = performance.now();
+    this.#last = now - this.#due < BEAT_MS / 2 ? this.#due : now;
+    this.#cancel();
+    const changes = this.#waiting;
+    this.#waiting = [];
+    batch(() => changes.forEach(attempt));
+  }
+
+  #cancel() {
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#timer);
     clearTimeout(this.#deadline);
     this.#frame = this.#timer = this.#deadline = 0;
-    // From when it was due: frames that come late would make beats rare.
-    const now = performance.now();
-    const due = this.#last + BEAT_MS;
-    this.#last = now - due < BEAT_MS / 2 ? due : now;
-    const changes = this.#waiting;
-    this.#waiting = [];
-    batch(() => changes.forEach(attempt));
+    this.#due = Infinity;
   }
 }
 

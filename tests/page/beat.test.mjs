@@ -23,6 +23,47 @@ test("whatever changes in a second changes at five or six moments", (t) => {
   wait(1000);
 });
 
+/**
+ * The beats a second of a page whose frames take long.
+ * @param {ReturnType<typeof clock>} time
+ * @param {number} cost milliseconds
+ * @param {boolean} isQuick whether some of the changes move before the eye
+ */
+function drawn({ now, wait, skip }, cost, isQuick) {
+  const beat = new Beat();
+  const times = new Set();
+  const began = now();
+  let asked = false;
+  const change = () => {
+    if (!times.has(now())) skip(cost);
+    times.add(now());
+  };
+  for (let passed = 0; passed < 10_000; passed += 1) {
+    beat.next(change);
+    if (isQuick && !asked) {
+      asked = true;
+      beat.next(() => (asked = false), true);
+    }
+    wait(1);
+  }
+  const rate = (1000 * times.size) / (now() - began);
+  wait(1000);
+  return rate;
+}
+
+test("where a frame takes long, there are fewer of them, and still more than two a second", (t) => {
+  const time = clock(t);
+  const [quick, slow, slowest] = [2, 15, 200].map((cost) => drawn(time, cost, false));
+  assert.ok(quick >= 5, `${quick} a second`);
+  assert.ok(slow > 2.5 && slow < 4.5, `${slow} a second`);
+  assert.ok(slowest > 2 && slowest < slow, `${slowest} a second`);
+});
+
+test("what moves before the eye keeps its pace where a frame takes long", (t) => {
+  const quick = drawn(clock(t), 15, true);
+  assert.ok(quick >= 5, `${quick} a second`);
+});
+
 test("after a silence, the next frame is a beat", (t) => {
   const { now, wait } = clock(t);
   const beat = new Beat();

@@ -8,7 +8,7 @@ so the training takes the same course whether the page looks at it or not.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,14 @@ from playgrad.runtime.hooks import Request
 
 Array = np.ndarray[Any, Any]
 View = dict[str, Any]
+Data = Callable[[], View]
+"""Computes the data of a view, which the page keeps: only the first answer contains it."""
 NOTHING: View = {"shows": "none", "version": 0, "seconds": 0.0}
 UNKNOWN: View = {**NOTHING, "shows": "unknown"}
 """Of a model that was restored without its data."""
 
-SIDE = 48
-"""Cells of the grid along each axis of the plane."""
+SIDE = 40
+"""Cells of the grid along each axis of the plane; the answer takes its time from the training."""
 MARGIN = 0.08
 """Of the plane around the points, as a fraction of their extent."""
 MOST_CLASSES = 8
@@ -46,8 +48,9 @@ def task_view(model: Any, request: Request) -> View:
     """Return the view of the model's task, with the data if the page does not have it yet."""
     began = time.perf_counter()
     view = UNKNOWN if isinstance(model, RestoredModel) else _view(model, request.get("sample"))
-    if request["known"] == view["version"]:
-        view = {name: value for name, value in view.items() if name != "data"}
+    data: Data | None = view.pop("data", None)
+    if data is not None and request["known"] != view["version"]:
+        view["data"] = data()
     return {"task": {**view, "seconds": time.perf_counter() - began}}
 
 
@@ -77,18 +80,17 @@ def _points(model: Any, scale: Scale) -> View | None:
     outputs, *hidden = run(
         model, [model.outputs[0], *(layer.tensor for layer in layers)], grid(*extent)
     )
-    data: View = {
-        "side": SIDE,
-        "across": extent[0],
-        "up": extent[1],
-        "scale": scale,
-        "classes": 0 if scale == "linear" else max(2, classes),
-        "train": _targeted_points(train, scale),
-        "test": None if test is None else _targeted_points(test, scale),
-    }
     return {
         "shows": "plane",
-        "data": data,
+        "data": lambda: {
+            "side": SIDE,
+            "across": extent[0],
+            "up": extent[1],
+            "scale": scale,
+            "classes": 0 if scale == "linear" else max(2, classes),
+            "train": _targeted_points(train, scale),
+            "test": None if test is None else _targeted_points(test, scale),
+        },
         "outputs": _floats(outputs),
         "layers": [
             unit_maps(layer, values, SIDE) for layer, values in zip(layers, hidden, strict=True)
@@ -134,7 +136,7 @@ def _images(model: Any, scale: Scale) -> View | None:
     labels, chances = decisions(outputs, scale)
     return {
         "shows": "images",
-        "data": {
+        "data": lambda: {
             "height": size[0],
             "width": size[1],
             "channels": size[2],
@@ -160,7 +162,7 @@ def _rows(model: Any, scale: Scale) -> View | None:
     spread = float(((truth - truth.mean()) ** 2).sum())
     return {
         "shows": "rows",
-        "data": {
+        "data": lambda: {
             "truth": _floats(truth),
             "tested": model.test_excerpt is not None,
             "total": excerpt.total,
@@ -182,7 +184,7 @@ def _classes(model: Any, scale: Scale) -> View | None:
     (outputs,) = run(model, [model.outputs[0]], excerpt.x)
     return {
         "shows": "classes",
-        "data": {
+        "data": lambda: {
             "labels": classes_in(excerpt.y, scale).tolist(),
             "classes": classes,
             "tested": model.test_excerpt is not None,

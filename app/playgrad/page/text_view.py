@@ -40,7 +40,7 @@ def text_view(writer: Writer, sample: dict[str, Any] | None) -> View:
     prompt = usual if chosen["prompt"] is None else str(chosen["prompt"])
     view: View = {
         "shows": "text",
-        "data": {
+        "data": lambda: {
             "prompt": usual,
             "unit": vocabulary.unit,
             "tokens": len(vocabulary),

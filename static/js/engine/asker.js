@@ -106,7 +106,7 @@ export class Asker {
     if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
     else {
       this.#held = shown;
-      beat.next(() => this.#held === shown && shown());
+      beat.next(() => this.#held === shown && shown(), between === QUICK_MS);
     }
   }
 

@@ -52,8 +52,8 @@ PROGRAMS = {"cpu": ("the spiral on cpu", POINTS), "gpu": ("MNIST on WebGPU", IMA
 CLOSED = "tab-runs"
 """This panel asks for nothing while a network trains."""
 SETTLED_SECONDS = 0.4
-# The steps done, and the seconds that they took by the clock of the training: the page hears of them
-# only a few times a second.
+# The steps done, and their seconds by the clock of the training: the page hears of them only a few
+# times a second.
 _STEPS = """async () => {
   const store = await import("/static/js/store.js");
   const known = store.progress.value;

@@ -11,7 +11,7 @@ import { batch } from "../vendor/preact.js";
 export const BEAT_MS = 180;
 /** Where drawing takes long, as without a GPU, beats are rarer: a frame takes at most one part in so many of the time. */
 const PARTS = 20;
-const LONGEST_MS = 400;
+const LONGEST_MS = 600;
 /** How much of the measured time of a frame is that of the last one. */
 const NEWEST = 0.2;
 /** Browsers draw no frames for a page in the background; its changes still must not pile up. */

@@ -8,10 +8,15 @@ import { EngineFailure } from "./engine-client.js";
 export const QUICK_MS = BEAT_MS - 10;
 /** The same for everything else while a network trains: what the page draws costs the training, too. */
 const CALM_MS = 400;
-/** The time between two answers is at least this many times what an answer costs Python; less for what moves before the eye. */
+/**
+ * The time between two answers is at least this many times what an answer costs Python, and then again
+ * what the page takes to draw it; less for what moves before the eye, and only for Python.
+ */
 const [REST, QUICK_REST] = [20, 14];
 /** The time from a failure to the next question. */
 const FAILURE_MS = 1000;
+/** However long drawing took. */
+const LONGEST_REST_MS = 2000;
 
 /** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python @param {boolean} [isQuick] */
 export const restAfter = (seconds, isQuick = false) => (isQuick ? QUICK_REST : REST) * 1000 * seconds;
@@ -97,17 +102,32 @@ export class Asker {
     const asked = performance.now();
     const { take, interval: between, rest } = await this.#ask(isCurrent).catch((failure) => this.#failure(failure, isCurrent));
     if (isCurrent()) this.#next = Math.max(asked + between, performance.now() + rest);
+    const isQuick = between === QUICK_MS;
     const shown = () => {
       this.#held = () => {};
-      this.#busy = false;
+      const began = performance.now();
       take();
-      this.#schedule();
+      const done = () => {
+        this.#busy = false;
+        this.#schedule();
+      };
+      if (isQuick) done();
+      else setTimeout(() => { // after the frame
+        this.#rest(performance.now() - began);
+        done();
+      });
     };
     if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
     else {
       this.#held = shown;
-      beat.next(() => this.#held === shown && shown(), between === QUICK_MS);
+      beat.next(() => this.#held === shown && shown(), isQuick);
     }
+  }
+
+  /** Leave the processor to the training after an answer that took long to draw. @param {number} milliseconds */
+  #rest(milliseconds) {
+    const isAnotherAsked = this.#next === 0;
+    if (!isAnotherAsked && store.runState.value === "running") this.#next = Math.max(this.#next, performance.now() + Math.min(REST * milliseconds, LONGEST_REST_MS));
   }
 
   /** @param {Error} failure @param {() => boolean} isCurrent @returns {Reply} */

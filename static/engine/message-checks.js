@@ -179,7 +179,7 @@ const layersView = record({
     values: bytes, change: bytes,
   })),
   sample: nullable(record({
-    number: nullable(count), count, tested: flag, target: nullable(number), decision: nullable(number),
+    number: nullable(count), count, tested: nullable(flag), target: nullable(number), decision: nullable(number),
     decision_before: nullable(number), outputs: listOf(number), outputs_before: listOf(number),
     picture: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
     values: nullable(bytes), low: number, high: number, whole: flag, tokens: nullable(listOf(text)),
@@ -188,9 +188,9 @@ const layersView = record({
   travel: nullable(listOf(record({ name: nullable(text), ratio: nullable(number) }))),
 });
 
-const noSamples = record({ reason: oneOf("restored", "data", "outputs", "layers"), seconds: number });
+const noSamples = record({ reason: oneOf("restored", "data", "program", "loss", "targets", "outputs", "layers"), seconds: number });
 const sampleData = record({
-  tested: flag, total: count, classes: count, numbers: bytes, truth: bytes, texts: nullable(listOf(text)),
+  tested: nullable(flag), total: count, classes: count, numbers: bytes, truth: bytes, texts: nullable(listOf(text)),
   pictures: nullable(record({ height: count, width: count, channels: oneOf(1, 3), pixels: bytes })),
   rows: nullable(record({ columns: count, all: count, values: bytes })),
 });
@@ -207,11 +207,11 @@ const samples = (value) => (value?.shows === "none" ? noSamples(value) : value?.
 /** @type {Check} */
 const projection = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "points" && projected(value));
 
-const sampleNumber = record({ number: count, count, tested: flag });
+const sampleNumber = record({ number: count, count, tested: nullable(flag) });
 const single = record({ ...verdicts, sample: sampleNumber, seconds: number, data: sampleData });
 /** @type {Check} */
 const oneSample = (value) => (value?.shows === "none" ? noSamples(value) : value?.shows === "sample" && single(value));
-const noAttention = record({ reason: oneOf("restored", "data", "attention"), seconds: number });
+const noAttention = record({ reason: oneOf("restored", "data", "program", "attention"), seconds: number });
 const attentionMaps = record({
   seconds: number, layers: listOf(record({ name: text, heads: count })), layer: text, sample: sampleNumber,
   total: record({ heads: count, queries: count, keys: count }), heads: count, queries: count, keys: count,

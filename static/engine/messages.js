@@ -417,12 +417,12 @@
  *            values: Uint8Array, change: Uint8Array}} LayerResult
  *   (units, height, width) float32; `units`: the numbers of those that are shown; `change`: by edits and
  *   scaled units
- * @typedef {{number: number | null, count: number, tested: boolean,
+ * @typedef {{number: number | null, count: number, tested: boolean | null,
  *            picture: {height: number, width: number, channels: number, pixels: Uint8Array} | null,
  *            target: number | null, outputs: number[], outputs_before: number[], decision: number | null,
  *            decision_before: number | null, values: Uint8Array | null, low: number, high: number,
  *            whole: boolean, tokens: string[] | null}} InspectedSample
- *   `number`: null for a drawing; `tested`: not trained with; `outputs`: probabilities if there are any;
+ *   `number`: null for a drawing; `tested`: see `SampleNumber`; `outputs`: probabilities if there are any;
  *   `before`: without edits, with all units as they are; `picture`, `values` (float32): without edits; `values`:
  *   null if they cannot be edited; `low`, `high`: black and white; `whole`: integers from 0 to 255;
  *   `tokens`: the first ones of a text
@@ -445,7 +445,7 @@
  *   `size`: values for each sample; `projected`: how many samples were; `rows`: the numbers of those
  *   with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance
  * @typedef {(
- *   | {shows: "none", reason: "restored" | "data" | "attention", seconds: number}
+ *   | {shows: "none", reason: "restored" | "data" | "program" | "attention", seconds: number}
  *   | {shows: "maps", seconds: number, layers: {name: string, heads: number}[], layer: string, sample: SampleNumber,
  *      total: {heads: number, queries: number, keys: number}, heads: number, queries: number, keys: number,
  *      query_tokens: string[] | null, key_tokens: string[] | null, weights: Uint8Array}
@@ -462,15 +462,17 @@
  *   of the model; `tokens`: the first ones, of `total`; `problem`: why the text does not fit
  * @typedef {{position: number, top: Expected[], came: (Expected & {rank: number}) | null}} NextToken
  *   what is expected after a position, from 0; `came`: the token that follows there, if one does
- * @typedef {{number: number, count: number, tested: boolean}} SampleNumber `tested`: not trained with
- * @typedef {"restored" | "data" | "outputs" | "layers"} NoSamples
- *   why there are none: the model was restored, without its data; it has several inputs or outputs; it
- *   does not predict one class or number for each sample; no layer has values to project
+ * @typedef {{number: number, count: number, tested: boolean | null}} SampleNumber
+ *   `tested`: not trained with; null if that is unknown, because the program has not trained the model
+ * @typedef {"restored" | "data" | "program" | "loss" | "targets" | "outputs" | "layers"} NoSamples
+ *   why there are none: the model was restored, without its data; it has several inputs or outputs; it was
+ *   not trained, and the program has no data for it, or it has no loss, or its data no targets; it does not
+ *   predict one class or number for each sample; no layer has values to project
  * @typedef {{version: number, seconds: number, predicted: Uint8Array, chances: Uint8Array | null,
  *            losses: Uint8Array, data?: SampleData}} JudgedSamples
  *   classes or numbers, −1 for no class, with their probabilities and losses; `data` is left out if
  *   the page has it
- * @typedef {{tested: boolean, total: number, classes: number, numbers: Uint8Array, truth: Uint8Array,
+ * @typedef {{tested: boolean | null, total: number, classes: number, numbers: Uint8Array, truth: Uint8Array,
  *            pictures: SamplePictures | null, rows: SampleRows | null, texts: string[] | null}} SampleData
  *   `classes`: 0 for numbers; `numbers` (int32): of the samples in the data; of the inputs, one form is not null
  * @typedef {{height: number, width: number, channels: number, pixels: Uint8Array}} SamplePictures

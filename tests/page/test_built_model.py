@@ -54,7 +54,7 @@ def test_a_loaded_model_shows_its_weights(page: PythonSide, saved: Path) -> None
     kernel = pg.io.load(saved)["dense_1/kernel"]
     assert np.array_equal(np.sort(floats(view["weights"][0]["values"])), np.sort(kernel.ravel()))
     assert view["sample"] is view["result"] is None
-    assert page.ask("samples", known=0)["samples"]["reason"] == "data"
+    assert page.ask("samples", known=0)["samples"]["reason"] == "program"
     assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "attention"
 
 
@@ -74,6 +74,64 @@ def test_with_data_of_the_program_it_shows_activations(page: PythonSide, saved: 
     assert view["sample"]["target"] == 1 and view["effect"] is None
     silenced = layers(page, scaled=[{"layer": "dense_1", "unit": 0, "factor": 0}])
     assert floats(silenced["result"]["values"])[0] == 0 and silenced["travel"][0]["ratio"] == 0
+
+
+PARTS = {
+    "compile": 'model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True))',
+    "x": "x = np.random.default_rng(3).normal(size=(30, 5))",
+    "y": "y = np.arange(30) % 2",
+    "wrong": "y_names = np.array(['a'] * 30)\ny_many = np.full(30, 7)\nyears = np.zeros(5)",
+    "prediction": "y_predicted = 1 - y",
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ("compile", "program"),
+        ("compile y", "program"),
+        ("x y", "loss"),
+        ("compile x", "targets"),
+        ("compile x wrong", "targets"),
+        ("compile x y", None),
+        ("compile x wrong y prediction", None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["samples", "one_sample", "projection"])
+def test_what_is_missing_is_said(
+    page: PythonSide, saved: Path, parts: str, reason: str | None, kind: str
+) -> None:
+    lines = [
+        "import numpy as np, playgrad as pg\nfrom playgrad import nn",
+        f"model = pg.load_model({str(saved)!r})",
+        *(PARTS[part] for part in parts.split()),
+    ]
+    assert page.run("\n".join(lines)) == "done"
+    view = page.ask(kind, known=0, layer="", dimensions=2, number=1)[kind]
+    (shape,) = TYPES.shapes(("name", "Answers"))
+    assert TYPES.mismatch(shape[kind].type, {kind: view}) is None
+    assert view.get("reason") == reason
+    if reason is None:
+        assert view["data"]["tested"] is None
+        expected = [1] if kind == "one_sample" else np.arange(30) % 2
+        assert np.array_equal(floats(view["data"]["truth"]), expected)
+
+
+def test_samples_are_a_test_only_if_the_program_says_so(page: PythonSide, saved: Path) -> None:
+    program = f"import numpy as np, playgrad as pg\nmodel = pg.load_model({str(saved)!r})\n"
+    for name, tested in (("x", None), ("x_train", None), ("x_test", True)):
+        assert page.run(f"{program}{name} = np.zeros((3, 5))") == "done"
+        assert layers(page)["sample"]["tested"] is tested
+
+
+def test_attention_without_data_says_what_is_missing(page: PythonSide) -> None:
+    program = """
+import playgrad as pg
+from playgrad import nn
+model = pg.Sequential([pg.Input((4, 6)), nn.MultiHeadAttention(2)])
+"""
+    assert page.run(program) == "done"
+    assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "program"
 
 
 def test_a_model_with_two_inputs_shows_its_weights(page: PythonSide) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from playgrad.inspection.attention import attention_weights, attentions
 from playgrad.inspection.tokens import tokens_of
-from playgrad.page.excerpt_sample import excerpt_sample
+from playgrad.page.excerpt_sample import excerpt_sample, why_no_sample
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
@@ -38,7 +38,7 @@ def _view(model: Any, sample: int, name: str) -> View:
         return {"shows": "none", "reason": "attention"}
     found = excerpt_sample(model, sample)
     if found is None:
-        return {"shows": "none", "reason": "data"}
+        return {"shows": "none", "reason": why_no_sample(model)}
     x, _, about = found
     chosen = name if name in uses else next(iter(uses))
     weights = attention_weights(model, [x], {}, [chosen])[chosen][0]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt, excerpt_of
+from playgrad.errors import PlaygradError
 from playgrad.models.network import Network
+from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]
 _TARGETS = ("y", "label", "target", "class")
@@ -20,13 +22,15 @@ class BuiltModel:
     Attributes:
         test_excerpt: samples, with targets (samples, 0) if the program has none; None without data.
         train_excerpt: None: it has not been trained.
+        tested: True for samples that the program calls a test; None for others.
     """
 
     train_excerpt = None
 
-    def __init__(self, model: Network, test_excerpt: Excerpt | None) -> None:
+    def __init__(self, model: Network, test_excerpt: Excerpt | None, tested: bool | None) -> None:
         self._model = model
         self.test_excerpt = test_excerpt
+        self.tested = tested
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
@@ -38,28 +42,51 @@ def built_model(namespace: Mapping[str, Any]) -> BuiltModel | None:
     if not networks:
         return None
     model = networks[-1]
-    return BuiltModel(model, _data_for(model, namespace) if len(model.inputs) == 1 else None)
-
-
-def _data_for(model: Network, namespace: Mapping[str, Any]) -> Excerpt | None:
-    """Return arrays whose samples have the shape of the input; those of a test are preferred."""
+    if len(model.inputs) != 1:
+        return BuiltModel(model, None, None)
     arrays = {n: v for n, v in namespace.items() if isinstance(v, np.ndarray) and v.dtype != object}
-    shape = model.input_shape[1:]
-    fitting = [name for name, array in arrays.items() if _fits(array, shape)]
+    fitting = [name for name, array in arrays.items() if _fits(model, array)]
     if not fitting:
-        return None
+        return BuiltModel(model, None, None)
     name = next((name for name in fitting if "test" in name), fitting[0])
-    x = arrays[name]
-    targets = [
-        array
-        for other, array in arrays.items()
-        if other != name and other.startswith(_TARGETS) and array.shape in ((len(x),), (len(x), 1))
-    ]
-    y = targets[-1] if targets else np.zeros((len(x), 0), np.float32)
-    return excerpt_of(x, y)
+    (x,) = prepare_inputs(model, arrays[name], "x")
+    excerpt = excerpt_of(x, _targets(model, name, x, arrays))
+    return BuiltModel(model, excerpt, True if "test" in name else None)
 
 
-def _fits(array: Array, shape: tuple[int | None, ...]) -> bool:
-    if array.dtype.kind not in "fiub" or array.ndim != len(shape) + 1 or not len(array):
+def _fits(model: Network, array: Array) -> bool:
+    """Return whether ``array`` holds samples that the model takes."""
+    if array.dtype.kind not in "fiub" or not array.size:
         return False
-    return all(size in (None, given) for given, size in zip(array.shape[1:], shape, strict=True))
+    try:
+        prepare_inputs(model, array, "x")
+    except PlaygradError:
+        return False
+    return True
+
+
+def _targets(model: Any, name: str, x: Array, arrays: Mapping[str, Array]) -> Array:
+    """Return the array that is called targets and has one for each sample, or (samples, 0).
+
+    Of several, such as the truth and a prediction, that with the ending of ``name`` is meant, or
+    the first.
+    """
+    fitting = {}
+    for other, array in arrays.items():
+        if other != name and other.startswith(_TARGETS) and array.shape[:1] == (len(x),):
+            checked = _checked_targets(model, x, array)
+            if checked is not None:
+                fitting[other] = checked
+    ending = name.partition("_")[2]
+    alike = [y for other, y in fitting.items() if other.partition("_")[2] == ending]
+    return next(iter([*alike, *fitting.values()]), np.zeros((len(x), 0), np.float32))
+
+
+def _checked_targets(model: Any, x: Array, y: Array) -> Array | None:
+    """Return ``y`` as targets for the loss of the model, or as numbers if it has no loss."""
+    if not model.is_compiled:
+        return y if y.dtype.kind in "fiub" and y.shape in ((len(x),), (len(x), 1)) else None
+    try:
+        return prepare_data(model.recipe, x, y, "")[1][0]
+    except PlaygradError:
+        return None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.page.built_model import BuiltModel
 
 Array = np.ndarray[Any, Any]
 
@@ -30,4 +31,15 @@ def excerpt_sample(model: Any, number: int) -> tuple[Array, Array, dict[str, Any
 def sample_number(model: Any, excerpt: Excerpt, number: int) -> dict[str, Any]:
     """Return what the page says of the number of a sample; those past the last begin again."""
     count = excerpt.count
-    return {"number": number % count, "count": count, "tested": model.test_excerpt is not None}
+    return {"number": number % count, "count": count, "tested": is_tested(model)}
+
+
+def is_tested(model: Any) -> bool | None:
+    """Return whether the model was not trained with the samples; None if that is unknown."""
+    return model.tested if isinstance(model, BuiltModel) else model.test_excerpt is not None
+
+
+def why_no_sample(model: Any) -> str:
+    """Return the reason why the model keeps no samples, as a word for the page."""
+    is_built = isinstance(model, BuiltModel)
+    return "program" if is_built and len(model.inputs) == len(model.outputs) == 1 else "data"

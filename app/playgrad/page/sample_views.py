@@ -18,7 +18,7 @@ from playgrad.inspection.pictures import image_size, pixels
 from playgrad.inspection.projection import layer_values, project_values, projectable_layers
 from playgrad.inspection.samples import Predictions, judge
 from playgrad.inspection.tokens import vocabulary_of
-from playgrad.page.excerpt_sample import sample_number
+from playgrad.page.excerpt_sample import is_tested, sample_number, why_no_sample
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 
@@ -79,16 +79,20 @@ def _refusal(model: Any) -> View | None:
     reason = None
     if isinstance(model, RestoredModel):
         reason = "restored"
-    elif model.train_excerpt is None:
-        reason = "data"
+    elif _shown(model) is None or len(model.outputs) != 1:
+        reason = why_no_sample(model)
+    elif not model.is_compiled:
+        reason = "loss"
+    elif not _shown(model).y.size:
+        reason = "targets"
     elif scale_of(model) is None:
         reason = "outputs"
     return None if reason is None else {"shows": "none", "reason": reason}
 
 
-def _shown(model: Any) -> Excerpt:
-    excerpt: Excerpt = model.test_excerpt or model.train_excerpt
-    return excerpt
+def _shown(model: Any) -> Any:
+    """Return the excerpt that is looked at, or None."""
+    return model.test_excerpt or model.train_excerpt
 
 
 def _judged(judged: Predictions) -> View:
@@ -122,7 +126,7 @@ def _data(
         columns = flat[:, :MOST_COLUMNS]
         rows = {"columns": columns.shape[1], "all": flat.shape[1], "values": _floats(columns)}
     data = {
-        "tested": model.test_excerpt is not None,
+        "tested": is_tested(model),
         "total": shown.total,
         "classes": judged.classes,
         "numbers": _numbers(shown.rows),

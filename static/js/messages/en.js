@@ -113,10 +113,11 @@ export const en = {
     unit: (/** @type {number} */ unit, /** @type {string} */ value, /** @type {boolean} */ isMap) =>
       `Unit ${unit}: ${value}${isMap ? " on average" : ""}`,
     someUnits: (/** @type {number} */ shown, /** @type {number} */ all) => `These are ${count(shown)} of ${count(all)} units, evenly spread.`,
-    noSample: "Activations are shown for networks with one input and one output, if the program has data for them.",
+    noSample: "Activations are shown for networks with one input and one output, if the program has an array whose samples "
+      + "have the shape of the input.",
     drawing: "The drawn digit",
-    sample: (/** @type {number} */ number, /** @type {number} */ all, /** @type {boolean} */ isTest) =>
-      `${isTest ? "Test" : "Training"} sample ${count(number)} of ${count(all)}`,
+    sample: (/** @type {number} */ number, /** @type {number} */ all, /** @type {boolean | null} */ isTest) =>
+      `${isTest === null ? "Sample" : isTest ? "Test sample" : "Training sample"} ${count(number)} of ${count(all)}`,
     target: "Target", predicted: "Predicted", predictedBefore: "Before the change",
     previous: "Previous", next: "Next", random: "Random",
     original: "Original", resetSample: "Undo the edits",
@@ -149,12 +150,18 @@ export const en = {
     none: {
       restored: "The model was restored without its data. Press Run or Resume: its samples are shown here.",
       data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
+      program: "The program has no data for this network. Define an array whose samples have the shape of its input, such as "
+        + "x, and one with their targets, such as y, and run the program again.",
+      loss: "How wrong a prediction is depends on the loss, and this network has none. Call its compile() with a loss, and run "
+        + "the program again.",
+      targets: "The program has samples for this network, but no targets to compare its predictions with. Define an array "
+        + "whose name begins with y, label, target or class, with one target for each sample, and run the program again.",
       outputs: "This is for networks that predict one class or one number for each sample. This one predicts something "
         + "else: several labels or numbers, or a sequence.",
       layers: "No layer of this network has values to show.",
     },
-    samples: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean} */ tested) =>
-      `${count(shown)}${shown < all ? ` of the ${count(all)}` : ""} ${tested ? "test" : "training"} ${all === 1 ? "sample" : "samples"}`,
+    samples: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean | null} */ tested) =>
+      `${count(shown)}${shown < all ? ` of the ${count(all)}` : ""} ${tested === null ? "" : tested ? "test " : "training "}${all === 1 ? "sample" : "samples"}`,
     rightOf: (/** @type {string} */ right, /** @type {string} */ samples, /** @type {string} */ share) =>
       `${samples}: ${right} right, ${share}. A row is a true class, a column a predicted one.`,
     notCounted: (/** @type {number} */ samples) =>
@@ -212,6 +219,8 @@ export const en = {
     none: {
       restored: "The model was restored without its program and its data. Press Run or Resume: its attention is shown here.",
       data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
+      program: "The program has no data for this network. Define an array whose samples have the shape of its input, such as "
+        + "x, and run the program again.",
       attention: "This network has no attention. nn.MultiHeadAttention, nn.TransformerEncoder and nn.TransformerDecoder have it.",
     },
     layer: "Layer",

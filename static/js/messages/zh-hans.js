@@ -88,9 +88,9 @@ export const zhHans = {
     showChange: "只显示变化",
     unit: (unit, value, isMap) => `第 ${unit} 个单元：${isMap ? "平均 " : ""}${value}`,
     someUnits: (shown, all) => `这里是均匀抽取的 ${count(shown)} 个单元（共 ${count(all)} 个）。`,
-    noSample: "激活值用于只有一个输入和一个输出的网络，而且程序要有相应的数据。",
+    noSample: "激活值用于只有一个输入和一个输出的网络，而且程序中要有一个数组，其样本的形状与网络的输入相同。",
     drawing: "手写的数字",
-    sample: (number, all, isTest) => `${isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
+    sample: (number, all, isTest) => `${isTest === null ? "" : isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
     target: "目标", predicted: "预测", predictedBefore: "改变前",
     previous: "上一个", next: "下一个", random: "随机",
     original: "原样本", resetSample: "撤销修改",
@@ -123,10 +123,16 @@ export const zhHans = {
     none: {
       restored: "模型已恢复，但没有数据。按“运行”或“继续”，这里就会显示样本。",
       data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
+      program: "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，再定义一个包含目标的数组（例如 y），然后重新运行程序。",
+      loss: "预测错了多少取决于损失函数，而这个网络没有损失函数。请调用它的 compile() 并给出损失函数，然后重新运行程序。",
+      targets: "程序中有适合这个网络的样本，但没有可与预测比较的目标。请定义一个名称以 y、label、target 或 class 开头的数组，每个样本对应一个目标，然后重新运行程序。",
       outputs: "此视图用于对每个样本预测一个类别或一个数的网络。这个网络预测的是别的：多个标签或数，或者一个序列。",
       layers: "这个网络没有可以显示数值的层。",
     },
-    samples: (shown, all, tested) => `${shown < all ? `${count(all)} 个${tested ? "测试" : "训练"}样本中的 ${count(shown)} 个` : `${count(shown)} 个${tested ? "测试" : "训练"}样本`}`,
+    samples: (shown, all, tested) => {
+      const samples = `个${tested === null ? "" : tested ? "测试" : "训练"}样本`;
+      return shown < all ? `${count(all)} ${samples}中的 ${count(shown)} 个` : `${count(shown)} ${samples}`;
+    },
     rightOf: (right, samples, share) => `${samples}中，${right} 个正确（${share}）。行是真实类别，列是预测类别。`,
     notCounted: (samples) => `${count(samples)} 个不在任何格中：网络对它们给出的不是数。`,
     manyClasses: (classes) => `${count(classes)} 个类别的表格太大，无法阅读。最难的样本在下面。`,
@@ -179,6 +185,7 @@ export const zhHans = {
     none: {
       restored: "模型已恢复，但没有程序和数据。按“运行”或“继续”，这里就会显示它的注意力。",
       data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
+      program: "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，然后重新运行程序。",
       attention: "这个网络没有注意力层。nn.MultiHeadAttention、nn.TransformerEncoder 和 nn.TransformerDecoder 带有注意力。",
     },
     layer: "层",

@@ -14,6 +14,7 @@ from playgrad.doctor import thresholds
 from playgrad.doctor.course import course, has_diverged, has_learnt, knew, knows, limit, was_patient
 from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
+from playgrad.doctor.median import median
 
 REGRESSIONS = {
     "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "huber",
@@ -230,7 +231,7 @@ def overfitting(evidence: Evidence) -> Finding | None:
     since = len(tests) - 1 - best
     if since < thresholds.TESTS_SINCE_BEST:
         return None
-    now = float(np.median(tests[-thresholds.TESTS_SINCE_BEST :]))
+    now = float(median(tests[-thresholds.TESTS_SINCE_BEST :]))
     if now < thresholds.RISEN * tests[best] or trained[-1] >= trained[best]:
         return None
     guess = tests[0] if evidence.baseline is None else evidence.baseline

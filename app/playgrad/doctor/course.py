@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from playgrad.doctor import thresholds
 from playgrad.doctor.evidence import Evidence
+from playgrad.doctor.median import median
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,9 @@ def course(evidence: Evidence) -> Course | None:
         return None
     last = max(thresholds.FIRST_STEPS, int(thresholds.WINDOW * len(losses)))
     return Course(
-        start=float(np.median(losses[: thresholds.FIRST_STEPS])),
-        middle=float(np.median(losses[(len(losses) - last) // 2 :][:last])),
-        now=float(np.median(losses[-last:])),
+        start=float(median(losses[: thresholds.FIRST_STEPS])),
+        middle=float(median(losses[(len(losses) - last) // 2 :][:last])),
+        now=float(median(losses[-last:])),
     )
 
 
@@ -83,7 +82,7 @@ def has_diverged(evidence: Evidence) -> bool:
     few = thresholds.FIRST_STEPS
     if len(losses) < 2 * few:
         return False
-    start = float(np.median(losses[:few]))
+    start = float(median(losses[:few]))
     if evidence.baseline is not None:
         start = max(start, evidence.baseline)
-    return bool(start > 0 and float(np.median(losses[-few:])) > thresholds.DIVERGED * start)
+    return bool(start > 0 and float(median(losses[-few:])) > thresholds.DIVERGED * start)

@@ -8,6 +8,7 @@ import numpy as np
 
 from playgrad.doctor import thresholds
 from playgrad.doctor.evidence import Spread
+from playgrad.doctor.median import median
 
 Array = np.ndarray[Any, Any]
 MOST_FEATURES = 12
@@ -50,7 +51,7 @@ def baseline(loss: str, y: Array) -> float | None:
     if loss == "mean_squared_error":
         return float(y.var(axis=0).mean())
     if loss == "mean_absolute_error":
-        return float(np.abs(y - np.median(y, axis=0)).mean())
+        return float(np.abs(y - median(y)).mean())
     return None
 
 

@@ -96,9 +96,9 @@ def batch_indices(
         return (positions % np.uint32(count)).astype(np.int32)
     epochs, items = np.divmod(positions, np.uint32(count))
     samples = np.empty(batch, np.int32)
-    for epoch in np.unique(epochs):
+    for epoch in set(epochs.tolist()):  # one or two; np.unique takes longer, also to import
         of_epoch = epochs == epoch
-        samples[of_epoch] = _ordered(seed, int(epoch), items[of_epoch], count)
+        samples[of_epoch] = _ordered(seed, epoch, items[of_epoch], count)
     return samples
 
 

@@ -72,3 +72,24 @@ test("imports are added where they belong", () => {
     `from __future__ import annotations\n${written}pg.Sequential([nn.Dense(3)])\n`,
   );
 });
+
+test("arguments of operations keep their meaning", () => {
+  assert.equal(fixed("y = torch.cat([a, b], dim=1)"), "y = pg.concatenate([a, b], dim=1)");
+  assert.equal(fixed("y = pg.concatenate([a, b], dim=1)"), "y = pg.concatenate([a, b], axis=1)");
+  assert.equal(fixed("y = pg.reduce_sum(a, reduction_indices=[1], keep_dims=True)"), "y = pg.reduce_sum(a, axis=[1], keepdims=True)");
+  assert.equal(fixed("y = tf.nn.dropout(a, keep_prob=0.8)"), "y = pg.dropout(a, 1 - 0.8)");
+  assert.equal(fixed("y = tf.nn.dropout(a, 0.2)"), "y = pg.dropout(a, 0.2)");
+});
+
+test("sizes of PyTorch become one shape", () => {
+  assert.equal(fixed("y = torch.zeros(2, 3)"), "y = pg.zeros((2, 3))");
+  assert.equal(fixed("y = torch.ones((2, 3), dtype=d)"), "y = pg.ones((2, 3), dtype=d)");
+  assert.equal(fixed("y = torch.randn(n)"), "y = pg.random_normal((n,))");
+});
+
+test("fixes made together drop no argument that may matter", () => {
+  const [problem] = problems("y = pg.relu(a, flavour=2)");
+  assert.ok(problem.changes?.length, "one by one it is offered");
+  assert.equal(fixed("y = pg.relu(a, flavour=2)"), "y = pg.relu(a, flavour=2)");
+  assert.equal(fixed("y = pg.zeros((2,), requires_grad=True)"), "y = pg.zeros((2,))");
+});

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import playgrad as pg
+from playgrad.bridge.rule import Rule
 from playgrad.bridge.table import ROOTS, RULES, SPACES, TABLE, WELL_KNOWN
 
 _LIBRARIES = {"keras": "Keras", "tensorflow": "TensorFlow", "torch": "PyTorch"}
@@ -149,7 +151,7 @@ def _of_argument(message: str) -> str | None:
         return None
     owner, function, argument = match.groups()
     for place, rules in TABLE["arguments"].items():
-        if argument in rules and _takes_part(place, owner, function):
+        if argument in rules and _takes_part(place, owner, function, rules[argument]):
             rule = rules[argument]
             if "to" in rule:
                 return f"In playgrad it is {rule['to']}."
@@ -157,8 +159,15 @@ def _of_argument(message: str) -> str | None:
     return None
 
 
-def _takes_part(place: str, owner: str | None, function: str) -> bool:
-    """Return whether ``owner.function`` is the function ``place``, or makes one of its class."""
+def _takes_part(place: str, owner: str | None, function: str, rule: Rule) -> bool:
+    """Return whether ``owner.function`` is the function ``place``, or makes one of its class.
+
+    The place ``*`` is any function that takes what the argument is called here.
+    """
+    if place == "*":
+        target = vars(pg).get(function)
+        known = inspect.signature(target).parameters if inspect.isfunction(target) else {}
+        return bool(known) and rule.get("to", next(iter(known))) in known
     if place.count(".") and not place.startswith(("nn.", "optim.")):
         return place.partition(".")[2] == function
     if function != "__init__" or owner is None:

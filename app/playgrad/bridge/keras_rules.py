@@ -132,6 +132,17 @@ def _gone(names: str, why: str) -> dict[str, Rule]:
 
 
 ARGUMENTS: dict[str, dict[str, Rule]] = {
+    # Functions: those of TensorFlow 1 and PyTorch that are here under the same name
+    "*": {
+        "dim": {"to": "axis"},
+        "reduction_indices": {"to": "axis"},
+        "keepdim": {"to": "keepdims"},
+        "keep_dims": {"to": "keepdims"},
+        "input": {"to": "x"},
+        "tensors": {"to": "values"},
+        **_gone("inplace", "operations return new tensors"),
+        **_gone("requires_grad", "pg.gradients(loss, variables) differentiates by any variable"),
+    },
     "nn.Layer": {
         **_gone(
             "input_shape input_dim batch_input_shape input_length",

@@ -14,7 +14,8 @@ class Rule(TypedDict, total=False):
     - ``call``: an expression in place of a call, ``value`` in place of a name that is not called.
       ``params`` are the parameters there. ``{name}`` is an argument, ``{name|text}`` has a default,
       ``{self}`` what the method is called on, ``{model}`` the model of the program, ``{*}`` all
-      arguments. ``@name`` is a name of playgrad, ``np.`` NumPy.
+      arguments, ``{*:shape}`` the same with those by position as one shape. ``@name`` is a name of
+      playgrad, ``np.`` NumPy.
     - ``no``: a sentence: there is nothing of this kind, and the nearest way.
     - ``drop``: the statement is not needed, because of ``no``.
     """

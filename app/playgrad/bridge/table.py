@@ -88,4 +88,5 @@ TABLE: dict[str, Any] = {
 }
 """``absent``: patterns of paths, and the nearest way; one that ends in ``\\..*`` is for a whole
 module, and says nothing about a name that may just be misspelt. ``arguments``: by class or
-function, arguments that it does not take, with a rule; those of a class hold for its subclasses."""
+function, arguments that it does not take, with a rule; those of a class hold for its subclasses,
+those of ``*`` for all functions."""

@@ -50,6 +50,9 @@ RULES: dict[str, Rule] = {
         "params": "labels logits",
     },
     "tensorflow.nn.bias_add": {"to": "add"},
+    "tensorflow.nn.dropout": {
+        "call": "@dropout({x}, {rate|1 - {keep_prob}})", "params": "x rate",
+    },
     "tensorflow.losses.mean_squared_error": {
         "call": "@reduce_mean(@squared_difference({labels}, {predictions}))",
         "params": "labels predictions",

@@ -63,6 +63,7 @@ RULES: dict[str, Rule] = {
     "torch.nn.functional.softmax": {"to": "softmax", "args": "input>x dim>axis"},
     "torch.nn.functional.log_softmax": {"to": "log_softmax", "args": "input>x dim>axis"},
     "torch.nn.functional.one_hot": {"to": "one_hot"},
+    "torch.nn.functional.dropout": {"to": "dropout", "args": "input>x p>rate"},
     "torch.nn.functional.max_pool2d": {"to": "max_pool2d"},
     **{
         f"torch.optim.{name}": {"to": f"optim.{name}", "args": "-params lr>learning_rate"}
@@ -74,9 +75,12 @@ RULES: dict[str, Rule] = {
     "torch.tensor": {"to": "constant"},
     "torch.from_numpy": {"to": "constant"},
     "torch.manual_seed": {"to": "reset_default_graph"},
-    "torch.randn": {"call": "@random_normal(({*},))"},
-    "torch.rand": {"call": "@random_uniform(({*},))"},
+    "torch.randn": {"call": "@random_normal({*:shape})"},
+    "torch.rand": {"call": "@random_uniform({*:shape})"},
+    "torch.zeros": {"call": "@zeros({*:shape})"},
+    "torch.ones": {"call": "@ones({*:shape})"},
     "torch.cat": {"to": "concatenate"},
+    "torch.unsqueeze": {"to": "expand_dims"},
     "torch.mm": {"to": "matmul"},
     "torch.sum": {"to": "reduce_sum", "args": "input>x dim>axis"},
     "torch.mean": {"to": "reduce_mean", "args": "input>x dim>axis"},

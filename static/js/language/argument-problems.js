@@ -71,7 +71,7 @@ function unknownArguments(program, translator, call, list, name, given) {
     const first = SHAPES.includes(argument) ? inputBefore(program, call, each) : null;
     const changes = [...(first ?? []), removeArgument(program, list, each)];
     const label = first ? words.argument.writeInput : words.remove(argument);
-    return { ...place, message, isGuess, label, changes };
+    return { ...place, message, isGuess, isLoss: isGuess, label, changes };
   });
 }
 

@@ -24,6 +24,7 @@ import { children } from "./tree.js";
  * @property {Change[]} [changes] the fix, if there is one
  * @property {boolean} [isImport] whether other fixes come first
  * @property {boolean} [isGuess] whether the name may just be unfinished
+ * @property {boolean} [isLoss] whether the fix drops something of which it is not known that it does not matter
  */
 
 /** @param {Program} program whose `others` is `translator` @param {Translator} translator @returns {Problem[]} */
@@ -37,12 +38,13 @@ export function findProblems(program, translator) {
 }
 
 /**
- * The fixes that can be made at once: those of imports after all others.
+ * The fixes that can be made at once: those of imports after all others. What drops something that may matter is left
+ * to the reader: without it the program would run, and compute something else.
  * @param {Problem[]} problems
  * @returns {Change[]}
  */
 export function fixTogether(problems) {
-  const fixable = problems.filter(({ changes }) => changes?.length);
+  const fixable = problems.filter(({ changes, isLoss }) => changes?.length && !isLoss);
   const first = fixable.filter(({ isImport }) => !isImport);
   /** @type {Change[]} */
   const taken = [];

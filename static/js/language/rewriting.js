@@ -89,6 +89,7 @@ function fill(program, template, parameters, node, call, speller) {
   let isComplete = true;
   /** @param {string} text @returns {string} */
   const filled = (text) => text.replace(/\{([\w*]+)(?::(\w+))?(?:\|((?:[^{}]|\{\w+\})*))?\}/g, (_, name, filter, otherwise) => {
+    if (name === "*" && filter === "shape") return withShape(program, given);
     if (name === "*") return list ? program.code.slice(list.from + 1, list.to - 1) : "";
     if (name === "self") return node.firstChild ? program.text(node.firstChild) : "";
     const value = name === "model" && !order.includes("model") ? modelOf(program, node) : argument(name);
@@ -102,6 +103,15 @@ function fill(program, template, parameters, node, call, speller) {
     .replace(/@([A-Za-z][\w.]*)/g, (_, name) => speller.name(name))
     .replace(/\bnp\./g, () => `${speller.numpy()}.`);
   return isComplete ? text : null;
+}
+
+/** Arguments of which those by position are one shape: `(2, 3), dtype=d` for `2, 3, dtype=d` and for `(2, 3), dtype=d`. @param {Program} program @param {Argument[]} given */
+function withShape(program, given) {
+  const sizes = given.filter(({ name }) => name === null);
+  const isShape = sizes.length === 1 && ["TupleExpression", "ArrayExpression", "MemberExpression"].includes(sizes[0].value?.name ?? "");
+  const text = sizes.map((each) => program.text(each)).join(", ");
+  const shape = sizes.length === 0 ? [] : [isShape ? text : `(${text}${sizes.length > 1 ? "" : ","})`];
+  return [...shape, ...given.filter(({ name }) => name !== null).map((each) => program.text(each))].join(", ");
 }
 
 /** The name of a weights file instead of a saved model's. @param {string} text an expression */

@@ -149,6 +149,10 @@ export class Translator {
       const rules = this.table.arguments[owner];
       if (rules && Object.hasOwn(rules, argument)) return rules[argument];
     }
-    return null;
+    const { "*": general } = this.table.arguments;
+    if (this.names.entry(name)?.k !== "f" || !Object.hasOwn(general, argument)) return null;
+    const rule = general[argument];
+    const isFitting = rule.to === undefined || this.names.parameters(name)?.some(([parameter]) => parameter === rule.to);
+    return isFitting ? rule : null;
   }
 }

@@ -150,6 +150,8 @@ export const BRIDGE = {
   // Reasons of arguments, which end a sentence.
   "the shape comes from the data, or from pg.Input(shape) as the first item": "形状来自数据，或来自放在最前面的 pg.Input(shape)",
   "everything is float32": "一切都是 float32",
+  "operations return new tensors": "运算返回新的张量",
+  "pg.gradients(loss, variables) differentiates by any variable": "pg.gradients(loss, variables) 可以对任何变量求导",
   "set layer.trainable after creating it": "请在创建层之后设置 layer.trainable",
   "use kernel_regularizer": "请使用 kernel_regularizer",
   "use a schedule, such as pg.optim.InverseTimeDecay": "请使用学习率调度，例如 pg.optim.InverseTimeDecay",

@@ -170,10 +170,18 @@ def _projection(model: Any, name: str, dimensions: int, known: int) -> View:
         "layers": [{"name": each.name, "size": each.size} for each in layers],
         "projected": count,
     }
+    values = layer_values(model, layer, shown.x[chosen])
     try:
-        projection = project_values(layer_values(model, layer, shown.x[chosen]), dimensions)
-    except DataError:
-        view |= {"rows": b"", "dimensions": 2, "points": b"", "explained": [0.0, 0.0]}
+        projection = project_values(values, dimensions)
+    except DataError:  # too few have finite values
+        rows = chosen[np.isfinite(values).all(axis=1)]
+        points = np.zeros((len(rows), 2))
+        view |= {
+            "rows": _floats(rows),
+            "dimensions": 2,
+            "points": _floats(points),
+            "explained": [0.0, 0.0],
+        }
     else:
         view |= {
             "rows": _floats(chosen[projection.rows]),

@@ -220,7 +220,7 @@ const attentionMaps = record({
 /** @type {Check} */
 const attention = (value) => (value?.shows === "none" ? noAttention(value) : value?.shows === "maps" && attentionMaps(value));
 
-const noNextTokens = record({ reason: oneOf("restored", "text"), seconds: number });
+const noNextTokens = record({ reason: oneOf("restored", "untrained", "text"), seconds: number });
 const expectedTokens = record({
   seconds: number, unit: oneOf("character", "word"), least: count, length: count, sample: sampleNumber, text, total: count,
   tokens: listOf(text), perplexity: nullable(number), problem: nullable(text),

@@ -453,12 +453,12 @@
  *   `attention`: the network has none; `weights` (heads, queries, keys): the first ones, of `total`; tokens:
  *   at the positions, if the sequence is that of the sample
  * @typedef {(
- *   | {shows: "none", reason: "restored" | "text", seconds: number}
+ *   | {shows: "none", reason: "restored" | "untrained" | "text", seconds: number}
  *   | {shows: "tokens", seconds: number, unit: "character" | "word", least: number, length: number,
  *      sample: SampleNumber, text: string, total: number, tokens: string[], predictions: NextToken[],
  *      perplexity: number | null, problem: string | null}
  * )} NextTokensView
- *   `text`: the model does not write text; `least`: tokens before the first prediction; `length`: positions
+ *   `untrained`: the program has not trained the model; `text`: it does not write text; `least`: tokens before the first prediction; `length`: positions
  *   of the model; `tokens`: the first ones, of `total`; `problem`: why the text does not fit
  * @typedef {{position: number, top: Expected[], came: (Expected & {rank: number}) | null}} NextToken
  *   what is expected after a position, from 0; `came`: the token that follows there, if one does

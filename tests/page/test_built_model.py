@@ -134,6 +134,23 @@ model = pg.Sequential([pg.Input((4, 6)), nn.MultiHeadAttention(2)])
     assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "program"
 
 
+def test_what_only_a_trained_network_has_is_said_to_need_training(page: PythonSide) -> None:
+    program = """
+import playgrad as pg
+from playgrad import nn
+vocabulary = pg.data.Vocabulary("abcd")
+model = pg.Sequential([pg.Input((6,), dtype="int32"), nn.Embedding(4, 3), nn.LSTM(5), nn.Dense(4)])
+"""
+    asked = {"text": None, "sample": 0, "temperature": 1.0}
+    for text, reason in ((program, "untrained"), (program.replace("abcd", "abc"), "text")):
+        assert page.run(text) == "done"
+        view = page.ask("next_tokens", **asked)["next_tokens"]
+        (shape,) = TYPES.shapes(("name", "Answers"))
+        assert TYPES.mismatch(shape["next_tokens"].type, {"next_tokens": view}) is None
+        assert view["reason"] == reason
+        assert page.ask("histograms")["histograms"]["reason"] == "untrained"
+
+
 def test_a_model_with_two_inputs_shows_its_weights(page: PythonSide) -> None:
     program = """
 import numpy as np, playgrad as pg

@@ -127,5 +127,7 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
 }
 """A function of the model and the request, for each kind of request."""
 
-OF_BUILT_MODELS = frozenset({"attention", "inspect_layers", "one_sample", "projection", "samples"})
+OF_BUILT_MODELS = frozenset(
+    {"attention", "inspect_layers", "next_tokens", "one_sample", "projection", "samples"}
+)
 """The requests about a model that has not been trained, if the program has built or loaded one."""

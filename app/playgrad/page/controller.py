@@ -277,7 +277,7 @@ class Controller:
         if kind == "model_file":
             return {"model": model_file(request)}
         if kind == "histograms":
-            return histogram_view(self.histograms, self._trained())
+            return histogram_view(self.histograms, self._trained_or_built())
         looked = self.model or (None if self.graphs.programs else self.restored)
         if kind == "node_view":
             return {"node": self.nodes.view(looked, self.graphs.programs, request)}
@@ -293,8 +293,7 @@ class Controller:
             return self._repeated(str(kind), bool(request.get("apart")))
         if kind not in ANSWERS:
             raise GraphError(f"there is no request {request.get('kind')!r}.")
-        looks_at_built = kind in OF_BUILT_MODELS and self.model is None and self.built is not None
-        model = self.built if looks_at_built else self._trained()
+        model = self._trained_or_built() if kind in OF_BUILT_MODELS else self._trained()
         answer = answer_about(kind, model, request)
         if kind == "import" and answer["matching"] is None:
             self._save_import()
@@ -322,6 +321,9 @@ class Controller:
         if self.restored is None:
             raise GraphError("there is no trained model yet.", hint="Press Run first.")
         return self.restored
+
+    def _trained_or_built(self) -> Any:
+        return self.built if self.model is None and self.built is not None else self._trained()
 
     def emit_graph(self) -> None:
         """Send the graph of a training step to the page."""

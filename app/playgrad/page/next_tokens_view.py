@@ -9,9 +9,12 @@ import math
 import time
 from typing import Any
 
+from playgrad.data.vocabulary import newest_vocabulary
 from playgrad.errors import DataError, ShapeError
 from playgrad.inspection.next_tokens import NextTokens, next_tokens
 from playgrad.inspection.writers import Writer, codes_of, last_target, writer_of
+from playgrad.models.text_form import text_form
+from playgrad.page.built_model import BuiltModel
 from playgrad.page.excerpt_sample import excerpt_sample
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.text_view import problem_of
@@ -35,6 +38,10 @@ def next_tokens_view(model: Any, request: Request) -> View:
 def _view(model: Any, text: str | None, sample: int, temperature: float) -> View:
     if isinstance(model, RestoredModel):
         return {"shows": "none", "reason": "restored"}
+    if isinstance(model, BuiltModel):  # whose data may be anything
+        form = text_form(model)
+        can_write = form is not None and newest_vocabulary(form.tokens) is not None
+        return {"shows": "none", "reason": "untrained" if can_write else "text"}
     writer = writer_of(model)
     found = None if writer is None else excerpt_sample(model, sample)
     if writer is None or found is None:

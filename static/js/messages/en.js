@@ -244,6 +244,7 @@ export const en = {
     title: "Next tokens",
     none: {
       restored: "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
+      untrained: "The program has not trained this network. Once fit() has trained it, what it expects is shown here.",
       text: "This is for networks that write text: they predict the next token of a sequence, and the program has a pg.data.Vocabulary.",
     },
     text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) => `Text${least > 1 ? `, at least ${least} ${unit}s` : ""}`,

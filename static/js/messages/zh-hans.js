@@ -209,6 +209,7 @@ export const zhHans = {
     title: "下一词元",
     none: {
       restored: "模型已恢复，但没有程序和数据。按“运行”或“继续”，这里就会显示它预测的下一个词元。",
+      untrained: "程序没有训练这个网络。用 fit() 训练之后，这里就会显示它预测的下一个词元。",
       text: "此视图用于写文字的网络：它们预测序列的下一个词元，并且程序中有 pg.data.Vocabulary。",
     },
     text: (unit, least) => `文字${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,

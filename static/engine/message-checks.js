@@ -125,14 +125,14 @@ const VIEWS = {
     })),
   }),
   images: record({
-    ...viewFacts, predicted: listOf(count), chances: nullable(listOf(number)),
+    ...viewFacts, predicted: listOf(number), chances: nullable(listOf(number)),
     data: optional(record({
       height: count, width: count, channels: oneOf(1, 3), pixels: bytes, labels: listOf(number), tested: flag,
       total: count,
     })),
   }),
   classes: record({
-    ...viewFacts, predicted: listOf(count),
+    ...viewFacts, predicted: listOf(number),
     data: optional(record({ labels: listOf(number), classes: count, tested: flag, total: count })),
   }),
   rows: record({

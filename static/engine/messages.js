@@ -363,8 +363,8 @@
  *   `data` is left out if the page has it. Numbers in bytes are float32, least byte first.
  *   `unknown`: the model was restored, without its data;
  *   `plane`: `outputs` (cells, outputs) over a grid of side × side cells, row by row from the top;
- *   `images`: the class predicted for each image, and its probability;
- *   `classes`: the class predicted for each row of a table;
+ *   `images`: the class predicted for each image, −1 for outputs that are NaN, and its probability;
+ *   `classes`: the class predicted for each row of a table, or −1;
  *   `rows`: the mean absolute error, and the explained part of the variance, of the rows that are shown;
  *   `text`: what the model writes after the prompt, what it expected there, most probable first, and
  *   what is wrong with the prompt

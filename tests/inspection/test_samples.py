@@ -13,6 +13,7 @@ from playgrad import nn
 from playgrad.errors import DataError, GraphError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.inspection import samples
+from playgrad.inspection.outputs import NO_CLASS
 
 Array = np.ndarray[Any, Any]
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
@@ -101,7 +102,7 @@ def test_outputs_that_are_not_numbers_are_in_no_cell_and_hardest_of_all() -> Non
     x = X.copy()
     model.set_weights({k: np.full_like(v, np.nan) for k, v in model.named_weights().items()})
     judged = samples.predictions(model, x, Y)
-    assert (judged.predicted == samples.NO_CLASS).all()
+    assert (judged.predicted == NO_CLASS).all()
     assert samples.confusion_of(judged).sum() == 0
     assert samples.ranked(np.array([1, np.nan, 3, np.inf])).tolist() == [1, 3, 2, 0]
 

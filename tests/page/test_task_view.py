@@ -12,6 +12,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
 from playgrad.inspection.outputs import classes_in, decisions
+from playgrad.page.inspected_sample import decision_of
 from playgrad.page.task_view import SIDE, grid, task_view
 from playgrad.runtime.hooks import Hooks, Request, set_hooks
 from tests.page.messages import Types
@@ -172,6 +173,19 @@ def test_tables_with_the_classes_that_predict_gives(name: str) -> None:
     assert data["tested"]
     assert data["labels"] == classes_in(np.asarray(y[:50]), scale).tolist()  # type: ignore[arg-type]
     assert view["predicted"] == decisions(model.predict(x[:50]), scale)[0].tolist()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_outputs_that_are_nan_are_of_no_class(units: int) -> None:
+    loss: Any = nn.BinaryCrossentropy(from_logits=True) if units == 1 else LOGITS
+    for shape, shows in (((5,), "classes"), ((9, 9), "images")):
+        x = np.random.default_rng(0).normal(size=(40, *shape)).astype(np.float32)
+        model = trained([nn.Flatten(), nn.Dense(units)], loss, x, np.zeros(40, np.int32))
+        nan = {name: np.full_like(v, np.nan) for name, v in model.named_weights().items()}
+        model.set_weights(nan)
+        view = view_of(model)
+        assert view["shows"] == shows and set(view["predicted"]) == {-1}
+        assert decision_of(model, model.predict(x[:1])) is None
 
 
 NOTHING: dict[str, Callable[[], pg.Sequential]] = {

@@ -18,6 +18,8 @@ Scale = Literal["softmax", "probabilities", "scores", "sigmoid", "probability", 
 """The first output as (batch, classes): scores before softmax, probabilities, or scores of another
 kind, of which the largest decides. As (batch, 1): a score before the sigmoid, the probability of
 class 1, a score whose sign is the class, or a number to be predicted."""
+NO_CLASS = -1
+"""In place of the predicted class, of outputs that are NaN."""
 SEVERAL: frozenset[Scale] = frozenset({"softmax", "probabilities", "scores"})
 """The scales with an output for each class."""
 
@@ -51,7 +53,16 @@ def classes_in(targets: Array, scale: Scale) -> Array:
 
 
 def decisions(outputs: Array, scale: Scale) -> tuple[Array, Array | None]:
-    """Return the predicted classes (samples,), and their probabilities if the scale has them."""
+    """Return the predicted classes (samples,), and their probabilities if the scale has them.
+
+    The class is `NO_CLASS` where an output is NaN: of that none is the largest.
+    """
+    with np.errstate(all="ignore"):
+        labels, chances = _decisions(outputs, scale)
+    return np.where(np.isnan(outputs).any(axis=1), NO_CLASS, labels).astype(np.int32), chances
+
+
+def _decisions(outputs: Array, scale: Scale) -> tuple[Array, Array | None]:
     if scale in SEVERAL:
         labels = outputs.argmax(axis=1)
         if scale == "scores":

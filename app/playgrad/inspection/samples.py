@@ -17,8 +17,6 @@ from playgrad.training.objectives import Objectives
 from playgrad.training.prepare_data import prepare_data
 
 Array = np.ndarray[Any, Any]
-NO_CLASS = -1
-"""In place of the predicted class, of outputs that are not numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Predictions:
         scale: what the model's output is.
         classes: the number of classes; 0 if numbers are predicted.
         truth: classes or numbers (samples,).
-        predicted: the same; `NO_CLASS` for outputs that are NaN.
+        predicted: the same; `outputs.NO_CLASS` for outputs that are NaN.
         chances: the probabilities of the predicted classes (samples,), if the model has any.
         losses: the model's loss of each sample (samples,), without weights of samples or classes.
     """
@@ -75,9 +73,7 @@ def judge(model: Any, x: Array, y: Array) -> Predictions:
     losses = _losses(model, y, outputs)
     if scale == "linear":
         return Predictions(scale, 0, y.reshape(-1), outputs[:, 0], None, losses)
-    with np.errstate(all="ignore"):
-        predicted, chances = decisions(outputs, scale)
-    predicted = np.where(np.isnan(outputs).any(axis=1), NO_CLASS, predicted).astype(np.int32)
+    predicted, chances = decisions(outputs, scale)
     classes = max(2, outputs.shape[1])
     return Predictions(scale, classes, classes_in(y, scale), predicted, chances, losses)
 

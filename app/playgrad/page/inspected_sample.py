@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
-from playgrad.inspection.outputs import decisions, scale_of, softmax
+from playgrad.inspection.outputs import NO_CLASS, decisions, scale_of, softmax
 from playgrad.inspection.pictures import image_size, pixels, shown_range
 from playgrad.inspection.tokens import tokens_of
 
@@ -108,11 +108,14 @@ def target_of(model: Any, y: Array) -> float | None:
 
 
 def decision_of(model: Any, output: Array) -> float | None:
-    """Return the predicted class or number; None if the output is neither."""
+    """Return the predicted class or number; None if the output is neither, or is NaN."""
     scale = scale_of(model)
     if scale is None:
         return None
-    return float(output[0, 0] if scale == "linear" else decisions(output, scale)[0][0])
+    if scale == "linear":
+        return float(output[0, 0])
+    label = int(decisions(output, scale)[0][0])
+    return None if label == NO_CLASS else float(label)
 
 
 def outputs_of(model: Any, output: Array) -> list[float]:

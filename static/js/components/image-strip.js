@@ -31,8 +31,8 @@ export function TestStrip({ view, names }) {
 /** @param {{at: number, data: PictureData, label: number, predicted: number, chance: number | null, names: string[]}} props */
 function Picture({ at, data, label, predicted, chance, names }) {
   const isRight = predicted === label;
-  const sure = chance === null ? "" : percent(chance, 0);
-  const [is, said] = [names[label] ?? label, names[predicted] ?? predicted];
+  const sure = chance === null || predicted < 0 ? "" : percent(chance, 0);
+  const [is, said] = [names[label] ?? label, predicted < 0 ? t().inspectSamples.noClass : names[predicted] ?? predicted];
   const words = t().task.image(is, said, sure, { isNamed: names[label] !== undefined, isRight });
   return html`
     <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}

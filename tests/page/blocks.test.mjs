@@ -58,6 +58,23 @@ test("names are followed to the library, however they are imported", () => {
   assert.deepEqual(other.networks, []);
 });
 
+test("floats that end in their point are numbers", () => {
+  const program = read(`model = pg.Sequential([nn.Rescaling(1. / 255.), nn.Dropout(0.), nn.Dropout(rate=1.e-1), nn.Dense(3)])
+model.compile(pg.optim.SGD(1., momentum=0.), loss="mse")
+x = 255.  # bytes
+y = [1., 2.]
+`);
+  assert.equal(program.broken, false);
+  const [{ items }] = program.networks;
+  assert.equal(argumentOf(items[0].call, "scale").value.value, 1 / 255);
+  assert.deepEqual(items.slice(1, 3).map(({ call }) => argumentOf(call, "rate").value), [{ type: "float", value: 0 }, { type: "float", value: 0.1 }]);
+  const [{ optimizer }] = program.trainings;
+  assert.equal(argumentOf(optimizer, "learning_rate").value.value, 1);
+  const changes = setArgument(program, items[1].call, "rate", "0.5");
+  assert.match(body(program, changes), /nn\.Dropout\(0\.5\), nn\.Dropout\(rate=1\.e-1\)/);
+  for (const code of ["x = 3.\ny = (", "x = a.", "x = 3.\ny = a.\n", "f(1., )("]) assert.equal(read(code).broken, true, code);
+});
+
 test("what cannot be read is code, and is not guessed", () => {
   const program = read(`n = 3
 n += 1

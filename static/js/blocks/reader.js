@@ -2,7 +2,7 @@
 
 import { Expressions } from "./expressions.js";
 import { boundNames, readConstants, readImports, statementsOf } from "./names.js";
-import { assignment, children, parse, walk } from "./syntax.js";
+import { assignment, children, isBroken, parse, walk } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
 /** @import { Context, Known } from "./expressions.js" */
@@ -18,9 +18,7 @@ export function readProgram(text, brought = () => null) {
   const names = readImports(script, text);
   const expressions = new Expressions({ text, names, brought, ...readConstants(script, text) });
   new Statements(expressions).block(script, { values: new Map(), scope: "", conditional: false });
-  let broken = false;
-  walk(script, ({ type }) => (broken ||= type.isError));
-  return { text, names, broken, ...expressions.found() };
+  return { text, names, broken: isBroken(script, text), ...expressions.found() };
 }
 
 /** Follows statements in their order, as far as the values of names are known. */

@@ -29,6 +29,22 @@ export function parts(nodes) {
   return list.filter((part) => part.length > 0);
 }
 
+/**
+ * A float without digits after its point: `255.`, `1.e-3`. The grammar reads a member in it, which it misses in the first,
+ * and blanks and comments behind it belong to its node.
+ */
+const POINTED = /^\d[\d_]*\.(?:[eE][+-]?\d+)?\s*$/;
+const COMMENT = /#.*/g;
+
+/** Whether the program has a mistake in its syntax. @param {Node} script @param {string} text */
+export function isBroken(script, text) {
+  let broken = false;
+  walk(script, ({ type, parent }) => {
+    if (type.isError && !(parent && POINTED.test(text.slice(parent.from, parent.to).replace(COMMENT, "")))) broken = true;
+  });
+  return broken;
+}
+
 /** The elements of a list, a tuple or arguments, without the brackets. @param {Node} node */
 export const elements = (node) => parts(children(node).slice(1, -1));
 
@@ -59,6 +75,7 @@ export function assignment(statement) {
 export function evaluate(node, text, constant = () => null) {
   const source = text.slice(node.from, node.to);
   const inner = (/** @type {Node} */ each) => evaluate(each, text, constant);
+  if (POINTED.test(source)) return numberOf(source.trimEnd());
   switch (node.name) {
     case "Number":
       return numberOf(source);

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Most of a kernel test is llvmpipe's compiler, which takes a third less time if it optimises less.
+os.environ.setdefault("GALLIVM_PERF", "nopt")
+
 # Tests must not fail because a machine is slow.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

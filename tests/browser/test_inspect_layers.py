@@ -42,6 +42,20 @@ print(json.dumps({
     "scores": [look.predict(x[1:2])[0].tolist(), look.predict(changed)[0].tolist()],
 }))
 """
+STRAYS = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.ones((5, 4), np.float32)
+model = pg.Sequential([nn.Dense(3), nn.Dense(2)])
+model.predict(x)
+kernel, bias, *others = model.get_weights()
+kernel = np.ones_like(kernel)
+kernel[2, 0] = np.nan
+bias[1:] = [np.inf, np.nan]
+model.set_weights([kernel, bias, *others])
+"""
 IMAGES = """
 import json
 import numpy as np
@@ -198,6 +212,24 @@ def test_a_changed_value_of_a_row_travels_through_the_layers(playground: Playgro
     expect(playground.at("travel")).to_have_count(0)
     assert field.input_value() == original
     np.testing.assert_allclose(values(playground, "unit"), expected["units"], **NEAR)
+
+
+def test_numbers_that_have_no_colour_are_counted(playground: Playground) -> None:
+    playground.finish(STRAYS)
+    playground.at("tab-inspect").click()
+    playground.at("layer-dense_1").click()
+    strays = {
+        name: playground.at(name).get_by_test_id("strays")
+        for name in ("weight-kernel", "weight-bias", "activations-view")
+    }
+    expect(strays["weight-kernel"]).to_contain_text("1 of the 12 numbers shown is NaN or infinite")
+    expect(strays["weight-bias"]).to_contain_text("2 of the 3 numbers shown are NaN or infinite")
+    expect(strays["activations-view"]).to_contain_text("All numbers shown are NaN or infinite")
+    expect(playground.at("weight-kernel")).to_contain_text("the strongest colour is ±1.00")
+    expect(playground.at("activations-view")).not_to_contain_text("the strongest colour")
+    playground.at("layer-dense_2").click()
+    expect(playground.at("weight-kernel")).to_be_visible()
+    expect(strays["weight-kernel"]).to_have_count(0)
 
 
 def test_pixels_are_changed_by_clicks_and_keys(playground: Playground) -> None:

@@ -102,6 +102,9 @@ export const en = {
       (inputs > 1 ? `Weights of unit ${unit} for input channel ${input}` : `Weights of unit ${unit}`),
     matrix: (/** @type {string} */ name) => `${name}: a column for each unit, a row for each input`,
     scale: (/** @type {string} */ largest) => `Blue is negative, orange positive; the strongest colour is ±${largest}.`,
+    strays: (/** @type {number} */ many, /** @type {number} */ all) => (many === all
+      ? "All numbers shown are NaN or infinite, and have no colour."
+      : `${count(many)} of the ${count(all)} numbers shown ${many === 1 ? "is NaN or infinite, and has" : "are NaN or infinite, and have"} no colour.`),
     sampled: (/** @type {number} */ units, /** @type {number} */ allUnits, /** @type {number} */ inputs, /** @type {number} */ allInputs) =>
       `Too large to show whole: these are ${count(units)} of ${count(allUnits)} units and ${count(inputs)} of ${count(allInputs)} inputs, evenly spread.`,
     asTable: "As a table",

@@ -78,6 +78,9 @@ export const zhHans = {
     filter: (unit, input, inputs) => (inputs > 1 ? `第 ${unit} 个单元对输入通道 ${input} 的权重` : `第 ${unit} 个单元的权重`),
     matrix: (name) => `${name}：每列一个单元，每行一个输入`,
     scale: (largest) => `蓝色为负，橙色为正；最深的颜色表示 ±${largest}。`,
+    strays: (many, all) => (many === all
+      ? "显示的数都是 NaN 或无穷大，没有颜色。"
+      : `显示的 ${count(all)} 个数中有 ${count(many)} 个是 NaN 或无穷大，没有颜色。`),
     sampled: (units, allUnits, inputs, allInputs) =>
       `太大，无法全部显示：这里是均匀抽取的 ${count(units)} 个单元（共 ${count(allUnits)} 个）和 ${count(inputs)} 个输入（共 ${count(allInputs)} 个）。`,
     asTable: "以表格显示",

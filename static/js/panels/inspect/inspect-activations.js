@@ -3,7 +3,7 @@ import * as format from "../../format.js";
 import { factorOf, toggleUnit } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
 import { floats } from "../../task.js";
-import { largestOf, usePalette, ValueMap } from "./value-map.js";
+import { ColourScale, largestOf, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { LayerResult } from "../../../engine/messages.js" */
 
@@ -59,8 +59,7 @@ export function Activations({ layer, result, isChanged }) {
             <${ValueMap} values=${map} height=${height} width=${width} largest=${largest} palette=${palette} /></button>`;
         })}
       </div>
-      <p class="hint">${words.scale(format.rate(largest))}
-        ${units.length < result.total_units && ` ${words.someUnits(units.length, result.total_units)}`}</p>
+      <${ColourScale} values=${shown}>${units.length < result.total_units && words.someUnits(units.length, result.total_units)}</>
       <details>
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>

@@ -2,7 +2,7 @@ import { html } from "../../../vendor/preact.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import { floats } from "../../task.js";
-import { largestOf, usePalette, ValueMap } from "./value-map.js";
+import { ColourScale, largestOf, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { WeightView } from "../../../engine/messages.js" */
 
@@ -46,7 +46,7 @@ function Weight({ weight }) {
           largest=${largest} palette=${palette} label=${layout === "filters"
             ? words.filter(weight.units[Math.floor(at / columns)] + 1, (at % columns) + 1, columns) : words.matrix(name)} />`)}
       </div>
-      <p class="hint">${words.scale(format.rate(largest))} ${note}</p>
+      <${ColourScale} values=${values}>${note}</>
       <details>
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>

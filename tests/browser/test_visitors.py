@@ -168,6 +168,40 @@ def test_header_and_editor_have_room_for_what_they_show(desk: Playground) -> Non
         page.set_viewport_size(before)
 
 
+_LONG = """
+import playgrad as pg
+from playgrad import nn
+
+(x, y), new = pg.data.spiral(500, ratio=0.8)
+model = pg.Sequential([nn.Dense(16, activation="relu"), nn.Dense(2)])
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"])
+model.fit(x, y, batch_size=100, epochs=40_000, verbose=0, validation_data=new)
+"""
+# Whether a number is in the row that is shown.
+_IN_ROW = """number => {
+  const row = number.closest(".statistics").getBoundingClientRect();
+  const { top, bottom, right } = number.getBoundingClientRect();
+  return top >= row.top && bottom <= row.bottom + 1 && right <= row.right + 1;
+}"""
+
+
+def test_the_numbers_of_a_run_have_room_beside_its_commands(desk: Playground) -> None:
+    page, before = desk.page, desk.page.viewport_size
+    assert before
+    desk.start(_LONG)
+    expect(desk.at("time-left")).to_contain_text("s")
+    try:
+        for width in (768, 900, 1024, 1180, 1280):
+            page.set_viewport_size({"width": width, "height": 768})
+            for name in ("epoch", "loss", "test-accuracy", "time-left"):
+                assert desk.at(name).evaluate(_IN_ROW), (width, name)
+            expect(desk.at("status-sentence")).to_contain_text("Training")
+    finally:
+        page.set_viewport_size(before)
+        desk.at("stop").click()
+        desk.expect_status("stopped")
+
+
 def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None:
     hint = desk.at("task").locator(".task-hint")
     expect(hint).to_contain_text("Press Run")

@@ -44,6 +44,20 @@ test("arguments are removed with their comma", () => {
   assert.equal(fixed("pg.Sequential([nn.Dense(3, input_dim=5)])"), "pg.Sequential([pg.Input((5,)), nn.Dense(3)])");
 });
 
+test("padding in numbers becomes a name, where that is the same", () => {
+  assert.equal(fixed("nn.Conv2D(8, 3, padding=1)"), 'nn.Conv2D(8, 3, padding="same")');
+  assert.equal(fixed("nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding=(2, 2))"), 'nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding="same")');
+  assert.equal(fixed("nn.Conv1D(8, 7, 2, 0)"), 'nn.Conv1D(8, 7, 2, "valid")');
+  for (const other of ["8, 3, 2, 1", "8, 5, padding=1", "8, (3, 5), padding=1", "8, size, padding=1"]) {
+    assert.equal(fixed(`nn.Conv2D(${other})`), `nn.Conv2D(${other})`);
+    assert.match(messages(`nn.Conv2D(${other})`)[0], /padding is "valid" or "same".*`nn\.ZeroPadding2D\(1\)` before the layer/);
+  }
+  for (const other of ["8, 3, padding='same'", "8, 3, padding=p", "8, 3", "*sizes, padding=1"]) assert.deepEqual(messages(`nn.Conv2D(${other})`), []);
+  const torch = (text) => translate(START + text, parse, names, translator).reduce((code, changes) => changed(code, changes), START + text).slice(START.length);
+  assert.equal(torch("nn.Conv2d(1, 32, kernel_size=3, padding=1)"), 'nn.Conv2D(32, kernel_size=3, padding="same")');
+  assert.equal(torch("nn.Conv2d(1, 32, 3, 1, 1)"), 'nn.Conv2D(32, 3, 1, "same")');
+});
+
 test("statements that are not needed are removed", () => {
   assert.equal(fixed("model = pg.Sequential([])\nmodel.eval()\nx = 1\n"), "model = pg.Sequential([])\nx = 1\n");
   assert.equal(fixed("model = pg.Sequential([])\nif 1:\n    model.eval()\n"), "model = pg.Sequential([])\nif 1:\n    pass\n");

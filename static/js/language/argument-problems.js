@@ -2,6 +2,7 @@
 
 import { t } from "../locale.js";
 import { nearest } from "./nearest.js";
+import { paddingProblem } from "./padding-problem.js";
 import { removalOf } from "./removal.js";
 import { Speller } from "./spelling.js";
 import { children, readArguments } from "./tree.js";
@@ -33,7 +34,11 @@ export function argumentProblems(program, translator) {
       const value = program.value(node.firstChild);
       if (!list || value?.kind !== "name") return;
       const given = readArguments(list, program.code);
-      problems.push(...unknownArguments(program, translator, node, list, value.name, given), ...special(program, node, list, value.name, given));
+      problems.push(
+        ...unknownArguments(program, translator, node, list, value.name, given),
+        ...paddingProblem(program, value.name, given),
+        ...special(program, node, list, value.name, given),
+      );
     },
   });
   return problems;

@@ -503,6 +503,7 @@ export const en = {
     makeList: "Make it a list",
     shapeOfSample: "build takes the shape of one sample, without the batch.",
     weightsFiles: "Weights files of playgrad are .safetensors or .npz.",
+    padding: (/** @type {string} */ layer) => `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
       unresolved: (/** @type {string[]} */ names) => `${names.join(", ")}: not available here. Write playgrad's names instead.`,

@@ -605,6 +605,7 @@ export const zhHans = {
     makeList: "改成列表",
     shapeOfSample: "build 接受单个样本的形状，不含批次维度。",
     weightsFiles: "playgrad 的权重文件是 .safetensors 或 .npz。",
+    padding: (layer) => `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
     shapeFromData: "逐层添加的模型会从数据得到形状。",
     imports: {
       unresolved: (names) => `${names.join("、")}：这里不可用。请改用 playgrad 的名称。`,

@@ -103,6 +103,27 @@ model.fit(x, y, epochs=2, verbose=0)
     program.close()
 
 
+def test_weights_that_were_nan_before_the_training_are_not_the_fault_of_its_rate() -> None:
+    text = f"""{HEAD}
+x = random.normal(0, 1, (100, 2)).astype(np.float32)
+model = pg.Sequential([pg.Input((2,)), nn.Dense(3, "relu"), nn.Dense(1)])
+model.compile(pg.optim.SGD(0.1), "mse")
+weights = model.get_weights()
+weights[2][1] = np.nan
+model.set_weights(weights)
+model.fit(x, x[:, :1], epochs=3, verbose=0)
+"""
+    program = Watched(text)
+    found = program.findings[0]
+    assert found.code == "not-finite"
+    assert found.place.node == "dense_2"
+    assert found.edit is None
+    assert found.values["weights"] == "dense_2"
+    diagnosis = pg.diagnose(program.namespace["model"])
+    assert "weights of “dense_2” were NaN or infinite before the training" in str(diagnosis)
+    program.close()
+
+
 def test_several_inputs_and_streams_are_watched_by_their_losses() -> None:
     text = f"""{HEAD}
 a, b = pg.Input((2,)), pg.Input((2,))

@@ -79,13 +79,13 @@ class NotFinite:
     """The first operation whose result is NaN or infinite although its inputs are not.
 
     Attributes:
-        op: its name.
+        op: its name; "" if weights were not finite before the first step, those of ``place``.
         is_gradient: whether it is one of the derivatives.
     """
 
     place: Location
     op: str
-    is_gradient: bool
+    is_gradient: bool = False
 
 
 @dataclass(frozen=True)

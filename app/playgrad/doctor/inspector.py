@@ -170,9 +170,9 @@ class Inspector:
             examination.sight = examination.look.layers(begun)
 
     def _search(self) -> None:
-        examination = self._examination
-        if examination is not None and examination.look is not None:
-            examination.origin = examination.look.origin()
+        examination, loop = self._examination, self._loop
+        if examination is not None and examination.look is not None and loop is not None:
+            examination.origin = examination.look.origin(begins=not loop.done)
 
     def _examine(self) -> bool:
         examination, loop = self._examination, self._loop

@@ -176,11 +176,18 @@ class Look:
 
     # The origin of a NaN
 
-    def origin(self) -> NotFinite | None:
-        """Return the first operation with a result that is not finite."""
+    def origin(self, begins: bool) -> NotFinite | None:
+        """Return the first operation with a result that is not finite.
+
+        Args:
+            begins: whether no step has updated the weights.
+        """
         probe = self._probe
         nodes, weights = probe.nodes, probe.weights()
-        if any(not np.isfinite(v).all() for v in weights.values()):
+        broken = [v for v, values in weights.items() if not np.isfinite(values).all()]
+        if broken:
+            if begins:
+                return NotFinite(self._place(broken[0].node), "")
             if self._first is None:
                 return None
             # An update has carried it into the weights: with the first ones, its origin shows.

@@ -137,6 +137,8 @@ def _clip(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | 
 
 def _guard(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
     """Keep the argument of a logarithm or a root positive, or else lower the learning rate."""
+    if finding.values["weights"]:
+        return None
     if not finding.values["op"]:
         return _lower_rate(finding, evidence, program)
     calls = program.calls_at(finding.place.line, lambda call: name_of(call) in _GUARDED)

@@ -28,6 +28,11 @@ def _number(value: Value) -> str:
 
 
 def _not_finite(v: Values) -> str:
+    if v["weights"]:
+        return (
+            f"The loss is NaN or infinite from the first step: weights of “{v['weights']}” were "
+            "NaN or infinite before the training. Look at where the program sets or loads them."
+        )
     cause = (
         f": “{v['op']}” is the first operation whose result is NaN or infinite" if v["op"] else ""
     )

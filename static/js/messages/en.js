@@ -691,8 +691,9 @@ export const en = {
     elsewhere: "The editor shows another program than the one that ran.",
     announced: (/** @type {string} */ sentence, /** @type {number} */ more) => `Doctor: ${sentence}${more > 0 ? ` And ${more} more.` : ""}`,
     sentences: {
-      "not-finite": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { step, op }) => `The loss became NaN or infinite at step ${step}`
-        + `${op ? `: “${op}” is the first operation whose result is NaN or infinite` : ""}.`,
+      "not-finite": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { step, op, weights }) => (weights
+        ? `The loss is NaN or infinite from the first step: weights of “${weights}” were NaN or infinite before the training. Look at where the program sets or loads them.`
+        : `The loss became NaN or infinite at step ${step}${op ? `: “${op}” is the first operation whose result is NaN or infinite` : ""}.`),
       "input-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
         `The inputs range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
       "target-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>

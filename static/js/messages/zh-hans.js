@@ -772,7 +772,9 @@ export const zhHans = {
     elsewhere: "编辑器中的程序不是运行的那一个。",
     announced: (sentence, more) => `诊断：${sentence}${more > 0 ? `另有 ${more} 条。` : ""}`,
     sentences: {
-      "not-finite": ({ step, op }) => `损失在第 ${step} 步变成了 NaN 或无穷大${op ? `：“${op}”是第一个结果为 NaN 或无穷大的运算` : ""}。`,
+      "not-finite": ({ step, op, weights }) => (weights
+        ? `损失从第一步起就是 NaN 或无穷大：“${weights}”的权重在训练前就含有 NaN 或无穷大。请检查程序在哪里设置或加载它们。`
+        : `损失在第 ${step} 步变成了 NaN 或无穷大${op ? `：“${op}”是第一个结果为 NaN 或无穷大的运算` : ""}。`),
       "input-scale": ({ low, high }) => `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "target-scale": ({ low, high }) => `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,

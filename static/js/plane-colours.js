@@ -17,6 +17,13 @@ export function parseColour(text) {
   return [red, green, blue];
 }
 
+/** The largest finite size among values, which has the full colour. @param {Float32Array} values */
+export function largestOf(values) {
+  let largest = 0;
+  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+  return largest;
+}
+
 /**
  * The class of each cell, and how sure the model is, from 0 to 1; NaN where it gives no number.
  * @typedef {{labels: Uint32Array, certainties: Float32Array}} Decisions

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fullSize, gridValues, valuePixels } from "../../static/js/panels/graph/value-pixels.js";
+import { largestOf } from "../../static/js/plane-colours.js";
+import { gridValues, valuePixels } from "../../static/js/panels/graph/value-pixels.js";
 
 const COLOURS = { negative: [200, 0, 0], middle: [100, 100, 100], positive: [0, 0, 200], invalid: [1, 2, 3] };
 
 test("the largest finite value has the full colour, and 0 the middle one", () => {
   const values = new Float32Array([-4, 0, 2, NaN, Infinity]);
-  assert.equal(fullSize(values), 4);
+  assert.equal(largestOf(values), 4);
   const pixels = [...valuePixels(values, COLOURS)];
   assert.deepEqual(pixels.slice(0, 4), [200, 0, 0, 255]);
   assert.deepEqual(pixels.slice(4, 8), [100, 100, 100, 255]);

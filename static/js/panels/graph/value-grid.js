@@ -1,9 +1,9 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { tick } from "../../format.js";
 import { t } from "../../locale.js";
-import { parseColour } from "../../plane-colours.js";
+import { largestOf, parseColour } from "../../plane-colours.js";
 import { cssColour, theme } from "../../theme.js";
-import { fullSize, gridValues, valuePixels } from "./value-pixels.js";
+import { gridValues, valuePixels } from "./value-pixels.js";
 
 /** The rows and columns of the table of numbers. */
 const TABLE_SIDE = 8;
@@ -23,13 +23,13 @@ export function ValueGrid({ grid }) {
     context.putImageData(pixels, 0, 0);
   }, [grid, themeName]);
   const all = rows.length === grid.total_rows && columns.length === grid.total_columns;
-  const size = tick(fullSize(values));
+  const largest = largestOf(values);
   return html`
     <figure class="node-grid">
       <canvas width=${columns.length} height=${rows.length} ref=${canvas} role="img"
         aria-label=${words.grid(rows.length, columns.length)}></canvas>
       <figcaption>
-        <span class="node-scale" aria-hidden="true">−${size}<i></i>${size}</span>
+        ${largest > 0 && html`<span class="node-scale" aria-hidden="true">−${tick(largest)}<i></i>${tick(largest)}</span>`}
         ${!all && html`<span>${words.part(rows.length, grid.total_rows, columns.length, grid.total_columns)}</span>`}
       </figcaption>
     </figure>

@@ -1,5 +1,7 @@
 /** The colours of a grid of values: one for negative, one for positive, and one for what is no number. */
 
+import { largestOf } from "../../plane-colours.js";
+
 /** @import { Colour } from "../../plane-colours.js" */
 
 /** @typedef {{negative: Colour, middle: Colour, positive: Colour, invalid: Colour}} ValueColours */
@@ -14,20 +16,13 @@ export function gridValues({ values, rows, columns }) {
   return new Float32Array(bytes.buffer);
 }
 
-/** The largest finite size among values, which has the full colour. @param {Float32Array} values */
-export function fullSize(values) {
-  let largest = 0;
-  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
-  return largest;
-}
-
 /**
  * A pixel for each value, as RGBA.
  * @param {Float32Array} values
  * @param {ValueColours} colours
  */
 export function valuePixels(values, { negative, middle, positive, invalid }) {
-  const largest = fullSize(values) || 1;
+  const largest = largestOf(values) || 1;
   const rgba = new Uint8ClampedArray(4 * values.length);
   for (const [at, value] of values.entries()) {
     const end = value < 0 ? negative : positive;

@@ -2,8 +2,9 @@ import { html, useRef, useState } from "../../../vendor/preact.js";
 import * as format from "../../format.js";
 import { factorOf, toggleUnit } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
+import { largestOf } from "../../plane-colours.js";
 import { floats } from "../../task.js";
-import { ColourScale, largestOf, usePalette, ValueMap } from "./value-map.js";
+import { ColourScale, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { LayerResult } from "../../../engine/messages.js" */
 

@@ -3,12 +3,13 @@ import { attentionView } from "../../engine/questions.js";
 import { percent, rate } from "../../format.js";
 import { sampleNumber } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
+import { largestOf } from "../../plane-colours.js";
 import { floats } from "../../task.js";
 import { visible } from "../../tokens.js";
 import { AttentionBoard } from "./attention-board.js";
 import { SampleSteps } from "./sample-steps.js";
 import { useLook } from "./use-look.js";
-import { largestOf, usePalette, ValueMap } from "./value-map.js";
+import { usePalette, ValueMap } from "./value-map.js";
 
 /**
  * @import { AttentionView } from "../../../engine/messages.js"

@@ -1,8 +1,9 @@
 import { html } from "../../../vendor/preact.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
+import { largestOf } from "../../plane-colours.js";
 import { floats } from "../../task.js";
-import { ColourScale, largestOf, usePalette, ValueMap } from "./value-map.js";
+import { ColourScale, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { WeightView } from "../../../engine/messages.js" */
 

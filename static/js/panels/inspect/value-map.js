@@ -1,7 +1,7 @@
 import { html, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
-import { parseColour, unitPixels } from "../../plane-colours.js";
+import { largestOf, parseColour, unitPixels } from "../../plane-colours.js";
 import { cssColour, theme } from "../../theme.js";
 
 /** @import { Palette } from "../../plane-colours.js" */
@@ -12,13 +12,6 @@ export function usePalette() {
   return useMemo(() => ({
     surface: parseColour(cssColour("--surface")), classes: [0, 1].map((at) => parseColour(cssColour(`--series-${at}`))),
   }), [name]);
-}
-
-/** The largest absolute value among finite ones. @param {Float32Array} values */
-export function largestOf(values) {
-  let largest = 0;
-  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
-  return largest;
 }
 
 /**

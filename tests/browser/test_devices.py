@@ -223,7 +223,7 @@ def test_training_goes_on_from_the_replica_that_is_left(engine: Engine, kind: st
     result = engine.end()
     assert result["state"] == "done", result
     _, error, after = result["stdout"].splitlines()
-    assert error.startswith(f"{kind}:1: ")
+    assert f"{kind}:1: " in error  # with what was lost before it, if that was found first
     assert after == "4 True"
 
 

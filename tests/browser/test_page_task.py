@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
+from playgrad.page.task_view import SIDE
 from tests.browser.playground import GOOD, Playground
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ import numpy as np
 every = np.concatenate([points, new[0]])
 low, high = every.min(axis=0), every.max(axis=0)
 low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
-at = (np.arange(48) + 0.5) / 48
+at = (np.arange(SIDE) + 0.5) / SIDE
 x, y = low[0] + (high[0] - low[0]) * at, high[1] - (high[1] - low[1]) * at
 cells = [(each, row) for row in y for each in x]
 print(json.dumps(model.predict(np.float32(cells)).astype(float).round(5).tolist()[::61]))
@@ -88,17 +89,17 @@ def test_the_drawing_is_for_digits_only(cpu: Playground) -> None:
 def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> None:
     page = cpu.page
     page.evaluate(COUNT_VIEWS)
-    out = cpu.finish(SPIRAL + PREDICTED)
+    out = cpu.finish(f"{SPIRAL}\nSIDE = {SIDE}\n{PREDICTED}")
     assert page.evaluate("views.size") > 3
     expect(cpu.at("boundary")).to_be_visible()
     expect(cpu.at("digit-canvas")).to_be_hidden()
     view = last_view(page)
     assert view["scale"] == "softmax"
-    outputs = np.reshape(view["outputs"], (48 * 48, 2))
+    outputs = np.reshape(view["outputs"], (SIDE**2, 2))
     expected = np.asarray(json.loads(out.splitlines()[-1]))
     assert np.allclose(outputs[::61], expected, rtol=1e-3, atol=2e-3)
     # A cell has the colour of its class: orange is more red than blue, and blue is not.
-    pixels = np.reshape(page.evaluate(PIXELS), (48 * 48, 4)).astype(int)
+    pixels = np.reshape(page.evaluate(PIXELS), (SIDE**2, 4)).astype(int)
     sure = np.abs(outputs[:, 1] - outputs[:, 0]) > 1
     assert sure.mean() > 0.5
     redder = pixels[sure, 0] > pixels[sure, 2]

@@ -200,6 +200,8 @@ def test_the_numbers_of_a_run_have_room_beside_its_commands(desk: Playground) ->
         page.set_viewport_size(before)
         desk.at("stop").click()
         desk.expect_status("stopped")
+        desk.at("reset").click()
+        desk.expect_status("ready")
 
 
 def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None:

@@ -28,13 +28,14 @@ def not_finite(evidence: Evidence) -> Finding | None:
     """The loss is NaN or infinite."""
     if evidence.outcome != "not finite":
         return None
-    values: dict[str, float | str] = {"step": len(evidence.losses) + 1, "weights": ""}
     origin = evidence.not_finite
-    if origin is not None and not origin.op:
-        values["weights"] = origin.place.node or ""
     if origin is None or _has_grown(evidence):
-        return Finding("not-finite", Location(evidence.optimizer, None), {**values, "op": ""})
-    return Finding("not-finite", origin.place, {**values, "op": origin.op})
+        place, op, weights = Location(evidence.optimizer, None), "", ""
+    else:
+        place, op = origin.place, origin.op
+        weights = "" if op else place.node or ""
+    step = len(evidence.losses) + 1
+    return Finding("not-finite", place, {"step": step, "op": op, "weights": weights})
 
 
 def _has_grown(evidence: Evidence) -> bool:

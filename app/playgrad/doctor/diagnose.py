@@ -95,8 +95,7 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
         if examination.look is not None:
             examination.look.assume_initial()
             if outcome == "not finite":
-                begins = not len(examination.evidence(outcome).losses)
-                examination.origin = examination.look.origin(begins)
+                examination.origin = examination.look.origin(begins=not steps)
             examination.sight = examination.look.layers(initial=outcome == "not finite")
         return Diagnosis(examination.findings(examination.evidence(outcome)))
     finally:

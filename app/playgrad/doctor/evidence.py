@@ -80,12 +80,10 @@ class NotFinite:
 
     Attributes:
         op: its name; "" if weights were not finite before the first step, those of ``place``.
-        is_gradient: whether it is one of the derivatives.
     """
 
     place: Location
     op: str
-    is_gradient: bool = False
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class Look:
             # An update has carried it into the weights: with the first ones, its origin shows.
             weights = {**weights, **self._first}
         feeds = probe.feeds(thresholds.SEARCHED_SAMPLES, weights)
-        for group, is_gradient in ((nodes.forward, False), (nodes.backward, True)):
+        for group in (nodes.forward, nodes.backward):
             tensors = [
                 t
                 for node in group
@@ -203,7 +203,7 @@ class Look:
             values = probe.run(tensors, feeds)
             for tensor, value in zip(tensors, values, strict=True):
                 if not np.isfinite(value).all():
-                    return NotFinite(self._place(tensor.node), tensor.node.op.name, is_gradient)
+                    return NotFinite(self._place(tensor.node), tensor.node.op.name)
         return None
 
     def _place(self, node: Node) -> Location:

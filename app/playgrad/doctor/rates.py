@@ -17,7 +17,7 @@ _MOST_STEPS = 500
 def highest_rate(schedule: Schedule, steps: int) -> float | None:
     """Return the highest rate of the first ``steps`` steps; None if it cannot be computed alone."""
     spread = np.linspace(0, max(steps - 1, 0), _MOST_STEPS).astype(np.float32)
-    asked = np.array(sorted(set(spread.tolist())), np.float32)
+    asked = np.array(sorted(set(spread.tolist())), np.float32)  # np.unique imports numpy.ma
     try:
         with Graph().as_default() as graph:
             initial = constant(schedule.initial_learning_rate, "float32")

@@ -127,7 +127,7 @@ export class Asker {
   /** Leave the processor to the training after an answer that took long to draw. @param {number} milliseconds */
   #rest(milliseconds) {
     const isAnotherAsked = this.#next === 0;
-    if (!isAnotherAsked && store.runState.value === "running") this.#next = Math.max(this.#next, performance.now() + Math.min(REST * milliseconds, LONGEST_REST_MS));
+    if (!isAnotherAsked && store.runState.value === "running") this.#next = Math.max(this.#next, performance.now() + Math.min(restAfter(milliseconds / 1000), LONGEST_REST_MS));
   }
 
   /** @param {Error} failure @param {() => boolean} isCurrent @returns {Reply} */

@@ -60,7 +60,7 @@ export function Activations({ layer, result, isChanged }) {
             <${ValueMap} values=${map} height=${height} width=${width} largest=${largest} palette=${palette} /></button>`;
         })}
       </div>
-      <${ColourScale} values=${shown}>${units.length < result.total_units && words.someUnits(units.length, result.total_units)}</>
+      <${ColourScale} values=${shown} largest=${largest}>${units.length < result.total_units && words.someUnits(units.length, result.total_units)}</>
       <details>
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>

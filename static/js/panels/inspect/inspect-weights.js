@@ -47,7 +47,7 @@ function Weight({ weight }) {
           largest=${largest} palette=${palette} label=${layout === "filters"
             ? words.filter(weight.units[Math.floor(at / columns)] + 1, (at % columns) + 1, columns) : words.matrix(name)} />`)}
       </div>
-      <${ColourScale} values=${values}>${note}</>
+      <${ColourScale} values=${values} largest=${largest}>${note}</>
       <details>
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>

@@ -1,7 +1,7 @@
 import { html, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
-import { largestOf, parseColour, unitPixels } from "../../plane-colours.js";
+import { parseColour, unitPixels } from "../../plane-colours.js";
 import { cssColour, theme } from "../../theme.js";
 
 /** @import { Palette } from "../../plane-colours.js" */
@@ -30,13 +30,16 @@ export function ValueMap({ values, height, width, largest, palette, label }) {
   return html`<canvas class="value-map" width=${width} height=${height} ref=${canvas} ...${words}></canvas>`;
 }
 
-/** What the colours of numbers say, and how many of them have none. @param {{values: Float32Array, children?: unknown}} props `children`: more to be said */
-export function ColourScale({ values, children }) {
+/**
+ * The scale of the colours, and how many numbers have none.
+ * @param {{values: Float32Array, largest: number, children?: unknown}} props `children`: more to be said
+ */
+export function ColourScale({ values, largest, children }) {
   const words = t().inspectLayers;
   const strays = values.reduce((sum, value) => sum + (Number.isFinite(value) ? 0 : 1), 0);
   return html`
     <p class="hint">
-      ${(strays === 0 || strays < values.length) && words.scale(format.rate(largestOf(values)))}
+      ${(strays === 0 || strays < values.length) && words.scale(format.rate(largest))}
       ${strays > 0 && html` <b data-testid="strays">${words.strays(strays, values.length)}</b>`} ${children}
     </p>
   `;

@@ -54,6 +54,7 @@ ruff:
 
 format:
 	.venv/bin/ruff format --check .
+	node_modules/.bin/prettier --check --log-level=warn --cache .
 
 mypy:
 	.venv/bin/mypy

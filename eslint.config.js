@@ -14,7 +14,8 @@ const rules = {
 const noModuleState = [
   "error",
   {
-    selector: ":matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration[kind='let']",
+    selector:
+      ":matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration[kind='let']",
     message: "A module has no state: keep it in the store, or in an object that the caller owns.",
   },
 ];

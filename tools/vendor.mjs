@@ -38,16 +38,17 @@ export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
   umap: { source: `export { UMAP } from "umap-js";\n` },
   qr: { source: `export { encode } from "uqr";\n` },
   codemirror: {
-    source: exportAll(
-      "@codemirror/state",
-      "@codemirror/view",
-      "@codemirror/commands",
-      "@codemirror/language",
-      "@codemirror/lint",
-      "@codemirror/autocomplete",
-      "@codemirror/search",
-      "@codemirror/lang-python",
-    ) + `export { tags, tagHighlighter, classHighlighter } from "@lezer/highlight";\n`,
+    source:
+      exportAll(
+        "@codemirror/state",
+        "@codemirror/view",
+        "@codemirror/commands",
+        "@codemirror/language",
+        "@codemirror/lint",
+        "@codemirror/autocomplete",
+        "@codemirror/search",
+        "@codemirror/lang-python",
+      ) + `export { tags, tagHighlighter, classHighlighter } from "@lezer/highlight";\n`,
   },
 };
 
@@ -97,13 +98,16 @@ function licences(/** @type {esbuild.Metafile} */ metafile) {
       return match ? [match[1]] : [];
     }),
   );
-  return [...packages].sort().map((name) => {
-    const folder = join(root, "node_modules", name);
-    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file ? readFileSync(join(folder, file), "utf8") : `${manifest.license}\n`;
-    return `${name} ${manifest.version}\n\n${text}`;
-  }).join(`\n${"-".repeat(72)}\n\n`);
+  return [...packages]
+    .sort()
+    .map((name) => {
+      const folder = join(root, "node_modules", name);
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file ? readFileSync(join(folder, file), "utf8") : `${manifest.license}\n`;
+      return `${name} ${manifest.version}\n\n${text}`;
+    })
+    .join(`\n${"-".repeat(72)}\n\n`);
 }
 
 rmSync(out, { recursive: true, force: true });

@@ -39,7 +39,11 @@ function lossFunction(spec) {
     let at = 0;
     const result = spec.layers.reduce((h, each) => layer(h, each, () => weights[at++]), x);
     if (spec.loss === "mse") return np.mean(np.square(result.sub(y)));
-    return nn.logSoftmax(result, -1).mul(y).sum().mul(-1 / spec.batch);
+    return nn
+      .logSoftmax(result, -1)
+      .mul(y)
+      .sum()
+      .mul(-1 / spec.batch);
   };
 }
 
@@ -104,7 +108,10 @@ export function build(spec, batches, weights) {
 /** Return a function that multiplies square matrices `times` times and waits. */
 export async function product(size) {
   const values = () => Float32Array.from({ length: size * size }, Math.random);
-  const [a, b] = [np.array(values()).reshape([size, size]), np.array(values()).reshape([size, size])];
+  const [a, b] = [
+    np.array(values()).reshape([size, size]),
+    np.array(values()).reshape([size, size]),
+  ];
   const multiply = jit((left, right) => np.matmul(left, right));
   return async (times) => {
     // Each product is awaited: jax-js never computes a result that is dropped before it is used.

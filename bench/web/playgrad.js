@@ -34,4 +34,4 @@ async ({ source, device, runs, milliseconds }) => {
   });
   const error = await ended;
   return { marks, texts, begun, error, origin: performance.timeOrigin };
-}
+};

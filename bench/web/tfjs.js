@@ -52,13 +52,11 @@ function block(x, heads, next) {
   const [hidden, result] = [0, 1].map(() => [next(), next()]);
   const [batch, positions, width] = x.shape;
   const normal = normalized(x, gamma1, beta1);
-  const [query, key, value] = products
-    .slice(0, 3)
-    .map(([kernel, bias]) =>
-      affine(normal, kernel, bias)
-        .reshape([batch, positions, heads, width / heads])
-        .transpose([0, 2, 1, 3]),
-    );
+  const [query, key, value] = products.slice(0, 3).map(([kernel, bias]) =>
+    affine(normal, kernel, bias)
+      .reshape([batch, positions, heads, width / heads])
+      .transpose([0, 2, 1, 3]),
+  );
   const scores = tf.matMul(query, key, false, true).mul(1 / Math.sqrt(width / heads));
   const context = tf.matMul(scores.add(later(positions)).softmax(), value);
   const sequence = context.transpose([0, 2, 1, 3]).reshape(x.shape);

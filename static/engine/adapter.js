@@ -28,7 +28,10 @@ export class NoGpuError extends EngineError {
  */
 export async function findAdapter(gpu) {
   if (!gpu) throw new NoGpuError("noWebGpu");
-  const adapter = await inTime(gpu.requestAdapter({ powerPreference: "high-performance" }), "notFound");
+  const adapter = await inTime(
+    gpu.requestAdapter({ powerPreference: "high-performance" }),
+    "notFound",
+  );
   if (!adapter) throw new NoGpuError("noAdapter");
   return adapter;
 }
@@ -82,7 +85,9 @@ function hasQuads(adapter) {
 /** @param {GPUAdapterInfo} info */
 function isSoftware(info) {
   const { vendor, architecture, description, device: model } = info;
-  return info.isFallbackAdapter || SOFTWARE.test([vendor, architecture, model, description].join(" "));
+  return (
+    info.isFallbackAdapter || SOFTWARE.test([vendor, architecture, model, description].join(" "))
+  );
 }
 
 /** @param {GPUAdapter} adapter */

@@ -62,8 +62,10 @@ export class DeviceWorkers {
    */
   serve(request, interpreter, template) {
     const { device, channel } = request;
-    if (request.state === "starting") this.#connect(device, { interpreter, channel, reply: request.reply }, template);
-    else if (this.#entries.get(device)?.connection?.channel === channel) this.#end(device, request.message);
+    if (request.state === "starting")
+      this.#connect(device, { interpreter, channel, reply: request.reply }, template);
+    else if (this.#entries.get(device)?.connection?.channel === channel)
+      this.#end(device, request.message);
   }
 
   /** Release the workers from a Python worker that has ended; the next one may connect to them. */
@@ -87,7 +89,8 @@ export class DeviceWorkers {
     this.#entries.set(device, entry);
     this.#kept.delete(device);
     const overdue = setTimeout(() => {
-      if (this.#entries.get(device) === entry) this.#end(device, "its worker did not start in time.");
+      if (this.#entries.get(device) === entry)
+        this.#end(device, "its worker did not start in time.");
     }, START_MS);
     worker.onmessage = ({ data }) => {
       clearTimeout(overdue);
@@ -127,7 +130,8 @@ export class DeviceWorkers {
     this.#report(event);
     if (event.kind === "device_worker" && event.state === "starting") {
       endOfLife(entry.lock).then(() => {
-        if (this.#entries.get(event.device) === entry) this.#end(event.device, "its worker has ended.");
+        if (this.#entries.get(event.device) === entry)
+          this.#end(event.device, "its worker has ended.");
       });
     }
   }

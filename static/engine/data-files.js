@@ -18,9 +18,18 @@ const LOOK_MS = 100;
 export const ONNX = "/static/vendor/onnx-messages.zip";
 
 /** Parts of a program, with the files that they need. @type {[part: string, files: string[]][]} */
-const NEEDED_BY = [[".onnx", [ONNX]], ...["mnist", "fashion_mnist"].map((name) => /** @type {[string, string[]]} */ ([
-  `data.${name}(`, ["train-images", "train-labels", "test-images", "test-labels"].map((part) => `/data/${name}/${part}`),
-]))];
+const NEEDED_BY = [
+  [".onnx", [ONNX]],
+  ...["mnist", "fashion_mnist"].map(
+    (name) =>
+      /** @type {[string, string[]]} */ ([
+        `data.${name}(`,
+        ["train-images", "train-labels", "test-images", "test-labels"].map(
+          (part) => `/data/${name}/${part}`,
+        ),
+      ]),
+  ),
+];
 
 /** The page has the files below this path itself, and they may change: they are asked for at each use. */
 export const YOURS = "/data/yours/";

@@ -115,10 +115,13 @@ export class DataStore {
     const path = this.#awaited.at(-1);
     if (path === undefined) return this.#listener.awaited?.(null);
     const set = setOf(path);
-    const amounts = [...this.#amounts].flatMap(([each, amount]) => (setOf(each) === set ? [amount] : []));
+    const amounts = [...this.#amounts].flatMap(([each, amount]) =>
+      setOf(each) === set ? [amount] : [],
+    );
     const isKnown = amounts.length > 0 && amounts.every(({ total }) => total > 0);
     this.#listener.awaited?.({
-      set, received: amounts.reduce((sum, each) => sum + each.received, 0),
+      set,
+      received: amounts.reduce((sum, each) => sum + each.received, 0),
       total: isKnown ? amounts.reduce((sum, each) => sum + each.total, 0) : 0,
     });
   }
@@ -138,7 +141,9 @@ export class DataStore {
       download = this.#download(path).finally(() => {
         this.#underway.delete(path);
         const isGoingOn = [...this.#underway.keys()].some((each) => setOf(each) === setOf(path));
-        if (!isGoingOn) for (const each of this.#amounts.keys()) if (setOf(each) === setOf(path)) this.#amounts.delete(each);
+        if (!isGoingOn)
+          for (const each of this.#amounts.keys())
+            if (setOf(each) === setOf(path)) this.#amounts.delete(each);
       });
       this.#underway.set(path, download);
       if (isQuiet) download.catch(() => {});
@@ -176,7 +181,7 @@ export class DataStore {
 }
 
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
-const setOf = (path) => (path === ONNX ? "onnx" : path.split("/")[2] ?? path);
+const setOf = (path) => (path === ONNX ? "onnx" : (path.split("/")[2] ?? path));
 
 /** @param {LoadError} error @param {number} tries */
 function isWorthAnotherTry({ status }, tries) {

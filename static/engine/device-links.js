@@ -19,11 +19,18 @@ const REPLY_CAPACITY = 4 << 20;
 const LOOK_MS = 1000;
 
 /** An error as an answer. @param {{type: string, message: string, hint?: string}} error @returns {Frame} */
-const failure = (error) => ({ text: JSON.stringify({ error: { op: null, ...error } }), payload: undefined });
+const failure = (error) => ({
+  text: JSON.stringify({ error: { op: null, ...error } }),
+  payload: undefined,
+});
 
 /** The answer to any call after the worker has ended. @param {string} device */
 const workerEnded = (device) =>
-  failure({ type: "DeviceLostError", message: `${device}: its worker has ended.`, hint: "Run again." });
+  failure({
+    type: "DeviceLostError",
+    message: `${device}: its worker has ended.`,
+    hint: "Run again.",
+  });
 
 /** The number of devices of a kind that a page can have: one for each core, but at least 4. */
 export function mostDevices() {

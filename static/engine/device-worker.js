@@ -235,7 +235,8 @@ function sayUnavailable(problem) {
 /** @param {unknown} problem */
 function errorRecord(problem) {
   const message = problem instanceof Error ? problem.message : String(problem);
-  if (problem instanceof EngineError) return { type: problem.type, message, op: problem.op ?? null };
+  if (problem instanceof EngineError)
+    return { type: problem.type, message, op: problem.op ?? null };
   return { type: "DeviceError", message, op: null };
 }
 

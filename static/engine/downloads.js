@@ -42,7 +42,17 @@ export class LoadError extends Error {
    * @param {string} message
    * @param {{code?: string, values?: Sentence["values"], status?: number, isDamaged?: boolean, isSilence?: boolean, isFinal?: boolean}} [details]
    */
-  constructor(message, { code = "", values = {}, status = 0, isDamaged = false, isSilence = false, isFinal = false } = {}) {
+  constructor(
+    message,
+    {
+      code = "",
+      values = {},
+      status = 0,
+      isDamaged = false,
+      isSilence = false,
+      isFinal = false,
+    } = {},
+  ) {
     super(message);
     this.name = "LoadError";
     /** The message, for the page to say in its language. @type {Sentence} */
@@ -107,14 +117,18 @@ export async function load(url, options = {}) {
  * @returns {Promise<Arriving>}
  * @throws {LoadError}
  */
-export async function open(url, { cache = "default", signal, most = Infinity, silence = SILENCE_MS.first } = {}) {
+export async function open(
+  url,
+  { cache = "default", signal, most = Infinity, silence = SILENCE_MS.first } = {},
+) {
   const line = new Line(url, silence, signal);
   try {
     const response = await line.watched(fetch(url, { cache, signal: line.signal }));
     if (!response.ok || !response.body) throw await line.watched(refusal(response, url));
     const total = Number(response.headers.get("Unencoded-Length") ?? 0);
     if (total > most) throw tooLarge(url, most);
-    const digest = /sha-256=:([^:]+):/.exec(response.headers.get("Playgrad-Digest") ?? "")?.[1] ?? null;
+    const digest =
+      /sha-256=:([^:]+):/.exec(response.headers.get("Playgrad-Digest") ?? "")?.[1] ?? null;
     const isPacked = response.headers.has("Content-Encoding");
     const packed = (isPacked && Number(response.headers.get("Content-Length"))) || total;
     return { url, total, packed, digest, portions: portions(response.body, line, most) };
@@ -142,7 +156,10 @@ export function amountOf({ total, packed }, size) {
  */
 export async function check(content, { url, total, digest }) {
   if (total && content.length !== total) {
-    throw damaged(url, `${content.length} of ${total} bytes arrived`, "cut", { arrived: content.length, total });
+    throw damaged(url, `${content.length} of ${total} bytes arrived`, "cut", {
+      arrived: content.length,
+      total,
+    });
   }
   if (!digest || !globalThis.crypto?.subtle) return; // the size has to do
   const actual = base64(await crypto.subtle.digest("SHA-256", content));
@@ -150,13 +167,19 @@ export async function check(content, { url, total, digest }) {
 }
 
 /** @param {string} url @param {string} how @param {string} code @param {Sentence["values"]} [values] */
-const damaged = (url, how, code, values) => new LoadError(`${nameOf(url)} arrived damaged: ${how}.`,
-  { code, values: { file: nameOf(url), ...values }, isDamaged: true });
+const damaged = (url, how, code, values) =>
+  new LoadError(`${nameOf(url)} arrived damaged: ${how}.`, {
+    code,
+    values: { file: nameOf(url), ...values },
+    isDamaged: true,
+  });
 
 /** @param {string} url @param {number} most */
 const tooLarge = (url, most) =>
-  new LoadError(`${pathOf(url)} is larger than ${most} bytes, the largest file that the page loads. Use a part of it.`,
-    { code: "large", values: { file: pathOf(url), most }, isFinal: true });
+  new LoadError(
+    `${pathOf(url)} is larger than ${most} bytes, the largest file that the page loads. Use a part of it.`,
+    { code: "large", values: { file: pathOf(url), most }, isFinal: true },
+  );
 
 /** @param {Arriving} arriving @param {Options} options @returns {Promise<Uint8Array<ArrayBuffer>>} */
 async function collect(arriving, { progress = () => {}, shared = false }) {
@@ -198,7 +221,8 @@ export class Gathered {
   add(portion) {
     const size = this.size + portion.length;
     // Browsers unpack a compressed file at once: often the first portion is the whole of it.
-    if (this.size === 0) this.#content = size >= this.#expected ? portion : new Uint8Array(this.#expected);
+    if (this.size === 0)
+      this.#content = size >= this.#expected ? portion : new Uint8Array(this.#expected);
     if (size > this.#content.length) {
       const larger = new Uint8Array(Math.max(size, 2 * this.#content.length));
       larger.set(this.#content);
@@ -299,8 +323,12 @@ class Line {
 }
 
 /** @param {string} url @param {number} seconds */
-const silent = (url, seconds) => new LoadError(`${nameOf(url)}: nothing has arrived for ${seconds} s.`,
-  { code: "silent", values: { file: nameOf(url), seconds }, isSilence: true });
+const silent = (url, seconds) =>
+  new LoadError(`${nameOf(url)}: nothing has arrived for ${seconds} s.`, {
+    code: "silent",
+    values: { file: nameOf(url), seconds },
+    isSilence: true,
+  });
 
 /**
  * The server's own words if it refuses in a sentence, as it does.
@@ -312,15 +340,24 @@ async function refusal(response, url) {
   const words = type.startsWith("text/plain") ? (await response.text()).trim() : "";
   const { status, statusText } = response;
   const answer = (words || `${status} ${statusText}`.trim()).replace(/\.$/, "");
-  return new LoadError(`${nameOf(url)}: the server answers ${answer}.`, { code: "refused", values: { file: nameOf(url), answer }, status });
+  return new LoadError(`${nameOf(url)}: the server answers ${answer}.`, {
+    code: "refused",
+    values: { file: nameOf(url), answer },
+    status,
+  });
 }
 
 /** @param {unknown} error @param {string} url @returns {LoadError} */
 function asLoadError(error, url) {
   if (error instanceof LoadError) return error;
   const isOffline = globalThis.navigator?.onLine === false;
-  const reason = isOffline ? "this computer is offline" : "the server cannot be reached, or the connection broke";
-  return new LoadError(`${nameOf(url)}: ${reason}.`, { code: isOffline ? "offline" : "unreachable", values: { file: nameOf(url) } });
+  const reason = isOffline
+    ? "this computer is offline"
+    : "the server cannot be reached, or the connection broke";
+  return new LoadError(`${nameOf(url)}: ${reason}.`, {
+    code: isOffline ? "offline" : "unreachable",
+    values: { file: nameOf(url) },
+  });
 }
 
 /** An event "now" ends all pauses. */

@@ -18,7 +18,10 @@ export const doubles = (value) => value instanceof Float64Array;
 export const shared = (value) => value instanceof SharedArrayBuffer;
 
 /** @param {...(string | number)} values @returns {Check} */
-export const oneOf = (...values) => (value) => values.includes(value);
+export const oneOf =
+  (...values) =>
+  (value) =>
+    values.includes(value);
 
 /** @param {Check} check @returns {Check} */
 export const nullable = (check) => (value) => value === null || check(value);
@@ -30,14 +33,20 @@ export const optional = (check) => (value) => value === undefined || check(value
 export const listOf = (check) => (value) => Array.isArray(value) && value.every(check);
 
 /** @param {...Check} checks @returns {Check} */
-export const tuple = (...checks) => (value) =>
-  Array.isArray(value) && value.length === checks.length && checks.every((check, at) => check(value[at]));
+export const tuple =
+  (...checks) =>
+  (value) =>
+    Array.isArray(value) &&
+    value.length === checks.length &&
+    checks.every((check, at) => check(value[at]));
 
 /** @param {unknown} value */
-export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An object with any names. @param {Check} check its values @returns {Check} */
-export const mapOf = (check) => (value) => isObject(value) && Object.values(value).every((each) => check(each));
+export const mapOf = (check) => (value) =>
+  isObject(value) && Object.values(value).every((each) => check(each));
 
 /** An object with these fields; others are ignored. @param {Record<string, Check>} fields @returns {Check} */
 export const record = (fields) => {

@@ -44,7 +44,8 @@ export async function openImage(url, cache, progress, signal) {
   const image = await read(async (size) => {
     while (gathered.size < size) {
       const { done, value } = await portions.next();
-      if (done) throw new LoadError("the image of Python's memory ends too early", { isDamaged: true });
+      if (done)
+        throw new LoadError("the image of Python's memory ends too early", { isDamaged: true });
       gathered.add(value);
       progress(amountOf(arriving, gathered.size));
     }

@@ -63,7 +63,15 @@ export class Interpreter {
     port1.onmessage = ({ data }) => this.#received(data);
     const ports = this.#createPorts(2 * mostDevices() + REPLACEMENTS);
     /** @type {PythonCommand} */
-    const start = { kind: "start", memory: this.memory, lock: this.#lock, ports, port: port2, template, dataBytes };
+    const start = {
+      kind: "start",
+      memory: this.memory,
+      lock: this.#lock,
+      ports,
+      port: port2,
+      template,
+      dataBytes,
+    };
     this.#worker.postMessage(start, [port2, ...ports]);
     this.#overdue = setTimeout(() => {
       this.#end(`its worker did not start: its scripts have not arrived for ${START_MS / 1000} s`);
@@ -82,7 +90,8 @@ export class Interpreter {
     if (!isWellFormed(event)) {
       console.error("A message of Python's worker was dropped:", event);
       this.#listener.forged();
-    } else if (event.kind === "alive") endOfLife(this.#lock).then(() => this.#end("its worker has ended"));
+    } else if (event.kind === "alive")
+      endOfLife(this.#lock).then(() => this.#end("its worker has ended"));
     else this.#listener.received(event);
   }
 

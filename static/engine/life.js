@@ -25,14 +25,16 @@ export function holdForLife(lock, held) {
     return;
   }
   let isHeld = false;
-  navigator.locks.request(lock, () => {
-    isHeld = true;
-    held();
-    return new Promise(() => {});
-  }).catch((problem) => {
-    if (isHeld) throw problem; // a program has stolen it
-    held(); // a frame without storage has no locks either
-  });
+  navigator.locks
+    .request(lock, () => {
+      isHeld = true;
+      held();
+      return new Promise(() => {});
+    })
+    .catch((problem) => {
+      if (isHeld) throw problem; // a program has stolen it
+      held(); // a frame without storage has no locks either
+    });
 }
 
 /**

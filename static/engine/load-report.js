@@ -69,9 +69,16 @@ export class LoadReport {
   #report() {
     const [problem = null] = this.#problems.values();
     const isKnown = [...this.#amounts.values()].every(({ total }) => total > 0);
-    this.#send({ progress: { received: this.received, total: isKnown ? this.#sum("total") : 0 }, problem });
+    this.#send({
+      progress: { received: this.received, total: isKnown ? this.#sum("total") : 0 },
+      problem,
+    });
   }
 }
 
 /** @param {LoadError} problem @param {number} pause milliseconds until the next try @returns {Delay} */
-export const delay = ({ sentence, status }, pause) => ({ ...sentence, seconds: Math.ceil(pause / 1000), isMissing: status === 404 });
+export const delay = ({ sentence, status }, pause) => ({
+  ...sentence,
+  seconds: Math.ceil(pause / 1000),
+  isMissing: status === 404,
+});

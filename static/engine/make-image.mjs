@@ -67,7 +67,8 @@ async function make(folder, input) {
   const { LDSO } = pyodide._module;
   const loaded = Object.keys(LDSO.loadedLibsByName).length;
   pyodide.runPython(IMPORTS);
-  if (Object.keys(LDSO.loadedLibsByName).length !== loaded) throw new Error("a library was loaded late");
+  if (Object.keys(LDSO.loadedLibsByName).length !== loaded)
+    throw new Error("a library was loaded late");
   // Pyodide would take packages among the files for objects that it cannot serialize.
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name];
   if (reserved) pyodide._module.HEAP32[trampoline(pyodide._module)] = reserved;

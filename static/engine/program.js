@@ -134,13 +134,16 @@ export async function prepare(device, pipelines, plan, buffers) {
   for (const result of results) if (result.status === "rejected") throw result.reason;
 
   const { value: dispatches, error } = guarded(device, () => {
-    const prepared = plan.commands.map((command) => prepareCommand(device, command, kernels, buffers));
+    const prepared = plan.commands.map((command) =>
+      prepareCommand(device, command, kernels, buffers),
+    );
     // Encoding once without submitting reveals invalid commands before training.
     encode(device, prepared);
     return prepared;
   });
   const refusal = await error;
-  if (refusal) throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(refusal, "plan");
+  if (refusal)
+    throw (await findCulprit(device, plan, kernels, buffers)) ?? fromGpuError(refusal, "plan");
   return plan.segments.map(([first, last]) => dispatches.slice(first, last));
 }
 

@@ -24,7 +24,9 @@ const IMAGE = new URL("/image/python.bin", self.location.href).href;
 const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
 
 /** Files that Pyodide fetches by itself. */
-const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map((name) => PYODIDE + name);
+const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map(
+  (name) => PYODIDE + name,
+);
 const [CODE, , LOCK] = RUNTIME;
 
 /** A module that has arrived can be imported in no time, unless something is wrong. */
@@ -52,7 +54,8 @@ const stdin = () => null;
  * @returns {Promise<Booted>}
  */
 export async function bootPython(streams, report, template) {
-  if (typeof WebAssembly === "undefined") throw new Error("this browser has no WebAssembly in workers");
+  if (typeof WebAssembly === "undefined")
+    throw new Error("this browser has no WebAssembly in workers");
   const downloads = new Downloads(new LoadReport(report));
   const library = downloads.library();
   library.catch(() => {}); // awaited below
@@ -96,13 +99,18 @@ class Downloads {
   /** Begin to download the image. @param {RequestCache} cache @param {ImageWorth} worth */
   image(cache, worth) {
     const { progress } = this.#report.options(IMAGE);
-    return openImage(IMAGE, cache, (amount) => {
-      // Nobody is told of bytes that may not be fetched.
-      const wasLikely = worth.isLikely;
-      progress(wasLikely ? amount : { ...amount, total: 0 });
-      worth.add(amount, this.#report.received);
-      if (worth.isLikely && !wasLikely) progress(amount);
-    }, worth.signal);
+    return openImage(
+      IMAGE,
+      cache,
+      (amount) => {
+        // Nobody is told of bytes that may not be fetched.
+        const wasLikely = worth.isLikely;
+        progress(wasLikely ? amount : { ...amount, total: 0 });
+        worth.add(amount, this.#report.received);
+        if (worth.isLikely && !wasLikely) progress(amount);
+      },
+      worth.signal,
+    );
   }
 
   /** Do without the image. */
@@ -176,7 +184,10 @@ async function restore(downloads, library, runtime, streams, cache = "default") 
     const opened = downloads.image(cache, worth);
     const [image, modules] = await Promise.all([opened, library]);
     await Promise.race([worth.likely, image.whole]); // a start that is given up has compiled for nothing
-    const [made, whole] = await Promise.all([restored(modules, image, runtime, streams), image.whole]);
+    const [made, whole] = await Promise.all([
+      restored(modules, image, runtime, streams),
+      image.whole,
+    ]);
     const template = async () => ({
       code: made.code,
       libraries: made.libraries,
@@ -187,7 +198,8 @@ async function restore(downloads, library, runtime, streams, cache = "default") 
   } catch (error) {
     if (worth.signal.aborted) throw new LoadError("it would take longer to arrive than it saves");
     // It may be the copy in the browser's cache that is damaged.
-    const again = error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
+    const again =
+      error instanceof LoadError && !error.status && !error.isSilence && cache === "default";
     if (!again) throw error;
     return await restore(downloads, library, runtime, streams, "reload");
   }
@@ -206,7 +218,8 @@ async function isKept(url) {
 async function shared(runtime) {
   /** @type {Record<string, Uint8Array>} */
   const files = {};
-  for (const [url, content] of runtime) if (url !== CODE) files[url] = inSharedMemory(await content);
+  for (const [url, content] of runtime)
+    if (url !== CODE) files[url] = inSharedMemory(await content);
   return files;
 }
 
@@ -235,7 +248,9 @@ async function restored({ loadPyodide, create }, image, runtime, streams, compil
   /** @type {Libraries} */
   let libraries = {};
   const options = {
-    indexURL: PYODIDE, stdin, ...streams,
+    indexURL: PYODIDE,
+    stdin,
+    ...streams,
     ...restoring(readingAllMemory(create), image, async (module, files) => {
       // A copy, because a program may write to its files.
       libraries = await install(module, image.header.files, files.slice(), compiled.libraries);
@@ -257,7 +272,13 @@ async function startAfresh(downloads, { loadPyodide, create }, runtime, streams)
   const lock = JSON.parse(new TextDecoder().decode(await runtime.get(LOCK)));
   const wheel = PYODIDE + lock.packages.numpy.file_name;
   const files = new Map([...runtime, ...downloads.files([wheel, BUNDLE])]);
-  const options = { indexURL: PYODIDE, packages: ["numpy"], stdin, ...streams, createPyodideModule: readingAllMemory(create) };
+  const options = {
+    indexURL: PYODIDE,
+    packages: ["numpy"],
+    stdin,
+    ...streams,
+    createPyodideModule: readingAllMemory(create),
+  };
   const { pyodide } = await loaded(() => loadPyodide(options), files);
   const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
   pyodide.unpackArchive(await files.get(BUNDLE), "zip", { extractDir: sitePackages });

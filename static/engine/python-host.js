@@ -39,7 +39,9 @@ export function createHost(memory, links, files, inheritance, send) {
    */
   function post(link, call, device, text, data) {
     const buffers = data.map((object) => (object instanceof Uint8Array ? object : copyOf(object)));
-    const transfer = buffers.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []));
+    const transfer = buffers.flatMap(({ buffer }) =>
+      buffer instanceof ArrayBuffer ? [buffer] : [],
+    );
     return links.get(link).post({ call, device, text, buffers }, transfer);
   }
 
@@ -143,7 +145,8 @@ export function createHost(memory, links, files, inheritance, send) {
       /** @type {ArrayBuffer[]} */
       const transfer = [];
       const message = plain(event.toJs(options), transfer);
-      if (!isForPython(message?.kind)) throw new Error(`Python cannot send a message ${message?.kind}`);
+      if (!isForPython(message?.kind))
+        throw new Error(`Python cannot send a message ${message?.kind}`);
       send(message, transfer);
     },
 
@@ -187,7 +190,9 @@ const copyOf = (object) => viewed(object, (bytes) => bytes.slice());
 /** @param {Uint8Array} one @param {Uint8Array} other */
 function sameBytes(one, other) {
   if (one.length !== other.length) return false;
-  const aligned = [one, other].every(({ byteOffset, length }) => byteOffset % 4 === 0 && length % 4 === 0);
+  const aligned = [one, other].every(
+    ({ byteOffset, length }) => byteOffset % 4 === 0 && length % 4 === 0,
+  );
   return aligned ? sameItems(words(one), words(other)) : sameItems(one, other);
 }
 

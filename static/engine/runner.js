@@ -114,13 +114,17 @@ export class Runner {
         for (const { id, size, external: key, data } of plan.buffers) {
           if (key === undefined) owned.push(this.#pool.create(size));
           else this.#pool.noteUse(external[key]);
-          const buffer = this.#pool.get(key === undefined ? owned[owned.length - 1] : external[key]);
+          const buffer = this.#pool.get(
+            key === undefined ? owned[owned.length - 1] : external[key],
+          );
           buffers.set(id, buffer);
           if (data) this.#pool.write(buffer, 0, bytesOf(data));
         }
       });
       await this.#failures.throwIfRefused(error, "the plan's buffers");
-      const segments = await this.#failures.wait(prepare(this.#device, this.#pipelines, plan, buffers));
+      const segments = await this.#failures.wait(
+        prepare(this.#device, this.#pipelines, plan, buffers),
+      );
       this.#programs.set(this.#nextProgram, new Program(buffers, owned, segments));
       return this.#nextProgram++;
     } catch (problem) {
@@ -175,7 +179,8 @@ export class Runner {
     return async () => {
       this.#failures.check();
       const since = Math.max(rest.since, this.#lastEnd);
-      if (done) await polled(this.#device, this.#failures.wait(done), rest.steps * (pace?.least ?? 0));
+      if (done)
+        await polled(this.#device, this.#failures.wait(done), rest.steps * (pace?.least ?? 0));
       this.#lastEnd = performance.now();
       if (rest.steps > 0) pace?.finished(rest.steps, this.#lastEnd - since);
       this.#failures.check();
@@ -255,7 +260,9 @@ function writtenIn({ buffers, kernels, commands }) {
   const access = new Map(kernels.map((kernel) => [kernel.id, kernel.access]));
   const keys = new Map(buffers.map(({ id, external }) => [id, external]));
   const written = commands.flatMap(({ kernel, bindings }) =>
-    bindings.flatMap(([buffer], index) => (access.get(kernel)?.[index] === "read" ? [] : [keys.get(buffer)])),
+    bindings.flatMap(([buffer], index) =>
+      access.get(kernel)?.[index] === "read" ? [] : [keys.get(buffer)],
+    ),
   );
   return new Set(written.filter((key) => key !== undefined));
 }

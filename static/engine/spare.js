@@ -37,17 +37,21 @@ export class Spare {
     if (this.#python) return;
     /** @type {Listener} */
     const later = listener(() => python);
-    const python = new Interpreter({
-      received: (event) => {
-        if (python !== this.#python) return later.received(event);
-        if (event.kind === "ready") this.#settle(event);
-        else if (event.kind === "template") this.template = event.template;
-        else if (event.kind === "crash") this.#failed();
-        else if (event.kind === "loading" && event.problem) this.#onSettled();
+    const python = new Interpreter(
+      {
+        received: (event) => {
+          if (python !== this.#python) return later.received(event);
+          if (event.kind === "ready") this.#settle(event);
+          else if (event.kind === "template") this.template = event.template;
+          else if (event.kind === "crash") this.#failed();
+          else if (event.kind === "loading" && event.problem) this.#onSettled();
+        },
+        ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
+        forged: () => later.forged(),
       },
-      ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
-      forged: () => later.forged(),
-    }, this.template, dataBytes);
+      this.template,
+      dataBytes,
+    );
     this.#python = python;
   }
 

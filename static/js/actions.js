@@ -113,10 +113,16 @@ function launch({ paused, inLab, resumed, branch }) {
   store.runState.value = "running";
   store.intent.value = paused ? "step" : "run";
   if (!branch) store.runOptions.value = kept?.options ?? (inLab ? labRecorder.begin() : {});
-  const options = { device: store.deviceChoice.value, paused, doctor: true, ...store.runOptions.value };
+  const options = {
+    device: store.deviceChoice.value,
+    paused,
+    doctor: true,
+    ...store.runOptions.value,
+  };
   const { source } = store.executed.value;
   const checkpoint = kept ?? branch;
-  if (checkpoint) client.post({ kind: "run", source, options: { ...options, resume: true } }, checkpoint.bytes);
+  if (checkpoint)
+    client.post({ kind: "run", source, options: { ...options, resume: true } }, checkpoint.bytes);
   else client.post({ kind: "run", source, options });
   if (paused) postStep();
   // So that the browser does not drop the session when the disk is nearly full.
@@ -219,12 +225,14 @@ export function stop() {
 /** @param {"stop" | "reset"} why */
 function interrupt(why) {
   store.intent.value = why;
-  client.stop(() => batch(() => {
-    restart();
-    store.intent.value = null;
-    store.runState.value = "stopped";
-    labRecorder.runEnded("stopped");
-  }));
+  client.stop(() =>
+    batch(() => {
+      restart();
+      store.intent.value = null;
+      store.runState.value = "stopped";
+      labRecorder.runEnded("stopped");
+    }),
+  );
 }
 
 /** Start Python anew, because it does not stop. */

@@ -3,7 +3,13 @@
 import { t } from "./locale.js";
 
 /** Features, by the name of what they provide. */
-const NEEDED = /** @type {const} */ (["Worker", "WebAssembly", "MessageChannel", "ReadableStream", "Atomics"]);
+const NEEDED = /** @type {const} */ ([
+  "Worker",
+  "WebAssembly",
+  "MessageChannel",
+  "ReadableStream",
+  "Atomics",
+]);
 
 /** What the browser lacks and what to do, as a sentence; "" if it has all that is needed. */
 export function missingFeature() {
@@ -14,5 +20,7 @@ export function missingFeature() {
   if (typeof SharedArrayBuffer === "undefined" && globalThis.crossOriginIsolated !== false) {
     return missing(features.SharedArrayBuffer, "SharedArrayBuffer");
   }
-  return !globalThis.crossOriginIsolated || typeof SharedArrayBuffer === "undefined" ? notIsolated : "";
+  return !globalThis.crossOriginIsolated || typeof SharedArrayBuffer === "undefined"
+    ? notIsolated
+    : "";
 }

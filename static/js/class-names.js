@@ -20,7 +20,9 @@ export function columnNames() {
 }
 
 const loadedEntries = () =>
-  loadedNames(store.executed.value.source).map(entryOf).filter((each) => each !== undefined);
+  loadedNames(store.executed.value.source)
+    .map(entryOf)
+    .filter((each) => each !== undefined);
 
 /** A class in words. @param {number} label @param {string[]} names as far as known */
 export const nameOfClass = (label, names) => names[label] ?? t().task.classNumber(label);

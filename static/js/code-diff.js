@@ -19,7 +19,12 @@ export function diffLines(before, after) {
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let end = 0;
-  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  while (
+    end < old.length - start &&
+    end < now.length - start &&
+    old.at(-1 - end) === now.at(-1 - end)
+  )
+    end += 1;
   const same = (/** @type {string[]} */ lines) => lines.map((text) => line("same", text));
   return [
     ...same(old.slice(0, start)),
@@ -35,12 +40,14 @@ const line = (kind, text) => ({ kind, text });
 function changed(old, now) {
   const removed = old.map((text) => line("removed", text));
   const added = now.map((text) => line("added", text));
-  if (old.length === 0 || now.length === 0 || old.length + now.length > MOST_LINES) return [...removed, ...added];
+  if (old.length === 0 || now.length === 0 || old.length + now.length > MOST_LINES)
+    return [...removed, ...added];
   // common[i][j]: lines that the rests from i and j have in common.
   const common = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
   for (let i = old.length - 1; i >= 0; i -= 1) {
     for (let j = now.length - 1; j >= 0; j -= 1) {
-      common[i][j] = old[i] === now[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+      common[i][j] =
+        old[i] === now[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
     }
   }
   const lines = [];
@@ -88,8 +95,11 @@ const bare = (text) => text.replace(/(^|\s)#.*$/, "").trim();
 
 /** @param {string[]} removed @param {string[]} added */
 function inWords(removed, added) {
-  if (removed.length !== added.length) return [...removed.map((text) => `− ${text}`), ...added.map((text) => `+ ${text}`)];
-  return removed.flatMap((text, index) => (text === added[index] ? [] : [replaced(text, added[index])]));
+  if (removed.length !== added.length)
+    return [...removed.map((text) => `− ${text}`), ...added.map((text) => `+ ${text}`)];
+  return removed.flatMap((text, index) =>
+    text === added[index] ? [] : [replaced(text, added[index])],
+  );
 }
 
 /** @param {string} old @param {string} now */
@@ -98,8 +108,12 @@ function replaced(old, now) {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;
-  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const parts = [a.slice(start, a.length - end).join(""), b.slice(start, b.length - end).join("")].map((part) => part.trim());
+  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end))
+    end += 1;
+  const parts = [
+    a.slice(start, a.length - end).join(""),
+    b.slice(start, b.length - end).join(""),
+  ].map((part) => part.trim());
   const before = a.slice(0, start).join("");
   const name = /(\w+)\s*[=(]\s*$/.exec(before)?.[1];
   if (!name) return `${old} → ${now}`;

@@ -10,7 +10,12 @@ const TREND_STEPS = 50;
 const LONGEST_PART = 1 / 16;
 
 export const SERIES = /** @type {const} */ ([
-  "loss", "trendLoss", "accuracy", "trendAccuracy", "testLoss", "testAccuracy",
+  "loss",
+  "trendLoss",
+  "accuracy",
+  "trendAccuracy",
+  "testLoss",
+  "testAccuracy",
 ]);
 
 /** @typedef {typeof SERIES[number]} SeriesName */
@@ -93,14 +98,20 @@ export class Curves {
 
   /** @returns {SavedCurves} */
   save() {
-    const series = Object.fromEntries(SERIES.map((name) =>
-      [name, Float64Array.from(this.series[name], (value) => value ?? NaN)]));
+    const series = Object.fromEntries(
+      SERIES.map((name) => [name, Float64Array.from(this.series[name], (value) => value ?? NaN)]),
+    );
     return {
       steps: Float64Array.from(this.steps),
       series: /** @type {SavedCurves["series"]} */ (series),
       stride: this.stride,
       inLast: this.#inLast,
-      trends: Float64Array.of(this.#loss.mean, this.#loss.count, this.#accuracy.mean, this.#accuracy.count),
+      trends: Float64Array.of(
+        this.#loss.mean,
+        this.#loss.count,
+        this.#accuracy.mean,
+        this.#accuracy.count,
+      ),
     };
   }
 
@@ -122,7 +133,11 @@ export class Curves {
     if (end < 0) return;
     const { loss, trendLoss, accuracy, trendAccuracy } = this.series;
     this.#loss = this.#loss.before(loss.slice(end), trendLoss.slice(0, end), this.stride);
-    this.#accuracy = this.#accuracy.before(accuracy.slice(end), trendAccuracy.slice(0, end), this.stride);
+    this.#accuracy = this.#accuracy.before(
+      accuracy.slice(end),
+      trendAccuracy.slice(0, end),
+      this.stride,
+    );
     this.steps.length = end;
     for (const name of SERIES) this.series[name].length = end;
     this.#inLast = this.stride; // the last point is complete: the next step begins a new one
@@ -187,12 +202,18 @@ export function smoothed(column, part) {
 
 /** @returns {Record<SeriesName, (number | null)[]>} */
 function empty() {
-  return { loss: [], trendLoss: [], accuracy: [], trendAccuracy: [], testLoss: [], testAccuracy: [] };
+  return {
+    loss: [],
+    trendLoss: [],
+    accuracy: [],
+    trendAccuracy: [],
+    testLoss: [],
+    testAccuracy: [],
+  };
 }
 
 /** @param {number | null | undefined} value */
 const finite = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
 
 /** @param {Partial<Record<SeriesName, number | null>>} values */
-const entries = (values) =>
-  /** @type {[SeriesName, number | null][]} */ (Object.entries(values));
+const entries = (values) => /** @type {[SeriesName, number | null][]} */ (Object.entries(values));

@@ -15,7 +15,10 @@ const FIRST = 5;
  * @returns {Divergence | null}
  */
 export function divergenceOf(losses, trend, last) {
-  const first = losses.filter((loss) => loss !== null).slice(0, FIRST).sort((a, b) => a - b);
+  const first = losses
+    .filter((loss) => loss !== null)
+    .slice(0, FIRST)
+    .sort((a, b) => a - b);
   if (first.length === 0 || last === null) return null;
   const from = first[Math.floor(first.length / 2)];
   if (!Number.isFinite(last)) return { from, to: last };

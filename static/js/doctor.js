@@ -42,7 +42,8 @@ export function clearFindings() {
 }
 
 /** @param {Finding} finding */
-export const dismiss = (finding) => (dismissed.value = new Set([...dismissed.value, keyOf(finding)]));
+export const dismiss = (finding) =>
+  (dismissed.value = new Set([...dismissed.value, keyOf(finding)]));
 
 /** Note that an edit is in the code. @param {Finding} finding */
 export const follow = (finding) => (applied.value = new Set([...applied.value, keyOf(finding)]));

@@ -36,7 +36,9 @@ export function offer(filename, content) {
  */
 async function check(bytes, sha256, problem) {
   const digest = await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes));
-  const text = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const text = Array.from(new Uint8Array(digest), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
   if (text === sha256) return;
   throw new Error(problem);
 }

@@ -17,13 +17,17 @@
       notOpen: "playgrad is not open yet.",
       now: "Try again now",
       trying: "Trying again…",
-      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) => `${sentence} Trying again in ${seconds} s.`,
+      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) =>
+        `${sentence} Trying again in ${seconds} s.`,
       offline: "This computer is offline. playgrad opens as soon as it is online again.",
-      missing: (/** @type {number} */ status, /** @type {string} */ path) => `A part of the page is missing: the server answers ${status} for ${path}.`,
+      missing: (/** @type {number} */ status, /** @type {string} */ path) =>
+        `A part of the page is missing: the server answers ${status} for ${path}.`,
       silent: "The server does not answer.",
       unreachable: "The server cannot be reached. Is it running, and is the network up?",
-      cut: (/** @type {string} */ path) => `A part of the page did not arrive whole (${path}, or what it needs).`,
-      broken: (/** @type {string} */ message) => `The page could not start: ${message}. If this stays so, try a recent Chrome, Edge, Firefox or Safari.`,
+      cut: (/** @type {string} */ path) =>
+        `A part of the page did not arrive whole (${path}, or what it needs).`,
+      broken: (/** @type {string} */ message) =>
+        `The page could not start: ${message}. If this stays so, try a recent Chrome, Edge, Firefox or Safari.`,
       slow: (/** @type {number} */ files, /** @type {number} */ seconds) =>
         `The server is slow to answer: ${files === 1 ? "1 file has" : `${files} files have`} arrived, and none in the last ${seconds} s.`,
     },
@@ -32,21 +36,31 @@
       notOpen: "playgrad 尚未打开。",
       now: "立即重试",
       trying: "正在重试…",
-      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) => `${sentence}${seconds} 秒后重试。`,
+      again: (/** @type {string} */ sentence, /** @type {number} */ seconds) =>
+        `${sentence}${seconds} 秒后重试。`,
       offline: "这台计算机处于离线状态。恢复联网后 playgrad 会立即打开。",
-      missing: (/** @type {number} */ status, /** @type {string} */ path) => `缺少页面的一部分：服务器对 ${path} 返回 ${status}。`,
+      missing: (/** @type {number} */ status, /** @type {string} */ path) =>
+        `缺少页面的一部分：服务器对 ${path} 返回 ${status}。`,
       silent: "服务器没有响应。",
       unreachable: "无法连接服务器。它在运行吗？网络是否正常？",
       cut: (/** @type {string} */ path) => `页面的一部分没有完整到达（${path} 或它所需的文件）。`,
-      broken: (/** @type {string} */ message) => `页面无法启动：${message}。如果一直如此，请换用较新的 Chrome、Edge、Firefox 或 Safari。`,
-      slow: (/** @type {number} */ files, /** @type {number} */ seconds) => `服务器响应缓慢：已收到 ${files} 个文件，最近 ${seconds} 秒内没有新文件到达。`,
+      broken: (/** @type {string} */ message) =>
+        `页面无法启动：${message}。如果一直如此，请换用较新的 Chrome、Edge、Firefox 或 Safari。`,
+      slow: (/** @type {number} */ files, /** @type {number} */ seconds) =>
+        `服务器响应缓慢：已收到 ${files} 个文件，最近 ${seconds} 秒内没有新文件到达。`,
     },
   };
   const words = () => WORDS[document.documentElement.lang === "zh-Hans" ? "zh-Hans" : "en"];
 
-  const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-  const [app, early, note, problem, button] =
-    ["app", "early", "early-note", "early-problem", "early-retry"].map(byId);
+  const byId = (/** @type {string} */ id) =>
+    /** @type {HTMLElement} */ (document.getElementById(id));
+  const [app, early, note, problem, button] = [
+    "app",
+    "early",
+    "early-note",
+    "early-problem",
+    "early-retry",
+  ].map(byId);
 
   /** How often the page was opened again; part of the history, so that it survives that. */
   let tries = (history.state && history.state.tries) || 0;
@@ -130,7 +144,10 @@
   function suspects() {
     if (tries === 1 && failed.size > 0) return failed;
     const loaded = resources().map(({ name }) => name);
-    return new Set([...failed, ...loaded.filter((url) => /^\/static\/.*\.(js|css)$/.test(pathOf(url)))]);
+    return new Set([
+      ...failed,
+      ...loaded.filter((url) => /^\/static\/.*\.(js|css)$/.test(pathOf(url))),
+    ]);
   }
 
   /** Replace a file in the browser's cache, where it may be damaged. @param {string} url */
@@ -152,19 +169,23 @@
     }
   }
 
-  addEventListener("error", (event) => {
-    const { target } = event;
-    if (target instanceof HTMLScriptElement || target instanceof HTMLLinkElement) {
-      const url = target instanceof HTMLScriptElement ? target.src : target.href;
-      if (target instanceof HTMLLinkElement && target.rel !== "stylesheet") return; // only a hint
-      failed.add(url);
-      fail(words().cut(pathOf(url)));
-    } else if (!isUp() && target === window) {
-      hasStopped = true;
-      const again = tries < MOST_ERRORS ? delay(AFTER_FAILURE) : undefined;
-      report(words().broken(event.message), again);
-    }
-  }, true);
+  addEventListener(
+    "error",
+    (event) => {
+      const { target } = event;
+      if (target instanceof HTMLScriptElement || target instanceof HTMLLinkElement) {
+        const url = target instanceof HTMLScriptElement ? target.src : target.href;
+        if (target instanceof HTMLLinkElement && target.rel !== "stylesheet") return; // only a hint
+        failed.add(url);
+        fail(words().cut(pathOf(url)));
+      } else if (!isUp() && target === window) {
+        hasStopped = true;
+        const again = tries < MOST_ERRORS ? delay(AFTER_FAILURE) : undefined;
+        report(words().broken(event.message), again);
+      }
+    },
+    true,
+  );
 
   /** Look whether the page is up, or still on its way. */
   function look() {
@@ -189,7 +210,8 @@
   }
   const watch = setInterval(look, 500);
   button.textContent = words().now;
-  if ("old" in early.dataset) clearInterval(watch); // early-old.js has said all there is to say
+  if ("old" in early.dataset)
+    clearInterval(watch); // early-old.js has said all there is to say
   else note.textContent = words().opening;
 
   addEventListener("online", () => isUp() || retry());

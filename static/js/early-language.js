@@ -9,10 +9,14 @@
     void forbidden; // then the browser's languages decide
   }
   const known = function (/** @type {string} */ tag) {
-    const full = typeof Intl === "object" && Intl.Locale ? new Intl.Locale(tag).maximize().toString() : tag;
+    const full =
+      typeof Intl === "object" && Intl.Locale ? new Intl.Locale(tag).maximize().toString() : tag;
     if (/^en\b/.test(full)) return "en";
     return /^zh(?!-(Hant|TW|HK|MO)\b)\b/.test(full) ? "zh-Hans" : "";
   };
-  const chosen = choice === "en" || choice === "zh-Hans" ? [choice] : [].slice.call(navigator.languages || [navigator.language]);
+  const chosen =
+    choice === "en" || choice === "zh-Hans"
+      ? [choice]
+      : [].slice.call(navigator.languages || [navigator.language]);
   document.documentElement.lang = chosen.map(known).filter(Boolean)[0] || "en";
 }

@@ -3,11 +3,13 @@
 {
   const WORDS = {
     en: {
-      tooOld: "This browser is too old for playgrad: it does not know JavaScript modules."
-        + " Open the page in a recent Chrome, Edge, Firefox or Safari.",
+      tooOld:
+        "This browser is too old for playgrad: it does not know JavaScript modules." +
+        " Open the page in a recent Chrome, Edge, Firefox or Safari.",
     },
     "zh-Hans": {
-      tooOld: "此浏览器版本太旧，无法运行 playgrad：它不支持 JavaScript 模块。请用较新的 Chrome、Edge、Firefox 或 Safari 打开本页。",
+      tooOld:
+        "此浏览器版本太旧，无法运行 playgrad：它不支持 JavaScript 模块。请用较新的 Chrome、Edge、Firefox 或 Safari 打开本页。",
     },
   };
   const words = WORDS[document.documentElement.lang === "zh-Hans" ? "zh-Hans" : "en"];

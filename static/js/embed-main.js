@@ -18,7 +18,10 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 const arrival = await read();
 const mode = "problem" in arrival ? "empty" : missingFeature() ? "still" : "live";
 if ("shared" in arrival) show(arrival.shared);
-render(html`<${EmbedApp} mode=${mode} problem=${"problem" in arrival ? arrival.problem : ""} />`, root);
+render(
+  html`<${EmbedApp} mode=${mode} problem=${"problem" in arrival ? arrival.problem : ""} />`,
+  root,
+);
 addEventListener("hashchange", () => location.reload());
 if (mode === "live") {
   listenForShortcuts();
@@ -43,7 +46,9 @@ async function read() {
 function show(shared) {
   const exampleId = shared.exampleId || "program";
   batch(() => {
-    store.examples.value = [{ id: exampleId, title: shared.title, description: t().editor.fromLink, source: shared.code }];
+    store.examples.value = [
+      { id: exampleId, title: shared.title, description: t().editor.fromLink, source: shared.code },
+    ];
     showProgram({ ...shared, exampleId });
   });
   document.title = `${shared.title} – playgrad`;

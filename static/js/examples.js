@@ -32,8 +32,11 @@ export async function loadExamples(session) {
 /** @returns {Promise<Example[]>} */
 async function fetchList() {
   const content = await load("/examples.json", {
-    problem: (problem, pause) => store.reportLoading("examples", problem
-      ? t().loading.examples(problem.message, Math.ceil(pause / 1000)) : ""),
+    problem: (problem, pause) =>
+      store.reportLoading(
+        "examples",
+        problem ? t().loading.examples(problem.message, Math.ceil(pause / 1000)) : "",
+      ),
   });
   store.reportLoading("examples", "");
   return JSON.parse(new TextDecoder().decode(content));
@@ -42,16 +45,26 @@ async function fetchList() {
 /** The code that differs from its example: a project comes with the code of its example. @param {Example[]} list */
 function changesOf(list) {
   const codes = Object.entries(store.codes.value);
-  const changed = codes.filter(([id, code]) => list.find((each) => each.id === id)?.source !== code);
+  const changed = codes.filter(
+    ([id, code]) => list.find((each) => each.id === id)?.source !== code,
+  );
   return changed.length < codes.length ? Object.fromEntries(changed) : store.codes.value;
 }
 
 /** Entries for code whose example the server no longer has. @param {Example[]} list @returns {Example[]} */
 function withoutExample(list) {
   const known = new Set(list.map(({ id }) => id));
-  return Object.keys(store.codes.value).filter((id) => !known.has(id)).map((id) => entryFor(id) ?? {
-    id, title: t().editor.lost(id), description: t().editor.lostAbout, source: "",
-  });
+  return Object.keys(store.codes.value)
+    .filter((id) => !known.has(id))
+    .map(
+      (id) =>
+        entryFor(id) ?? {
+          id,
+          title: t().editor.lost(id),
+          description: t().editor.lostAbout,
+          source: "",
+        },
+    );
 }
 
 /** How the ids of programs begin that were made for data of the visitor, or opened from a file. */
@@ -61,8 +74,15 @@ const FROM_FILE = "file-";
 /** The entry of a program of the visitor; null if it is none. @param {string} id @returns {Example | null} */
 function entryFor(id) {
   const words = t().editor;
-  if (id.startsWith(FOR_DATA)) return { id, title: words.forData(id.slice(FOR_DATA.length)), description: words.forDataAbout, source: "" };
-  if (id.startsWith(FROM_FILE)) return { id, title: id.slice(FROM_FILE.length), description: words.fileAbout, source: "" };
+  if (id.startsWith(FOR_DATA))
+    return {
+      id,
+      title: words.forData(id.slice(FOR_DATA.length)),
+      description: words.forDataAbout,
+      source: "",
+    };
+  if (id.startsWith(FROM_FILE))
+    return { id, title: id.slice(FROM_FILE.length), description: words.fileAbout, source: "" };
   return null;
 }
 
@@ -72,14 +92,19 @@ export const openProgramFor = (name, code) => openBeside(FOR_DATA + name, code);
 /** Open a program of a file, beside the examples: no other is replaced. @param {string} name of the file @param {string} code */
 export function openProgramOf(name, code) {
   const id = FROM_FILE + name;
-  const open = Object.keys(store.codes.value).find((each) => each.startsWith(id) && store.codes.value[each] === code);
+  const open = Object.keys(store.codes.value).find(
+    (each) => each.startsWith(id) && store.codes.value[each] === code,
+  );
   if (open) selectExample(open);
   else openBeside(id, code);
 }
 
 /** @param {string} base an id, which gets a number if it is taken @param {string} code */
 function openBeside(base, code) {
-  const taken = new Set([...store.examples.value.map(({ id }) => id), ...Object.keys(store.codes.value)]);
+  const taken = new Set([
+    ...store.examples.value.map(({ id }) => id),
+    ...Object.keys(store.codes.value),
+  ]);
   let id = base;
   for (let number = 2; taken.has(id); number += 1) id = `${base} ${number}`;
   const entry = /** @type {Example} */ (entryFor(id));

@@ -27,10 +27,16 @@ function present() {
 /** @param {string} saved */
 function restore(saved) {
   const { testId, cursor } = JSON.parse(saved);
-  if (testId) /** @type {HTMLElement | null} */ (document.querySelector(`[data-testid="${CSS.escape(testId)}"]`))?.focus();
+  if (testId)
+    /** @type {HTMLElement | null} */ (
+      document.querySelector(`[data-testid="${CSS.escape(testId)}"]`)
+    )?.focus();
   const view = editor();
   if (cursor === null || !view) return;
-  view.dispatch({ selection: { anchor: Math.min(cursor, view.state.doc.length) }, scrollIntoView: true });
+  view.dispatch({
+    selection: { anchor: Math.min(cursor, view.state.doc.length) },
+    scrollIntoView: true,
+  });
   view.focus();
 }
 

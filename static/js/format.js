@@ -32,7 +32,8 @@ export const kernelTime = (seconds) =>
 export const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");
 
 /** A ratio: "0.43", "0.004". @param {number} value */
-export const times = (value) => (value < 0.1 ? String(Number(value.toPrecision(1))) : value.toFixed(2));
+export const times = (value) =>
+  value < 0.1 ? String(Number(value.toPrecision(1))) : value.toFixed(2);
 
 /** @param {number | null | undefined} value */
 export function rate(value) {
@@ -72,7 +73,9 @@ export function bytes(value) {
 
 /** A time of day; with its day, if that is not today: "12:03", "21 Nov 12:03". @param {Date} when */
 export function moment(when, now = new Date()) {
-  const time = [when.getHours(), when.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+  const time = [when.getHours(), when.getMinutes()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
   if (when.toDateString() === now.toDateString()) return time;
   const year = when.getFullYear() === now.getFullYear() ? null : when.getFullYear();
   return `${t().numbers.day(when.getDate(), when.getMonth(), year)} ${time}`;

@@ -21,18 +21,23 @@ export const scaled = signal(/** @type {UnitEdit[]} */ ([]));
 export const layerOf = (name) => name.split(":")[0];
 
 /** The factor of a unit; undefined if it is as it is. @param {string} name of a result @param {number} unit */
-export const factorOf = (name, unit) => scaled.value.find((each) => each.layer === layerOf(name) && each.unit === unit)?.factor;
+export const factorOf = (name, unit) =>
+  scaled.value.find((each) => each.layer === layerOf(name) && each.unit === unit)?.factor;
 
 /** Silence a unit, or let it speak again. @param {string} name of a result @param {number} unit */
 export function toggleUnit(name, unit) {
   const layer = layerOf(name);
-  scaled.value = factorOf(name, unit) === undefined ? [...scaled.value, { layer, unit, factor: 0 }]
-    : scaled.value.filter((each) => each.layer !== layer || each.unit !== unit);
+  scaled.value =
+    factorOf(name, unit) === undefined
+      ? [...scaled.value, { layer, unit, factor: 0 }]
+      : scaled.value.filter((each) => each.layer !== layer || each.unit !== unit);
 }
 
 /** Set the factor of a unit that has one. @param {string} layer @param {number} unit @param {number} factor */
 export function setFactor(layer, unit, factor) {
-  scaled.value = scaled.value.map((each) => (each.layer === layer && each.unit === unit ? { ...each, factor } : each));
+  scaled.value = scaled.value.map((each) =>
+    each.layer === layer && each.unit === unit ? { ...each, factor } : each,
+  );
 }
 
 /** A float32 with the digits that a field has room for. @param {number} value */

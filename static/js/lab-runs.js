@@ -31,7 +31,8 @@ class LabRecorder {
   /** Show the runs of an earlier visit. @param {LabRun[]} runs */
   restore(runs) {
     store.labRuns.value = runs.map((run) =>
-      (run.state === "running" || run.state === "paused" ? { ...run, state: "stopped" } : run));
+      run.state === "running" || run.state === "paused" ? { ...run, state: "stopped" } : run,
+    );
     this.#lastId = Math.max(this.#lastId, ...runs.map(({ id }) => id));
   }
 
@@ -42,7 +43,11 @@ class LabRecorder {
     const settings = store.labSettings.value;
     this.#isRecording = true;
     this.#isByProgram = settings.strategy === PROGRAM;
-    this.#add(titleOf(settings, choices), settings.strategy === SINGLE, devicesOf(settings, choices));
+    this.#add(
+      titleOf(settings, choices),
+      settings.strategy === SINGLE,
+      devicesOf(settings, choices),
+    );
     store.graphColours.value = settings.strategy === SINGLE ? "phase" : "device";
     return runOptions(settings, choices);
   }
@@ -69,7 +74,15 @@ class LabRecorder {
   fitBegan(device) {
     this.#since = this.#latest = null;
     const [kind] = device.split(":");
-    this.#change({ device: kind, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {} });
+    this.#change({
+      device: kind,
+      msPerStep: null,
+      loss: null,
+      steps: [],
+      losses: [],
+      trace: null,
+      report: {},
+    });
   }
 
   /** @param {number} step @param {number} seconds */
@@ -123,9 +136,22 @@ class LabRecorder {
     const before = runsToKeep(store.labRuns.value, source);
     /** @type {LabRun} */
     const run = {
-      id: ++this.#lastId, colour: unusedColour(before), title, state: "running", isSingle, devices,
-      program: source, example: `${example?.title ?? ""}${store.differs(example, source) ? EDITED : ""}`,
-      device: null, isHeldUp: false, msPerStep: null, loss: null, steps: [], losses: [], trace: null, report: {},
+      id: ++this.#lastId,
+      colour: unusedColour(before),
+      title,
+      state: "running",
+      isSingle,
+      devices,
+      program: source,
+      example: `${example?.title ?? ""}${store.differs(example, source) ? EDITED : ""}`,
+      device: null,
+      isHeldUp: false,
+      msPerStep: null,
+      loss: null,
+      steps: [],
+      losses: [],
+      trace: null,
+      report: {},
     };
     store.labRuns.value = [...before, run];
     store.labShown.value = null;

@@ -8,7 +8,15 @@ export const SINGLE = "single";
 export const PROGRAM = "program";
 
 /** Kinds of work in a trace, in the order of a step. */
-export const WORK_KINDS = /** @type {const} */ (["input", "forward", "gradient", "update", "receive", "send", "delay"]);
+export const WORK_KINDS = /** @type {const} */ ([
+  "input",
+  "forward",
+  "gradient",
+  "update",
+  "receive",
+  "send",
+  "delay",
+]);
 
 /**
  * The details that apply with these settings.
@@ -62,7 +70,8 @@ export function titleOf(settings, choices) {
   if (used.has("micro_batches")) parts.push(`${settings.micro_batches} micro-batches`);
   if (used.has("chunks")) parts.push(`${settings.chunks} chunks`);
   if (used.has("every")) parts.push(`every ${settings.every}`);
-  if (used.has("staleness") && settings.staleness !== null) parts.push(`at most ${settings.staleness} ahead`);
+  if (used.has("staleness") && settings.staleness !== null)
+    parts.push(`at most ${settings.staleness} ahead`);
   if (used.has("collective") && settings.collective !== "auto") {
     parts.push(find(choices.collectives, settings.collective)?.title ?? settings.collective);
   }
@@ -83,9 +92,13 @@ export const devicesOf = (settings, choices) =>
  * @returns {{speedup: number | null, efficiency: number | null}}
  */
 export function comparison(run, runs) {
-  const one = runs.findLast((other) =>
-    other.isSingle && other.msPerStep !== null
-    && other.program === run.program && other.device === run.device);
+  const one = runs.findLast(
+    (other) =>
+      other.isSingle &&
+      other.msPerStep !== null &&
+      other.program === run.program &&
+      other.device === run.device,
+  );
   if (!one?.msPerStep || !run.msPerStep) return { speedup: null, efficiency: null };
   const speedup = one.msPerStep / run.msPerStep;
   return { speedup, efficiency: speedup / run.devices };
@@ -103,9 +116,14 @@ export const MOST_RUNS = 8;
  */
 export function runsToKeep(runs, program) {
   if (runs.length < MOST_RUNS) return runs;
-  const reference = runs.findLast((run) => run.isSingle && run.msPerStep !== null && run.program === program);
+  const reference = runs.findLast(
+    (run) => run.isSingle && run.msPerStep !== null && run.program === program,
+  );
   const oldest = runs.find((run) => run !== reference);
-  return runsToKeep(runs.filter((run) => run !== oldest), program);
+  return runsToKeep(
+    runs.filter((run) => run !== oldest),
+    program,
+  );
 }
 
 /**

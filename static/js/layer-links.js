@@ -23,10 +23,12 @@ export const layerLine = computed(() => {
 
 /** Look at one of these layers, unless it is looked at already. @param {LayerLine[]} layers */
 export function lookAtOneOf(layers) {
-  if (layers.length > 0 && !layers.some(({ name }) => name === shownLayers.value?.layer)) chosenLayer.value = layers[0].name;
+  if (layers.length > 0 && !layers.some(({ name }) => name === shownLayers.value?.layer))
+    chosenLayer.value = layers[0].name;
 }
 
 /** Look at the layer that a line created, if there is one. @param {number} line */
 export function lookAtLine(line) {
-  if (shownLayers.value && isSame(line)) lookAtOneOf(shownLayers.value.lines.filter((each) => each.line === line));
+  if (shownLayers.value && isSame(line))
+    lookAtOneOf(shownLayers.value.lines.filter((each) => each.line === line));
 }

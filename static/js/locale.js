@@ -16,7 +16,9 @@ const FILES = {
   "zh-Hans": async () => (await import("./messages/zh-hans.js")).zhHans,
 };
 
-const loaded = signal(/** @type {{language: Language, messages: Messages}} */ ({ language: "en", messages: en }));
+const loaded = signal(
+  /** @type {{language: Language, messages: Messages}} */ ({ language: "en", messages: en }),
+);
 
 export const language = computed(() => loaded.value.language);
 
@@ -54,7 +56,8 @@ export async function show(wanted) {
 /** Show the page in the visitor's language. If it does not arrive, the page stays in English. @param {(problem: string) => void} report */
 export async function showPreferred(report) {
   const wanted = preferred();
-  if (wanted !== "en") await show(wanted).catch((failure) => report(t().header.languageFailed(failure.message)));
+  if (wanted !== "en")
+    await show(wanted).catch((failure) => report(t().header.languageFailed(failure.message)));
 }
 
 /** Show the page in a language from now on. @param {Language} wanted @throws {Error} as `show` */

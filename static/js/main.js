@@ -42,4 +42,5 @@ async function openWork() {
 }
 
 /** Whether nothing has been written or run yet. */
-const isUntouched = () => !store.edited.value && !store.fit.value && store.runState.value === "idle";
+const isUntouched = () =>
+  !store.edited.value && !store.fit.value && store.runState.value === "idle";

@@ -80,7 +80,9 @@ async function obtainOnnx() {
   try {
     await client.expectOnnx();
   } catch (failure) {
-    throw failure instanceof LoadError ? fileProblem(t().errors.noOnnx(said(failure.sentence))) : failure;
+    throw failure instanceof LoadError
+      ? fileProblem(t().errors.noOnnx(said(failure.sentence)))
+      : failure;
   }
 }
 

@@ -5,7 +5,9 @@ import { recall, remember } from "./storage.js";
 
 const CHOICE = "network-view";
 
-export const networkView = signal(/** @type {"blocks" | "code"} */ (recall(CHOICE) === "blocks" ? "blocks" : "code"));
+export const networkView = signal(
+  /** @type {"blocks" | "code"} */ (recall(CHOICE) === "blocks" ? "blocks" : "code"),
+);
 
 /** @param {"blocks" | "code"} view */
 export function showNetworkView(view) {

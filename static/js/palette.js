@@ -10,7 +10,9 @@ export const COLOURS = 8;
 
 /** @returns {Palette} */
 export function readPalette() {
-  const classes = Array.from({ length: COLOURS }, (_, at) => parseColour(cssColour(`--series-${at}`)));
+  const classes = Array.from({ length: COLOURS }, (_, at) =>
+    parseColour(cssColour(`--series-${at}`)),
+  );
   return { surface: parseColour(cssColour("--surface")), classes };
 }
 

@@ -24,6 +24,7 @@ export const panels = () => registered.value;
 
 /** Add a panel to the page. @param {Panel} panel @throws {Error} there is a panel of this name */
 export function register(panel) {
-  if (panels().some(({ name }) => name === panel.name)) throw new Error(`There are two panels with the name "${panel.name}".`);
+  if (panels().some(({ name }) => name === panel.name))
+    throw new Error(`There are two panels with the name "${panel.name}".`);
   registered.value = [...panels(), panel].sort((one, other) => one.order - other.order);
 }

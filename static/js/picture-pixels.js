@@ -12,7 +12,8 @@
 const MIDDLE = 128;
 
 /** The pictures of a grid in a row. @param {number} count */
-export const columnsFor = (count) => Math.min(count, Math.max(1, Math.ceil(Math.sqrt(count * 1.6))));
+export const columnsFor = (count) =>
+  Math.min(count, Math.max(1, Math.ceil(Math.sqrt(count * 1.6))));
 
 /**
  * All pictures in a grid with a transparent pixel between them, as RGBA.
@@ -31,7 +32,10 @@ export function gridPixels({ count, height, width, channels, scale, pixels }, en
     for (let row = 0; row < height; row += 1) {
       for (let column = 0; column < width; column += 1) {
         const from = channels * ((number * height + row) * width + column);
-        rgba.set(colourAt(pixels, from, channels, scale, ends), 4 * ((top + row) * gridWidth + left + column));
+        rgba.set(
+          colourAt(pixels, from, channels, scale, ends),
+          4 * ((top + row) * gridWidth + left + column),
+        );
       }
     }
   }
@@ -50,7 +54,10 @@ function colourAt(pixels, at, channels, scale, { negative, middle, positive }) {
   if (scale === "diverging") {
     const part = (value - MIDDLE) / 127;
     const end = part > 0 ? positive : negative;
-    return [...middle.map((each, index) => each + (end[index] - each) * Math.min(1, Math.abs(part))), 255];
+    return [
+      ...middle.map((each, index) => each + (end[index] - each) * Math.min(1, Math.abs(part))),
+      255,
+    ];
   }
   if (channels === 1) return [value, value, value, 255];
   return [value, pixels[at + 1], pixels[at + 2], channels === 4 ? pixels[at + 3] : 255];

@@ -20,7 +20,8 @@ export function parseColour(text) {
 /** The largest finite size among values, which has the full colour. @param {Float32Array} values */
 export function largestOf(values) {
   let largest = 0;
-  for (const value of values) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+  for (const value of values)
+    if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
   return largest;
 }
 
@@ -56,12 +57,14 @@ const logistic = (score) => 1 / (1 + Math.exp(-score));
 function decideAmong({ labels, certainties }, cell, outputs, classes, scale) {
   const first = cell * classes;
   let label = 0;
-  for (let each = 1; each < classes; each += 1) if (outputs[first + each] > outputs[first + label]) label = each;
+  for (let each = 1; each < classes; each += 1)
+    if (outputs[first + each] > outputs[first + label]) label = each;
   const largest = outputs[first + label];
   let chance = largest;
   if (scale !== "probabilities") {
     let sum = 0;
-    for (let each = first; each < first + classes; each += 1) sum += Math.exp(outputs[each] - largest);
+    for (let each = first; each < first + classes; each += 1)
+      sum += Math.exp(outputs[each] - largest);
     chance = 1 / sum;
   }
   labels[cell] = label;
@@ -112,7 +115,13 @@ export function planePixels({ labels, certainties }, palette) {
   for (let cell = 0; cell < labels.length; cell += 1) {
     const colour = palette.classes[labels[cell] % palette.classes.length];
     const certainty = certainties[cell];
-    paint(pixels, cell, palette.surface, colour, Number.isNaN(certainty) ? 0 : certainty * STRONGEST);
+    paint(
+      pixels,
+      cell,
+      palette.surface,
+      colour,
+      Number.isNaN(certainty) ? 0 : certainty * STRONGEST,
+    );
   }
   return pixels;
 }
@@ -145,7 +154,13 @@ function unitColours(palette) {
     const pixels = new Uint8ClampedArray(4 * 256);
     for (let byte = 0; byte < 256; byte += 1) {
       const value = (byte - 128) / 127;
-      paint(pixels, byte, palette.surface, palette.classes[value > 0 ? 1 : 0], Math.min(1, Math.abs(value)) * 0.85);
+      paint(
+        pixels,
+        byte,
+        palette.surface,
+        palette.classes[value > 0 ? 1 : 0],
+        Math.min(1, Math.abs(value)) * 0.85,
+      );
     }
     Object.assign(ofUnits, { palette, colours: new Uint32Array(pixels.buffer) });
   }

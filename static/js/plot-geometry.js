@@ -32,8 +32,17 @@ export function axis(values, start, end, count) {
     [low, high] = [low - margin, high + margin];
   }
   // Halves, because the difference of the ends may be too large for a number.
-  const place = (/** @type {number} */ value) => start + ((value / 2 - low / 2) / (high / 2 - low / 2)) * (end - start);
-  return { low, high, place, ticks: ticks(low, high, count).map((value) => ({ place: place(value), label: tickLabel(value) })) };
+  const place = (/** @type {number} */ value) =>
+    start + ((value / 2 - low / 2) / (high / 2 - low / 2)) * (end - start);
+  return {
+    low,
+    high,
+    place,
+    ticks: ticks(low, high, count).map((value) => ({
+      place: place(value),
+      label: tickLabel(value),
+    })),
+  };
 }
 
 /** Round numbers between two others. @param {number} low @param {number} high @param {number} count */
@@ -43,7 +52,9 @@ export function ticks(low, high, count) {
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? rough;
   const first = Math.ceil(low / step);
   const total = Math.min(2 * count, Math.floor(high / step) - first + 1);
-  return Array.from({ length: Math.max(0, total) }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+  return Array.from({ length: Math.max(0, total) }, (_, at) =>
+    Number(((first + at) * step).toPrecision(12)),
+  );
 }
 
 /** @param {number} value */
@@ -75,9 +86,11 @@ export function geometry(series, frame, asPoints) {
  * @returns {Marks}
  */
 function marks(x, y, across, up, asPoints) {
-  const places = Array.from(y, (value, at) => (Number.isFinite(value) && Number.isFinite(x[at])
-    ? /** @type {[number, number]} */ ([rounded(across.place(x[at])), rounded(up.place(value))])
-    : null));
+  const places = Array.from(y, (value, at) =>
+    Number.isFinite(value) && Number.isFinite(x[at])
+      ? /** @type {[number, number]} */ ([rounded(across.place(x[at])), rounded(up.place(value))])
+      : null,
+  );
   if (asPoints) return { d: "", points: places.filter((place) => place !== null) };
   let d = "";
   /** Points between two gaps, which no line shows. @type {[number, number][]} */

@@ -2,7 +2,16 @@
 
 const TURN = 2 * Math.PI;
 /** Corners of each shape; 0 is a disc. The last number is the turn of the first corner. */
-const SHAPES = /** @type {const} */ ([[0, 0], [4, 0.125], [3, 0.75], [4, 0], [5, 0.75], [6, 0], [3, 0.25], [8, 0]]);
+const SHAPES = /** @type {const} */ ([
+  [0, 0],
+  [4, 0.125],
+  [3, 0.75],
+  [4, 0],
+  [5, 0.75],
+  [6, 0],
+  [3, 0.25],
+  [8, 0],
+]);
 
 /**
  * @param {CanvasRenderingContext2D} context

@@ -16,8 +16,13 @@ export async function refetchModule(url) {
   const visit = async (each) => {
     if (seen.has(each)) return;
     seen.add(each);
-    const response = await fetch(each, { cache: "reload", signal: AbortSignal.timeout(PATIENCE_MS) });
-    const imported = [...(await response.text()).matchAll(IMPORTS)].map(([, path]) => new URL(path, each).href);
+    const response = await fetch(each, {
+      cache: "reload",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const imported = [...(await response.text()).matchAll(IMPORTS)].map(
+      ([, path]) => new URL(path, each).href,
+    );
     await Promise.all(imported.map(visit));
   };
   await visit(url.href).catch(() => {}); // whoever imports the module next reports what is wrong

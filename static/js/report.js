@@ -16,8 +16,14 @@ const FRAME = { width: 720, height: 280, left: 56, right: 14, top: 12, bottom: 3
 const MOST_ROWS = 60;
 /** On white and on black, as on the page. */
 const COLOURS = [
-  ["#2458b8", "#8db2ff"], ["#b45309", "#f0a35c"], ["#0f766e", "#4fc3b3"], ["#7a3fa0", "#c79aec"],
-  ["#b42318", "#ff8a7d"], ["#5c6b00", "#c4cf5a"], ["#a8246b", "#f291c0"], ["#3d5563", "#9db7c6"],
+  ["#2458b8", "#8db2ff"],
+  ["#b45309", "#f0a35c"],
+  ["#0f766e", "#4fc3b3"],
+  ["#7a3fa0", "#c79aec"],
+  ["#b42318", "#ff8a7d"],
+  ["#5c6b00", "#c4cf5a"],
+  ["#a8246b", "#f291c0"],
+  ["#3d5563", "#9db7c6"],
 ];
 
 const STYLE = `
@@ -44,9 +50,11 @@ ${COLOURS.map(([light, dark], at) => `.c${at} { stroke: light-dark(${light}, ${d
 `;
 
 /** @param {unknown} text */
-const escaped = (text) => String(text).replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
-  // Other control characters are not allowed in HTML.
-  .replace(/[^\P{Cc}\n\t]/gu, "\uFFFD");
+const escaped = (text) =>
+  String(text)
+    .replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
+    // Other control characters are not allowed in HTML.
+    .replace(/[^\P{Cc}\n\t]/gu, "\uFFFD");
 
 /**
  * @param {Run[]} runs to be shown
@@ -57,8 +65,11 @@ const escaped = (text) => String(text).replace(/[&<>"']/g, (each) => `&#${each.c
  */
 export function report(runs, all, versions = {}, now = new Date()) {
   const words = t().report;
-  const title = runs.length === 1 ? words.run(runs[0].number, titleOf(runs[0])) : words.runs(runs.length);
-  const made = t().numbers.list(Object.entries(versions).map(([name, version]) => `${name} ${version}`));
+  const title =
+    runs.length === 1 ? words.run(runs[0].number, titleOf(runs[0])) : words.runs(runs.length);
+  const made = t().numbers.list(
+    Object.entries(versions).map(([name, version]) => `${name} ${version}`),
+  );
   return `<!doctype html>
 <html lang="${language.value}">
 <head>
@@ -81,9 +92,13 @@ ${runs.map((run) => section(run, all[all.findIndex(({ id }) => id === run.id) - 
 /** All curves over each other, and the results side by side. @param {Run[]} runs */
 function comparison(runs) {
   const { columns } = t().report;
-  const rows = runs.map((run) => `<tr><td>${run.number}</td><td>${escaped(titleOf(run))}</td><td class="number">${format.count(run.step)}</td>
+  const rows = runs.map(
+    (
+      run,
+    ) => `<tr><td>${run.number}</td><td>${escaped(titleOf(run))}</td><td class="number">${format.count(run.step)}</td>
 <td class="number">${escaped(format.duration(run.seconds))}</td><td class="number">${escaped(format.loss(run.loss))}</td>
-<td class="number">${escaped(format.percent(run.testAccuracy))}</td></tr>`);
+<td class="number">${escaped(format.percent(run.testAccuracy))}</td></tr>`,
+  );
   return `${chart(runs)}
 <div class="wide"><table><thead><tr><th>${columns.run}</th><th>${columns.program}</th><th class="number">${columns.steps}</th><th class="number">${columns.time}</th>
 <th class="number">${columns.loss}</th><th class="number">${columns.testAccuracy}</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div>`;
@@ -99,8 +114,14 @@ function section(run, before, isOneOfMany) {
     [names.began, words.utc(new Date(run.id).toISOString().slice(0, 19).replace("T", " "))],
     [names.device, words.device(run.ranOn, run.device)],
     [names.seed, seedOf(run.code)],
-    ...Object.entries(run.lab ?? {}).map(([name, value]) => [words.lab(labSettingInWords(name)), value]),
-    [names.result, words.result(stateInWords(run.state), run.step, run.totalSteps, format.duration(run.seconds))],
+    ...Object.entries(run.lab ?? {}).map(([name, value]) => [
+      words.lab(labSettingInWords(name)),
+      value,
+    ]),
+    [
+      names.result,
+      words.result(stateInWords(run.state), run.step, run.totalSteps, format.duration(run.seconds)),
+    ],
     [names.loss, format.loss(run.loss)],
     [names.accuracy, format.percent(run.accuracy)],
     [names.testAccuracy, format.percent(run.testAccuracy)],
@@ -126,13 +147,21 @@ function seedOf(code) {
 
 /** @param {Run[]} runs */
 function chart(runs) {
-  const series = runs.map(({ steps, losses }) => ({ x: steps, y: losses.map((loss) => loss ?? NaN) }));
+  const series = runs.map(({ steps, losses }) => ({
+    x: steps,
+    y: losses.map((loss) => loss ?? NaN),
+  }));
   const { across, up, marks } = geometry(series, FRAME, false);
   const [right, bottom] = [FRAME.width - FRAME.right, FRAME.height - FRAME.bottom];
-  const changes = runs.length === 1 ? runs[0].settings ?? [] : [];
+  const changes = runs.length === 1 ? (runs[0].settings ?? []) : [];
   const words = t().report;
-  const summary = t().numbers.list(runs.map((run) => words.endsAt(run.number, format.loss(run.loss))));
-  const legend = runs.map((run, at) => `<li><svg viewBox="0 0 14 8" aria-hidden="true"><path class="line c${at % COLOURS.length}" d="M0 4H14"/></svg>${words.legend(run.number)}</li>`);
+  const summary = t().numbers.list(
+    runs.map((run) => words.endsAt(run.number, format.loss(run.loss))),
+  );
+  const legend = runs.map(
+    (run, at) =>
+      `<li><svg viewBox="0 0 14 8" aria-hidden="true"><path class="line c${at % COLOURS.length}" d="M0 4H14"/></svg>${words.legend(run.number)}</li>`,
+  );
   return `${runs.length > 1 ? `<ul class="legend">${legend.join("")}</ul>` : ""}
 <svg viewBox="0 0 ${FRAME.width} ${FRAME.height}" role="img" aria-label="${escaped(t().curves.summary(words.loss, summary))}">
 ${up.ticks.map(({ place, label }) => `<path class="grid" d="M${FRAME.left} ${place}H${right}"/><text x="${FRAME.left - 7}" y="${place + 4}" text-anchor="end">${label}</text>`).join("\n")}
@@ -146,8 +175,12 @@ ${marks.map(({ d }, at) => `<path class="line c${at % COLOURS.length}" d="${d}"/
 /** @param {Run} run */
 function table({ steps, losses }) {
   const every = Math.ceil(steps.length / MOST_ROWS) || 1;
-  const rows = steps.flatMap((step, at) => ((steps.length - 1 - at) % every === 0
-    ? [`<tr><td class="number">${step}</td><td class="number">${escaped(format.loss(losses[at]))}</td></tr>`]
-    : []));
+  const rows = steps.flatMap((step, at) =>
+    (steps.length - 1 - at) % every === 0
+      ? [
+          `<tr><td class="number">${step}</td><td class="number">${escaped(format.loss(losses[at]))}</td></tr>`,
+        ]
+      : [],
+  );
   return `<table><thead><tr><th class="number">${t().report.table.step}</th><th class="number">${t().report.table.loss}</th></tr></thead><tbody>${rows.join("\n")}</tbody></table>`;
 }

@@ -24,7 +24,10 @@ function training({ parameters, step, seconds, ranOn, epochs, state, hasEarlierF
   const words = t().summary;
   const time = format.duration(seconds);
   const passes = epochs === undefined || state !== "done" ? "" : words.epochs(epochs);
-  const sentence = parameters === undefined ? words.ran(step, passes, time, ranOn) : words.trained(parameters, step, passes, time, ranOn);
+  const sentence =
+    parameters === undefined
+      ? words.ran(step, passes, time, ranOn)
+      : words.trained(parameters, step, passes, time, ranOn);
   return hasEarlierFits ? words.ofLastFit(sentence) : sentence;
 }
 
@@ -42,7 +45,9 @@ function losses(run) {
   const [from, to] = pair;
   const [first, last] = pair.map((loss) => format.loss(loss));
   if (from - to > NOTICEABLE * Math.abs(from)) return words.lossFell(first, last);
-  return to - from > NOTICEABLE * Math.abs(from) ? words.lossGrew(first, last) : words.lossStayed(first, last);
+  return to - from > NOTICEABLE * Math.abs(from)
+    ? words.lossGrew(first, last)
+    : words.lossStayed(first, last);
 }
 
 /** @param {Run} run */
@@ -59,10 +64,14 @@ function test({ testAccuracy, testLoss }) {
 function generalization({ testAccuracy, trainAccuracy, testLoss, loss }) {
   const words = t().summary;
   if (testAccuracy !== null && typeof trainAccuracy === "number") {
-    const [train, points] = [format.percent(trainAccuracy, 1), 100 * (trainAccuracy - testAccuracy)];
+    const [train, points] = [
+      format.percent(trainAccuracy, 1),
+      100 * (trainAccuracy - testAccuracy),
+    ];
     return points > SMALL_GAP ? words.byHeart(train, points.toFixed(1)) : words.understood(train);
   }
-  if (typeof testLoss === "number" && loss !== null) return words.bothLosses(format.loss(loss), format.loss(testLoss));
+  if (typeof testLoss === "number" && loss !== null)
+    return words.bothLosses(format.loss(loss), format.loss(testLoss));
   return words.unknown;
 }
 
@@ -70,7 +79,8 @@ function generalization({ testAccuracy, trainAccuracy, testLoss, loss }) {
 function ending(run) {
   const words = t().summary;
   const pair = ends(run);
-  if (!pair || !Number.isFinite(pair[1]) || pair[1] - pair[0] > NOTICEABLE * Math.abs(pair[0])) return words.lower;
+  if (!pair || !Number.isFinite(pair[1]) || pair[1] - pair[0] > NOTICEABLE * Math.abs(pair[0]))
+    return words.lower;
   if (run.step < run.totalSteps) return words.unfinished(run.step, run.totalSteps);
   const at = run.steps.findIndex((step) => step >= (1 - LAST_PART) * run.step);
   const before = run.losses[at] ?? pair[0];

@@ -40,12 +40,14 @@ export function withRun(runs, run) {
  */
 export function thinned(steps, losses) {
   const stride = Math.ceil(steps.length / MOST_POINTS) || 1;
-  const isKept = (/** @type {unknown} */ _, /** @type {number} */ index) => index % stride === 0 || index === steps.length - 1;
+  const isKept = (/** @type {unknown} */ _, /** @type {number} */ index) =>
+    index % stride === 0 || index === steps.length - 1;
   return { steps: steps.filter(isKept), losses: losses.filter(isKept) };
 }
 
 /** Its program in words. @param {Run} run */
-export const titleOf = ({ title, isEdited }) => (isEdited ? t().runs.edited(title) : title || t().runs.untitled);
+export const titleOf = ({ title, isEdited }) =>
+  isEdited ? t().runs.edited(title) : title || t().runs.untitled;
 
 /** @param {string} state of a run */
 export function stateInWords(state) {
@@ -56,7 +58,10 @@ export function stateInWords(state) {
 
 /** The least used colour, by its number. @param {{colour: number}[]} runs */
 export function unusedColour(runs) {
-  const uses = Array.from({ length: COLOURS }, (_, colour) => runs.filter((run) => run.colour === colour).length);
+  const uses = Array.from(
+    { length: COLOURS },
+    (_, colour) => runs.filter((run) => run.colour === colour).length,
+  );
   return uses.indexOf(Math.min(...uses));
 }
 
@@ -73,10 +78,12 @@ export function changesSince(before, run) {
   if (before.exampleId !== run.exampleId) words.push(t().runs.anotherProgram(titleOf(run)));
   else words.push(...changesInWords(before.code, run.code));
   if (before.device !== run.device) words.push(t().runs.device(before.device, run.device));
-  if (Boolean(before.lab) !== Boolean(run.lab)) words.push(run.lab ? t().runs.inLab : t().runs.notInLab);
+  if (Boolean(before.lab) !== Boolean(run.lab))
+    words.push(run.lab ? t().runs.inLab : t().runs.notInLab);
   for (const [name, value] of Object.entries(run.lab ?? {})) {
     const old = before.lab?.[/** @type {keyof LabSettings} */ (name)];
-    if (before.lab && String(old) !== String(value)) words.push(t().runs.labChange(labSettingInWords(name), String(old), String(value)));
+    if (before.lab && String(old) !== String(value))
+      words.push(t().runs.labChange(labSettingInWords(name), String(old), String(value)));
   }
   return [...words, ...during];
 }
@@ -94,20 +101,37 @@ export function sortedBy(runs, column, isDescending) {
   return [...runs].sort((a, b) => {
     const [x, y] = [a[column], b[column]];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
-    return sign * (typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y)) || a.number - b.number;
+    return (
+      sign * (typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y)) ||
+      a.number - b.number
+    );
   });
 }
 
 const FIELDS = /** @type {const} */ ([
-  "number", "title", "device", "ranOn", "state", "step", "totalSteps", "seconds", "loss", "accuracy", "testAccuracy",
+  "number",
+  "title",
+  "device",
+  "ranOn",
+  "state",
+  "step",
+  "totalSteps",
+  "seconds",
+  "loss",
+  "accuracy",
+  "testAccuracy",
 ]);
 
 /** The runs as CSV (RFC 4180), with what changed since the run before. @param {Run[]} runs */
 export function csv(runs) {
   const rows = runs.map((run, index) => [
-    new Date(run.id).toISOString(), ...FIELDS.map((name) => (name === "title" ? titleOf(run) : run[name] ?? "")), changesSince(runs[index - 1], run).join("; "),
+    new Date(run.id).toISOString(),
+    ...FIELDS.map((name) => (name === "title" ? titleOf(run) : (run[name] ?? ""))),
+    changesSince(runs[index - 1], run).join("; "),
   ]);
-  return [["began", ...FIELDS, "changes"], ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
+  return [["began", ...FIELDS, "changes"], ...rows]
+    .map((row) => `${row.map(quoted).join(",")}\r\n`)
+    .join("");
 }
 
 /** @param {string | number} value */

@@ -19,14 +19,29 @@ const PIXELS_AT_ONCE = 2 ** 21;
 
 /** What the style sheets may set of the shapes and texts of a drawing, with the initial values. */
 const SHAPE = Object.entries({
-  fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none", "stroke-linejoin": "miter", "stroke-linecap": "butt",
-  "fill-opacity": "1", "stroke-opacity": "1",
+  fill: "rgb(0, 0, 0)",
+  stroke: "none",
+  "stroke-width": "1px",
+  "stroke-dasharray": "none",
+  "stroke-linejoin": "miter",
+  "stroke-linecap": "butt",
+  "fill-opacity": "1",
+  "stroke-opacity": "1",
 });
-const TEXT = [...SHAPE, ...Object.entries({
-  "font-family": "", "font-size": "", "font-weight": "400", "font-style": "normal", "text-anchor": "start", "dominant-baseline": "auto",
-})];
+const TEXT = [
+  ...SHAPE,
+  ...Object.entries({
+    "font-family": "",
+    "font-size": "",
+    "font-weight": "400",
+    "font-style": "normal",
+    "text-anchor": "start",
+    "dominant-baseline": "auto",
+  }),
+];
 /** What is operated, or only heard. */
-const LEFT_OUT = "button, input, select, label.toggle, .visually-hidden, [data-no-picture], script, style";
+const LEFT_OUT =
+  "button, input, select, label.toggle, .visually-hidden, [data-no-picture], script, style";
 
 /** @typedef {{text: string, width: number, height: number}} Svg in pixels of the page */
 
@@ -42,7 +57,11 @@ export async function savePicture(svg, name, format) {
     return 1;
   }
   const { width, height } = svg;
-  const scale = Math.min(PNG_SCALE, MOST_PNG_SIDE / Math.max(width, height), Math.sqrt(MOST_PIXELS / (width * height)));
+  const scale = Math.min(
+    PNG_SCALE,
+    MOST_PNG_SIDE / Math.max(width, height),
+    Math.sqrt(MOST_PIXELS / (width * height)),
+  );
   offer(`${name}.png`, await pngOf(svg, scale));
   return scale;
 }
@@ -72,8 +91,9 @@ async function pngOf({ text, width, height }, scale) {
     canvas.height = Math.floor(height * scale);
     const context = canvas.getContext("2d");
     if (context) await drawInStrips(context, image, scale);
-    return await new Promise((resolve, reject) => canvas.toBlob((blob) =>
-      (blob ? resolve(blob) : reject(new Error(t().pictures.noPng)))));
+    return await new Promise((resolve, reject) =>
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(t().pictures.noPng)))),
+    );
   } finally {
     URL.revokeObjectURL(url);
   }
@@ -121,7 +141,13 @@ function add(element, root, origin) {
   else if (element instanceof HTMLCanvasElement) addCanvas(element, root, place);
   else {
     if (!isClear(style.backgroundColor)) {
-      root.append(make("rect", { ...place, rx: Math.min(parseFloat(style.borderRadius) || 0, height / 2), fill: style.backgroundColor }));
+      root.append(
+        make("rect", {
+          ...place,
+          rx: Math.min(parseFloat(style.borderRadius) || 0, height / 2),
+          fill: style.backgroundColor,
+        }),
+      );
     }
     for (const child of element.childNodes) {
       if (child instanceof Element) add(child, root, origin);
@@ -146,8 +172,12 @@ function addText(node, style, root, origin) {
       x: rect.left - origin.x,
       // The box of a text reaches about a quarter of it below the base line.
       y: rect.bottom - origin.y - 0.24 * rect.height,
-      fill: style.color, "font-family": style.fontFamily, "font-size": style.fontSize, "font-weight": style.fontWeight,
-      textLength: rect.width, lengthAdjust: "spacingAndGlyphs",
+      fill: style.color,
+      "font-family": style.fontFamily,
+      "font-size": style.fontSize,
+      "font-weight": style.fontWeight,
+      textLength: rect.width,
+      lengthAdjust: "spacingAndGlyphs",
     });
     line.textContent = text;
     root.append(line);
@@ -208,7 +238,8 @@ function resolve(original, copy) {
     else copy.removeAttribute(name);
   }
   if (style.opacity !== "1") fade(copy, Number(style.opacity), isShape);
-  if (style.display === "none" || style.visibility === "hidden") copy.setAttribute("display", "none");
+  if (style.display === "none" || style.visibility === "hidden")
+    copy.setAttribute("display", "none");
 }
 
 /**

@@ -9,7 +9,10 @@ export async function saveReport(runs) {
   try {
     const { report } = await import("./report.js");
     const text = report(runs, store.runs.value, store.versions.value);
-    offer(runs.length > 1 ? "report-of-runs.html" : `report-run-${runs[0].number}.html`, new Blob([text], { type: "text/html" }));
+    offer(
+      runs.length > 1 ? "report-of-runs.html" : `report-run-${runs[0].number}.html`,
+      new Blob([text], { type: "text/html" }),
+    );
   } catch (failure) {
     store.note(t().report.failed(/** @type {Error} */ (failure).message));
   }

@@ -107,7 +107,9 @@
       const client = await scope.clients.get(id);
       if (client?.type === "window") return NETWORK;
       const pages = await scope.clients.matchAll({ type: "window" });
-      const versions = new Set(await Promise.all(pages.map((/** @type {any} */ page) => this.versionOf(page.id))));
+      const versions = new Set(
+        await Promise.all(pages.map((/** @type {any} */ page) => this.versionOf(page.id))),
+      );
       return versions.size === 1 ? [...versions][0] : NETWORK;
     }
 
@@ -129,7 +131,9 @@
     /** Delete what no open page and no later visit needs. */
     async sweep() {
       const cache = await this.cache;
-      const open = new Set((await scope.clients.matchAll({ type: "all" })).map((/** @type {any} */ { id }) => id));
+      const open = new Set(
+        (await scope.clients.matchAll({ type: "all" })).map((/** @type {any} */ { id }) => id),
+      );
       const keys = (await cache.keys()).map(({ url }) => keyOf(url));
       const used = new Set([await this.#read(CURRENT)]);
       for (const key of keys.filter((each) => each.startsWith(CLIENT))) {
@@ -137,7 +141,9 @@
         if (open.has(key.slice(CLIENT.length)) || Date.now() - since < YOUNG_MS) used.add(version);
         else await cache.delete(key);
       }
-      const lists = await Promise.all([...used].filter(Boolean).map((version) => this.list(version)));
+      const lists = await Promise.all(
+        [...used].filter(Boolean).map((version) => this.list(version)),
+      );
       const needed = new Set(lists.flatMap((list) => (list ? keysOf(list) : [])));
       for (const key of keys) {
         if (key === CURRENT || key.startsWith(CLIENT) || needed.has(key)) continue;
@@ -153,10 +159,12 @@
   const keyOf = (url) => new URL(url).pathname + new URL(url).search;
 
   /** @param {List} list @param {string} path */
-  const fileKey = (list, path) => `${path}?sha256=${list.files[path] ?? list.extras[path]}&headers=${list.headers}`;
+  const fileKey = (list, path) =>
+    `${path}?sha256=${list.files[path] ?? list.extras[path]}&headers=${list.headers}`;
 
   /** @param {List} list */
-  const keysOf = (list) => [...Object.keys(list.files), ...Object.keys(list.extras)].map((path) => fileKey(list, path));
+  const keysOf = (list) =>
+    [...Object.keys(list.files), ...Object.keys(list.extras)].map((path) => fileKey(list, path));
 
   /** Keep a response if its content is the right one. @param {string} key @param {Response} response */
   async function keep(key, response) {
@@ -204,7 +212,10 @@
     if (!list) return await fetch(event.request);
     if (!(path in list.files) && !(path in list.extras)) return refusal(path);
     const isDoubted = event.request.cache === "reload"; // the copy may be damaged
-    return (isDoubted ? undefined : await kept.match(fileKey(list, path))) ?? (await replace(event, list, path));
+    return (
+      (isDoubted ? undefined : await kept.match(fileKey(list, path))) ??
+      (await replace(event, list, path))
+    );
   }
 
   /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {List} list @param {string} path */
@@ -225,12 +236,15 @@
   }
 
   /** @param {string} bytes */
-  const hex = (bytes) => Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+  const hex = (bytes) =>
+    Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 
   /** @param {string} path */
-  const refusal = (path) => new Response(`404 Not Found: this version of the page has no such ${path}. Reload the page`, {
-    status: 404, headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" },
-  });
+  const refusal = (path) =>
+    new Response(`404 Not Found: this version of the page has no such ${path}. Reload the page`, {
+      status: 404,
+      headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" },
+    });
 
   // Keeping a version
 
@@ -261,9 +275,11 @@
     const present = new Set((await (await kept.cache).keys()).map(({ url }) => keyOf(url)));
     const isMissing = (/** @type {string} */ path) => !present.has(fileKey(list, path));
     const missing = Object.keys(list.files).filter(isMissing);
-    await Promise.all(Array.from({ length: LANES }, async () => {
-      for (let path = missing.pop(); path; path = missing.pop()) await obtain(list, path);
-    }));
+    await Promise.all(
+      Array.from({ length: LANES }, async () => {
+        for (let path = missing.pop(); path; path = missing.pop()) await obtain(list, path);
+      }),
+    );
     await kept.add(list);
     for (const path of Object.keys(list.extras).filter(isMissing)) {
       await obtain(list, path, wanted.includes(path)).catch(() => {});
@@ -291,7 +307,13 @@
   scope.addEventListener("fetch", (/** @type {any} */ event) => {
     const { request, clientId, resultingClientId } = event;
     const { origin, pathname, search } = new URL(request.url);
-    if (request.method !== "GET" || origin !== location.origin || search || request.headers.has("Range")) return;
+    if (
+      request.method !== "GET" ||
+      origin !== location.origin ||
+      search ||
+      request.headers.has("Range")
+    )
+      return;
     if (request.mode === "navigate") {
       if (PAGES.includes(pathname)) event.respondWith(open(event, pathname));
     } else if (FILES.test(pathname) && (resultingClientId || kept.known(clientId) !== NETWORK)) {

@@ -10,7 +10,8 @@ const NEAR = 0.015;
 const MOST_VALUES = 4;
 
 /** "learning rate 0.1 → 0.01 at step 412". @param {SettingChange} change */
-export const changeInWords = ({ name, before, after, step }) => t().curves.change(settingName(name), short(before), short(after), step);
+export const changeInWords = ({ name, before, after, step }) =>
+  t().curves.change(settingName(name), short(before), short(after), step);
 
 /** @param {string} name as Python says it */
 export function settingName(name) {

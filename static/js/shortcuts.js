@@ -26,12 +26,27 @@ export const enabled = computed(() => {
 
 /** @type {{command: Command, keys: string, aria: string, matches: (e: KeyboardEvent) => boolean}[]} */
 export const shortcuts = [
-  { command: "run", keys: "Ctrl+Enter", aria: "Control+Enter", matches: (e) => ctrl(e) && e.key === "Enter" },
+  {
+    command: "run",
+    keys: "Ctrl+Enter",
+    aria: "Control+Enter",
+    matches: (e) => ctrl(e) && e.key === "Enter",
+  },
   { command: "pause", keys: "F8", aria: "F8", matches: (e) => e.key === "F8" },
   { command: "resume", keys: "F8", aria: "F8", matches: (e) => e.key === "F8" },
   { command: "step", keys: "F10", aria: "F10", matches: (e) => e.key === "F10" },
-  { command: "stop", keys: "Ctrl+.", aria: "Control+.", matches: (e) => ctrl(e) && !e.shiftKey && e.code === "Period" },
-  { command: "reset", keys: "Ctrl+Shift+.", aria: "Control+Shift+.", matches: (e) => ctrl(e) && e.shiftKey && e.code === "Period" },
+  {
+    command: "stop",
+    keys: "Ctrl+.",
+    aria: "Control+.",
+    matches: (e) => ctrl(e) && !e.shiftKey && e.code === "Period",
+  },
+  {
+    command: "reset",
+    keys: "Ctrl+Shift+.",
+    aria: "Control+Shift+.",
+    matches: (e) => ctrl(e) && e.shiftKey && e.code === "Period",
+  },
 ];
 
 /** @param {KeyboardEvent} event */
@@ -39,16 +54,21 @@ const ctrl = (event) => event.ctrlKey || event.metaKey;
 
 /** Listen for shortcuts, for the lifetime of the page. */
 export function listenForShortcuts() {
-  window.addEventListener("keydown", (event) => {
-    const matching = shortcuts.filter(({ matches }) => matches(event));
-    if (matching.length === 0) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.repeat && matching[0].command !== "step") return;
-    // From the keyboard, Run also means "stop, then run my changes".
-    const restart = matching[0].command === "run" && store.active.value && store.intent.value === null;
-    const available = matching.find(({ command }) => enabled.value[command]);
-    if (restart) actions.run();
-    else if (available) actions[available.command]();
-  }, { capture: true });
+  window.addEventListener(
+    "keydown",
+    (event) => {
+      const matching = shortcuts.filter(({ matches }) => matches(event));
+      if (matching.length === 0) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.repeat && matching[0].command !== "step") return;
+      // From the keyboard, Run also means "stop, then run my changes".
+      const restart =
+        matching[0].command === "run" && store.active.value && store.intent.value === null;
+      const available = matching.find(({ command }) => enabled.value[command]);
+      if (restart) actions.run();
+      else if (available) actions[available.command]();
+    },
+    { capture: true },
+  );
 }

@@ -48,9 +48,7 @@ export const runState = signal(/** @type {M.RunState} */ ("idle"));
 /** The user's last command, until the engine confirms it. */
 export const intent = signal(/** @type {Intent | null} */ (null));
 /** A run that waits for the engine, or for the end of the run before it. */
-export const queuedRun = signal(
-  /** @type {Launch | null} */ (null),
-);
+export const queuedRun = signal(/** @type {Launch | null} */ (null));
 /** Whether a reset waits for the end of the run. */
 export const resetPending = signal(false);
 /** A sentence about something unusual, such as a restart of the engine. */
@@ -58,24 +56,32 @@ export const notice = signal("");
 /** A button beside the notice. */
 export const noticeAction = signal(/** @type {{label: string, act: () => void} | null} */ (null));
 /** The data set that the program waits for, with the bytes that have arrived. */
-export const awaitedData = signal(/** @type {import("../engine/data-store.js").Awaited | null} */ (null));
+export const awaitedData = signal(
+  /** @type {import("../engine/data-store.js").Awaited | null} */ (null),
+);
 export const error = signal(/** @type {M.ErrorInfo | null} */ (null));
 
-export const status = computed(/** @returns {Status} */ () => {
-  if (engine.value === "broken") return "error";
-  if (engine.value === "starting") return "loading";
-  return runState.value === "idle" ? "ready" : runState.value;
-});
+export const status = computed(
+  /** @returns {Status} */ () => {
+    if (engine.value === "broken") return "error";
+    if (engine.value === "starting") return "loading";
+    return runState.value === "idle" ? "ready" : runState.value;
+  },
+);
 /** Whether a program runs, paused or not. */
 export const active = computed(() => runState.value === "running" || runState.value === "paused");
 
 // The device
 
-export const gpu = signal(/** @type {T.GpuState} */ ({ known: false, info: null, problem: null, isAsked: false }));
+export const gpu = signal(
+  /** @type {T.GpuState} */ ({ known: false, info: null, problem: null, isAsked: false }),
+);
 /** The kernels that the GPU runs; null until Python has reported them. */
 export const tuning = signal(/** @type {M.Tuning | null} */ (null));
 /** The length of a step by hand; Python knows nothing of operations, of which the page shows a copy of a step. */
-export const stepUnit = signal(/** @type {import("../engine/messages.js").StepUnit | "operation"} */ ("batch"));
+export const stepUnit = signal(
+  /** @type {import("../engine/messages.js").StepUnit | "operation"} */ ("batch"),
+);
 /** How often a step of one operation was asked for. */
 export const operationSteps = signal(0);
 export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"));
@@ -85,8 +91,15 @@ export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"
 export const fit = signal(/** @type {M.Fit | null} */ (null));
 /** @type {T.Progress} */
 const NO_PROGRESS = {
-  epoch: 0, step: 0, loss: null, accuracy: null, testLoss: null, testAccuracy: null,
-  stepsPerSecond: null, seconds: 0, eta: null,
+  epoch: 0,
+  step: 0,
+  loss: null,
+  accuracy: null,
+  testLoss: null,
+  testAccuracy: null,
+  stepsPerSecond: null,
+  seconds: 0,
+  eta: null,
 };
 export const progress = signal(NO_PROGRESS);
 /** The seconds of the fits that the run has completed before the present one. */
@@ -129,19 +142,29 @@ export const canInspect = computed(() => liveModel.value || builtModel.value);
 /** The weights of the last training, which outlive Python and the page. */
 export const kept = signal(/** @type {T.Kept | null} */ (null));
 /** Those weights, if they are of the open example. */
-const keptHere = computed(() => (kept.value?.program.exampleId === exampleId.value ? kept.value : null));
+const keptHere = computed(() =>
+  kept.value?.program.exampleId === exampleId.value ? kept.value : null,
+);
 /** Whether there is a model to predict with, export from and import into. */
-export const hasModel = computed(() => liveModel.value || (keptHere.value !== null && !active.value));
+export const hasModel = computed(
+  () => liveModel.value || (keptHere.value !== null && !active.value),
+);
 /** The kept weights, if training can go on from them. */
 export const resumable = computed(() =>
-  keptHere.value && !keptHere.value.finished && !active.value ? keptHere.value : null);
+  keptHere.value && !keptHere.value.finished && !active.value ? keptHere.value : null,
+);
 
 /** What the model does with its data, as Python showed it last; null before it was asked. */
 export const task = signal(/** @type {M.TaskView | null} */ (null));
 /**
  * Choices for the text that a network writes: its prompt, null for one `from` the data; `temperature` and `seed`.
  */
-export const sample = signal({ prompt: /** @type {string | null} */ (null), from: "", temperature: 0.5, seed: 0 });
+export const sample = signal({
+  prompt: /** @type {string | null} */ (null),
+  from: "",
+  temperature: 0.5,
+  seed: 0,
+});
 /** Why that cannot be shown, in a sentence. */
 export const taskProblem = signal("");
 
@@ -159,15 +182,27 @@ export const graphBegan = signal(0);
 export const selectedNode = signal(/** @type {string | null} */ (null));
 
 /** The meaning of the colours in the graph. */
-export const graphColours = signal(/** @type {"phase" | "device" | "time" | "magnitude"} */ ("phase"));
+export const graphColours = signal(
+  /** @type {"phase" | "device" | "time" | "magnitude"} */ ("phase"),
+);
 
 // The Lab
 
 export const labChoices = signal(/** @type {M.LabChoices | null} */ (null));
-export const labSettings = signal(/** @type {T.LabSettings} */ ({
-  strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", chunks: 2, collective: "auto",
-  staleness: null, every: 8, delays: [], steps: 200,
-}));
+export const labSettings = signal(
+  /** @type {T.LabSettings} */ ({
+    strategy: "single",
+    devices: 2,
+    micro_batches: 4,
+    schedule: "1f1b",
+    chunks: 2,
+    collective: "auto",
+    staleness: null,
+    every: 8,
+    delays: [],
+    steps: 200,
+  }),
+);
 /** Oldest first. */
 export const labRuns = signal(/** @type {T.LabRun[]} */ ([]));
 /** Id of the run whose timeline is shown; null for the latest. */

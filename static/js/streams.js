@@ -27,7 +27,12 @@ export async function through(content, transform, largest = Infinity) {
 export async function* piped(content, transform) {
   const reader = content.stream().pipeThrough(transform).getReader();
   try {
-    for (let { done, value } = await reader.read(); !done && value; { done, value } = await reader.read()) yield value;
+    for (
+      let { done, value } = await reader.read();
+      !done && value;
+      { done, value } = await reader.read()
+    )
+      yield value;
   } finally {
     reader.cancel().catch(() => {});
   }

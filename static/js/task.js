@@ -18,7 +18,8 @@ const TEXT_REST_MS = 1000;
  * @returns {TaskView}
  */
 export function completed(view, before) {
-  if (!("outputs" in view || "predicted" in view) || view.data || before?.version !== view.version) return view;
+  if (!("outputs" in view || "predicted" in view) || view.data || before?.version !== view.version)
+    return view;
   return /** @type {TaskView} */ ({ ...view, data: /** @type {any} */ (before).data });
 }
 
@@ -28,9 +29,12 @@ export const floats = (bytes) => new Float32Array(bytes.slice().buffer);
 export const integers = (bytes) => new Int32Array(bytes.slice().buffer);
 
 export class TaskAsker {
-  #asker = new Asker(() => this.#ask(), (problem) => {
-    if (problem) store.taskProblem.value = problem;
-  });
+  #asker = new Asker(
+    () => this.#ask(),
+    (problem) => {
+      if (problem) store.taskProblem.value = problem;
+    },
+  );
   #version = 0;
   #cost = 0;
 
@@ -48,9 +52,14 @@ export class TaskAsker {
     const { began } = store.executed.value;
     const view = await taskView(store.task.value?.version ?? 0);
     const take = () => {
-      if (store.liveModel.value && began === store.executed.value.began) this.#take(completed(view, store.task.value));
+      if (store.liveModel.value && began === store.executed.value.began)
+        this.#take(completed(view, store.task.value));
     };
-    return { take, interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(), rest: this.#restAfter(view) };
+    return {
+      take,
+      interval: view.shows === "plane" || store.past.value ? QUICK_MS : interval(),
+      rest: this.#restAfter(view),
+    };
   }
 
   /** @param {TaskView} view */

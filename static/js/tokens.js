@@ -10,7 +10,8 @@ export function visible(token) {
 }
 
 /** Tokens as a text: characters one after another, words with blanks between them. @param {string[]} tokens */
-export const joined = (tokens) => tokens.join(tokens.every((token) => [...token].length === 1) ? "" : " ");
+export const joined = (tokens) =>
+  tokens.join(tokens.every((token) => [...token].length === 1) ? "" : " ");
 
 /** A token as a mark of about its own width. @param {string} token */
 export const marked = (token) => MARKS[token] ?? token;

@@ -10,7 +10,8 @@ const GROWTH = 0.01;
 const [SHORTEST_MS, LONGEST_MS] = [1.5 * BEAT_MS, 1000];
 
 /** The milliseconds from one redraw of a curve to the next. @param {number} seconds that were trained */
-export const redrawAfter = (seconds) => Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 1000 * GROWTH * seconds));
+export const redrawAfter = (seconds) =>
+  Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 1000 * GROWTH * seconds));
 
 /**
  * Call a function at each progress of the training, without drawing the component again: a view that
@@ -22,10 +23,14 @@ export const redrawAfter = (seconds) => Math.min(LONGEST_MS, Math.max(SHORTEST_M
 export function useProgress(progressed) {
   const latest = useRef(progressed);
   latest.current = progressed;
-  useEffect(() => effect(() => {
-    void store.progress.value;
-    untracked(() => latest.current());
-  }), []);
+  useEffect(
+    () =>
+      effect(() => {
+        void store.progress.value;
+        untracked(() => latest.current());
+      }),
+    [],
+  );
 }
 
 /** Draw the component again when the curves have grown visibly, and at the end of the run. */
@@ -42,7 +47,10 @@ export function useCurvesVersion() {
     };
     const end = effect(() => {
       void store.curvesVersion.value;
-      const wait = store.runState.value === "running" ? last + redrawAfter(store.progress.peek().seconds) - performance.now() : 0;
+      const wait =
+        store.runState.value === "running"
+          ? last + redrawAfter(store.progress.peek().seconds) - performance.now()
+          : 0;
       if (wait <= 0) take();
       else timer ||= setTimeout(take, wait + SHORTEST_MS); // unless more progress comes before
     });

@@ -56,7 +56,8 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 /** The checksum of an entry. @param {Uint8Array} bytes */
 export function crc32(bytes) {
   let crc = 0xffffffff;
-  for (let at = 0; at < bytes.length; at += 1) crc = CRC_TABLE[(crc ^ bytes[at]) & 0xff] ^ (crc >>> 8);
+  for (let at = 0; at < bytes.length; at += 1)
+    crc = CRC_TABLE[(crc ^ bytes[at]) & 0xff] ^ (crc >>> 8);
   return (crc ^ 0xffffffff) >>> 0;
 }
 
@@ -77,8 +78,12 @@ export function zipped(files, when) {
     const encoded = new TextEncoder().encode(name);
     // The fields that both headers have, from the version on.
     const fields = new DataView(new ArrayBuffer(26));
-    [VERSION_NEEDED, UTF8, STORED, time, date].forEach((value, index) => fields.setUint16(2 * index, value, true));
-    [crc32(bytes), bytes.length, bytes.length].forEach((value, index) => fields.setUint32(10 + 4 * index, value, true));
+    [VERSION_NEEDED, UTF8, STORED, time, date].forEach((value, index) =>
+      fields.setUint16(2 * index, value, true),
+    );
+    [crc32(bytes), bytes.length, bytes.length].forEach((value, index) =>
+      fields.setUint32(10 + 4 * index, value, true),
+    );
     fields.setUint16(22, encoded.length, true);
     const rest = new DataView(new ArrayBuffer(14)); // no comment, first volume, no attributes
     rest.setUint32(10, at, true);
@@ -132,16 +137,21 @@ export class ZipReader {
     while (end >= 0 && tail.getUint32(end, true) !== END) end -= 1;
     if (end < 0) {
       const head = await view(blob, 0, 4);
-      if (head.byteLength === 4 && head.getUint32(0, true) === LOCAL) throw new ZipError("cut", t().projectFile.zip.noEnd);
+      if (head.byteLength === 4 && head.getUint32(0, true) === LOCAL)
+        throw new ZipError("cut", t().projectFile.zip.noEnd);
       throw new ZipError("foreign", "it is not a zip archive");
     }
     const count = tail.getUint16(end + 10, true);
     const size = tail.getUint32(end + 12, true);
     const at = tail.getUint32(end + 16, true);
-    if (count === MANY || at === FAR) throw new ZipError("large", "it is made as archives of over 4 GB are");
+    if (count === MANY || at === FAR)
+      throw new ZipError("large", "it is made as archives of over 4 GB are");
     if (at + size > tailAt + end) throw new ZipError("cut", t().projectFile.zip.partMissing);
     const entries = listed(await view(blob, at, at + size), count);
-    return new ZipReader(blob, entries.filter(({ name }) => !name.endsWith("/")));
+    return new ZipReader(
+      blob,
+      entries.filter(({ name }) => !name.endsWith("/")),
+    );
   }
 
   get names() {
@@ -160,16 +170,21 @@ export class ZipReader {
    * @throws {ZipError}
    */
   async read(file, most = Infinity) {
-    const { name, isEncrypted, at, packed, method, size, crc } = typeof file === "string" ? this.#named(file) : file;
+    const { name, isEncrypted, at, packed, method, size, crc } =
+      typeof file === "string" ? this.#named(file) : file;
     if (isEncrypted) throw new ZipError("encrypted", `${name} is encrypted`);
     if (size > most) throw new ZipError("limit", `${name} has ${size} bytes`);
-    if (method !== STORED && method !== DEFLATED) throw new ZipError("method", `${name} is packed in an unusual way`);
+    if (method !== STORED && method !== DEFLATED)
+      throw new ZipError("method", `${name} is packed in an unusual way`);
     const header = await view(this.#blob, at, at + LOCAL_BYTES);
     if (header.byteLength < LOCAL_BYTES || header.getUint32(0, true) !== LOCAL) throw damaged(name);
     const begin = at + LOCAL_BYTES + header.getUint16(26, true) + header.getUint16(28, true);
     const content = this.#blob.slice(begin, begin + packed);
     if (content.size !== packed || (method === STORED && packed !== size)) throw damaged(name);
-    const bytes = method === STORED ? new Uint8Array(await content.arrayBuffer()) : await inflated(content, name, size);
+    const bytes =
+      method === STORED
+        ? new Uint8Array(await content.arrayBuffer())
+        : await inflated(content, name, size);
     if (crc32(bytes) !== crc) throw damaged(name);
     return bytes;
   }
@@ -213,13 +228,27 @@ function listed(directory, count) {
       throw new ZipError("damaged", t().projectFile.zip.damagedTable);
     }
     const [flags, method] = [directory.getUint16(at + 8, true), directory.getUint16(at + 10, true)];
-    const [crc, packed, size, header] = [16, 20, 24, 42].map((offset) => directory.getUint32(at + offset, true));
-    const [nameBytes, extra, comment] = [28, 30, 32].map((offset) => directory.getUint16(at + offset, true));
+    const [crc, packed, size, header] = [16, 20, 24, 42].map((offset) =>
+      directory.getUint32(at + offset, true),
+    );
+    const [nameBytes, extra, comment] = [28, 30, 32].map((offset) =>
+      directory.getUint16(at + offset, true),
+    );
     const end = at + CENTRAL_BYTES + nameBytes;
     if (end > directory.byteLength) throw new ZipError("damaged", t().projectFile.zip.damagedTable);
-    const encoded = new Uint8Array(directory.buffer, directory.byteOffset + at + CENTRAL_BYTES, nameBytes);
+    const encoded = new Uint8Array(
+      directory.buffer,
+      directory.byteOffset + at + CENTRAL_BYTES,
+      nameBytes,
+    );
     entries.push({
-      name: new TextDecoder().decode(encoded), isEncrypted: (flags & ENCRYPTED) !== 0, method, crc, packed, size, at: header,
+      name: new TextDecoder().decode(encoded),
+      isEncrypted: (flags & ENCRYPTED) !== 0,
+      method,
+      crc,
+      packed,
+      size,
+      at: header,
     });
     at = end + extra + comment;
   }

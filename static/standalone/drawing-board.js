@@ -17,10 +17,17 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  */
 export function drawingBoard({ height, width }, onDraw) {
   const canvas = element("canvas", {
-    width: SIZE, height: SIZE, tabIndex: 0, role: "application", "aria-label": words.board, data: "board",
+    width: SIZE,
+    height: SIZE,
+    tabIndex: 0,
+    role: "application",
+    "aria-label": words.board,
+    data: "board",
   });
   const hint = element("span", { className: "board-hint", "aria-hidden": "true" }, words.draw);
-  const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
+  const ink = /** @type {CanvasRenderingContext2D} */ (
+    canvas.getContext("2d", { willReadFrequently: true })
+  );
   const pen = { x: SIZE / 2, y: SIZE / 4, down: false };
 
   function changed() {
@@ -47,7 +54,10 @@ export function drawingBoard({ height, width }, onDraw) {
   /** @param {PointerEvent} event */
   function place(event) {
     const box = canvas.getBoundingClientRect();
-    return { x: ((event.clientX - box.left) * SIZE) / box.width, y: ((event.clientY - box.top) * SIZE) / box.height };
+    return {
+      x: ((event.clientX - box.left) * SIZE) / box.width,
+      y: ((event.clientY - box.top) * SIZE) / box.height,
+    };
   }
 
   canvas.onpointerdown = (event) => {
@@ -79,7 +89,11 @@ export function drawingBoard({ height, width }, onDraw) {
     event.preventDefault();
   };
   return {
-    node: element("div", { className: "board" }, element("div", { className: "board-place" }, canvas, hint)),
+    node: element(
+      "div",
+      { className: "board" },
+      element("div", { className: "board-place" }, canvas, hint),
+    ),
     clear: button(words.clear, "clear", clear),
     /** Forget the ink, without a call of `onDraw`. */
     wipe: () => {

@@ -11,7 +11,8 @@ export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name === "data") made.dataset.testid = value;
-    else if (name.includes("-") || name === "role" || name === "for") made.setAttribute(name, value);
+    else if (name.includes("-") || name === "role" || name === "for")
+      made.setAttribute(name, value);
     else Object.assign(made, { [name]: value });
   }
   made.append(...children);
@@ -19,4 +20,5 @@ export function element(tag, properties = {}, ...children) {
 }
 
 /** A labelled button. @param {string} text @param {string} data @param {() => void} onclick */
-export const button = (text, data, onclick) => element("button", { type: "button", data, onclick }, text);
+export const button = (text, data, onclick) =>
+  element("button", { type: "button", data, onclick }, text);

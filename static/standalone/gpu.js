@@ -27,7 +27,10 @@ export async function gpuPredictor(plan, weights) {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC;
   for (const { id, size, external, data } of plan.buffers) {
     const content = external ? new Uint8Array(weights) : data ? bytesOf(data) : undefined;
-    const buffer = device.createBuffer({ size: Math.max(external ? weights.byteLength : size, 4), usage });
+    const buffer = device.createBuffer({
+      size: Math.max(external ? weights.byteLength : size, 4),
+      usage,
+    });
     if (content) device.queue.writeBuffer(buffer, 0, content);
     buffers.set(id, buffer);
   }
@@ -44,12 +47,22 @@ export async function gpuPredictor(plan, weights) {
     plan.inputs.forEach((name, i) => {
       if (name === null) return;
       const { buffer, offset, dtype } = plan.feeds[name];
-      device.queue.writeBuffer(/** @type {GPUBuffer} */ (buffers.get(buffer)), offset, inDevice(inputs[i], dtype));
+      device.queue.writeBuffer(
+        /** @type {GPUBuffer} */ (buffers.get(buffer)),
+        offset,
+        inDevice(inputs[i], dtype),
+      );
     });
     const encoder = device.createCommandEncoder();
     let at = 0;
     reads.forEach(({ buffer, offset }, i) => {
-      encoder.copyBufferToBuffer(/** @type {GPUBuffer} */ (buffers.get(buffer)), offset, readback, at, sizes[i]);
+      encoder.copyBufferToBuffer(
+        /** @type {GPUBuffer} */ (buffers.get(buffer)),
+        offset,
+        readback,
+        at,
+        sizes[i],
+      );
       at += sizes[i];
     });
     device.queue.submit([encode(device, dispatches), encoder.finish()]);
@@ -70,7 +83,8 @@ export async function gpuPredictor(plan, weights) {
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 /** Four uint8 share a word; all others take a word each. @param {Spec} spec */
-const deviceBytes = ({ dtype, shape }) => Math.max(4, 4 * Math.ceil(sizeOf(shape) / (dtype === "uint8" ? 4 : 1)));
+const deviceBytes = ({ dtype, shape }) =>
+  Math.max(4, 4 * Math.ceil(sizeOf(shape) / (dtype === "uint8" ? 4 : 1)));
 
 /** @param {Data} data @param {string} dtype @returns {BufferSource} */
 function inDevice(data, dtype) {

@@ -36,7 +36,12 @@ export function pictureControl(input, onInput) {
   }
 
   const board = input.channels === 1 ? drawingBoard(input, accept) : null;
-  const file = element("input", { type: "file", accept: "image/*", className: "hidden-file", data: "picture-file" });
+  const file = element("input", {
+    type: "file",
+    accept: "image/*",
+    className: "hidden-file",
+    data: "picture-file",
+  });
   file.onchange = async () => {
     const [picture] = file.files ?? [];
     if (!picture) return;
@@ -50,7 +55,13 @@ export function pictureControl(input, onInput) {
   };
   const label = element("label", { className: "button" }, words.openPicture, file);
   preview.hidden = true;
-  const foot = element("div", { className: "foot" }, preview, ...(board ? [board.clear] : []), label);
+  const foot = element(
+    "div",
+    { className: "foot" },
+    preview,
+    ...(board ? [board.clear] : []),
+    label,
+  );
   return {
     node: element("div", {}, ...(board ? [board.node] : []), foot, problem),
     set(data) {
@@ -65,14 +76,23 @@ export function pictureControl(input, onInput) {
 /** A field for each column. @param {any} input @param {OnInput} onInput @returns {Control} */
 export function rowControl(input, onInput) {
   /** @type {string[]} */
-  const columns = Array.from({ length: input.shape[1] }, (_, i) => input.columns[i] ?? words.column(i + 1));
-  const fields = columns.map((_, i) => element("input", { type: "number", step: "any", value: "0", data: `field-${i}` }));
+  const columns = Array.from(
+    { length: input.shape[1] },
+    (_, i) => input.columns[i] ?? words.column(i + 1),
+  );
+  const fields = columns.map((_, i) =>
+    element("input", { type: "number", step: "any", value: "0", data: `field-${i}` }),
+  );
   const send = () => {
     const values = fields.map((field) => field.valueAsNumber);
     onInput(values.some(Number.isNaN) ? null : arrayOf(input, values));
   };
   for (const field of fields) field.oninput = send;
-  const node = element("div", { className: "fields" }, ...columns.map((column, i) => element("label", {}, column, fields[i])));
+  const node = element(
+    "div",
+    { className: "fields" },
+    ...columns.map((column, i) => element("label", {}, column, fields[i])),
+  );
   return {
     node,
     set(data) {
@@ -91,11 +111,17 @@ export function numbersControl(input, onInput) {
     const parts = text.value.split(/[\s,;[\]]+/).filter((part) => part !== "");
     const wrong = parts.find((part) => Number.isNaN(Number(part)));
     if (wrong !== undefined) onInput(null, words.notNumber(wrong));
-    else if (parts.length !== data.length) onInput(null, words.notNumbers(parts.length, data.length));
+    else if (parts.length !== data.length)
+      onInput(null, words.notNumbers(parts.length, data.length));
     else onInput(arrayOf(input, parts.map(Number)));
   };
   return {
-    node: element("label", { className: "numbers" }, words.numbers(`(${shape.join(", ")})`, data.length), text),
+    node: element(
+      "label",
+      { className: "numbers" },
+      words.numbers(`(${shape.join(", ")})`, data.length),
+      text,
+    ),
     set(values) {
       text.value = Array.from(values, numberText).join(" ");
       onInput(values);
@@ -110,14 +136,25 @@ export function numbersControl(input, onInput) {
 export function sampleButtons(input, samples, onChoose) {
   const buttons = samples.map((sample, i) => {
     const name = words.sample(i + 1);
-    const made = button(input.kind === "picture" ? "" : String(i + 1), `sample-${i}`, () => onChoose(sample));
+    const made = button(input.kind === "picture" ? "" : String(i + 1), `sample-${i}`, () =>
+      onChoose(sample),
+    );
     made.setAttribute("aria-label", name);
     if (input.kind === "picture") {
-      const canvas = element("canvas", { width: input.width, height: input.height, "aria-hidden": "true" });
+      const canvas = element("canvas", {
+        width: input.width,
+        height: input.height,
+        "aria-hidden": "true",
+      });
       canvas.getContext("2d")?.putImageData(imageOf(sample, input, input.low, input.high), 0, 0);
       made.append(canvas);
     }
     return made;
   });
-  return element("section", { className: "samples" }, element("h3", {}, words.samples), element("div", {}, ...buttons));
+  return element(
+    "section",
+    { className: "samples" },
+    element("h3", {}, words.samples),
+    element("div", {}, ...buttons),
+  );
 }

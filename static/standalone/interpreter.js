@@ -32,7 +32,9 @@ export function interpreter(program, weights) {
     /** @type {Tensor[]} */
     const values = new Array(program.tensors.length);
     for (const { tensor, value } of stored) values[tensor] = value;
-    program.inputs.forEach((tensor, i) => (values[tensor] = { ...program.tensors[tensor], data: inputs[i] }));
+    program.inputs.forEach(
+      (tensor, i) => (values[tensor] = { ...program.tensors[tensor], data: inputs[i] }),
+    );
     for (const step of program.steps) {
       const read = step.inputs.map((tensor) => values[tensor]);
       const outputs = step.outputs.map((tensor) => program.tensors[tensor]);

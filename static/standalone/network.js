@@ -43,7 +43,10 @@ export async function openNetwork(textOf, onBackend) {
   network.predict = (inputs) => {
     const result = last.then(async () => {
       if (network.backend === "gpu") {
-        const done = await Promise.race([gpu.predict(inputs).catch(() => null), gpu.lost.then(() => null)]);
+        const done = await Promise.race([
+          gpu.predict(inputs).catch(() => null),
+          gpu.lost.then(() => null),
+        ]);
         if (done) return done;
       }
       return inJavaScript(inputs);

@@ -19,31 +19,41 @@ const CONTROLS = { picture: pictureControl, row: rowControl, numbers: numbersCon
 /** @param {Network} network @returns {{input: HTMLElement, output: HTMLElement}} */
 function predictingPage(network) {
   const { inputs, outputs, samples } = network.about;
-  const answer = element("div", { data: "answer", role: "status" }, element("p", { className: "hint" }, words.waiting));
+  const answer = element(
+    "div",
+    { data: "answer", role: "status" },
+    element("p", { className: "hint" }, words.waiting),
+  );
   /** @type {(Data | null)[]} */
   const values = inputs.map(() => null);
   let latest = 0;
 
   async function predict() {
     const number = (latest += 1);
-    if (values.includes(null)) return answer.replaceChildren(element("p", { className: "hint" }, words.waiting));
+    if (values.includes(null))
+      return answer.replaceChildren(element("p", { className: "hint" }, words.waiting));
     try {
       const results = await network.predict(/** @type {Data[]} */ (values));
       if (number !== latest) return; // there is newer input
       answer.replaceChildren(...results.map((value, i) => shown(outputs[i], value)));
     } catch (error) {
-      answer.replaceChildren(element("p", { className: "problem" }, words.failed(/** @type {Error} */ (error).message)));
+      answer.replaceChildren(
+        element("p", { className: "problem" }, words.failed(/** @type {Error} */ (error).message)),
+      );
     }
   }
 
   /** @type {{node: HTMLElement, set: (data: Data) => void}[]} */
   const controls = inputs.map((/** @type {any} */ input, /** @type {number} */ i) => {
     const problem = element("p", { className: "problem", role: "alert" });
-    const control = CONTROLS[/** @type {keyof typeof CONTROLS} */ (input.kind)](input, (data, text = "") => {
-      problem.textContent = text;
-      values[i] = data;
-      predict();
-    });
+    const control = CONTROLS[/** @type {keyof typeof CONTROLS} */ (input.kind)](
+      input,
+      (data, text = "") => {
+        problem.textContent = text;
+        values[i] = data;
+        predict();
+      },
+    );
     control.node.append(problem);
     return control;
   });
@@ -79,12 +89,28 @@ async function main() {
     const parts = inputs[0].kind === "text" ? textPage(network) : predictingPage(network);
     place.replaceChildren(
       element("header", {}, element("h1", {}, title), chip, element("p", {}, words.about)),
-      element("section", { className: "panel", "aria-label": words.input }, element("h2", {}, words.input), parts.input),
-      element("section", { className: "panel", "aria-label": words.output }, element("h2", {}, words.output), parts.output),
+      element(
+        "section",
+        { className: "panel", "aria-label": words.input },
+        element("h2", {}, words.input),
+        parts.input,
+      ),
+      element(
+        "section",
+        { className: "panel", "aria-label": words.output },
+        element("h2", {}, words.output),
+        parts.output,
+      ),
       element("footer", {}, words.madeWith(parameters.toLocaleString())),
     );
   } catch (error) {
-    place.replaceChildren(element("p", { className: "problem", role: "alert" }, words.damaged(/** @type {Error} */ (error).message)));
+    place.replaceChildren(
+      element(
+        "p",
+        { className: "problem", role: "alert" },
+        words.damaged(/** @type {Error} */ (error).message),
+      ),
+    );
   }
 }
 

@@ -20,7 +20,11 @@ const ARRAYS = {
 export const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
 
 /** @param {Spec} spec @returns {Tensor} zeros */
-export const zeros = ({ dtype, shape }) => ({ dtype, shape, data: new ARRAYS[dtype](sizeOf(shape)) });
+export const zeros = ({ dtype, shape }) => ({
+  dtype,
+  shape,
+  data: new ARRAYS[dtype](sizeOf(shape)),
+});
 
 /** Elements between neighbours of each axis. @param {number[]} shape */
 export function stridesOf(shape) {
@@ -79,7 +83,11 @@ export const reshape = (x, shape) => ({ ...x, shape });
 /** @param {Tensor} x @param {number[]} order */
 export function transpose(x, order) {
   const strides = stridesOf(x.shape);
-  return pick(x, order.map((axis) => x.shape[axis]), order.map((axis) => strides[axis]));
+  return pick(
+    x,
+    order.map((axis) => x.shape[axis]),
+    order.map((axis) => strides[axis]),
+  );
 }
 
 /**
@@ -101,6 +109,7 @@ export const lines = (shape, axis) => ({
 export function eachLine(shape, axis, visit) {
   const { before, size, step } = lines(shape, axis);
   for (let outer = 0; outer < before; outer += 1) {
-    for (let inner = 0; inner < step; inner += 1) visit(outer * size * step + inner, step, size, outer * step + inner);
+    for (let inner = 0; inner < step; inner += 1)
+      visit(outer * size * step + inner, step, size, outer * step + inner);
   }
 }

@@ -10,14 +10,18 @@ const ENGLISH = {
   board: "Drawing board. Arrow keys move the pen, space puts it down or lifts it, Delete clears.",
   clear: "Clear",
   openPicture: "Open a picture…",
-  unreadable: (/** @type {string} */ name) => `${name} is not a picture that this browser can read.`,
+  unreadable: (/** @type {string} */ name) =>
+    `${name} is not a picture that this browser can read.`,
   samples: "Samples from the data",
   sample: (/** @type {number} */ number) => `Sample ${number}`,
   column: (/** @type {number} */ number) => `Input ${number}`,
-  numbers: (/** @type {string} */ shape, /** @type {number} */ count) => `${count} numbers, shape ${shape}`,
-  notNumbers: (/** @type {number} */ found, /** @type {number} */ count) => `This needs ${count} numbers; there are ${found}.`,
+  numbers: (/** @type {string} */ shape, /** @type {number} */ count) =>
+    `${count} numbers, shape ${shape}`,
+  notNumbers: (/** @type {number} */ found, /** @type {number} */ count) =>
+    `This needs ${count} numbers; there are ${found}.`,
   notNumber: (/** @type {string} */ word) => `“${word}” is not a number.`,
-  prompt: (/** @type {number} */ least) => (least > 1 ? `Text to continue, at least ${least} tokens` : "Text to continue"),
+  prompt: (/** @type {number} */ least) =>
+    least > 1 ? `Text to continue, at least ${least} tokens` : "Text to continue",
   unknownTokens: (/** @type {string} */ tokens) => `The network does not know ${tokens}.`,
   tooShort: (/** @type {number} */ least) => `It needs at least ${least} tokens.`,
   temperature: "Temperature",
@@ -80,4 +84,5 @@ export const words = isChinese ? CHINESE : ENGLISH;
 export const percent = (chance) => `${(100 * chance).toFixed(1)}%`;
 
 /** A number as a person reads it. @param {number} value */
-export const numberText = (value) => (Number.isInteger(value) ? String(value) : Number(value.toPrecision(4)).toString());
+export const numberText = (value) =>
+  Number.isInteger(value) ? String(value) : Number(value.toPrecision(4)).toString();

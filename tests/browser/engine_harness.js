@@ -15,12 +15,13 @@ async () => {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   let running;
   /** Interrupt the run; as in the page, Python is restarted if it does not stop in time. */
-  const stop = () => new Promise((resolve) => {
-    client.stop(() => {
-      client.start();
-      resolve({ state: "restarted" });
+  const stop = () =>
+    new Promise((resolve) => {
+      client.stop(() => {
+        client.start();
+        resolve({ state: "restarted" });
+      });
     });
-  });
   const REST = ["done", "stopped", "error", "idle"];
 
   globalThis.engine = {
@@ -43,7 +44,9 @@ async () => {
     async run(source, stopAfter, devices = null) {
       const from = log.length;
       const begun = next(({ kind, state }) => kind === "status" && state === "running");
-      const rest = next(({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)));
+      const rest = next(
+        ({ kind, state }) => kind === "crash" || (kind === "status" && REST.includes(state)),
+      );
       client.post({ kind: "run", source, options: { device: "auto", paused: false, devices } });
       let stopped = 0;
       let ended = rest;
@@ -57,9 +60,19 @@ async () => {
       const stop_ms = performance.now() - stopped;
       client.atRest();
       const events = log.slice(from);
-      const text = (kind) => events.filter((event) => event.kind === kind).map(({ text }) => text).join("");
+      const text = (kind) =>
+        events
+          .filter((event) => event.kind === kind)
+          .map(({ text }) => text)
+          .join("");
       const error = events.find(({ kind }) => kind === "error") ?? null;
-      return { state: state ?? `crash: ${message}`, stdout: text("stdout"), stderr: text("stderr"), error, stop_ms };
+      return {
+        state: state ?? `crash: ${message}`,
+        stdout: text("stdout"),
+        stderr: text("stderr"),
+        error,
+        stop_ms,
+      };
     },
   };
-}
+};

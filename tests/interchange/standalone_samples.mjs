@@ -2,7 +2,14 @@
 
 import { interpreter } from "../../static/standalone/interpreter.js";
 
-const ARRAYS = { float32: Float32Array, float64: Float64Array, int32: Int32Array, uint32: Uint32Array, uint8: Uint8Array, bool: Uint8Array };
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  uint8: Uint8Array,
+  bool: Uint8Array,
+};
 const bytesOf = (text) => Uint8Array.from(Buffer.from(text, "base64")).buffer;
 
 const chunks = [];
@@ -10,7 +17,9 @@ for await (const chunk of process.stdin) chunks.push(chunk);
 const results = JSON.parse(Buffer.concat(chunks).toString()).map(({ program, weights, inputs }) => {
   try {
     const predict = interpreter(program, bytesOf(weights));
-    const data = inputs.map((text, i) => new ARRAYS[program.tensors[program.inputs[i]].dtype](bytesOf(text)));
+    const data = inputs.map(
+      (text, i) => new ARRAYS[program.tensors[program.inputs[i]].dtype](bytesOf(text)),
+    );
     return predict(data).map((x) => ({
       dtype: x.dtype,
       shape: x.shape,

@@ -103,10 +103,16 @@ async function trained(t) {
   const { now, wait } = clock(t);
   const [progress, answers] = [new Set(), new Set()];
   store.runState.value = "running";
-  const askers = [0.001, 0.004].map((seconds) => new Asker(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 37)); // to the end of a chunk of steps
-    return { take: () => answers.add(now()), interval: 170, rest: 14_000 * seconds };
-  }, () => assert.fail()));
+  const askers = [0.001, 0.004].map(
+    (seconds) =>
+      new Asker(
+        async () => {
+          await new Promise((resolve) => setTimeout(resolve, 37)); // to the end of a chunk of steps
+          return { take: () => answers.add(now()), interval: 170, rest: 14_000 * seconds };
+        },
+        () => assert.fail(),
+      ),
+  );
   const queue = new EventQueue(() => {
     progress.add(now());
     for (const asker of askers) asker.changed();
@@ -135,18 +141,21 @@ function asking(t) {
   const { now, wait } = clock(t);
   const shown = [];
   let question = "a";
-  const asker = new Asker(async (isCurrent) => {
-    const about = question;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    return { take: () => isCurrent() && shown.push([about, now()]), interval: 170, rest: 0 };
-  }, () => assert.fail());
+  const asker = new Asker(
+    async (isCurrent) => {
+      const about = question;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return { take: () => isCurrent() && shown.push([about, now()]), interval: 170, rest: 0 };
+    },
+    () => assert.fail(),
+  );
   const pass = async (milliseconds) => {
     for (let passed = 0; passed < milliseconds; passed += 1) {
       wait(1);
       await settle();
     }
   };
-  return { asker, shown, now, pass, ask: (next) => asker.renewed(Boolean(question = next)) };
+  return { asker, shown, now, pass, ask: (next) => asker.renewed(Boolean((question = next))) };
 }
 
 test("a visitor's own question does not wait for a beat, nor for the answer that does", async (t) => {
@@ -155,7 +164,10 @@ test("a visitor's own question does not wait for a beat, nor for the answer that
   asker.show(true);
   ask("a");
   await pass(20);
-  assert.deepEqual(shown.map(([about]) => about), ["a"]);
+  assert.deepEqual(
+    shown.map(([about]) => about),
+    ["a"],
+  );
   asker.changed();
   await pass(171); // asked again, and answered
   await pass(10);
@@ -182,7 +194,10 @@ async function redrawn({ wait, skip, now }, interval, cost) {
     times += 1;
     skip(cost);
   };
-  const asker = new Asker(async () => ({ take, interval, rest: 20 }), () => assert.fail());
+  const asker = new Asker(
+    async () => ({ take, interval, rest: 20 }),
+    () => assert.fail(),
+  );
   asker.show(true);
   for (const end = now() + 10_000; now() < end;) {
     asker.changed();
@@ -225,16 +240,23 @@ test("whatever happens while it asks, the last question is answered", async (t) 
   const random = (below) => (seed = (seed * 48_271) % 2_147_483_647) % below;
   for (let course = 0; course < 40; course += 1) {
     let [question, shown] = [0, -1];
-    const asker = new Asker(async (isCurrent) => {
-      const about = question;
-      await new Promise((resolve) => setTimeout(resolve, random(400)));
-      if (random(10) === 0) throw new Error("no answer");
-      return { take: () => isCurrent() && (shown = about), interval: 170, rest: random(500) };
-    }, () => {});
+    const asker = new Asker(
+      async (isCurrent) => {
+        const about = question;
+        await new Promise((resolve) => setTimeout(resolve, random(400)));
+        if (random(10) === 0) throw new Error("no answer");
+        return { take: () => isCurrent() && (shown = about), interval: 170, rest: random(500) };
+      },
+      () => {},
+    );
     asker.show(true);
     const acts = [
-      () => asker.renewed(Boolean(question += 1)), () => asker.renewed(false), () => asker.changed(),
-      () => asker.show(random(2) === 0), () => (store.runState.value = random(2) ? "running" : "paused"), () => {},
+      () => asker.renewed(Boolean((question += 1))),
+      () => asker.renewed(false),
+      () => asker.changed(),
+      () => asker.show(random(2) === 0),
+      () => (store.runState.value = random(2) ? "running" : "paused"),
+      () => {},
     ];
     for (let times = 0; times < 12; times += 1) {
       acts[random(acts.length)]();
@@ -242,7 +264,7 @@ test("whatever happens while it asks, the last question is answered", async (t) 
       await settle();
     }
     asker.show(true);
-    asker.renewed(Boolean(question += 1));
+    asker.renewed(Boolean((question += 1)));
     for (let passed = 0; passed < 400 && shown !== question; passed += 1) {
       asker.changed();
       wait(10);

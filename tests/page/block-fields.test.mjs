@@ -3,7 +3,13 @@ import test from "node:test";
 import { literalOf } from "../../static/js/blocks/calls.js";
 import { GROUPS, LOSSES, OPTIMIZERS, entryOf } from "../../static/js/blocks/catalogue.js";
 import {
-  inputText, placeOfRate, quoted, rateAt, shapeLiteral, stepped, valueText,
+  inputText,
+  placeOfRate,
+  quoted,
+  rateAt,
+  shapeLiteral,
+  stepped,
+  valueText,
 } from "../../static/js/blocks/field-values.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { parametersOf } from "../../static/js/blocks/signatures.js";
@@ -35,7 +41,17 @@ test("sizes are written as tuples", () => {
 });
 
 test("literals keep their value on the way to a field and back", () => {
-  for (const text of ["3", "0.5", "None", "True", '"same"', "(1, 2)", "(1,)", "[1, 2]", "((0, 1), (2, 3))"]) {
+  for (const text of [
+    "3",
+    "0.5",
+    "None",
+    "True",
+    '"same"',
+    "(1, 2)",
+    "(1,)",
+    "[1, 2]",
+    "((0, 1), (2, 3))",
+  ]) {
     assert.equal(valueText(literalOf(text)), text);
   }
   assert.equal(inputText({ type: "size" }, literalOf("(3, 3)")), "3");
@@ -56,11 +72,14 @@ test("the slider of learning rates is logarithmic", () => {
 test("what the menus offer is in the library", () => {
   for (const { entries } of GROUPS) {
     for (const { kind, given, fields } of entries) {
-      const program = readProgram(`from playgrad import nn\nm = nn.Sequential([nn.${kind}(${given})])\n`);
+      const program = readProgram(
+        `from playgrad import nn\nm = nn.Sequential([nn.${kind}(${given})])\n`,
+      );
       const [item] = program.networks[0].items;
       assert.equal(item.type, "layer", kind);
       const names = (parametersOf(`nn.${kind}`) ?? []).map(({ name }) => name);
-      for (const { parameter } of fields) assert.ok(names.includes(parameter), `${parameter} of ${kind}`);
+      for (const { parameter } of fields)
+        assert.ok(names.includes(parameter), `${parameter} of ${kind}`);
       for (const argument of item.call.arguments) assert.ok(names.includes(argument.parameter));
       assert.match(en.layers.about[kind], /^[A-Z].*\.$/);
       assert.equal(entryOf(kind).kind, kind);

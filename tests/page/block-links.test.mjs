@@ -4,7 +4,8 @@ import { blockOf } from "../../static/js/cards/block-links.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 
 const HEAD = "import playgrad as pg\nfrom playgrad import nn\n";
-const layers = (lines) => Object.entries(lines).map(([name, line]) => ({ name, line, type: "", shape: [], parameters: 0 }));
+const layers = (lines) =>
+  Object.entries(lines).map(([name, line]) => ({ name, line, type: "", shape: [], parameters: 0 }));
 /** The indices of the blocks of all layers, in the first network. */
 const blocks = (code, lines) => {
   const program = readProgram(HEAD + code);
@@ -12,7 +13,8 @@ const blocks = (code, lines) => {
 };
 
 test("a layer's block is the one on its line", () => {
-  const code = "model = pg.Sequential([\n    nn.Flatten(),\n    nn.Dense(\n        3,\n    ),\n])\n";
+  const code =
+    "model = pg.Sequential([\n    nn.Flatten(),\n    nn.Dense(\n        3,\n    ),\n])\n";
   assert.deepEqual(blocks(code, { flatten_1: 4, dense_1: 5 }), [0, 1]);
 });
 
@@ -23,8 +25,14 @@ test("of several on a line, it is the one at the layer's place", () => {
 });
 
 test("layers from elsewhere, and from a loop, have no block of their own", () => {
-  const code = "layers = [nn.Dense(3) for _ in range(2)]\nmodel = pg.Sequential([*layers, nn.Dense(2)])\n";
-  const [first, second, third, unknown] = blocks(code, { dense_1: 3, dense_2: 3, dense_3: 4, dense_4: null });
+  const code =
+    "layers = [nn.Dense(3) for _ in range(2)]\nmodel = pg.Sequential([*layers, nn.Dense(2)])\n";
+  const [first, second, third, unknown] = blocks(code, {
+    dense_1: 3,
+    dense_2: 3,
+    dense_3: 4,
+    dense_4: null,
+  });
   assert.deepEqual([first, second, unknown], [null, null, null]);
   assert.equal(third, 1);
 });

@@ -13,10 +13,12 @@ import { SIGNATURES, parametersOf } from "../../static/js/blocks/signatures.js";
 function switched(text) {
   const program = readProgram(text);
   if (program.data.length !== 1 || !Object.hasOwn(SETS, program.data[0].kind)) return {};
-  return Object.fromEntries(Object.keys(SETS).flatMap((kind) => {
-    const { changes } = setData(program, program.data[0], kind);
-    return changes ? [[kind, applyChanges(text, changes)]] : [];
-  }));
+  return Object.fromEntries(
+    Object.keys(SETS).flatMap((kind) => {
+      const { changes } = setData(program, program.data[0], kind);
+      return changes ? [[kind, applyChanges(text, changes)]] : [];
+    }),
+  );
 }
 
 const texts = JSON.parse(readFileSync(0, "utf8"));
@@ -24,8 +26,15 @@ const programs = texts.map((text) => {
   const program = readProgram(text);
   const results = inferShapes(program);
   return program.networks.map(({ items }) =>
-    items.map(({ id, call }) => ({ kind: call?.kind ?? "code", ...results.get(id) })));
+    items.map(({ id, call }) => ({ kind: call?.kind ?? "code", ...results.get(id) })),
+  );
 });
-const signatures = Object.fromEntries(Object.keys(SIGNATURES).map((name) => [name, parametersOf(name)]));
-const metrics = Object.values(METRICS).flat().map(({ name }) => name);
-console.log(JSON.stringify({ programs, signatures, metrics, sets: SETS, switched: texts.map(switched) }));
+const signatures = Object.fromEntries(
+  Object.keys(SIGNATURES).map((name) => [name, parametersOf(name)]),
+);
+const metrics = Object.values(METRICS)
+  .flat()
+  .map(({ name }) => name);
+console.log(
+  JSON.stringify({ programs, signatures, metrics, sets: SETS, switched: texts.map(switched) }),
+);

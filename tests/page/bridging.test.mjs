@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { changed, findProblems, fixTogether, translate } from "../../static/js/language/bridging.js";
+import {
+  changed,
+  findProblems,
+  fixTogether,
+  translate,
+} from "../../static/js/language/bridging.js";
 import { Program } from "../../static/js/language/program.js";
 import { Translator } from "../../static/js/language/translator.js";
 import { file, names, parse } from "./language.mjs";
@@ -9,7 +14,8 @@ const translator = new Translator(file.bridge, names);
 const START = "import playgrad as pg\nfrom playgrad import nn\n";
 
 /** What is said about the code after the start. */
-const problems = (code) => findProblems(new Program(START + code, parse(START + code), names, translator), translator);
+const problems = (code) =>
+  findProblems(new Program(START + code, parse(START + code), names, translator), translator);
 const messages = (code) => problems(code).map(({ message }) => message);
 const fixed = (code) => changed(START + code, fixTogether(problems(code))).slice(START.length);
 
@@ -26,7 +32,8 @@ test("a program's own names are left alone", () => {
     "def f(**options):\n    return pg.Session(**options)",
     "nn.LambdaCallback(on_epoch_end=print)",
     "from playgrad.nn.losses import Loss\nnn.metrics.get('acc')",
-  ]) assert.deepEqual(messages(code), [], code);
+  ])
+    assert.deepEqual(messages(code), [], code);
 });
 
 test("misspelt names and arguments", () => {
@@ -34,33 +41,63 @@ test("misspelt names and arguments", () => {
   assert.equal(fixed("pg.sequential([])"), "pg.Sequential([])");
   assert.equal(fixed("nn.Dense(3, activtion='relu')"), "nn.Dense(3, activation='relu')");
   assert.deepEqual(messages("nn.Unheard(3)"), ["`nn.Unheard` is not in playgrad."]);
-  assert.match(messages("nn.Dense(3, flavour=2)")[0], /`flavour` is not an argument of `nn\.Dense`/);
+  assert.match(
+    messages("nn.Dense(3, flavour=2)")[0],
+    /`flavour` is not an argument of `nn\.Dense`/,
+  );
 });
 
 test("arguments are removed with their comma", () => {
   assert.equal(fixed("nn.Dense(3, input_shape=(2,))"), "nn.Dense(3)");
   assert.equal(fixed("nn.Dense(input_shape=(2,), units=3)"), "nn.Dense(units=3)");
   assert.equal(fixed("nn.Flatten(input_shape=(2,))"), "nn.Flatten()");
-  assert.equal(fixed("pg.Sequential([nn.Dense(3, input_dim=5)])"), "pg.Sequential([pg.Input((5,)), nn.Dense(3)])");
+  assert.equal(
+    fixed("pg.Sequential([nn.Dense(3, input_dim=5)])"),
+    "pg.Sequential([pg.Input((5,)), nn.Dense(3)])",
+  );
 });
 
 test("padding in numbers becomes a name, where that is the same", () => {
   assert.equal(fixed("nn.Conv2D(8, 3, padding=1)"), 'nn.Conv2D(8, 3, padding="same")');
-  assert.equal(fixed("nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding=(2, 2))"), 'nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding="same")');
+  assert.equal(
+    fixed("nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding=(2, 2))"),
+    'nn.Conv2D(8, kernel_size=(5, 5), strides=1, padding="same")',
+  );
   assert.equal(fixed("nn.Conv1D(8, 7, 2, 0)"), 'nn.Conv1D(8, 7, 2, "valid")');
-  for (const other of ["8, 3, 2, 1", "8, 5, padding=1", "8, (3, 5), padding=1", "8, size, padding=1"]) {
+  for (const other of [
+    "8, 3, 2, 1",
+    "8, 5, padding=1",
+    "8, (3, 5), padding=1",
+    "8, size, padding=1",
+  ]) {
     assert.equal(fixed(`nn.Conv2D(${other})`), `nn.Conv2D(${other})`);
-    assert.match(messages(`nn.Conv2D(${other})`)[0], /padding is "valid" or "same".*`nn\.ZeroPadding2D\(1\)` before the layer/);
+    assert.match(
+      messages(`nn.Conv2D(${other})`)[0],
+      /padding is "valid" or "same".*`nn\.ZeroPadding2D\(1\)` before the layer/,
+    );
   }
-  for (const other of ["8, 3, padding='same'", "8, 3, padding=p", "8, 3", "*sizes, padding=1"]) assert.deepEqual(messages(`nn.Conv2D(${other})`), []);
-  const torch = (text) => translate(START + text, parse, names, translator).reduce((code, changes) => changed(code, changes), START + text).slice(START.length);
-  assert.equal(torch("nn.Conv2d(1, 32, kernel_size=3, padding=1)"), 'nn.Conv2D(32, kernel_size=3, padding="same")');
+  for (const other of ["8, 3, padding='same'", "8, 3, padding=p", "8, 3", "*sizes, padding=1"])
+    assert.deepEqual(messages(`nn.Conv2D(${other})`), []);
+  const torch = (text) =>
+    translate(START + text, parse, names, translator)
+      .reduce((code, changes) => changed(code, changes), START + text)
+      .slice(START.length);
+  assert.equal(
+    torch("nn.Conv2d(1, 32, kernel_size=3, padding=1)"),
+    'nn.Conv2D(32, kernel_size=3, padding="same")',
+  );
   assert.equal(torch("nn.Conv2d(1, 32, 3, 1, 1)"), 'nn.Conv2D(32, 3, 1, "same")');
 });
 
 test("statements that are not needed are removed", () => {
-  assert.equal(fixed("model = pg.Sequential([])\nmodel.eval()\nx = 1\n"), "model = pg.Sequential([])\nx = 1\n");
-  assert.equal(fixed("model = pg.Sequential([])\nif 1:\n    model.eval()\n"), "model = pg.Sequential([])\nif 1:\n    pass\n");
+  assert.equal(
+    fixed("model = pg.Sequential([])\nmodel.eval()\nx = 1\n"),
+    "model = pg.Sequential([])\nx = 1\n",
+  );
+  assert.equal(
+    fixed("model = pg.Sequential([])\nif 1:\n    model.eval()\n"),
+    "model = pg.Sequential([])\nif 1:\n    pass\n",
+  );
 });
 
 test("arguments of PyTorch find their places", () => {
@@ -68,7 +105,10 @@ test("arguments of PyTorch find their places", () => {
   assert.equal(fixed("nn.Linear(784, 10, False)"), "nn.Dense(10, use_bias=False)");
   assert.equal(fixed("nn.Linear(in_features=784, out_features=10)"), "nn.Dense(units=10)");
   assert.equal(fixed("nn.BatchNorm2d(8)"), "nn.BatchNormalization()");
-  assert.equal(fixed("pg.Sequential(nn.Dense(3), nn.Dense(2))"), "pg.Sequential([nn.Dense(3), nn.Dense(2)])");
+  assert.equal(
+    fixed("pg.Sequential(nn.Dense(3), nn.Dense(2))"),
+    "pg.Sequential([nn.Dense(3), nn.Dense(2)])",
+  );
 });
 
 test("imports are added where they belong", () => {
@@ -79,10 +119,18 @@ test("imports are added where they belong", () => {
   };
   const written = "import playgrad as pg\nfrom playgrad import nn\n";
   assert.equal(add("layers.Dense(pg.relu)"), "from playgrad import nn\nnn.Dense(pg.relu)");
-  assert.equal(add("import os\nkeras.Sequential([layers.Dense(3)])"), "import playgrad as pg\nimport os\nfrom playgrad import nn\npg.Sequential([nn.Dense(3)])");
-  assert.equal(add('"""Text."""\nkeras.Sequential([layers.Dense(3)])'), `"""Text."""\n${written}pg.Sequential([nn.Dense(3)])`);
   assert.equal(
-    add("from __future__ import annotations\nfrom tensorflow import keras\nkeras.Sequential([keras.layers.Dense(3)])\n"),
+    add("import os\nkeras.Sequential([layers.Dense(3)])"),
+    "import playgrad as pg\nimport os\nfrom playgrad import nn\npg.Sequential([nn.Dense(3)])",
+  );
+  assert.equal(
+    add('"""Text."""\nkeras.Sequential([layers.Dense(3)])'),
+    `"""Text."""\n${written}pg.Sequential([nn.Dense(3)])`,
+  );
+  assert.equal(
+    add(
+      "from __future__ import annotations\nfrom tensorflow import keras\nkeras.Sequential([keras.layers.Dense(3)])\n",
+    ),
     `from __future__ import annotations\n${written}pg.Sequential([nn.Dense(3)])\n`,
   );
 });
@@ -90,7 +138,10 @@ test("imports are added where they belong", () => {
 test("arguments of operations keep their meaning", () => {
   assert.equal(fixed("y = torch.cat([a, b], dim=1)"), "y = pg.concatenate([a, b], dim=1)");
   assert.equal(fixed("y = pg.concatenate([a, b], dim=1)"), "y = pg.concatenate([a, b], axis=1)");
-  assert.equal(fixed("y = pg.reduce_sum(a, reduction_indices=[1], keep_dims=True)"), "y = pg.reduce_sum(a, axis=[1], keepdims=True)");
+  assert.equal(
+    fixed("y = pg.reduce_sum(a, reduction_indices=[1], keep_dims=True)"),
+    "y = pg.reduce_sum(a, axis=[1], keepdims=True)",
+  );
   assert.equal(fixed("y = tf.nn.dropout(a, keep_prob=0.8)"), "y = pg.dropout(a, 1 - 0.8)");
   assert.equal(fixed("y = tf.nn.dropout(a, 0.2)"), "y = pg.dropout(a, 0.2)");
 });

@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST, MOST_BYTES, lossAt, places, upTo, withCheckpoint } from "../../static/js/session/checkpoint-ring.js";
+import {
+  MOST,
+  MOST_BYTES,
+  lossAt,
+  places,
+  upTo,
+  withCheckpoint,
+} from "../../static/js/session/checkpoint-ring.js";
 import { Curves } from "../../static/js/curves.js";
 import { changesSince } from "../../static/js/runs.js";
 
 const checkpoint = (step, size = 10) => ({ bytes: { length: size }, step });
-const ringOf = (steps, size) => steps.reduce((ring, step) => withCheckpoint(ring, checkpoint(step, size)), []);
+const ringOf = (steps, size) =>
+  steps.reduce((ring, step) => withCheckpoint(ring, checkpoint(step, size)), []);
 const stepsOf = (ring) => ring.map(({ step }) => step);
-const upToStep = (last, stride = 1) => Array.from({ length: Math.floor(last / stride) + 1 }, (_, index) => index * stride);
+const upToStep = (last, stride = 1) =>
+  Array.from({ length: Math.floor(last / stride) + 1 }, (_, index) => index * stride);
 
 test("a ring is bounded, and spread over the whole run", () => {
   for (const last of [23, 100, 1000, 5000]) {
@@ -65,8 +74,18 @@ test("the loss of a step is the one that its curve shows there", () => {
 });
 
 test("a branch names what it branched off from", () => {
-  const run = (fields) => ({ number: 1, exampleId: "a", title: "A", code: "x = 1\n", device: "cpu", lab: null, ...fields });
-  assert.deepEqual(changesSince(undefined, run({ branch: { number: 3, step: 412 } })), ["branch of run 3 at step 412"]);
+  const run = (fields) => ({
+    number: 1,
+    exampleId: "a",
+    title: "A",
+    code: "x = 1\n",
+    device: "cpu",
+    lab: null,
+    ...fields,
+  });
+  assert.deepEqual(changesSince(undefined, run({ branch: { number: 3, step: 412 } })), [
+    "branch of run 3 at step 412",
+  ]);
   const changed = run({ branch: { number: 0, step: 1000 }, code: "x = 2\n" });
   assert.deepEqual(changesSince(run(), changed), ["branch at step 1,000", "x 1 → 2"]);
 });

@@ -11,7 +11,8 @@ export function clock(t, { isHidden = false } = {}) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   t.mock.method(performance, "now", () => now);
   // A screen has its own times for frames.
-  globalThis.requestAnimationFrame = (draw) => (isHidden ? 1 : setTimeout(draw, FRAME_MS - (now % FRAME_MS)));
+  globalThis.requestAnimationFrame = (draw) =>
+    isHidden ? 1 : setTimeout(draw, FRAME_MS - (now % FRAME_MS));
   globalThis.cancelAnimationFrame = (frame) => isHidden || clearTimeout(frame);
   return {
     now: () => now,

@@ -11,7 +11,8 @@ function labels(text) {
 
 const has = (text, ...expected) => {
   const found = labels(text);
-  for (const each of expected) assert.ok(found.includes(each), `${each} after ${text}: ${found.slice(0, 9)}`);
+  for (const each of expected)
+    assert.ok(found.includes(each), `${each} after ${text}: ${found.slice(0, 9)}`);
 };
 const lacks = (text, ...unexpected) => {
   const found = labels(text);
@@ -32,7 +33,8 @@ test("names follow a module, as the program imports it", () => {
 });
 
 test("names follow objects whose constructor is in sight", () => {
-  const start = "import playgrad as pg\nfrom playgrad import nn\nmodel = pg.Sequential([nn.Dense(2)])\n";
+  const start =
+    "import playgrad as pg\nfrom playgrad import nn\nmodel = pg.Sequential([nn.Dense(2)])\n";
   has(`${start}model.|`, "fit", "compile", "add", "get_weights", "summary", "history");
   has(`${start}history = model.fit(x, y)\nhistory.|`, "history", "losses");
   has(`${start}model.layers[0].|`, "trainable", "get_config");
@@ -63,9 +65,16 @@ test("keyword arguments are completed inside a call", () => {
   lacks(`${start}nn.Dense(64, use_bias=False, act|)`, "use_bias=");
   has(`${start}pg.optim.Adam(c|)`, "clipnorm=");
   has(`${start}model = pg.Sequential([])\nmodel.fit(x, y, e|)`, "epochs=");
-  has(`${start}model = pg.Sequential([])\nmodel.fit(\n    x,\n    y,  # labels\n    v|\n)`, "validation_data=");
+  has(
+    `${start}model = pg.Sequential([])\nmodel.fit(\n    x,\n    y,  # labels\n    v|\n)`,
+    "validation_data=",
+  );
   has(`${start}pg.Sequential([nn.Dense(2, a|)])`, "activation=");
-  assert.deepEqual(labels(`${start}nn.Dense(64, activation=r|)`), [], "a value is not a name of an argument");
+  assert.deepEqual(
+    labels(`${start}nn.Dense(64, activation=r|)`),
+    [],
+    "a value is not a name of an argument",
+  );
   assert.deepEqual(labels(`${start}pg.Sequential([n|])`), []);
   assert.deepEqual(labels(`${start}nn.Dense(64, |`), [], "nothing opens before a letter");
 });

@@ -41,14 +41,18 @@ test("the trend starts at the first value", () => {
 });
 
 /** The largest number of points by which an average comes later than a falling line. */
-const lag = (average) => Math.max(...average.map((value, step) => value - (1 - step / average.length))) * average.length;
+const lag = (average) =>
+  Math.max(...average.map((value, step) => value - (1 - step / average.length))) * average.length;
 
 test("in a short run the trend and every smoothing follow the loss, and smooth it in a long one", () => {
   for (const count of [10, 40, 120]) {
     const curves = new Curves();
     for (let step = 0; step < count; step += 1) curves.add(step + 1, 1 - step / count, null);
     const { loss, trendLoss } = curves.series;
-    for (const average of [trendLoss, ...[0.5, 0.8, 0.9, 0.95].map((part) => smoothed(loss, part))]) {
+    for (const average of [
+      trendLoss,
+      ...[0.5, 0.8, 0.9, 0.95].map((part) => smoothed(loss, part)),
+    ]) {
       assert.equal(average[0], 1, "it starts at the first value");
       assert.ok(lag(average) <= 0.08 * count, `${lag(average)} of ${count}`);
     }
@@ -56,11 +60,20 @@ test("in a short run the trend and every smoothing follow the loss, and smooth i
   const noise = Array.from({ length: 3000 }, (_, step) => (step % 2 ? 1 : -1));
   const last = (part) => Math.abs(smoothed(noise, part).at(-1));
   const rough = [0, 0.5, 0.8, 0.9, 0.95].map(last);
-  assert.deepEqual([...rough].sort((a, b) => b - a), rough, "more is smoother");
+  assert.deepEqual(
+    [...rough].sort((a, b) => b - a),
+    rough,
+    "more is smoother",
+  );
   assert.equal(rough[0], 1);
   assert.ok(rough[4] < 0.04);
-  const few = [0.5, 0.8, 0.9, 0.95].map((part) => Math.abs(smoothed(noise.slice(0, 60), part).at(-1)));
-  assert.ok(few.every((value, at) => at === 0 || value < few[at - 1]), "also in a short run");
+  const few = [0.5, 0.8, 0.9, 0.95].map((part) =>
+    Math.abs(smoothed(noise.slice(0, 60), part).at(-1)),
+  );
+  assert.ok(
+    few.every((value, at) => at === 0 || value < few[at - 1]),
+    "also in a short run",
+  );
 });
 
 test("what is not a number leaves a gap", () => {

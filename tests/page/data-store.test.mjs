@@ -21,7 +21,8 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { fetch } = globalThis;
 // A path of the page is one of its server.
-globalThis.fetch = (path, options) => fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
+globalThis.fetch = (path, options) =>
+  fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
 const { DataStore } = await import("../../static/engine/data-store.js");
 
 /** @param {() => unknown} isSo */
@@ -33,7 +34,10 @@ test("a program that waits is told which data set arrives, and how much of it", 
   /** @type {(import("../../static/engine/data-store.js").Awaited | null)[]} */
   const told = [];
   const store = new DataStore({
-    arrived: () => {}, problem: () => {}, yours: () => Promise.reject(new Error("none")), awaited: (awaited) => told.push(awaited),
+    arrived: () => {},
+    problem: () => {},
+    yours: () => Promise.reject(new Error("none")),
+    awaited: (awaited) => told.push(awaited),
   });
   const paths = PARTS.map((part) => `/data/fashion_mnist/${part}`);
   store.expect([...paths, "/data/mnist/test-labels"]);
@@ -44,7 +48,10 @@ test("a program that waits is told which data set arrives, and how much of it", 
   await until(() => told.at(-1)?.total === 2 * SIZE && told.at(-1)?.received === SIZE);
   held.get(paths[1])();
   await until(() => told.at(-1)?.received === 1.5 * SIZE);
-  assert.ok(told.every((each) => each?.set === "fashion_mnist"), "not of another set");
+  assert.ok(
+    told.every((each) => each?.set === "fashion_mnist"),
+    "not of another set",
+  );
   held.get(paths[0])();
   await served;
   assert.equal(new Int32Array(answer)[0], STATE.file);
@@ -58,6 +65,12 @@ test("a program that waits is told which data set arrives, and how much of it", 
 });
 
 test("it is said in whole megabytes", () => {
-  assert.equal(en.status.loadingData("Clothes", 12, 31), "The program waits for its data: Clothes, 12 of 31 MB loaded…");
-  assert.equal(en.status.loadingData("Clothes", 2, 0), "The program waits for its data: Clothes, 2 MB loaded…");
+  assert.equal(
+    en.status.loadingData("Clothes", 12, 31),
+    "The program waits for its data: Clothes, 12 of 31 MB loaded…",
+  );
+  assert.equal(
+    en.status.loadingData("Clothes", 2, 0),
+    "The program waits for its data: Clothes, 2 MB loaded…",
+  );
 });

@@ -33,7 +33,11 @@ test("an empty board gives nothing", () => {
 });
 
 test("ink fills a box of 20 by 20 with its proportions, centred by mass", () => {
-  for (const [left, top] of [[0, 0], [60, 90], [10, 150]]) {
+  for (const [left, top] of [
+    [0, 0],
+    [60, 90],
+    [10, 150],
+  ]) {
     const image = toMnist(drawing(224, left, top, 30, 60), 224, 224);
     const { width, height, x, y } = measure(image);
     assert.deepEqual([width, height], [10, 20]);
@@ -44,7 +48,10 @@ test("ink fills a box of 20 by 20 with its proportions, centred by mass", () => 
 
 test("full ink stays full", () => {
   const image = toMnist(drawing(224, 20, 20, 100, 100), 224, 224);
-  assert.equal(image.reduce((sum, ink) => sum + ink, 0), 400);
+  assert.equal(
+    image.reduce((sum, ink) => sum + ink, 0),
+    400,
+  );
 });
 
 test("a single pixel is something, too", () => {

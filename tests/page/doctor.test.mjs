@@ -11,13 +11,18 @@ const RATE = { line: 1, column: 9, end_line: 1, end_column: 12, old: "1.0", text
 const LINE = { line: 2, column: 0, end_line: 3, end_column: 0, old: "shuffle(y)\n", text: "" };
 
 /** @param {string} text @param {{from: number, to: number, insert: string}[] | null} changes */
-const applied = (text, changes) => [...(changes ?? [])].sort((a, b) => b.from - a.from)
-  .reduce((all, { from, to, insert }) => all.slice(0, from) + insert + all.slice(to), text);
+const applied = (text, changes) =>
+  [...(changes ?? [])]
+    .sort((a, b) => b.from - a.from)
+    .reduce((all, { from, to, insert }) => all.slice(0, from) + insert + all.slice(to), text);
 
 test("an edit is made where its line is now", () => {
   assert.equal(applied(RAN, placed([LINE, RATE], RAN, RAN)), 'a = "😀", 0.1\nfit(a)');
   const later = `# new\n${RAN}\nmore()`;
-  assert.equal(applied(later, placed([LINE, RATE], RAN, later)), '# new\na = "😀", 0.1\nfit(a)\nmore()');
+  assert.equal(
+    applied(later, placed([LINE, RATE], RAN, later)),
+    '# new\na = "😀", 0.1\nfit(a)\nmore()',
+  );
 });
 
 test("an edit of a line that has changed is refused as a whole", () => {
@@ -39,5 +44,6 @@ test("sentences name numbers as people write them", () => {
     sentenceOf(finding("not-seen", { error: "ValueError", message: "" })),
     "The doctor could not look at everything (ValueError). The training is not affected.",
   );
-  for (const [code, say] of Object.entries({ ...en.doctor.sentences, ...en.doctor.edits })) assert.equal(typeof say({ why: "" }), "string", code);
+  for (const [code, say] of Object.entries({ ...en.doctor.sentences, ...en.doctor.edits }))
+    assert.equal(typeof say({ why: "" }), "string", code);
 });

@@ -43,8 +43,14 @@ test("the same file again is the same program, another of its name a second one"
 
 test("what is no program is refused, and the page stays as it is", async () => {
   for (const [content, words] of [
-    [new Uint8Array(MOST_BYTES + 1).fill(35), /^“net.py” has 488 KB|^“net.py” has \d+ \S+; a program can have/],
-    [new Uint8Array([0xff, 0xfe, 0x61]), /not text in UTF-8/], ["a\0b", /not text in UTF-8/], ["", /has no code/], ["\n \n", /has no code/],
+    [
+      new Uint8Array(MOST_BYTES + 1).fill(35),
+      /^“net.py” has 488 KB|^“net.py” has \d+ \S+; a program can have/,
+    ],
+    [new Uint8Array([0xff, 0xfe, 0x61]), /not text in UTF-8/],
+    ["a\0b", /not text in UTF-8/],
+    ["", /has no code/],
+    ["\n \n", /has no code/],
   ]) {
     await openProgramFile(file(content));
     assert.match(store.projectProblem.value, words);

@@ -13,7 +13,9 @@ const source = (name) => readFileSync(new URL(`../../static/js/${name}`, import.
 function wordsOf(name) {
   const code = source(name);
   const [block] = espree.parse(code, { ecmaVersion: "latest" }).body;
-  const all = block.body.flatMap((each) => (each.type === "VariableDeclaration" ? each.declarations : []));
+  const all = block.body.flatMap((each) =>
+    each.type === "VariableDeclaration" ? each.declarations : [],
+  );
   const { init } = all.find(({ id }) => id.name === "WORDS");
   return runInNewContext(`(${code.slice(init.start, init.end)})`);
 }
@@ -28,7 +30,8 @@ for (const name of ["early-boot.js", "early-old.js"]) {
       const values = ["/a", "/b"].slice(0, en[key].length);
       const said = typeof text === "function" ? text(...values) : text;
       assert.match(said, /\p{Script=Han}/u, key);
-      if (typeof text === "function") for (const value of values) assert.ok(said.includes(value), `${key} with ${value}`);
+      if (typeof text === "function")
+        for (const value of values) assert.ok(said.includes(value), `${key} with ${value}`);
     }
   });
 }
@@ -36,15 +39,36 @@ for (const name of ["early-boot.js", "early-old.js"]) {
 /** The language that the early script sets. */
 function early(choice, navigator, intl = Intl) {
   const documentElement = { lang: "" };
-  const localStorage = { getItem: (key) => (key === "playgrad.language" ? choice : assert.fail(key)) };
-  runInNewContext(source("early-language.js"), { document: { documentElement }, localStorage, navigator, Intl: intl });
+  const localStorage = {
+    getItem: (key) => (key === "playgrad.language" ? choice : assert.fail(key)),
+  };
+  runInNewContext(source("early-language.js"), {
+    document: { documentElement },
+    localStorage,
+    navigator,
+    Intl: intl,
+  });
   return documentElement.lang;
 }
 
 test("the early language is that of the page", () => {
   for (const choice of [null, "en", "zh-Hans", "klingon"]) {
-    for (const languages of [["zh-CN", "en"], ["de-DE", "zh"], ["zh-TW", "fr"], ["zh-Hant", "zh-Hans"], ["zh-SG"], ["zh-US"], ["en-GB", "zh-CN"], ["sv"], []]) {
-      assert.equal(early(choice, { languages }), preferred(choice, languages), `${choice} ${languages}`);
+    for (const languages of [
+      ["zh-CN", "en"],
+      ["de-DE", "zh"],
+      ["zh-TW", "fr"],
+      ["zh-Hant", "zh-Hans"],
+      ["zh-SG"],
+      ["zh-US"],
+      ["en-GB", "zh-CN"],
+      ["sv"],
+      [],
+    ]) {
+      assert.equal(
+        early(choice, { languages }),
+        preferred(choice, languages),
+        `${choice} ${languages}`,
+      );
     }
   }
 });

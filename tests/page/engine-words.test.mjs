@@ -15,10 +15,12 @@ import { zhHans } from "../../static/js/messages/zh-hans.js";
 const DIGEST = "sha-256=:AAAA:";
 /** What the server does with each path. */
 const ANSWERS = {
-  "/data/gone": (answer) => answer.writeHead(404, { "Content-Type": "text/plain" }).end("There is no such file."),
+  "/data/gone": (answer) =>
+    answer.writeHead(404, { "Content-Type": "text/plain" }).end("There is no such file."),
   "/data/cut": (answer) => answer.writeHead(200, { "Unencoded-Length": "10" }).end("short"),
   "/data/damaged": (answer) => answer.writeHead(200, { "Playgrad-Digest": DIGEST }).end("other"),
-  "/data/large": (answer) => answer.writeHead(200, { "Unencoded-Length": "1000" }).end("x".repeat(1000)),
+  "/data/large": (answer) =>
+    answer.writeHead(200, { "Unencoded-Length": "1000" }).end("x".repeat(1000)),
   "/data/broken": (answer) => answer.destroy(),
 };
 
@@ -30,7 +32,10 @@ after(() => server.close());
 async function failure(name) {
   const { port } = server.address();
   globalThis.self ??= { location: { href: "http://localhost/" } };
-  return await load(`http://127.0.0.1:${port}/data/${name}`, { most: 500, patient: () => false }).then(
+  return await load(`http://127.0.0.1:${port}/data/${name}`, {
+    most: 500,
+    patient: () => false,
+  }).then(
     () => assert.fail(`${name} has arrived`),
     (error) => error,
   );
@@ -39,7 +44,14 @@ async function failure(name) {
 const chinese = (error) => zhHans.engine.said(error.sentence);
 
 test("why a file does not arrive", async () => {
-  const all = Object.fromEntries(await Promise.all(["gone", "cut", "damaged", "large", "broken"].map(async (name) => [name, await failure(name)])));
+  const all = Object.fromEntries(
+    await Promise.all(
+      ["gone", "cut", "damaged", "large", "broken"].map(async (name) => [
+        name,
+        await failure(name),
+      ]),
+    ),
+  );
   assert.equal(all.gone.message, "gone: the server answers There is no such file.");
   assert.equal(chinese(all.gone), "gone：服务器返回“There is no such file”。");
   assert.equal(all.cut.message, "cut arrived damaged: 5 of 10 bytes arrived.");
@@ -57,26 +69,38 @@ test("why a file does not arrive", async () => {
 
 test("a worker's report is well formed, and becomes sentences", async () => {
   const sent = [];
-  const { problem } = new LoadReport((state) => sent.push({ kind: "loading", stage: "python", ...state })).options("/python");
+  const { problem } = new LoadReport((state) =>
+    sent.push({ kind: "loading", stage: "python", ...state }),
+  ).options("/python");
   problem(await failure("gone"), 1500);
   problem(null, 0);
   for (const message of sent) assert.ok(isWellFormed(message), JSON.stringify(message));
   assert.equal(isWellFormed({ ...sent[0], problem: "a sentence" }), false);
-  assert.deepEqual(sent.map((message) => inWords(message).problem), [
-    "gone: the server answers There is no such file. Trying again in 2 s. If the server was updated, reload the page.", "",
-  ]);
+  assert.deepEqual(
+    sent.map((message) => inWords(message).problem),
+    [
+      "gone: the server answers There is no such file. Trying again in 2 s. If the server was updated, reload the page.",
+      "",
+    ],
+  );
 });
 
 test("a data set that does not arrive", async () => {
   const problem = { ...delay(await failure("cut"), 500), isMissing: false };
-  assert.equal(dataProblem(problem), "A file that the program needs does not arrive: cut arrived damaged: 5 of 10 bytes arrived. Trying again in 1 s.");
+  assert.equal(
+    dataProblem(problem),
+    "A file that the program needs does not arrive: cut arrived damaged: 5 of 10 bytes arrived. Trying again in 1 s.",
+  );
   assert.equal(dataProblem(null), "");
 });
 
 test("other sentences of the engine are translated as they are there", () => {
   const folder = new URL("../../static/engine/", import.meta.url);
   const names = readdirSync(folder).filter((name) => name.endsWith(".js"));
-  const code = names.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n").replace(/"\s*\+ "/g, "");
+  const code = names
+    .map((name) => readFileSync(new URL(name, folder), "utf8"))
+    .join("\n")
+    .replace(/"\s*\+ "/g, "");
   for (const [sentence, translated] of Object.entries(ENGINE)) {
     // A constant, or a reason in place of the browser's.
     const parts = sentence.split(/\b\d+\b|(?<=failed: )/);
@@ -85,5 +109,8 @@ test("other sentences of the engine are translated as they are there", () => {
     assert.equal(en.engine.said({ message: sentence, code: "", values: {} }), sentence);
   }
   assert.equal(said("anything else"), "anything else");
-  assert.equal(zhHans.engine.said({ message: "forged", code: "constructor", values: {} }), "forged");
+  assert.equal(
+    zhHans.engine.said({ message: "forged", code: "constructor", values: {} }),
+    "forged",
+  );
 });

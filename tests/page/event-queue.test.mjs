@@ -39,7 +39,10 @@ test("other events are applied at once, after those that came before them", (t) 
   const { queue, applied, wait } = queued(t);
   queue.push(progress);
   queue.push({ kind: "status" });
-  assert.deepEqual(applied.map(({ events }) => events.map(({ kind }) => kind)), [["progress", "status"]]);
+  assert.deepEqual(
+    applied.map(({ events }) => events.map(({ kind }) => kind)),
+    [["progress", "status"]],
+  );
   wait(1000);
   assert.equal(applied.length, 1);
 });
@@ -57,7 +60,11 @@ test("a page in the background applies them, too", (t) => {
 test("pieces of output of one stream are joined, others are not", (t) => {
   const { queue, applied, wait } = queued(t);
   const gap = { kind: "stdout", text: "c", left_out: 5 };
-  for (const event of [print("a"), print("b"), gap, print("d"), { kind: "stderr", text: "e" }]) queue.push({ ...event });
+  for (const event of [print("a"), print("b"), gap, print("d"), { kind: "stderr", text: "e" }])
+    queue.push({ ...event });
   wait(150);
-  assert.deepEqual(applied[0].events.map(({ text }) => text), ["ab", "c", "d", "e"]);
+  assert.deepEqual(
+    applied[0].events.map(({ text }) => text),
+    ["ab", "c", "d", "e"],
+  );
 });

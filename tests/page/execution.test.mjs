@@ -1,11 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventOf, nodeOf, scrollAfterZoom, slowest } from "../../static/js/panels/graph/execution.js";
+import {
+  eventOf,
+  nodeOf,
+  scrollAfterZoom,
+  slowest,
+} from "../../static/js/panels/graph/execution.js";
 
 /** @param {string} name @param {number} start @param {number} end @param {string[]} nodes */
-const event = (name, start, end, nodes = [name]) =>
-  ({ name, device: "gpu:0", start, end, kind: "forward", bytes: 0, nodes, kernel: "map" });
-const EVENTS = [event("a", 0, 1), event("b and 1 more", 1, 4, ["b", "c"]), event("d", 4, 4.5), event("e", 5, 5.5)];
+const event = (name, start, end, nodes = [name]) => ({
+  name,
+  device: "gpu:0",
+  start,
+  end,
+  kind: "forward",
+  bytes: 0,
+  nodes,
+  kernel: "map",
+});
+const EVENTS = [
+  event("a", 0, 1),
+  event("b and 1 more", 1, 4, ["b", "c"]),
+  event("d", 4, 4.5),
+  event("e", 5, 5.5),
+];
 const graph = { name: "step", edges: [], nodes: [{ name: "a" }, { name: "c" }] };
 
 test("an event is shown by the first of its nodes that the graph has", () => {
@@ -16,7 +34,14 @@ test("an event is shown by the first of its nodes that the graph has", () => {
 });
 
 test("a node is shown by the event that computes it", () => {
-  const execution = { duration: 5.5, events: EVENTS, left_out: 0, clocks: {}, round_trips: {}, chrome: "" };
+  const execution = {
+    duration: 5.5,
+    events: EVENTS,
+    left_out: 0,
+    clocks: {},
+    round_trips: {},
+    chrome: "",
+  };
   assert.equal(eventOf(execution, "c"), EVENTS[1]);
   assert.equal(eventOf(execution, "missing"), null);
   assert.equal(eventOf(execution, null), null);
@@ -25,7 +50,10 @@ test("a node is shown by the event that computes it", () => {
 
 test("the slowest come first, and the shares of all make one", () => {
   const { rows, others } = slowest(EVENTS, 2);
-  assert.deepEqual(rows.map((row) => row.event.name), ["b and 1 more", "a"]);
+  assert.deepEqual(
+    rows.map((row) => row.event.name),
+    ["b and 1 more", "a"],
+  );
   assert.deepEqual(others, { count: 2, took: 1, share: 0.2 });
   assert.equal(rows[0].share + rows[1].share + (others?.share ?? 0), 1);
   assert.equal(slowest(EVENTS, 4).others, null);

@@ -9,7 +9,16 @@ function blocksOf(count, size) {
   const edges = [];
   const add = (name, ...from) => {
     const scope = name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "";
-    nodes.push({ name, op: "add", scope, phase: "forward", device: "cpu:0", shape: [4, 4], dtype: "float32", line: 1 });
+    nodes.push({
+      name,
+      op: "add",
+      scope,
+      phase: "forward",
+      device: "cpu:0",
+      shape: [4, 4],
+      dtype: "float32",
+      line: 1,
+    });
     edges.push(...from.map((each) => ({ from: each, to: name, output: 0, control: false })));
     return name;
   };
@@ -29,12 +38,19 @@ const laidOut = (graph, open, direction = "LR") => {
   const drawn = picture(graph, open);
   return { drawn, layout: layers({ ...drawn, direction }) };
 };
-const sides = ({ x, y, width, height }) => ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 });
+const sides = ({ x, y, width, height }) => ({
+  left: x - width / 2,
+  right: x + width / 2,
+  top: y - height / 2,
+  bottom: y + height / 2,
+});
 
 function overlap(a, b) {
   const [one, other] = [sides(a), sides(b)];
-  return Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.01
-    && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.01;
+  return (
+    Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.01 &&
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.01
+  );
 }
 
 for (const direction of ["LR", "TB"]) {
@@ -46,11 +62,21 @@ for (const direction of ["LR", "TB"]) {
     const whole = { left: 0, top: 0, right: layout.width, bottom: layout.height };
     for (const { id, parent } of all) {
       const [box, frame] = [sides(layout.boxes[id]), parent ? sides(layout.boxes[parent]) : whole];
-      assert.ok(box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom, id);
+      assert.ok(
+        box.left >= frame.left &&
+          box.right <= frame.right &&
+          box.top >= frame.top &&
+          box.bottom <= frame.bottom,
+        id,
+      );
     }
     for (const [at, one] of all.entries()) {
       for (const other of all.slice(at + 1)) {
-        if (one.parent === other.parent) assert.ok(!overlap(layout.boxes[one.id], layout.boxes[other.id]), `${one.id} ${other.id}`);
+        if (one.parent === other.parent)
+          assert.ok(
+            !overlap(layout.boxes[one.id], layout.boxes[other.id]),
+            `${one.id} ${other.id}`,
+          );
       }
     }
   });
@@ -63,19 +89,32 @@ test("arrows lead on within a row, from edge to edge", () => {
     const [start, end] = [sides(layout.boxes[from]), sides(layout.boxes[to])];
     assert.ok(start.right < end.left, `${from} ${to}`);
     const numbers = layout.paths[at].match(/-?[\d.]+/g).map(Number);
-    assert.ok(Math.abs(numbers[0] - start.right) < 0.1 && Math.abs(numbers.at(-2) - end.left) < 0.1);
+    assert.ok(
+      Math.abs(numbers[0] - start.right) < 0.1 && Math.abs(numbers.at(-2) - end.left) < 0.1,
+    );
   }
 });
 
 test("variables stand before their first use, and many side by side are divided", () => {
   const node = (name, phase = "forward") => ({
-    name, op: "add", scope: "", phase, device: "cpu:0", shape: [1], dtype: "float32", line: 1,
+    name,
+    op: "add",
+    scope: "",
+    phase,
+    device: "cpu:0",
+    shape: [1],
+    dtype: "float32",
+    line: 1,
   });
   const weights = Array.from({ length: 100 }, (_, at) => `w${at}`);
   const graph = {
     name: "g",
     nodes: [...weights.map((name) => node(name, "variable")), node("a"), node("b"), node("c")],
-    edges: [["a", "b"], ["b", "c"], ["w0", "c"]].map(([from, to]) => ({ from, to, output: 0, control: false })),
+    edges: [
+      ["a", "b"],
+      ["b", "c"],
+      ["w0", "c"],
+    ].map(([from, to]) => ({ from, to, output: 0, control: false })),
   };
   const { layout } = laidOut(graph, new Set());
   const { boxes } = layout;
@@ -86,7 +125,10 @@ test("variables stand before their first use, and many side by side are divided"
 test("a long chain wraps", () => {
   const graph = blocksOf(100, 21);
   const { layout } = laidOut(graph, new Set(scopesOf(graph)));
-  assert.ok(layout.width / layout.height > 0.5 && layout.width / layout.height < 6, `${layout.width} × ${layout.height}`);
+  assert.ok(
+    layout.width / layout.height > 0.5 && layout.width / layout.height < 6,
+    `${layout.width} × ${layout.height}`,
+  );
 });
 
 test("an empty picture has a size, and 5,000 operations take a moment", () => {

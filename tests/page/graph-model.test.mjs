@@ -3,21 +3,35 @@ import test from "node:test";
 import { census, mainScopes, picture, scopesOf } from "../../static/js/panels/graph/graph-model.js";
 
 const node = (name, phase = "forward") => ({
-  name, op: "add", scope: name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "",
-  phase, device: "cpu:0", shape: [null, 2], dtype: "float32", line: 1,
+  name,
+  op: "add",
+  scope: name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "",
+  phase,
+  device: "cpu:0",
+  shape: [null, 2],
+  dtype: "float32",
+  line: 1,
 });
 const edge = (from, to, control = false) => ({ from, to, output: 0, control });
 
 const graph = {
   name: "test",
   nodes: [
-    node("x", "input"), node("dense/kernel", "variable"), node("dense/matmul"), node("dense/act/relu"),
-    node("dense/act/mask"), node("loss/mean"),
+    node("x", "input"),
+    node("dense/kernel", "variable"),
+    node("dense/matmul"),
+    node("dense/act/relu"),
+    node("dense/act/mask"),
+    node("loss/mean"),
   ],
   edges: [
-    edge("x", "dense/matmul"), edge("dense/kernel", "dense/matmul"), edge("dense/matmul", "dense/act/relu"),
-    edge("dense/matmul", "dense/act/mask"), edge("dense/act/relu", "loss/mean"),
-    edge("dense/matmul", "loss/mean", true), edge("x", "loss/mean", true),
+    edge("x", "dense/matmul"),
+    edge("dense/kernel", "dense/matmul"),
+    edge("dense/matmul", "dense/act/relu"),
+    edge("dense/matmul", "dense/act/mask"),
+    edge("dense/act/relu", "loss/mean"),
+    edge("dense/matmul", "loss/mean", true),
+    edge("x", "loss/mean", true),
   ],
 };
 
@@ -34,7 +48,10 @@ test("a scope that holds nearly everything is one to open", () => {
 
 test("folded, a scope is one box, and arrows are joined", () => {
   const { items, clusters, arrows } = picture(graph, new Set());
-  assert.deepEqual(items.map(({ id }) => id), ["x", "scope:dense", "loss/mean"]);
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    ["x", "scope:dense", "loss/mean"],
+  );
   assert.deepEqual(clusters, []);
   assert.deepEqual(arrows, [
     { from: "x", to: "scope:dense", control: false, count: 1 },
@@ -45,7 +62,10 @@ test("folded, a scope is one box, and arrows are joined", () => {
 
 test("open, a scope is a frame around its operations and inner scopes", () => {
   const { items, clusters } = picture(graph, new Set(["dense"]));
-  assert.deepEqual(clusters.map(({ id, parent }) => [id, parent]), [["scope:dense", null]]);
+  assert.deepEqual(
+    clusters.map(({ id, parent }) => [id, parent]),
+    [["scope:dense", null]],
+  );
   const inner = items.find(({ id }) => id === "scope:dense/act");
   assert.equal(inner.parent, "scope:dense");
   assert.equal(inner.detail, "2 operations");
@@ -58,14 +78,27 @@ test("an inner scope left open stays hidden in a folded outer one", () => {
 
 test("items come in the order in which they compute, variables first", () => {
   const nodes = [
-    node("adam/rate", "variable"), node("data/x", "variable"), node("data/y", "variable"),
-    node("train/batch", "input"), node("train/loss"), node("adam/update", "update"),
+    node("adam/rate", "variable"),
+    node("data/x", "variable"),
+    node("data/y", "variable"),
+    node("train/batch", "input"),
+    node("train/loss"),
+    node("adam/update", "update"),
   ];
   const { items } = picture({ name: "test", nodes, edges: [] }, new Set());
-  assert.deepEqual(items.map(({ id }) => id), ["scope:data", "scope:train", "scope:adam"]);
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    ["scope:data", "scope:train", "scope:adam"],
+  );
 });
 
 test("a scope is named after what it computes, not after what it holds", () => {
   const nodes = [node("a", "variable"), node("b", "variable"), node("c", "forward")];
-  assert.deepEqual(census(nodes, ({ phase }) => phase), [["forward", 1], ["variable", 2]]);
+  assert.deepEqual(
+    census(nodes, ({ phase }) => phase),
+    [
+      ["forward", 1],
+      ["variable", 2],
+    ],
+  );
 });

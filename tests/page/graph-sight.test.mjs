@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "../../static/js/panels/graph/graph-sight.js";
+import {
+  arrowsInSight,
+  clustersInSight,
+  grown,
+  itemNear,
+  itemsInSight,
+} from "../../static/js/panels/graph/graph-sight.js";
 
 /** A square of items, 100 apart. */
 const SIDE = 20;
 const items = Array.from({ length: SIDE * SIDE }, (_, at) => ({ id: `n${at}` }));
-const boxes = Object.fromEntries(items.map(({ id }, at) => [
-  id, { x: 100 * (at % SIDE), y: 100 * Math.floor(at / SIDE), width: 60, height: 40 },
-]));
+const boxes = Object.fromEntries(
+  items.map(({ id }, at) => [
+    id,
+    { x: 100 * (at % SIDE), y: 100 * Math.floor(at / SIDE), width: 60, height: 40 },
+  ]),
+);
 const view = { x: 0, y: 0, width: 400, height: 300, scale: 1 };
 
 test("the items in sight are drawn, and some beyond the edges", () => {
@@ -18,8 +27,14 @@ test("the items in sight are drawn, and some beyond the edges", () => {
 });
 
 test("many small items are outlines, but never ones that can be read", () => {
-  assert.equal(itemsInSight(items, boxes, { ...view, width: 2000, height: 2000, scale: 0.2 }), null);
-  assert.equal(itemsInSight(items, boxes, { ...view, width: 2000, height: 2000, scale: 1 }).size, items.length);
+  assert.equal(
+    itemsInSight(items, boxes, { ...view, width: 2000, height: 2000, scale: 0.2 }),
+    null,
+  );
+  assert.equal(
+    itemsInSight(items, boxes, { ...view, width: 2000, height: 2000, scale: 1 }).size,
+    items.length,
+  );
   assert.equal(itemsInSight(items, boxes, { ...view, scale: 0.2 }).size, 20);
 });
 
@@ -30,18 +45,29 @@ test("a drawing grows by a few items at a time and loses what is out of sight at
 });
 
 test("arrows at drawn items are drawn one by one, others that pass as one path", () => {
-  const arrows = [["n0", "n1"], ["n1", "n399"], ["n60", "n79"], ["n380", "n399"]].map(([from, to]) => ({ from, to }));
+  const arrows = [
+    ["n0", "n1"],
+    ["n1", "n399"],
+    ["n60", "n79"],
+    ["n380", "n399"],
+  ].map(([from, to]) => ({ from, to }));
   const layout = { boxes, paths: ["A", "B", "C", "D"] };
   const middle = { x: 500, y: 250, width: 200, height: 100, scale: 1 };
   const seen = itemsInSight(items, boxes, middle);
-  assert.deepEqual(arrowsInSight({ arrows }, layout, new Set(["n0", "n1"]), view), { near: [0, 1], passing: "C" });
+  assert.deepEqual(arrowsInSight({ arrows }, layout, new Set(["n0", "n1"]), view), {
+    near: [0, 1],
+    passing: "C",
+  });
   // The box around the second contains the view; the third leads through it.
   assert.deepEqual(arrowsInSight({ arrows }, layout, seen, middle), { near: [], passing: "BC" });
 });
 
 test("frames that contain the view are in sight", () => {
   const frames = { clusters: [{ id: "wide" }, { id: "far" }] };
-  const around = { wide: { x: 0, y: 0, width: 9000, height: 9000 }, far: { x: 5000, y: 0, width: 10, height: 10 } };
+  const around = {
+    wide: { x: 0, y: 0, width: 9000, height: 9000 },
+    far: { x: 5000, y: 0, width: 10, height: 10 },
+  };
   assert.deepEqual(clustersInSight(frames, around, view), [{ id: "wide" }]);
 });
 

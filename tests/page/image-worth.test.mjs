@@ -38,7 +38,10 @@ test("a slow line gives it up within a second", async () => {
     const { settled, isGivenUp, seconds, received } = await arrive(rate);
     assert.equal(isGivenUp, true);
     assert.equal(settled, null);
-    assert.ok(seconds < 1 && received < 2.5e6, `${seconds} s and ${received} bytes at ${rate} bytes/s`);
+    assert.ok(
+      seconds < 1 && received < 2.5e6,
+      `${seconds} s and ${received} bytes at ${rate} bytes/s`,
+    );
   }
 });
 

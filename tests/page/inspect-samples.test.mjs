@@ -1,25 +1,51 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { confusionOf, hardestOf } from "../../static/js/confusion.js";
-import { aligned, movedTo, nearest, squareAround } from "../../static/js/panels/inspect/projection.js";
+import {
+  aligned,
+  movedTo,
+  nearest,
+  squareAround,
+} from "../../static/js/panels/inspect/projection.js";
 
 test("a confusion matrix counts by true and predicted class", () => {
   const { counts, right, counted } = confusionOf([0, 1, 1, 2, 2, 2], [0, 1, 0, 2, 2, 1], 3);
-  assert.deepEqual(counts, [[1, 0, 0], [1, 1, 0], [0, 1, 2]]);
+  assert.deepEqual(counts, [
+    [1, 0, 0],
+    [1, 1, 0],
+    [0, 1, 2],
+  ]);
   assert.deepEqual([right, counted], [4, 6]);
 });
 
 test("samples without a class are in no cell", () => {
-  const { counts, right, counted } = confusionOf(new Float32Array([0, 1, -1, NaN]), new Float32Array([-1, 1, 0, 1]), 2);
-  assert.deepEqual(counts, [[0, 0], [0, 1]]);
+  const { counts, right, counted } = confusionOf(
+    new Float32Array([0, 1, -1, NaN]),
+    new Float32Array([-1, 1, 0, 1]),
+    2,
+  );
+  assert.deepEqual(counts, [
+    [0, 0],
+    [0, 1],
+  ]);
   assert.deepEqual([right, counted], [1, 1]);
-  assert.deepEqual(confusionOf([], [], 2), { counts: [[0, 0], [0, 0]], right: 0, counted: 0 });
+  assert.deepEqual(confusionOf([], [], 2), {
+    counts: [
+      [0, 0],
+      [0, 0],
+    ],
+    right: 0,
+    counted: 0,
+  });
 });
 
 test("the highest loss comes first, and one that is not a number before it", () => {
   const losses = new Float32Array([0.5, NaN, 3, Infinity, 3, -1]);
   assert.deepEqual(hardestOf(losses), [1, 3, 2, 4, 0, 5]);
-  assert.deepEqual(hardestOf(losses, (at) => at % 2 === 0), [2, 4, 0]);
+  assert.deepEqual(
+    hardestOf(losses, (at) => at % 2 === 0),
+    [2, 4, 0],
+  );
   assert.deepEqual(hardestOf(new Float32Array(0)), []);
 });
 

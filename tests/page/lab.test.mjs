@@ -1,15 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  comparison, detailsUsed, devicesOf, runOptions, runsToKeep, ticks, titleOf,
+  comparison,
+  detailsUsed,
+  devicesOf,
+  runOptions,
+  runsToKeep,
+  ticks,
+  titleOf,
 } from "../../static/js/lab.js";
 import { unusedColour } from "../../static/js/runs.js";
 
 const CHOICES = {
   strategies: [
     { name: "single", title: "One device", about: "", uses: [] },
-    { name: "sync", title: "Data parallel", about: "", uses: ["devices", "collective", "delays", "steps"] },
-    { name: "pipeline", title: "Pipeline", about: "", uses: ["devices", "micro_batches", "schedule", "delays", "steps"] },
+    {
+      name: "sync",
+      title: "Data parallel",
+      about: "",
+      uses: ["devices", "collective", "delays", "steps"],
+    },
+    {
+      name: "pipeline",
+      title: "Pipeline",
+      about: "",
+      uses: ["devices", "micro_batches", "schedule", "delays", "steps"],
+    },
     { name: "async", title: "Asynchronous", about: "", uses: ["devices", "staleness", "steps"] },
   ],
   schedules: [
@@ -20,13 +36,22 @@ const CHOICES = {
   collectives: [{ name: "auto", title: "Automatic", about: "" }],
 };
 const SETTINGS = {
-  strategy: "sync", devices: 3, micro_batches: 4, schedule: "1f1b", collective: "auto",
-  delays: [0, 25], steps: 200, chunks: 2, staleness: null, every: 8,
+  strategy: "sync",
+  devices: 3,
+  micro_batches: 4,
+  schedule: "1f1b",
+  collective: "auto",
+  delays: [0, 25],
+  steps: 200,
+  chunks: 2,
+  staleness: null,
+  every: 8,
 };
 
 test("the options of a run leave out what its strategy does not use", () => {
   assert.deepEqual(runOptions(SETTINGS, CHOICES), {
-    devices: 3, lab: { strategy: "sync", devices: 3, collective: "auto", delays: [0, 25, 0], steps: 200 },
+    devices: 3,
+    lab: { strategy: "sync", devices: 3, collective: "auto", delays: [0, 25, 0], steps: 200 },
   });
   assert.deepEqual(runOptions({ ...SETTINGS, strategy: "single", steps: 0 }, CHOICES), {
     lab: { strategy: "single" },
@@ -53,18 +78,33 @@ test("a schedule with two streams has a collective", () => {
   const pipeline = { ...SETTINGS, strategy: "pipeline" };
   assert.ok(!detailsUsed(pipeline, CHOICES).has("collective"));
   assert.ok(detailsUsed({ ...pipeline, schedule: "bidirectional" }, CHOICES).has("collective"));
-  assert.ok(!detailsUsed({ ...SETTINGS, schedule: "bidirectional", strategy: "single" }, CHOICES).has("collective"));
+  assert.ok(
+    !detailsUsed({ ...SETTINGS, schedule: "bidirectional", strategy: "single" }, CHOICES).has(
+      "collective",
+    ),
+  );
 });
 
 test("runs are named after what sets them apart", () => {
   assert.equal(titleOf(SETTINGS, CHOICES), "Data parallel, 25 ms delay");
   assert.equal(titleOf({ ...SETTINGS, strategy: "single" }, CHOICES), "One device");
-  assert.equal(titleOf({ ...SETTINGS, strategy: "pipeline", delays: [] }, CHOICES), "Pipeline, 1F1B, 4 micro-batches");
+  assert.equal(
+    titleOf({ ...SETTINGS, strategy: "pipeline", delays: [] }, CHOICES),
+    "Pipeline, 1F1B, 4 micro-batches",
+  );
   assert.equal(devicesOf({ ...SETTINGS, strategy: "single" }, CHOICES), 1);
 });
 
 test("runs are compared with the last one of the same program on one device of the same kind", () => {
-  const run = (id, more) => ({ id, program: "a", device: "cpu", devices: 1, isSingle: false, msPerStep: 10, ...more });
+  const run = (id, more) => ({
+    id,
+    program: "a",
+    device: "cpu",
+    devices: 1,
+    isSingle: false,
+    msPerStep: 10,
+    ...more,
+  });
   const runs = [
     run(1, { isSingle: true, msPerStep: 40 }),
     run(2, { isSingle: true, msPerStep: 20 }),
@@ -84,13 +124,29 @@ test("an axis has round times within its length", () => {
 });
 
 test("of many runs the latest stay, and the one that those of the program are compared with", () => {
-  const run = (id, more) => ({ id, colour: (id - 1) % 8, program: "a", isSingle: false, msPerStep: 10, ...more });
+  const run = (id, more) => ({
+    id,
+    colour: (id - 1) % 8,
+    program: "a",
+    isSingle: false,
+    msPerStep: 10,
+    ...more,
+  });
   const few = [run(1), run(2)];
   assert.deepEqual(runsToKeep(few, "a"), few);
   const many = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => run(id, { isSingle: id === 1 || id === 2 }));
-  assert.deepEqual(runsToKeep(many, "a").map(({ id }) => id), [2, 3, 4, 5, 6, 7, 8]);
-  assert.deepEqual(runsToKeep([...runsToKeep(many, "a"), run(9)], "a").map(({ id }) => id), [2, 4, 5, 6, 7, 8, 9]);
-  assert.deepEqual(runsToKeep([...runsToKeep(many, "a"), run(9)], "b").map(({ id }) => id), [3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(
+    runsToKeep(many, "a").map(({ id }) => id),
+    [2, 3, 4, 5, 6, 7, 8],
+  );
+  assert.deepEqual(
+    runsToKeep([...runsToKeep(many, "a"), run(9)], "a").map(({ id }) => id),
+    [2, 4, 5, 6, 7, 8, 9],
+  );
+  assert.deepEqual(
+    runsToKeep([...runsToKeep(many, "a"), run(9)], "b").map(({ id }) => id),
+    [3, 4, 5, 6, 7, 8, 9],
+  );
 });
 
 test("no two runs have one colour", () => {

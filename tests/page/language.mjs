@@ -10,8 +10,13 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The file that the server makes. */
 function readFile() {
-  const script = "import sys; from playgrad.server.names import names_content; sys.stdout.buffer.write(names_content().plain)";
-  const options = { cwd: root, env: { ...process.env, PYTHONPATH: `${root}/app` }, maxBuffer: 1 << 26 };
+  const script =
+    "import sys; from playgrad.server.names import names_content; sys.stdout.buffer.write(names_content().plain)";
+  const options = {
+    cwd: root,
+    env: { ...process.env, PYTHONPATH: `${root}/app` },
+    maxBuffer: 1 << 26,
+  };
   const result = spawnSync(`${root}/.venv/bin/python`, ["-c", script], options);
   if (result.status !== 0) throw new Error(String(result.stderr));
   return JSON.parse(String(result.stdout));

@@ -5,9 +5,21 @@ import { compare, isLandmark } from "../../static/js/sharing/landmarks.js";
 import { LinkError, decode, encode, isLink } from "../../static/js/sharing/link.js";
 
 const SHARED = {
-  version: 1, exampleId: "mnist-mlp", title: "Handwritten digits", code: 'print("Grüße, 世界")\n'.repeat(40),
-  device: "cpu", view: "graph", lab: null,
-  expected: { losses: [[1, 2.3025851249694824], [2, 2.25]], steps: 938, device: "cpu:0" },
+  version: 1,
+  exampleId: "mnist-mlp",
+  title: "Handwritten digits",
+  code: 'print("Grüße, 世界")\n'.repeat(40),
+  device: "cpu",
+  view: "graph",
+  lab: null,
+  expected: {
+    losses: [
+      [1, 2.3025851249694824],
+      [2, 2.25],
+    ],
+    steps: 938,
+    device: "cpu:0",
+  },
 };
 
 test("a program comes back as it was", async () => {
@@ -22,7 +34,8 @@ test("a link can hide parts of the page, and older ones hide nothing", async () 
   const lesson = { ...SHARED, hidden: ["graph", "lab", "a panel of a later version"] };
   assert.deepEqual(await decode(await encode(lesson)), lesson);
   assert.equal((await decode(await encode(SHARED))).hidden, undefined);
-  for (const wrong of ["graph", [1], null]) await assert.rejects(decode(await encode({ ...SHARED, hidden: wrong })), LinkError);
+  for (const wrong of ["graph", [1], null])
+    await assert.rejects(decode(await encode({ ...SHARED, hidden: wrong })), LinkError);
 });
 
 test("a damaged link is refused at every place", async () => {
@@ -37,7 +50,13 @@ test("a damaged link is refused at every place", async () => {
 });
 
 test("what is in it must have the form of a program", async () => {
-  for (const change of [{ code: 1 }, { exampleId: "constructor" }, { exampleId: "../a" }, { device: "tpu" }, { expected: { losses: [["a", 1]], steps: 1, device: "" } }]) {
+  for (const change of [
+    { code: 1 },
+    { exampleId: "constructor" },
+    { exampleId: "../a" },
+    { device: "tpu" },
+    { expected: { losses: [["a", 1]], steps: 1, device: "" } },
+  ]) {
     await assert.rejects(decode(await encode({ ...SHARED, ...change })), LinkError);
   }
   await assert.rejects(decode(await encode({ ...SHARED, version: 2 })), /later version/);
@@ -60,10 +79,34 @@ test("landmarks are two steps of each power of two", () => {
 });
 
 test("losses are compared where both runs have them", () => {
-  const expected = [[1, 2], [2, 1.5], [3, 1], [4, 0.5]];
+  const expected = [
+    [1, 2],
+    [2, 1.5],
+    [3, 1],
+    [4, 0.5],
+  ];
   assert.deepEqual(compare(expected, expected), { compared: 4, differs: null, largest: 0 });
-  assert.equal(compare(expected, [[1, 2], [2, 1.5001]]).compared, 2);
-  assert.equal(compare(expected, [[1, 2], [2, 1.5001]]).differs, null);
-  assert.deepEqual(compare(expected, [[1, 2], [2, 1.51], [3, 1]]).differs, [2, 1.5, 1.51]);
+  assert.equal(
+    compare(expected, [
+      [1, 2],
+      [2, 1.5001],
+    ]).compared,
+    2,
+  );
+  assert.equal(
+    compare(expected, [
+      [1, 2],
+      [2, 1.5001],
+    ]).differs,
+    null,
+  );
+  assert.deepEqual(
+    compare(expected, [
+      [1, 2],
+      [2, 1.51],
+      [3, 1],
+    ]).differs,
+    [2, 1.5, 1.51],
+  );
   assert.deepEqual(compare(expected, [[1, Number.NaN]]).differs, [1, 2, Number.NaN]);
 });

@@ -18,7 +18,10 @@ test("a total is named once the size of every file is known", (t) => {
   code({ received: 1e6, total: 4e6 });
   clock.now = 2000;
   library({ received: 1e6, total: 2e6 });
-  assert.deepEqual(sent, [{ received: 1e6, total: 0 }, { received: 2e6, total: 6e6 }]);
+  assert.deepEqual(sent, [
+    { received: 1e6, total: 0 },
+    { received: 2e6, total: 6e6 },
+  ]);
 });
 
 test("a file that is given up counts no more", (t) => {

@@ -5,19 +5,48 @@ import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor
 import { en } from "../../static/js/messages/en.js";
 import { locksHere, unlockCopy } from "../../static/js/sharing/locks.js";
 import * as store from "../../static/js/store.js";
-import { MOST_RANGES, areRanges, changesAround, fit, relocate, spansOf, withRange } from "../../static/js/editor/line-locks.js";
 import {
-  EditorState, history, indentMore, insertNewlineAndIndent, moveLineDown, redo, selectAll, toggleComment, undo,
+  MOST_RANGES,
+  areRanges,
+  changesAround,
+  fit,
+  relocate,
+  spansOf,
+  withRange,
+} from "../../static/js/editor/line-locks.js";
+import {
+  EditorState,
+  history,
+  indentMore,
+  insertNewlineAndIndent,
+  moveLineDown,
+  redo,
+  selectAll,
+  toggleComment,
+  undo,
 } from "../../static/vendor/codemirror.js";
 
 const CODE = "import a\n\nx = 1\ny = 2\n\nz = 3";
 
 const SHARED = {
-  version: 1, exampleId: "spiral", title: "Spirals", code: CODE, device: "cpu", view: "training", lab: null, expected: null,
+  version: 1,
+  exampleId: "spiral",
+  title: "Spirals",
+  code: CODE,
+  device: "cpu",
+  view: "training",
+  lab: null,
+  expected: null,
 };
 
 test("a link brings its locked lines, and older ones have none", async () => {
-  const lesson = { ...SHARED, locked: [[1, 1], [3, 6]] };
+  const lesson = {
+    ...SHARED,
+    locked: [
+      [1, 1],
+      [3, 6],
+    ],
+  };
   assert.deepEqual(await decode(await encode(lesson)), lesson);
   assert.equal((await decode(await encode(SHARED))).locked, undefined);
 });
@@ -25,60 +54,169 @@ test("a link brings its locked lines, and older ones have none", async () => {
 test("a link with damaged ranges is refused as a whole", async () => {
   const many = Array.from({ length: 10_000 }, (_, at) => [at + 1, at + 1]);
   const wrong = [
-    "1-3", null, [1, 3], [[1]], [[1, 2, 3]], [["1", "3"]], [[0, 2]], [[-1, 2]], [[1.5, 2]], [[3, 2]], [[1, 3], [3, 4]], [[4, 5], [1, 2]],
-    [[1, null]], [[1, 1e300]], many,
+    "1-3",
+    null,
+    [1, 3],
+    [[1]],
+    [[1, 2, 3]],
+    [["1", "3"]],
+    [[0, 2]],
+    [[-1, 2]],
+    [[1.5, 2]],
+    [[3, 2]],
+    [
+      [1, 3],
+      [3, 4],
+    ],
+    [
+      [4, 5],
+      [1, 2],
+    ],
+    [[1, null]],
+    [[1, 1e300]],
+    many,
   ];
   for (const locked of wrong) {
-    await assert.rejects(decode(await encode({ ...SHARED, locked })), LinkError, JSON.stringify(locked).slice(0, 60));
+    await assert.rejects(
+      decode(await encode({ ...SHARED, locked })),
+      LinkError,
+      JSON.stringify(locked).slice(0, 60),
+    );
   }
-  await assert.rejects(decode(await encode({ ...SHARED, locked: [[2, 7]] })), /locks lines that its program does not have/);
-  await assert.rejects(decode(await encode({ ...SHARED, code: "", locked: [[1, 2]] })), /does not have/);
+  await assert.rejects(
+    decode(await encode({ ...SHARED, locked: [[2, 7]] })),
+    /locks lines that its program does not have/,
+  );
+  await assert.rejects(
+    decode(await encode({ ...SHARED, code: "", locked: [[1, 2]] })),
+    /does not have/,
+  );
 });
 
 test("ranges are counted, and touch without overlapping", () => {
-  assert.ok(areRanges([]) && areRanges([[1, 2], [3, 3]]));
+  assert.ok(
+    areRanges([]) &&
+      areRanges([
+        [1, 2],
+        [3, 3],
+      ]),
+  );
   const most = Array.from({ length: MOST_RANGES }, (_, at) => [2 * at + 1, 2 * at + 1]);
   assert.ok(areRanges(most));
   assert.ok(!areRanges([...most, [9999, 9999]]));
-  assert.ok(fit(CODE, [[1, 6]]) && fit(CODE.replaceAll("\n", "\r\n"), [[6, 6]]) && !fit(CODE, [[6, 7]]));
+  assert.ok(
+    fit(CODE, [[1, 6]]) && fit(CODE.replaceAll("\n", "\r\n"), [[6, 6]]) && !fit(CODE, [[6, 7]]),
+  );
 });
 
 test("what a teacher locks is merged with its neighbours", () => {
   assert.deepEqual(withRange([], [3, 4]), [[3, 4]]);
-  assert.deepEqual(withRange([[1, 1], [8, 9]], [3, 4]), [[1, 1], [3, 4], [8, 9]]);
-  assert.deepEqual(withRange([[1, 2], [5, 6], [9, 9]], [3, 5]), [[1, 6], [9, 9]]);
+  assert.deepEqual(
+    withRange(
+      [
+        [1, 1],
+        [8, 9],
+      ],
+      [3, 4],
+    ),
+    [
+      [1, 1],
+      [3, 4],
+      [8, 9],
+    ],
+  );
+  assert.deepEqual(
+    withRange(
+      [
+        [1, 2],
+        [5, 6],
+        [9, 9],
+      ],
+      [3, 5],
+    ),
+    [
+      [1, 6],
+      [9, 9],
+    ],
+  );
   assert.deepEqual(withRange([[2, 3]], [1, 9]), [[1, 9]]);
 });
 
 test("ranges in words", () => {
   assert.equal(en.locks.lines([[3, 3]]), "Line 3");
   assert.equal(en.locks.lines([[3, 7]]), "Lines 3–7");
-  assert.equal(en.locks.lines([[1, 1], [3, 7], [9, 9]]), "Lines 1, 3–7 and 9");
+  assert.equal(
+    en.locks.lines([
+      [1, 1],
+      [3, 7],
+      [9, 9],
+    ]),
+    "Lines 1, 3–7 and 9",
+  );
 });
 
 test("positions of lines leave out the last break, with any kind of break", () => {
   for (const end of ["\n", "\r\n", "\r"]) {
     const code = CODE.replaceAll("\n", end);
-    const texts = spansOf(code, [[1, 1], [2, 2], [3, 4], [6, 6]]).map(({ from, to }) => code.slice(from, to));
+    const texts = spansOf(code, [
+      [1, 1],
+      [2, 2],
+      [3, 4],
+      [6, 6],
+    ]).map(({ from, to }) => code.slice(from, to));
     assert.deepEqual(texts, ["import a", "", `x = 1${end}y = 2`, "z = 3"]);
   }
   assert.deepEqual(spansOf(CODE, [[6, 7]]), []);
 });
 
 test("locked lines are recognized in another version only whole and in order", () => {
-  assert.deepEqual(relocate(CODE, `# new\n${CODE}`, [[1, 1], [3, 4]]), [[2, 2], [4, 5]]);
-  assert.deepEqual(relocate(CODE, "import a\nx = 1", [[1, 1], [3, 4]]), [[1, 1], null]);
-  assert.deepEqual(relocate(CODE, "x = 1\ny = 2\nimport a", [[1, 1], [3, 4]]), [[3, 3], null]);
+  assert.deepEqual(
+    relocate(CODE, `# new\n${CODE}`, [
+      [1, 1],
+      [3, 4],
+    ]),
+    [
+      [2, 2],
+      [4, 5],
+    ],
+  );
+  assert.deepEqual(
+    relocate(CODE, "import a\nx = 1", [
+      [1, 1],
+      [3, 4],
+    ]),
+    [[1, 1], null],
+  );
+  assert.deepEqual(
+    relocate(CODE, "x = 1\ny = 2\nimport a", [
+      [1, 1],
+      [3, 4],
+    ]),
+    [[3, 3], null],
+  );
   assert.deepEqual(relocate(CODE, "import a # b", [[1, 1]]), [null]);
-  assert.deepEqual(relocate("a\na", "a", [[1, 1], [2, 2]]), [[1, 1], null], "each line stands for itself");
+  assert.deepEqual(
+    relocate("a\na", "a", [
+      [1, 1],
+      [2, 2],
+    ]),
+    [[1, 1], null],
+    "each line stands for itself",
+  );
 });
 
 test("changes around locked lines give the other version, and leave the lines alone", () => {
   const after = "# first\nimport a\nnew\nx = 1\ny = 2\nz = 4\n";
-  const changes = changesAround(CODE, after, [[1, 1], [3, 4]]);
+  const changes = changesAround(CODE, after, [
+    [1, 1],
+    [3, 4],
+  ]);
   const state = EditorState.create({ doc: CODE });
   assert.equal(state.update({ changes }).state.doc.toString(), after);
-  for (const { from, to } of spansOf(CODE, [[1, 1], [3, 4]])) {
+  for (const { from, to } of spansOf(CODE, [
+    [1, 1],
+    [3, 4],
+  ])) {
     assert.ok(changes.every((change) => change.to <= from || change.from >= to));
   }
   assert.deepEqual(changesAround(CODE, CODE, [[1, 1]]), []);
@@ -101,7 +239,12 @@ class Editor {
 
   /** What each locked range reads. */
   get locked() {
-    return linesOf(this.state).map(([from, to]) => this.text.split("\n").slice(from - 1, to).join("\n"));
+    return linesOf(this.state).map(([from, to]) =>
+      this.text
+        .split("\n")
+        .slice(from - 1, to)
+        .join("\n"),
+    );
   }
 
   at(line, column = 0) {
@@ -123,9 +266,23 @@ test("typing, pasting and deleting in locked lines changes nothing", () => {
   const [from, to] = [editor.state.doc.line(3).from, editor.state.doc.line(4).to];
   for (let at = from + 1; at < to; at += 1) assert.equal(editor.change(at, at, "!"), dense);
   for (const [start, end, insert] of [
-    [from, from, "x"], [to, to, "x"], [from - 1, from, ""], [to, to + 1, ""], [0, dense.length, ""], [0, dense.length, dense.toUpperCase()],
-    [2, to + 3, ""], [from - 1, to + 1, "\n"], [from, to, ""], [from, from, "x\ny"], [to, to, "x\ny"],
-  ]) assert.equal(editor.change(start, end, insert), dense, `${start}–${end} ${JSON.stringify(insert)}`);
+    [from, from, "x"],
+    [to, to, "x"],
+    [from - 1, from, ""],
+    [to, to + 1, ""],
+    [0, dense.length, ""],
+    [0, dense.length, dense.toUpperCase()],
+    [2, to + 3, ""],
+    [from - 1, to + 1, "\n"],
+    [from, to, ""],
+    [from, from, "x\ny"],
+    [to, to, "x\ny"],
+  ])
+    assert.equal(
+      editor.change(start, end, insert),
+      dense,
+      `${start}–${end} ${JSON.stringify(insert)}`,
+    );
   for (const command of [indentMore, toggleComment, moveLineDown]) {
     command(editor.at(3, 2));
     assert.equal(editor.text, dense, command.name);
@@ -137,7 +294,11 @@ test("typing, pasting and deleting in locked lines changes nothing", () => {
 
 test("a change in several places is made as a whole or not at all", () => {
   const editor = new Editor(LESSON, [[3, 4]]);
-  const all = [...LESSON.matchAll(/a\b/g)].map(({ index }) => ({ from: index, to: index + 1, insert: "c" }));
+  const all = [...LESSON.matchAll(/a\b/g)].map(({ index }) => ({
+    from: index,
+    to: index + 1,
+    insert: "c",
+  }));
   editor.dispatch({ changes: all });
   assert.equal(editor.text, LESSON);
   editor.dispatch({ changes: all.slice(0, 1) });
@@ -154,11 +315,18 @@ test("replacing all matches leaves those in locked lines, and says how many", ()
     dispatch(...specs);
   };
   const replace = (pattern, insert) => {
-    const matches = [...editor.text.matchAll(pattern)].map(({ index, 0: { length } }) => ({ from: index, to: index + length, insert }));
+    const matches = [...editor.text.matchAll(pattern)].map(({ index, 0: { length } }) => ({
+      from: index,
+      to: index + length,
+      insert,
+    }));
     editor.dispatch({ changes: matches, userEvent: "input.replace.all" });
   };
   replace(/\b[ab]\b/g, "long_name");
-  assert.equal(editor.text, LESSON.replace("a = 1", "long_name = 1").replace("b = 2", "long_name = 2"));
+  assert.equal(
+    editor.text,
+    LESSON.replace("a = 1", "long_name = 1").replace("b = 2", "long_name = 2"),
+  );
   assert.deepEqual(replaced, [{ replaced: 2, left: 1 }]);
   assert.equal(en.locks.replaced(2, 1), "2 replaced, 1 is locked.");
   assert.ok(undo(editor));
@@ -166,12 +334,21 @@ test("replacing all matches leaves those in locked lines, and says how many", ()
   replace(/return/g, "pass");
   assert.equal(editor.text, LESSON, "nothing is left to be replaced");
   replace(/\n/g, "");
-  assert.deepEqual(editor.locked, ["def f():\n    return a"], "lines are not joined to locked ones");
+  assert.deepEqual(
+    editor.locked,
+    ["def f():\n    return a"],
+    "lines are not joined to locked ones",
+  );
 });
 
 test("unlocking a copy ends the note of the link, unless it has more to say", () => {
   const locked = { spiral: { lines: [[1, 1]], isHeld: true } };
-  for (const [more, isLeft] of [[{}, false], [{ hidden: [] }, false], [{ hidden: ["lab"] }, true], [{ expected: { losses: [[1, 1]], steps: 1, device: "cpu" } }, true]]) {
+  for (const [more, isLeft] of [
+    [{}, false],
+    [{ hidden: [] }, false],
+    [{ hidden: ["lab"] }, true],
+    [{ expected: { losses: [[1, 1]], steps: 1, device: "cpu" } }, true],
+  ]) {
     store.exampleId.value = "spiral";
     store.locks.value = locked;
     store.shared.value = { ...SHARED, ...more };
@@ -184,13 +361,19 @@ test("unlocking a copy ends the note of the link, unless it has more to say", ()
 });
 
 test("edits elsewhere move the ranges, and undo and redo take only those back", () => {
-  const editor = new Editor(LESSON, [[3, 4], [6, 6]]);
+  const editor = new Editor(LESSON, [
+    [3, 4],
+    [6, 6],
+  ]);
   editor.change(0, 0, "import x\n\n");
   insertNewlineAndIndent(editor.at(6, "    return a".length));
   editor.dispatch(editor.state.replaceSelection("c = 3"));
   const { locked, text } = editor;
   assert.deepEqual(locked, ["def f():\n    return a", "b = 2"]);
-  assert.deepEqual(linesOf(editor.state), [[5, 6], [9, 9]]);
+  assert.deepEqual(linesOf(editor.state), [
+    [5, 6],
+    [9, 9],
+  ]);
   while (undo(editor)) assert.deepEqual(editor.locked, locked);
   assert.equal(editor.text, LESSON);
   while (redo(editor)) assert.deepEqual(editor.locked, locked);
@@ -220,7 +403,12 @@ test("whatever is tried, locked lines stay whole and in order", () => {
   let [made, refused] = [0, 0];
   for (let round = 0; round < 60; round += 1) {
     const lines = Array.from({ length: 12 }, (_, at) => (random(4) ? `line ${at}` : ""));
-    const editor = new Editor(lines.join("\n"), [[2, 3], [5, 5], [6, 6], [9, 11]]);
+    const editor = new Editor(lines.join("\n"), [
+      [2, 3],
+      [5, 5],
+      [6, 6],
+      [9, 11],
+    ]);
     const { locked } = editor;
     for (let turn = 0; turn < 40; turn += 1) {
       const { text } = editor;

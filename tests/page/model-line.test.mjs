@@ -4,25 +4,38 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
-import { loadedModels, problemOfModelName, suggestedModelName } from "../../static/js/own-data/data-names.js";
+import {
+  loadedModels,
+  problemOfModelName,
+  suggestedModelName,
+} from "../../static/js/own-data/data-names.js";
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { modelChanges, modelProgram } from "../../static/js/own-data/model-line.js";
 
 /** @param {string} text @param {string} [name] */
-const loading = (text, name = "lenet.onnx") => applyChanges(text, modelChanges(readProgram(text), name));
+const loading = (text, name = "lenet.onnx") =>
+  applyChanges(text, modelChanges(readProgram(text), name));
 
 const LINE = 'model = pg.load_model("lenet.onnx")';
 const HEAD = "import playgrad as pg\nfrom playgrad import nn\n";
 
 test("a line is written where the program loads or builds its model", () => {
-  assert.equal(loading(`${HEAD}\nbase = pg.load_model("old.keras")\n`), `${HEAD}\nbase = pg.load_model("lenet.onnx")\n`);
+  assert.equal(
+    loading(`${HEAD}\nbase = pg.load_model("old.keras")\n`),
+    `${HEAD}\nbase = pg.load_model("lenet.onnx")\n`,
+  );
   assert.equal(loading(`${HEAD}\n${LINE}\n`), `${HEAD}\n${LINE}\n`);
   assert.equal(
-    loading(`${HEAD}\nmodel = pg.Sequential([nn.Flatten(), nn.Dense(10)])\nmodel.compile("adam", "mse")\n`),
+    loading(
+      `${HEAD}\nmodel = pg.Sequential([nn.Flatten(), nn.Dense(10)])\nmodel.compile("adam", "mse")\n`,
+    ),
     `${HEAD}\n${LINE}\nmodel.compile("adam", "mse")\n`,
   );
   const inputs = `${HEAD}\nx = pg.Input((4,))\nnet = pg.Model(`;
-  assert.equal(loading(`${inputs}x, nn.Dense(2)(x))\n`), `${HEAD}\nx = pg.Input((4,))\nnet = pg.load_model("lenet.onnx")\n`);
+  assert.equal(
+    loading(`${inputs}x, nn.Dense(2)(x))\n`),
+    `${HEAD}\nx = pg.Input((4,))\nnet = pg.load_model("lenet.onnx")\n`,
+  );
   const added = "model = pg.Sequential()\nmodel.add(nn.Dense(2))\n";
   assert.equal(loading(`${HEAD}${added}`), `${HEAD.trimEnd()}\n\n${LINE}\n${added}`);
   const inside = "def build():\n    return pg.Sequential([nn.Dense(2)])\n";
@@ -38,22 +51,42 @@ test("a program without the library imports it", () => {
 });
 
 test("a whole program makes samples as the model takes them", () => {
-  const one = modelProgram("a.onnx", { inputs: [{ shape: [null, 28], dtype: "float32" }], compiled: false });
-  assert.ok(one.includes('pg.load_model("a.onnx")') && one.includes("size=(2, 1, 28)).astype(np.float32)"), one);
+  const one = modelProgram("a.onnx", {
+    inputs: [{ shape: [null, 28], dtype: "float32" }],
+    compiled: false,
+  });
+  assert.ok(
+    one.includes('pg.load_model("a.onnx")') && one.includes("size=(2, 1, 28)).astype(np.float32)"),
+    one,
+  );
   assert.ok(one.includes("# model.compile("));
   const words = { shape: [6], dtype: "int32" };
-  const two = modelProgram("a.keras", { inputs: [words, { shape: [], dtype: "bool" }], compiled: true });
-  assert.ok(two.includes("random.integers(2, size=(2, 6)).astype(np.int32),\n    random.integers(2, size=(2)).astype(bool),"), two);
+  const two = modelProgram("a.keras", {
+    inputs: [words, { shape: [], dtype: "bool" }],
+    compiled: true,
+  });
+  assert.ok(
+    two.includes(
+      "random.integers(2, size=(2, 6)).astype(np.int32),\n    random.integers(2, size=(2)).astype(bool),",
+    ),
+    two,
+  );
   assert.ok(!two.includes("# model.compile("));
   for (const text of [one, two]) assert.equal(readProgram(text).broken, false);
 });
 
 test("names in a program, and names that may be given", () => {
-  const program = 'a = pg.load_model("a.onnx")\n# pg.load_model("b.onnx")\nc = load_model( \'c d.keras\' )\npg.load_model("x/y.onnx")\n';
+  const program =
+    'a = pg.load_model("a.onnx")\n# pg.load_model("b.onnx")\nc = load_model( \'c d.keras\' )\npg.load_model("x/y.onnx")\n';
   assert.deepEqual(loadedModels(program), ["a.onnx", "c d.keras"]);
-  assert.deepEqual(loadedModels('model.export("a.onnx")\npg.load_model("a.onnx")'), [], "the program writes it");
+  assert.deepEqual(
+    loadedModels('model.export("a.onnx")\npg.load_model("a.onnx")'),
+    [],
+    "the program writes it",
+  );
   assert.equal(problemOfModelName("my net.onnx", ".onnx"), "");
-  for (const name of [".onnx", "net", "net.keras", 'a"b.onnx', "a/b.onnx", ""]) assert.notEqual(problemOfModelName(name, ".onnx"), "", name);
+  for (const name of [".onnx", "net", "net.keras", 'a"b.onnx', "a/b.onnx", ""])
+    assert.notEqual(problemOfModelName(name, ".onnx"), "", name);
   assert.equal(suggestedModelName("folder/My net (1).ONNX", []), "My-net-1.onnx");
   assert.equal(suggestedModelName("net.onnx", ["net.onnx", "net-2.onnx"]), "net-3.onnx");
   assert.ok(suggestedModelName(`${"x".repeat(200)}.safetensors`, []).length <= 60);
@@ -68,17 +101,27 @@ function safetensors(header) {
 }
 
 test("files of models are told from weights by what they say", async () => {
-  const take = (/** @type {string} */ name, /** @type {Blob} */ blob) => takeIn([{ path: `folder/${name}`, blob }]);
+  const take = (/** @type {string} */ name, /** @type {Blob} */ blob) =>
+    takeIn([{ path: `folder/${name}`, blob }]);
   const blob = new Blob(["anything"]);
   for (const name of ["a.onnx", "a.KERAS", "a.playgrad", "a.safetensors"]) {
     const draft = await take(name, blob);
     assert.ok(draft.kind === "model" && draft.name === name && draft.bytes.length === 8);
   }
-  assert.equal((await take("a.safetensors", safetensors({ __metadata__: { "playgrad.model": "{}" } }))).kind, "model");
+  assert.equal(
+    (await take("a.safetensors", safetensors({ __metadata__: { "playgrad.model": "{}" } }))).kind,
+    "model",
+  );
   for (const header of [{}, { __metadata__: { format: "np" } }]) {
-    await assert.rejects(take("a.safetensors", safetensors(header)), /a\.safetensors holds weights/);
+    await assert.rejects(
+      take("a.safetensors", safetensors(header)),
+      /a\.safetensors holds weights/,
+    );
   }
   await assert.rejects(take("a.onnx", new Blob([])), /a\.onnx is empty/);
   const large = /** @type {any} */ ({ size: 2 ** 30, slice: () => assert.fail("it is not read") });
-  await assert.rejects(take("a.onnx", large), /a\.onnx has 1024 MiB, and this page reads at most 512 MiB/);
+  await assert.rejects(
+    take("a.onnx", large),
+    /a\.onnx has 1024 MiB, and this page reads at most 512 MiB/,
+  );
 });

@@ -6,7 +6,14 @@ import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
-import { CLASSES, OF_LIBRARY, loadedNames, namedSet, problemOfName, suggestedName } from "../../static/js/own-data/data-names.js";
+import {
+  CLASSES,
+  OF_LIBRARY,
+  loadedNames,
+  namedSet,
+  problemOfName,
+  suggestedName,
+} from "../../static/js/own-data/data-names.js";
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { writeNpy } from "../../static/js/own-data/npy.js";
 import { loadChanges, starterProgram } from "../../static/js/own-data/program-line.js";
@@ -21,13 +28,20 @@ const LINE = '(x_train, y_train), (x_test, y_test) = pg.data.load("flowers")';
 
 test("a line is written where the program loads its data", () => {
   assert.equal(
-    loading("import playgrad as pg\n\n(x_train, y_train), (x_test, y_test) = pg.data.mnist()\nmodel = 1\n"),
+    loading(
+      "import playgrad as pg\n\n(x_train, y_train), (x_test, y_test) = pg.data.mnist()\nmodel = 1\n",
+    ),
     `import playgrad as pg\n\n${LINE}\nmodel = 1\n`,
   );
-  assert.equal(loading('import playgrad as pg\nd = pg.data.load("old")\n'), 'import playgrad as pg\nd = pg.data.load("flowers")\n');
+  assert.equal(
+    loading('import playgrad as pg\nd = pg.data.load("old")\n'),
+    'import playgrad as pg\nd = pg.data.load("flowers")\n',
+  );
   assert.equal(loading(`import playgrad as pg\n${LINE}\n`), `import playgrad as pg\n${LINE}\n`);
   assert.equal(
-    loading('"""About."""\n\nimport playgrad as pg\nfrom playgrad import nn\n\nx, y = pg.data.spiral(600)\n'),
+    loading(
+      '"""About."""\n\nimport playgrad as pg\nfrom playgrad import nn\n\nx, y = pg.data.spiral(600)\n',
+    ),
     `"""About."""\n\nimport playgrad as pg\nfrom playgrad import nn\n\n${LINE}\n\nx, y = pg.data.spiral(600)\n`,
   );
   const empty = loading("");
@@ -38,10 +52,22 @@ test("a line is written where the program loads its data", () => {
 test("programs fit their data", () => {
   for (const shape of [[5], [16, 16, 1], [128, 128, 3], [7, 4]]) {
     for (const classes of [["a", "b", "c"], []]) {
-      const about = { kind: /** @type {const} */ ("table"), shape, train: 300, test: 60, classes, columns: [] };
-      const program = readProgram(starterProgram("flowers", about), (name) => (name !== "flowers" ? null : {
-        samples: { shape, dtype: "float32" }, targets: { shape: [], dtype: classes.length > 0 ? "int32" : "float32" },
-      }));
+      const about = {
+        kind: /** @type {const} */ ("table"),
+        shape,
+        train: 300,
+        test: 60,
+        classes,
+        columns: [],
+      };
+      const program = readProgram(starterProgram("flowers", about), (name) =>
+        name !== "flowers"
+          ? null
+          : {
+              samples: { shape, dtype: "float32" },
+              targets: { shape: [], dtype: classes.length > 0 ? "int32" : "float32" },
+            },
+      );
       assert.equal(program.broken, false);
       const results = inferShapes(program);
       const last = program.networks[0].items.at(-1);
@@ -53,9 +79,16 @@ test("programs fit their data", () => {
 });
 
 test("names in a program, and names that may be given", () => {
-  assert.deepEqual(loadedNames('x = pg.data.load("a")\n# pg.data.load("b")\ny = data.load( \'ü c\' )\npg.io.load("d")'), ["a", "ü c"]);
-  for (const name of ["", " a", 'a"b', "a/b", "mnist", "x".repeat(61), ".."]) assert.notEqual(problemOfName(name), "", name);
-  for (const name of ["flowers", "Meine Blüten 2", "a-b_c.d"]) assert.equal(problemOfName(name), "", name);
+  assert.deepEqual(
+    loadedNames(
+      'x = pg.data.load("a")\n# pg.data.load("b")\ny = data.load( \'ü c\' )\npg.io.load("d")',
+    ),
+    ["a", "ü c"],
+  );
+  for (const name of ["", " a", 'a"b', "a/b", "mnist", "x".repeat(61), ".."])
+    assert.notEqual(problemOfName(name), "", name);
+  for (const name of ["flowers", "Meine Blüten 2", "a-b_c.d"])
+    assert.equal(problemOfName(name), "", name);
   assert.equal(suggestedName("folder/My flowers (1).csv", []), "My-flowers-1");
   assert.equal(suggestedName("a.csv", ["a", "a-2"]), "a-3");
   assert.equal(suggestedName("mnist.npz", []), "mnist-2");
@@ -63,12 +96,23 @@ test("names in a program, and names that may be given", () => {
 });
 
 test("the data sets of the library are Python's", () => {
-  const registry = readFileSync(new URL("../../app/playgrad/data/registry.py", import.meta.url), "utf8");
+  const registry = readFileSync(
+    new URL("../../app/playgrad/data/registry.py", import.meta.url),
+    "utf8",
+  );
   const [, list] = /for function in \(([^)]*)\)/.exec(registry) ?? [];
   assert.deepEqual(list.match(/\w+(?=,)/g), OF_LIBRARY);
   const names = (/** @type {string} */ file, /** @type {string} */ constant) => {
-    const source = readFileSync(new URL(`../../app/playgrad/data/${file}.py`, import.meta.url), "utf8");
-    return [...source.split(`${constant} = (`)[1].split(")")[0].matchAll(/"([^"]+)"/g)].map(([, name]) => name);
+    const source = readFileSync(
+      new URL(`../../app/playgrad/data/${file}.py`, import.meta.url),
+      "utf8",
+    );
+    return [
+      ...source
+        .split(`${constant} = (`)[1]
+        .split(")")[0]
+        .matchAll(/"([^"]+)"/g),
+    ].map(([, name]) => name);
   };
   assert.deepEqual(names("shapes", "SHAPE_NAMES"), CLASSES.shapes);
   assert.deepEqual(names("fashion_mnist", "FASHION_NAMES"), CLASSES.fashion_mnist);
@@ -87,14 +131,28 @@ test("files are taken for what they are", async () => {
   const table = await takeIn([file("a.csv", "x,y\n1,2\n")]);
   assert.deepEqual(table, { kind: "table", name: "a.csv", text: "x,y\n1,2\n" });
   const array = writeNpy({ values: Float32Array.of(1, 2, 3, 4), shape: [2, 2] });
-  assert.deepEqual(await takeIn([file("a.npy", array)]), { kind: "table", name: "a.npy", text: "1,2\n3,4" });
+  assert.deepEqual(await takeIn([file("a.npy", array)]), {
+    kind: "table",
+    name: "a.npy",
+    text: "1,2\n3,4",
+  });
   const arrays = await takeIn([file("d/x.npy", array), file("d/y.npy", array)]);
   assert.deepEqual(arrays.kind === "arrays" && [...arrays.arrays.keys()], ["x", "y"]);
-  const inArchive = await takeIn([file("t.zip", archive("in/t.csv", new TextEncoder().encode("x,y\n1,2")))]);
+  const inArchive = await takeIn([
+    file("t.zip", archive("in/t.csv", new TextEncoder().encode("x,y\n1,2"))),
+  ]);
   assert.deepEqual(inArchive, { kind: "table", name: "in/t.csv", text: "x,y\n1,2" });
-  const images = await takeIn(["d/cat/1.png", "d/dog/2.JPG", "d/dog/.DS_Store", "d/notes.txt"].map((path) => file(path, "?")));
-  assert.deepEqual(images.kind === "images" && [images.classes, images.images.map(({ label }) => label), images.skipped],
-    [["cat", "dog"], [0, 1], ["d/notes.txt: not an image"]]);
+  const images = await takeIn(
+    ["d/cat/1.png", "d/dog/2.JPG", "d/dog/.DS_Store", "d/notes.txt"].map((path) => file(path, "?")),
+  );
+  assert.deepEqual(
+    images.kind === "images" && [
+      images.classes,
+      images.images.map(({ label }) => label),
+      images.skipped,
+    ],
+    [["cat", "dog"], [0, 1], ["d/notes.txt: not an image"]],
+  );
 });
 
 test("files that are something else say what to do", async () => {
@@ -108,8 +166,14 @@ test("files that are something else say what to do", async () => {
   await refused(["d/1.png", "d/2.png"], /only one class/);
   await refused(["a.zip"], /not a ZIP archive/);
   await assert.rejects(takeIn([file("a.csv")]), /a\.csv is empty/);
-  await assert.rejects(takeIn([file("a.zip", archive("b.doc", new Uint8Array(3)))]), /no images and no table/);
+  await assert.rejects(
+    takeIn([file("a.zip", archive("b.doc", new Uint8Array(3)))]),
+    /no images and no table/,
+  );
   const bomb = new Blob([]);
   Object.defineProperty(bomb, "size", { value: 2 ** 31 });
-  await assert.rejects(takeIn([{ path: "a.csv", blob: bomb }]), /has 2048 MiB, and this page reads at most 32 MiB/);
+  await assert.rejects(
+    takeIn([{ path: "a.csv", blob: bomb }]),
+    /has 2048 MiB, and this page reads at most 32 MiB/,
+  );
 });

@@ -11,7 +11,12 @@ import { aboutOf, classCounts, encodeSet } from "../../static/js/own-data/data-s
 import { readNpy, writeNpy } from "../../static/js/own-data/npy.js";
 import { DataProblem, LARGEST, checkSize } from "../../static/js/own-data/problem.js";
 import { splitRows } from "../../static/js/own-data/split.js";
-import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "../../static/js/own-data/table-set.js";
+import {
+  describeColumns,
+  firstChoices,
+  rowsWithHoles,
+  tableSet,
+} from "../../static/js/own-data/table-set.js";
 import { crc32, zipped } from "../../static/js/zip.js";
 
 /** @param {string} text */
@@ -32,7 +37,10 @@ const FLOWERS = `petal,colour,bloom,kind
 test("quotes, delimiters, line ends and headers", () => {
   const quoted = readTable('name;"a ""b"""\r\n"x;\ny";1\r\n\r\nz;2', "t.csv");
   assert.deepEqual(quoted.titles, ["name", 'a "b"']);
-  assert.deepEqual(quoted.rows, [["x;\ny", "1"], ["z", "2"]]);
+  assert.deepEqual(quoted.rows, [
+    ["x;\ny", "1"],
+    ["z", "2"],
+  ]);
   assert.deepEqual(quoted.lines, [2, 5]);
   assert.equal(quoted.delimiter, ";");
   for (const delimiter of [",", ";", "\t", "|"]) {
@@ -53,25 +61,41 @@ test("text in other encodings", () => {
 });
 
 test("tables that cannot be used say why", () => {
-  const refused = (/** @type {string} */ text, /** @type {RegExp} */ words) => assert.throws(() => readTable(text, "t.csv"), words);
+  const refused = (/** @type {string} */ text, /** @type {RegExp} */ words) =>
+    assert.throws(() => readTable(text, "t.csv"), words);
   refused("", /t\.csv is empty/);
   refused("\n  \n", /t\.csv is empty/);
   refused("a,b\n", /a header but no rows|no rows/);
   refused("a\n1\n2\n", /single column/);
   refused('a,b\n1,2\n"3,4\n', /line 3: a quotation mark is never closed/);
   refused("PK\u0003\u0004\0\0", /not a table of text/);
-  assert.throws(() => checkSize("big.csv", 1 << 30, LARGEST.table), /big\.csv has 1024 MiB, and this page reads at most 32 MiB/);
+  assert.throws(
+    () => checkSize("big.csv", 1 << 30, LARGEST.table),
+    /big\.csv has 1024 MiB, and this page reads at most 32 MiB/,
+  );
 });
 
 test("ragged rows are left out by line", () => {
   const { rows, ragged, lines } = readTable("a,b\n1,2\n3\n4,5,6\n7,8\n", "t.csv");
-  assert.deepEqual(rows, [["1", "2"], ["7", "8"]]);
-  assert.deepEqual([ragged, lines], [[3, 4], [2, 5]]);
+  assert.deepEqual(rows, [
+    ["1", "2"],
+    ["7", "8"],
+  ]);
+  assert.deepEqual(
+    [ragged, lines],
+    [
+      [3, 4],
+      [2, 5],
+    ],
+  );
 });
 
 test("types of columns", () => {
   const [petal, colour, bloom, kind] = columnsOf(FLOWERS);
-  assert.deepEqual([petal.type, colour.type, bloom.type, kind.type], ["number", "category", "date", "category"]);
+  assert.deepEqual(
+    [petal.type, colour.type, bloom.type, kind.type],
+    ["number", "category", "date", "category"],
+  );
   assert.equal(describeColumn("note", ["so", "many", "words", "here"]).type, "text");
   const odd = describeColumn("size", [...Array(19).fill("1"), "big"]);
   assert.deepEqual([odd.type, odd.odd, odd.firstOdd], ["number", 1, { row: 19, cell: "big" }]);
@@ -82,7 +106,8 @@ test("types of columns", () => {
 });
 
 test("the label to begin with is the last column that is not a date or text", () => {
-  const first = (/** @type {string[]} */ ...cells) => firstChoices(cells.map((cell) => describeColumn(cell, [cell, cell, cell]))).label;
+  const first = (/** @type {string[]} */ ...cells) =>
+    firstChoices(cells.map((cell) => describeColumn(cell, [cell, cell, cell]))).label;
   assert.equal(first("1.5", "2.5", "2024-05-01"), 1);
   assert.equal(first("1.5", "2024-05-01", "2.5"), 2);
   assert.equal(first("2024-05-01", "2024-05-02"), 1);
@@ -93,16 +118,31 @@ test("categories, dates and labels become numbers", () => {
   const choices = { ...firstChoices(columns), normalized: false };
   assert.deepEqual([choices.label, choices.labelType], [3, "category"]);
   const set = tableSet(columns, choices);
-  assert.deepEqual(set.columns, ["petal", "colour=light, blue", "colour=red", "colour=white", "bloom"]);
+  assert.deepEqual(set.columns, [
+    "petal",
+    "colour=light, blue",
+    "colour=red",
+    "colour=white",
+    "bloom",
+  ]);
   assert.deepEqual(set.classes, ["iris", "rose"]);
   assert.deepEqual([set.train.count, set.test.count], [4, 2]);
-  const days = (Date.UTC(2024, 4, 1)) / 86_400_000;
-  const expected = new Map([[1.5, [0, 1, 0, days, 1]], [2.5, [1, 0, 0, days + 2, 0]], [6.5, [0, 1, 0, days + 10, 0]]]);
+  const days = Date.UTC(2024, 4, 1) / 86_400_000;
+  const expected = new Map([
+    [1.5, [0, 1, 0, days, 1]],
+    [2.5, [1, 0, 0, days + 2, 0]],
+    [6.5, [0, 1, 0, days + 10, 0]],
+  ]);
   const rows = [set.train, set.test].flatMap(({ x, y, count }) =>
-    Array.from({ length: count }, (_, row) => [...x.slice(5 * row, 5 * row + 5), y[row]]));
+    Array.from({ length: count }, (_, row) => [...x.slice(5 * row, 5 * row + 5), y[row]]),
+  );
   assert.equal(rows.length, 6);
-  for (const [petal, rest] of expected) assert.deepEqual(rows.find(([first]) => first === petal)?.slice(1), rest);
-  assert.deepEqual(classCounts(set), [{ name: "iris", train: 2, test: 1 }, { name: "rose", train: 2, test: 1 }]);
+  for (const [petal, rest] of expected)
+    assert.deepEqual(rows.find(([first]) => first === petal)?.slice(1), rest);
+  assert.deepEqual(classCounts(set), [
+    { name: "iris", train: 2, test: 1 },
+    { name: "rose", train: 2, test: 1 },
+  ]);
   const prices = tableSet(columns, { ...choices, label: 0, labelType: "number" });
   assert.ok(prices.train.y instanceof Float32Array);
   assert.deepEqual(prices.classes, []);
@@ -116,7 +156,9 @@ test("normalizing and filling use the training rows only", () => {
   const normal = tableSet(columns, choices);
   const train = Array.from(raw.train.x).filter((_, at) => at % 2 === 0);
   const mean = train.reduce((a, b) => a + b, 0) / train.length;
-  const deviation = Math.sqrt(train.reduce((sum, value) => sum + (value - mean) ** 2, 0) / train.length);
+  const deviation = Math.sqrt(
+    train.reduce((sum, value) => sum + (value - mean) ** 2, 0) / train.length,
+  );
   raw.test.x.forEach((value, at) => {
     const expected = at % 2 === 0 ? (value - mean) / deviation : 0; // a column that does not vary
     assert.ok(Math.abs(normal.test.x[at] - expected) < 1e-5);
@@ -131,7 +173,11 @@ test("normalizing and filling use the training rows only", () => {
 });
 
 test("choices that give no data set say why", () => {
-  const refused = (/** @type {string} */ text, /** @type {object} */ choices, /** @type {RegExp} */ words) => {
+  const refused = (
+    /** @type {string} */ text,
+    /** @type {object} */ choices,
+    /** @type {RegExp} */ words,
+  ) => {
     const columns = columnsOf(text);
     assert.throws(() => tableSet(columns, { ...firstChoices(columns), ...choices }), words);
   };
@@ -147,13 +193,20 @@ test("a split is the same for the same seed, and keeps classes on both sides", (
   const first = splitRows(groups, 0.2, 1);
   assert.deepEqual(first, splitRows(groups, 0.2, 1));
   assert.notDeepEqual(first.test, splitRows(groups, 0.2, 2).test);
-  assert.deepEqual([...first.train, ...first.test].sort((a, b) => a - b), groups.map((_, row) => row));
+  assert.deepEqual(
+    [...first.train, ...first.test].sort((a, b) => a - b),
+    groups.map((_, row) => row),
+  );
   assert.deepEqual([first.test.length, first.test.filter((row) => row >= 45).length], [10, 1]);
   assert.deepEqual(splitRows([0, 0], 0, 0).test, []);
 });
 
 test("arrays of NumPy, there and back", () => {
-  for (const values of [Uint8Array.of(1, 2, 255), Int32Array.of(-1, 2, 3), Float32Array.of(0.5, -2, 3)]) {
+  for (const values of [
+    Uint8Array.of(1, 2, 255),
+    Int32Array.of(-1, 2, 3),
+    Float32Array.of(0.5, -2, 3),
+  ]) {
     const array = { values, shape: [3] };
     assert.deepEqual(readNpy(writeNpy(array), "a"), array);
   }
@@ -165,17 +218,40 @@ test("arrays of NumPy, there and back", () => {
 /** An NPY file with a header of its own. @param {string} descr @param {string} rest @param {Uint8Array} content */
 function npy(descr, rest, content) {
   const header = new TextEncoder().encode(`{'descr': ${descr}, ${rest} }\n`);
-  return Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length, 0, ...header, ...content);
+  return Uint8Array.of(
+    0x93,
+    0x4e,
+    0x55,
+    0x4d,
+    0x50,
+    0x59,
+    1,
+    0,
+    header.length,
+    0,
+    ...header,
+    ...content,
+  );
 }
 
 test("arrays that cannot be used say why", () => {
   const order = "'fortran_order': False, 'shape': (1,)";
-  assert.throws(() => readNpy(npy("'|O'", order, new Uint8Array(8)), "a"), /a holds Python objects/);
-  assert.throws(() => readNpy(npy("[('x', '<f4')]", order, new Uint8Array(8)), "a"), /holds records/);
+  assert.throws(
+    () => readNpy(npy("'|O'", order, new Uint8Array(8)), "a"),
+    /a holds Python objects/,
+  );
+  assert.throws(
+    () => readNpy(npy("[('x', '<f4')]", order, new Uint8Array(8)), "a"),
+    /holds records/,
+  );
   assert.throws(() => readNpy(npy("'<c8'", order, new Uint8Array(8)), "a"), /only real numbers/);
   assert.throws(() => readNpy(npy("'<f8'", order, new Uint8Array(7)), "a"), /truncated/);
   assert.throws(() => readNpy(new Uint8Array(30), "a"), /not an array of NumPy/);
-  const columnsFirst = npy("'<i8'", "'fortran_order': True, 'shape': (2, 3)", new Uint8Array(BigInt64Array.of(1n, 4n, 2n, 5n, 3n, 6n).buffer));
+  const columnsFirst = npy(
+    "'<i8'",
+    "'fortran_order': True, 'shape': (2, 3)",
+    new Uint8Array(BigInt64Array.of(1n, 4n, 2n, 5n, 3n, 6n).buffer),
+  );
   assert.deepEqual([.../** @type {any} */ (readNpy(columnsFirst, "a")).values], [1, 2, 3, 4, 5, 6]);
 });
 
@@ -206,7 +282,8 @@ async function withEntry(blob, name, change) {
   const bytes = await bytesOf(blob);
   const view = new DataView(bytes.buffer);
   let at = view.getUint32(bytes.length - 6, true);
-  const nameAt = () => new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
+  const nameAt = () =>
+    new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
   while (nameAt() !== name) at += 46 + view.getUint16(at + 28, true);
   change(view, at);
   return new Blob([bytes]);
@@ -214,8 +291,17 @@ async function withEntry(blob, name, change) {
 
 test("archives, compressed and not", async () => {
   const bytes = Uint8Array.from({ length: 5000 }, (_, at) => at % 7);
-  const plain = await openArchive(stored({ "ü/a": bytes, "ü/": new Uint8Array(), b: new Uint8Array() }), "z.zip");
-  assert.deepEqual(plain.entries.map(({ name, size }) => [name, size]), [["ü/a", 5000], ["b", 0]]);
+  const plain = await openArchive(
+    stored({ "ü/a": bytes, "ü/": new Uint8Array(), b: new Uint8Array() }),
+    "z.zip",
+  );
+  assert.deepEqual(
+    plain.entries.map(({ name, size }) => [name, size]),
+    [
+      ["ü/a", 5000],
+      ["b", 0],
+    ],
+  );
   assert.deepEqual(await readEntry(plain, plain.entries[0], 5000), bytes);
   const small = await openArchive(await packed(bytes), "z.zip");
   assert.ok(small.entries[0].packed < 500);
@@ -223,24 +309,38 @@ test("archives, compressed and not", async () => {
 });
 
 test("bombs and damaged archives are refused", async () => {
-  const refused = async (/** @type {Blob} */ blob, /** @type {number} */ most, /** @type {RegExp} */ words) => {
+  const refused = async (
+    /** @type {Blob} */ blob,
+    /** @type {number} */ most,
+    /** @type {RegExp} */ words,
+  ) => {
     const archive = await openArchive(blob, "z.zip");
-    await assert.rejects(readEntry(archive, archive.entries[0], most), (problem) => problem instanceof DataProblem && words.test(problem.message));
+    await assert.rejects(
+      readEntry(archive, archive.entries[0], most),
+      (problem) => problem instanceof DataProblem && words.test(problem.message),
+    );
   };
   const zeros = new Uint8Array(4 << 20);
   await refused(await packed(zeros), 1 << 20, /unpacks to 4194304 bytes, more than the 1048576/);
   await refused(await packed(zeros, 1000), 1 << 20, /unpacks to more than the archive says/);
   const short = await withEntry(await packed(new Uint8Array(1000), 1001), "a.npy", (view, at) =>
-    view.setUint32(at + 16, crc32(new Uint8Array(1001)), true));
+    view.setUint32(at + 16, crc32(new Uint8Array(1001)), true),
+  );
   await refused(short, 1 << 20, /a\.npy is damaged\. Pack it again/);
-  await assert.rejects(openArchive(new Blob(["no archive"]), "z.zip"), /z\.zip is not a ZIP archive/);
+  await assert.rejects(
+    openArchive(new Blob(["no archive"]), "z.zip"),
+    /z\.zip is not a ZIP archive/,
+  );
   const archive = await bytesOf(stored({ a: Uint8Array.of(1, 2, 3) }));
   await assert.rejects(openArchive(new Blob([archive.slice(20)]), "z.zip"), /damaged|not a ZIP/);
   archive[32] ^= 1;
   await refused(new Blob([archive]), 100, /a is damaged/);
   const end = archive.length - 22;
   new DataView(archive.buffer).setUint32(end + 16, 0xffffffff, true);
-  await assert.rejects(openArchive(new Blob([archive]), "z.zip"), /z\.zip is too large a ZIP archive for this page/);
+  await assert.rejects(
+    openArchive(new Blob([archive]), "z.zip"),
+    /z\.zip is too large a ZIP archive for this page/,
+  );
 });
 
 test("a bad file in an archive takes no other with it", async () => {
@@ -248,8 +348,14 @@ test("a bad file in an archive takes no other with it", async () => {
   const whole = stored({ "cat/1.png": bytes, "dog/2.png": bytes });
   /** @type {[(view: DataView, at: number) => void, RegExp][]} */
   const damages = [
-    [(view, at) => view.setUint16(at + 8, 1, true), /cat\/1\.png is encrypted\. Pack it without a password/],
-    [(view, at) => view.setUint16(at + 10, 12, true), /cat\/1\.png is packed in a way \(12\) that browsers cannot unpack/],
+    [
+      (view, at) => view.setUint16(at + 8, 1, true),
+      /cat\/1\.png is encrypted\. Pack it without a password/,
+    ],
+    [
+      (view, at) => view.setUint16(at + 10, 12, true),
+      /cat\/1\.png is packed in a way \(12\) that browsers cannot unpack/,
+    ],
     [(view, at) => view.setUint32(at + 24, 2, true), /cat\/1\.png is damaged/],
     [(view, at) => view.setUint32(at + 42, 0xfffffff0, true), /cat\/1\.png is damaged/],
   ];
@@ -261,17 +367,32 @@ test("a bad file in an archive takes no other with it", async () => {
 });
 
 /** @param {Record<string, import("../../static/js/own-data/npy.js").NumberArray>} arrays */
-const npz = (arrays) => stored(Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, writeNpy(array)])));
+const npz = (arrays) =>
+  stored(
+    Object.fromEntries(
+      Object.entries(arrays).map(([name, array]) => [`${name}.npy`, writeNpy(array)]),
+    ),
+  );
 
 test("arrays become a data set", async () => {
   const x = { values: Float32Array.from({ length: 20 }, (_, at) => at), shape: [10, 2] };
   const y = { values: Int32Array.from({ length: 10 }, (_, at) => at % 2), shape: [10] };
   const arrays = await readNpz(npz({ x, y }), "d.npz");
   const set = arraysSet(arrays, "d.npz", firstArrayChoices(arrays, "d.npz"));
-  assert.deepEqual(aboutOf(set), { kind: "arrays", shape: [2], train: 8, test: 2, classes: ["0", "1"], columns: [] });
+  assert.deepEqual(aboutOf(set), {
+    kind: "arrays",
+    shape: [2],
+    train: 8,
+    test: 2,
+    classes: ["0", "1"],
+    columns: [],
+  });
   const again = await readNpz(encodeSet(set), "d.npz");
   assert.deepEqual([...again.keys()], ["x_train", "y_train", "x_test", "y_test", "class_names"]);
-  assert.deepEqual(arraysSet(again, "d.npz", firstArrayChoices(again, "d.npz")).train, { ...set.train, targetShape: [] });
+  assert.deepEqual(arraysSet(again, "d.npz", firstArrayChoices(again, "d.npz")).train, {
+    ...set.train,
+    targetShape: [],
+  });
 });
 
 test("wrong shapes and values say why", async () => {
@@ -279,15 +400,29 @@ test("wrong shapes and values say why", async () => {
   const labels = { values: Int32Array.from({ length: 10 }, (_, at) => at % 2), shape: [10] };
   const refused = async (/** @type {any} */ given, /** @type {RegExp} */ words) => {
     const arrays = await readNpz(npz(given), "d.npz");
-    assert.throws(() => arraysSet(arrays, "d.npz", { test: 0.2, seed: 0, normalized: false, isClasses: true }), words);
+    assert.throws(
+      () => arraysSet(arrays, "d.npz", { test: 0.2, seed: 0, normalized: false, isClasses: true }),
+      words,
+    );
   };
   await refused({ x, y: { values: new Int32Array(9), shape: [9] } }, /10 rows in x but 9 in y/);
   await refused({ x }, /holds x\. A data set has x_train/);
   await refused({ x, y: { values: new Int32Array(10), shape: [10] } }, /all of one class/);
-  await refused({ x: { values: Float32Array.of(1, NaN), shape: [2, 1] }, y: { values: new Int32Array(2), shape: [2] } }, /NaN or infinity/);
+  await refused(
+    {
+      x: { values: Float32Array.of(1, NaN), shape: [2, 1] },
+      y: { values: new Int32Array(2), shape: [2] },
+    },
+    /NaN or infinity/,
+  );
   await refused({ x: { values: new Float32Array(10), shape: [10] }, y: labels }, /Give it an axis/);
   await refused(
-    { x_train: x, y_train: labels, x_test: { values: new Float32Array(6), shape: [2, 3] }, y_test: { values: new Int32Array(2), shape: [2] } },
+    {
+      x_train: x,
+      y_train: labels,
+      x_test: { values: new Float32Array(6), shape: [2, 3] },
+      y_test: { values: new Int32Array(2), shape: [2] },
+    },
     /differ in shape: 2 in x_train, 3 in x_test/,
   );
   const objects = stored({ "x.npy": npy("'|O'", "'shape': (1,)", new Uint8Array(8)) });

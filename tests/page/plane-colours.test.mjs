@@ -1,18 +1,35 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { between, decisionsOf, parseColour, planePixels, unitPixels } from "../../static/js/plane-colours.js";
+import {
+  between,
+  decisionsOf,
+  parseColour,
+  planePixels,
+  unitPixels,
+} from "../../static/js/plane-colours.js";
 
-const palette = { surface: [255, 255, 255], classes: [[0, 0, 255], [255, 0, 0], [0, 255, 0]] };
+const palette = {
+  surface: [255, 255, 255],
+  classes: [
+    [0, 0, 255],
+    [255, 0, 0],
+    [0, 255, 0],
+  ],
+};
 
 /** @param {number[]} outputs @param {number} cells @param {string} scale */
-const labels = (outputs, cells, scale) =>
-  [...decisionsOf(Float32Array.from(outputs), cells, scale, [0, 1]).labels];
+const labels = (outputs, cells, scale) => [
+  ...decisionsOf(Float32Array.from(outputs), cells, scale, [0, 1]).labels,
+];
 
 /** How sure the model is about one cell. @param {number[]} outputs @param {string} scale */
-const certainty = (outputs, scale) => decisionsOf(Float32Array.from(outputs), 1, scale, [0, 1]).certainties[0];
+const certainty = (outputs, scale) =>
+  decisionsOf(Float32Array.from(outputs), 1, scale, [0, 1]).certainties[0];
 
 /** @param {number[]} outputs @param {number} cells @param {string} scale @param {[number, number]} range */
-const plane = (outputs, cells, scale, range) => [...planePixels(decisionsOf(Float32Array.from(outputs), cells, scale, range), palette)];
+const plane = (outputs, cells, scale, range) => [
+  ...planePixels(decisionsOf(Float32Array.from(outputs), cells, scale, range), palette),
+];
 
 test("the class is that of the largest output, or of the sign or the half", () => {
   assert.deepEqual(labels([0, 2, 1, 5, 4, 3], 2, "softmax"), [1, 0]);
@@ -38,7 +55,10 @@ test("numbers lean to one end of their range, and no further than to it", () => 
 });
 
 test("where the model is undecided, or gives no number, the plane is blank", () => {
-  assert.deepEqual(plane([0, 0, NaN, NaN], 2, "softmax", [0, 1]), [255, 255, 255, 255, 255, 255, 255, 255]);
+  assert.deepEqual(
+    plane([0, 0, NaN, NaN], 2, "softmax", [0, 1]),
+    [255, 255, 255, 255, 255, 255, 255, 255],
+  );
 });
 
 test("sure cells have the colour of their class", () => {

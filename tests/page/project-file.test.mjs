@@ -6,7 +6,13 @@ import { join } from "node:path";
 import test from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { Curves } from "../../static/js/curves.js";
-import { ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "../../static/js/session/project-file.js";
+import {
+  ProjectFileError,
+  cleanName,
+  decodeProject,
+  encodeProject,
+  fileNameOf,
+} from "../../static/js/session/project-file.js";
 import { fromText, toText } from "../../static/js/session/project-json.js";
 import { isExampleId } from "../../static/js/session/session-shapes.js";
 import { ZipReader, crc32, zipped } from "../../static/js/zip.js";
@@ -17,33 +23,80 @@ const curves = new Curves();
 for (let step = 1; step <= 50; step += 1) curves.add(step, 1 / step, null);
 const program = { exampleId: "spiral", source: "print(1)\n", began: 5 };
 const SUMMARY = {
-  created: 1, touched: true, name: "Spirale für 9b", exampleId: "spiral", title: "Spiral", edited: true, state: "stopped",
-  step: 40, totalSteps: 200,
+  created: 1,
+  touched: true,
+  name: "Spirale für 9b",
+  exampleId: "spiral",
+  title: "Spiral",
+  edited: true,
+  state: "stopped",
+  step: 40,
+  totalSteps: 200,
 };
 
 function sample() {
   return {
     summary: SUMMARY,
-    codes: new Map([["spiral", "print('Grüße')\n"], ["mnist-mlp", "pass"]]),
+    codes: new Map([
+      ["spiral", "print('Grüße')\n"],
+      ["mnist-mlp", "pass"],
+    ]),
     parts: new Map([
-      ["run", {
-        state: "stopped", program, fit: null, epochs: [], error: null,
-        progress: {
-          epoch: 1, step: 40, loss: NaN, accuracy: null, testLoss: Infinity, testAccuracy: -0,
-          stepsPerSecond: null, seconds: 1, eta: null,
+      [
+        "run",
+        {
+          state: "stopped",
+          program,
+          fit: null,
+          epochs: [],
+          error: null,
+          progress: {
+            epoch: 1,
+            step: 40,
+            loss: NaN,
+            accuracy: null,
+            testLoss: Infinity,
+            testAccuracy: -0,
+            stepsPerSecond: null,
+            seconds: 1,
+            eta: null,
+          },
         },
-      }],
+      ],
       ["curves", curves.save()],
       ["output", [{ text: "\u0000 <b>", stream: "stdout" }]],
-      ["checkpoint", {
-        bytes: Uint8Array.from({ length: 3000 }, (_, index) => (index * 37) & 255), step: 40, totalSteps: 200, epoch: 1,
-        epochs: 5, parameters: 3, finished: false, at: 1, program, options: {},
-      }],
+      [
+        "checkpoint",
+        {
+          bytes: Uint8Array.from({ length: 3000 }, (_, index) => (index * 37) & 255),
+          step: 40,
+          totalSteps: 200,
+          epoch: 1,
+          epochs: 5,
+          parameters: 3,
+          finished: false,
+          at: 1,
+          program,
+          options: {},
+        },
+      ],
     ]),
-    data: new Map([["Blüten 2", {
-      about: { kind: "table", shape: [4], train: 80, test: 20, classes: ["iris", "lily"], columns: ["petal", "sepal", "a", "b"] },
-      bytes: Uint8Array.from({ length: 500 }, (_, index) => (index * 11) & 255),
-    }]]),
+    data: new Map([
+      [
+        "Blüten 2",
+        {
+          about: {
+            kind: "table",
+            shape: [4],
+            train: 80,
+            test: 20,
+            classes: ["iris", "lily"],
+            columns: ["petal", "sepal", "a", "b"],
+          },
+          bytes: Uint8Array.from({ length: 500 }, (_, index) => (index * 11) & 255),
+        },
+      ],
+    ]),
   };
 }
 
@@ -91,7 +144,9 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
         for name in reversed(archive.namelist()):
             repacked.writestr(name, archive.read(name))
     print(archive.read("code/spiral.py").decode(), end="")`;
-    const output = execFileSync("python3", ["-X", "utf8", "-c", script, path], { encoding: "utf-8" });
+    const output = execFileSync("python3", ["-X", "utf8", "-c", script, path], {
+      encoding: "utf-8",
+    });
     assert.equal(output, "print('Grüße')\n");
     const repacked = readFileSync(`${path}.zip`);
     assert.ok(repacked.length < (await saved()).length);
@@ -103,7 +158,8 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 
 test("a file that is cut anywhere is refused", async () => {
   const whole = await saved();
-  for (let end = 4; end < whole.length; end += 97) await assert.rejects(open(whole.slice(0, end)), /“a.playgrad” is incomplete/);
+  for (let end = 4; end < whole.length; end += 97)
+    await assert.rejects(open(whole.slice(0, end)), /“a.playgrad” is incomplete/);
   await assert.rejects(open(whole.slice(0, -1)), /Copy or download it again/);
 });
 
@@ -123,7 +179,8 @@ test("no changed byte goes unnoticed", async () => {
     }
     // Times and attributes of the archive do not matter. Everything else is as it was, or missed.
     if (outcome.lost.length === 0) assert.deepStrictEqual(outcome.project, original, String(at));
-    for (const [name, value] of outcome.project.parts) assert.deepStrictEqual(value, original.parts.get(name));
+    for (const [name, value] of outcome.project.parts)
+      assert.deepStrictEqual(value, original.parts.get(name));
     for (const [id, code] of outcome.project.codes) assert.equal(code, original.codes.get(id));
     tried += 1;
   }
@@ -143,7 +200,9 @@ test("a damaged part takes no other with it", async () => {
     assert.deepEqual(lost, ["curves"], damage);
     assert.deepEqual([...project.parts.keys()], ["run", "output", "checkpoint"]);
   }
-  assert.deepEqual((await open(await changed({ "checkpoint.safetensors": null }))).lost, ["checkpoint"]);
+  assert.deepEqual((await open(await changed({ "checkpoint.safetensors": null }))).lost, [
+    "checkpoint",
+  ]);
   const binary = await open(await changed({ "code/spiral.py": new Uint8Array([0xff, 0xfe, 0]) }));
   assert.deepEqual(binary.lost, ["code/spiral"]);
   assert.deepEqual([...binary.project.codes.keys()], ["mnist-mlp"]);
@@ -151,25 +210,50 @@ test("a damaged part takes no other with it", async () => {
 
 test("files of other kinds are refused, with advice", async () => {
   await assert.rejects(open(new Uint8Array(0)), /is empty/);
-  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...new Array(100).fill(0)]);
-  await assert.rejects(open(png, "cat.png"), /“cat.png” is not a project of playgrad. Choose a file that ends in .playgrad/);
+  const png = new Uint8Array([
+    0x89,
+    0x50,
+    0x4e,
+    0x47,
+    0x0d,
+    0x0a,
+    0x1a,
+    0x0a,
+    ...new Array(100).fill(0),
+  ]);
+  await assert.rejects(
+    open(png, "cat.png"),
+    /“cat.png” is not a project of playgrad. Choose a file that ends in .playgrad/,
+  );
   await assert.rejects(open(png, "w.npz"), /Weights are loaded below the curves/);
   await assert.rejects(open(png, "net.py"), /Copy its code/);
   const other = zipped(new Map([["readme.txt", utf8.encode("hello")]]), WHEN);
   await assert.rejects(open(other), /is a zip archive, but not a project/);
-  await assert.rejects(open(zipped(new Map([["project.json", utf8.encode("[]")]]), WHEN)), /is a zip archive, but not a project/);
-  await assert.rejects(open(zipped(new Map([["project.json", utf8.encode("{")]]), WHEN)), /is damaged/);
+  await assert.rejects(
+    open(zipped(new Map([["project.json", utf8.encode("[]")]]), WHEN)),
+    /is a zip archive, but not a project/,
+  );
+  await assert.rejects(
+    open(zipped(new Map([["project.json", utf8.encode("{")]]), WHEN)),
+    /is damaged/,
+  );
 });
 
 test("a later version is named as such", async () => {
-  await assert.rejects(open(await aboutWith({ version: 2, summary: "of another form" })), /later version of playgrad/);
+  await assert.rejects(
+    open(await aboutWith({ version: 2, summary: "of another form" })),
+    /later version of playgrad/,
+  );
   await assert.rejects(open(await aboutWith({ version: 0 })), /damaged/);
 });
 
 test("a program of a file keeps its name", async () => {
   for (const id of ["file-my_net", "file-my_net 2", "file-Übung 3", "file-net.v2"]) {
     assert.ok(isExampleId(id), id);
-    const blob = encodeProject({ ...sample(), summary: { ...SUMMARY, exampleId: id }, codes: new Map([[id, "pass"]]) }, WHEN);
+    const blob = encodeProject(
+      { ...sample(), summary: { ...SUMMARY, exampleId: id }, codes: new Map([[id, "pass"]]) },
+      WHEN,
+    );
     const { project, lost } = await decodeProject(new File([blob], "a.playgrad"));
     assert.deepEqual(lost, []);
     assert.equal(project.codes.get(id), "pass");
@@ -178,30 +262,56 @@ test("a program of a file keeps its name", async () => {
 });
 
 test("names from elsewhere change nothing", async () => {
-  const names = ["__proto__", "constructor", "../../etc/passwd", "a/../b", "..", "", "C:\\x", "x".repeat(200), "toString"];
+  const names = [
+    "__proto__",
+    "constructor",
+    "../../etc/passwd",
+    "a/../b",
+    "..",
+    "",
+    "C:\\x",
+    "x".repeat(200),
+    "toString",
+  ];
   for (const name of names) assert.equal(isExampleId(name), false, name);
   const files = Object.fromEntries(names.map((name) => [`code/${name}.py`, "print('hostile')"]));
-  const archive = await ZipReader.open(await changed({ ...files, "parts/__proto__.json": '{"polluted": true}', "../outside": "x" }));
+  const archive = await ZipReader.open(
+    await changed({ ...files, "parts/__proto__.json": '{"polluted": true}', "../outside": "x" }),
+  );
   const all = new Map();
   for (const name of archive.names) all.set(name, await archive.read(name));
   const about = JSON.parse(new TextDecoder().decode(all.get("project.json")));
   about.code.push(...names);
   about.parts.push("__proto__", "constructor", "../run");
   const [facts] = Object.values(about.data);
-  about.data = { ...about.data, "../../etc/passwd": facts, "": facts, mnist: facts, other: { kind: "table" } };
+  about.data = {
+    ...about.data,
+    "../../etc/passwd": facts,
+    "": facts,
+    mnist: facts,
+    other: { kind: "table" },
+  };
   all.set("project.json", utf8.encode(JSON.stringify(about)));
   const { project, lost } = await open(zipped(all, WHEN));
   assert.deepStrictEqual(project, sample());
-  assert.deepEqual(lost, [...names.map((name) => `code/${name}`), ...["../../etc/passwd", "", "mnist", "other"].map((name) => `data/${name}`)]);
+  assert.deepEqual(lost, [
+    ...names.map((name) => `code/${name}`),
+    ...["../../etc/passwd", "", "mnist", "other"].map((name) => `data/${name}`),
+  ]);
   assert.equal({}.polluted, undefined);
-  await assert.rejects(open(await aboutWith({ summary: { ...SUMMARY, exampleId: "__proto__" } })), /damaged/);
+  await assert.rejects(
+    open(await aboutWith({ summary: { ...SUMMARY, exampleId: "__proto__" } })),
+    /damaged/,
+  );
   const polluted = fromText('{"__proto__": {"polluted": true}, "a": 1}');
   assert.equal(polluted.polluted, undefined);
   assert.ok(Object.hasOwn(polluted, "__proto__"));
 });
 
 test("archives that expand to far more than a project are refused before they are unpacked", async () => {
-  const header = bytesWith(await saved(), "parts/run.json", (view, at) => view.setUint32(at + 24, 4e9, true));
+  const header = bytesWith(await saved(), "parts/run.json", (view, at) =>
+    view.setUint32(at + 24, 4e9, true),
+  );
   await assert.rejects(open(header), /far more than a project/);
 
   const bomb = deflateRawSync(new Uint8Array(5_000_000));
@@ -212,17 +322,26 @@ test("archives that expand to far more than a project are refused before they ar
 test("a part that is encrypted, or there twice, is missed, and the rest is read", async () => {
   const part = "parts/curves.json";
   const bytes = new Uint8Array(await (await changed({ "parts/curvez.json": "{}" })).arrayBuffer());
-  const { lost, project } = await open(bytesWith(bytes, part, (view, at) => view.setUint16(at + 8, 1, true)));
+  const { lost, project } = await open(
+    bytesWith(bytes, part, (view, at) => view.setUint16(at + 8, 1, true)),
+  );
   assert.deepEqual(lost, ["curves"]);
   assert.deepEqual([...project.parts.keys()], ["run", "output", "checkpoint"]);
-  const twice = bytesWith(bytes, "parts/curvez.json", (view, at) => view.setUint8(at + 46 + part.indexOf("s.json"), 0x73));
+  const twice = bytesWith(bytes, "parts/curvez.json", (view, at) =>
+    view.setUint8(at + 46 + part.indexOf("s.json"), 0x73),
+  );
   assert.deepEqual((await open(twice)).lost, ["curves"]);
   const locked = bytesWith(bytes, "project.json", (view, at) => view.setUint16(at + 8, 1, true));
-  await assert.rejects(open(locked), /is not a project of playgrad. Choose a file that ends in .playgrad/);
+  await assert.rejects(
+    open(locked),
+    /is not a project of playgrad. Choose a file that ends in .playgrad/,
+  );
 });
 
 test("what a project is about is not unpacked if it is too large", async () => {
-  const bytes = bytesWith(await saved(), "project.json", (view, at) => view.setUint32(at + 24, 2e9, true));
+  const bytes = bytesWith(await saved(), "project.json", (view, at) =>
+    view.setUint32(at + 24, 2e9, true),
+  );
   await assert.rejects(open(bytes), /far more than a project/);
 });
 
@@ -231,7 +350,8 @@ function bytesWith(whole, name, change) {
   const bytes = whole.slice();
   const view = new DataView(bytes.buffer);
   let at = view.getUint32(bytes.length - 6, true);
-  const nameAt = () => new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
+  const nameAt = () =>
+    new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + view.getUint16(at + 28, true)));
   while (nameAt() !== name) at += 46 + view.getUint16(at + 28, true);
   change(view, at);
   return bytes;
@@ -248,15 +368,24 @@ async function bombed(part, packed, size) {
 
 test("a file of a gigabyte is refused by its size", async () => {
   const big = { name: "film.playgrad", size: 2 ** 30, slice: () => assert.fail("it was read") };
-  await assert.rejects(decodeProject(big), /“film.playgrad” is 1.0 GiB. Projects have at most 954 MiB/);
+  await assert.rejects(
+    decodeProject(big),
+    /“film.playgrad” is 1.0 GiB. Projects have at most 954 MiB/,
+  );
 });
 
 test("a file that cannot be read says so", async () => {
   const gone = {
-    name: "a.playgrad", size: 1000,
-    slice: () => ({ arrayBuffer: () => Promise.reject(new DOMException("The file has gone.", "NotReadableError")) }),
+    name: "a.playgrad",
+    size: 1000,
+    slice: () => ({
+      arrayBuffer: () => Promise.reject(new DOMException("The file has gone.", "NotReadableError")),
+    }),
   };
-  await assert.rejects(decodeProject(gone), /could not be read: The file has gone. Choose it again/);
+  await assert.rejects(
+    decodeProject(gone),
+    /could not be read: The file has gone. Choose it again/,
+  );
 });
 
 test("names are of one line, and names of files suit every system", () => {
@@ -268,7 +397,11 @@ test("names are of one line, and names of files suit every system", () => {
 });
 
 test("JSON keeps numbers, columns and any names", () => {
-  const value = { a: [NaN, -Infinity, -0, 0.1 + 0.2], b: Float64Array.of(1, NaN, Infinity), $: { $: "NaN", x: null } };
+  const value = {
+    a: [NaN, -Infinity, -0, 0.1 + 0.2],
+    b: Float64Array.of(1, NaN, Infinity),
+    $: { $: "NaN", x: null },
+  };
   assert.deepStrictEqual(fromText(toText(value)), value);
   assert.ok(Object.is(fromText(toText([-0]))[0], -0));
 });

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { changesInWords, diffLines } from "../../static/js/code-diff.js";
 import { titleIn } from "../../static/js/program-title.js";
-import { changesSince, csv, sortedBy, thinned, titleOf, unusedColour, withRun } from "../../static/js/runs.js";
+import {
+  changesSince,
+  csv,
+  sortedBy,
+  thinned,
+  titleOf,
+  unusedColour,
+  withRun,
+} from "../../static/js/runs.js";
 
 const CODE = `import playgrad as pg
 model = pg.Sequential([
@@ -14,16 +22,40 @@ model.compile(optimizer=pg.optim.Adam(learning_rate=0.003))
 
 /** @param {object} [fields] */
 const run = (fields = {}) => ({
-  id: 1, number: 1, exampleId: "a", title: "A", code: CODE, device: "auto", ranOn: "CPU", lab: null, state: "done", step: 9,
-  totalSteps: 9, seconds: 1, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: false, colour: 0, steps: [], losses: [],
+  id: 1,
+  number: 1,
+  exampleId: "a",
+  title: "A",
+  code: CODE,
+  device: "auto",
+  ranOn: "CPU",
+  lab: null,
+  state: "done",
+  step: 9,
+  totalSteps: 9,
+  seconds: 1,
+  loss: 0.5,
+  accuracy: null,
+  testAccuracy: null,
+  isPinned: false,
+  colour: 0,
+  steps: [],
+  losses: [],
   ...fields,
 });
 
 test("a program names itself by its docstring", () => {
   for (const [source, title] of [
-    ['"""A net.\n\nMore."""\nx = 1', "A net"], ["\'\'\'A net\'\'\'", "A net"], ['# mine\n\nr"""A net.  """', "A net"],
-    ['"""\nA net.\n"""', "A net"], ["x = 1", ""], ['x = """no"""', ""], ["", ""], ['""""""', ""],
-  ]) assert.equal(titleIn(source), title, source);
+    ['"""A net.\n\nMore."""\nx = 1', "A net"],
+    ["\'\'\'A net\'\'\'", "A net"],
+    ['# mine\n\nr"""A net.  """', "A net"],
+    ['"""\nA net.\n"""', "A net"],
+    ["x = 1", ""],
+    ['x = """no"""', ""],
+    ["", ""],
+    ['""""""', ""],
+  ])
+    assert.equal(titleIn(source), title, source);
   assert.equal(titleOf(run({ title: "" })), "Your program");
   assert.equal(titleOf(run({ isEdited: true })), "A, edited");
 });
@@ -33,11 +65,26 @@ test("a diff contains both programs", () => {
   for (const before of texts) {
     for (const after of texts) {
       const lines = diffLines(before, after);
-      assert.equal(lines.filter(({ kind }) => kind !== "added").map(({ text }) => text).join("\n"), before);
-      assert.equal(lines.filter(({ kind }) => kind !== "removed").map(({ text }) => text).join("\n"), after);
+      assert.equal(
+        lines
+          .filter(({ kind }) => kind !== "added")
+          .map(({ text }) => text)
+          .join("\n"),
+        before,
+      );
+      assert.equal(
+        lines
+          .filter(({ kind }) => kind !== "removed")
+          .map(({ text }) => text)
+          .join("\n"),
+        after,
+      );
     }
   }
-  assert.deepEqual(diffLines("a\nb\nc", "a\nc\nd").map(({ kind }) => kind), ["same", "removed", "same", "added"]);
+  assert.deepEqual(
+    diffLines("a\nb\nc", "a\nc\nd").map(({ kind }) => kind),
+    ["same", "removed", "same", "added"],
+  );
 });
 
 test("changes of values are told by their names", () => {
@@ -45,7 +92,9 @@ test("changes of values are told by their names", () => {
   assert.deepEqual(told("0.003", "0.01"), ["learning_rate 0.003 → 0.01"]);
   assert.deepEqual(told("128", "64"), ["Dense 128 → 64"]);
   assert.deepEqual(told("relu", "tanh"), ['activation "relu" → "tanh"']);
-  assert.deepEqual(told("    nn.Dense(10),\n", "    nn.Dropout(0.2),\n    nn.Dense(10),\n"), ["+ nn.Dropout(0.2),"]);
+  assert.deepEqual(told("    nn.Dense(10),\n", "    nn.Dropout(0.2),\n    nn.Dense(10),\n"), [
+    "+ nn.Dropout(0.2),",
+  ]);
   assert.deepEqual(told("try 32", "or 64"), [], "a comment is no change of the network");
   assert.deepEqual(told("pg.optim.Adam", "pg.optim.SGD").length, 1);
   assert.deepEqual(changesInWords(CODE, CODE), []);
@@ -56,17 +105,25 @@ test("settings count as changes", () => {
   assert.deepEqual(changesSince(undefined, run()), []);
   assert.deepEqual(changesSince(run(), run({ device: "gpu" })), ["device auto → gpu"]);
   assert.deepEqual(changesSince(run(), run({ lab })), ["in the Lab"]);
-  assert.deepEqual(changesSince(run({ lab }), run({ lab: { ...lab, devices: 4 } })), ["devices 2 → 4"]);
-  assert.deepEqual(changesSince(run(), run({ exampleId: "b", title: "B" })), ["another program: B"]);
+  assert.deepEqual(changesSince(run({ lab }), run({ lab: { ...lab, devices: 4 } })), [
+    "devices 2 → 4",
+  ]);
+  assert.deepEqual(changesSince(run(), run({ exampleId: "b", title: "B" })), [
+    "another program: B",
+  ]);
 });
 
 test("what was changed while a run trained is told, for the first run, too", () => {
   const change = (before, after, step) => ({ name: "learning rate", before, after, step });
   const settings = [change(0.0199999995529652, 0.001, 40), change(0.001, 0.05, 90)];
-  assert.deepEqual(changesSince(undefined, run({ settings })), ["learning rate 0.02 → 0.001 → 0.05 while training"]);
+  assert.deepEqual(changesSince(undefined, run({ settings })), [
+    "learning rate 0.02 → 0.001 → 0.05 while training",
+  ]);
   const many = [...settings, change(0.05, 0.1, 95), change(0.1, 0.2, 99)];
-  assert.deepEqual(changesSince(run({ device: "cpu" }), run({ settings: many })),
-    ["device cpu → auto", "learning rate 0.02 → … → 0.2 while training"]);
+  assert.deepEqual(changesSince(run({ device: "cpu" }), run({ settings: many })), [
+    "device cpu → auto",
+    "learning rate 0.02 → … → 0.2 while training",
+  ]);
   assert.match(csv([run({ settings })]), /while training/);
 });
 
@@ -81,9 +138,19 @@ test("the oldest runs give way, but not pinned ones", () => {
 });
 
 test("runs sort by a column, those without a number last", () => {
-  const runs = [run({ number: 1, loss: 0.5 }), run({ number: 2, loss: null }), run({ number: 3, loss: 0.1 })];
-  assert.deepEqual(sortedBy(runs, "loss", false).map(({ number }) => number), [3, 1, 2]);
-  assert.deepEqual(sortedBy(runs, "loss", true).map(({ number }) => number), [1, 3, 2]);
+  const runs = [
+    run({ number: 1, loss: 0.5 }),
+    run({ number: 2, loss: null }),
+    run({ number: 3, loss: 0.1 }),
+  ];
+  assert.deepEqual(
+    sortedBy(runs, "loss", false).map(({ number }) => number),
+    [3, 1, 2],
+  );
+  assert.deepEqual(
+    sortedBy(runs, "loss", true).map(({ number }) => number),
+    [1, 3, 2],
+  );
 });
 
 test("a thinned curve keeps its ends", () => {
@@ -100,7 +167,10 @@ test("colours repeat as late as possible", () => {
 });
 
 test("CSV quotes what needs it", () => {
-  const [head, first, second] = csv([run({ title: 'A, "B"' }), run({ number: 2, code: CODE.replace("128", "64") })]).split("\r\n");
+  const [head, first, second] = csv([
+    run({ title: 'A, "B"' }),
+    run({ number: 2, code: CODE.replace("128", "64") }),
+  ]).split("\r\n");
   assert.match(head, /^began,number,title,.*,changes$/);
   assert.match(first, /"A, ""B"""/);
   assert.match(second, /Dense 128 → 64$/);

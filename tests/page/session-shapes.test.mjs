@@ -9,63 +9,159 @@ curves.mark(9, 0.25, 0.75);
 
 const program = { exampleId: "a", source: "pass", began: 1 };
 const progress = {
-  epoch: 1, step: 2, loss: 0.5, accuracy: null, testLoss: null, testAccuracy: null,
-  stepsPerSecond: null, seconds: 0, eta: null,
+  epoch: 1,
+  step: 2,
+  loss: 0.5,
+  accuracy: null,
+  testLoss: null,
+  testAccuracy: null,
+  stepsPerSecond: null,
+  seconds: 0,
+  eta: null,
 };
 const SAMPLES = {
   code: "print()",
   choices: {
-    exampleId: "a", device: "cpu", view: "lab", graphColours: "phase",
+    exampleId: "a",
+    device: "cpu",
+    view: "lab",
+    graphColours: "phase",
     lab: {
-      strategy: "single", devices: 2, micro_batches: 4, schedule: "1f1b", chunks: 2, collective: "auto",
-      staleness: null, every: 8, delays: [0], steps: 200,
+      strategy: "single",
+      devices: 2,
+      micro_batches: 4,
+      schedule: "1f1b",
+      chunks: 2,
+      collective: "auto",
+      staleness: null,
+      every: 8,
+      delays: [0],
+      steps: 200,
     },
   },
-  run: { state: "done", program, fit: null, progress, epochs: [], error: null, branch: { began: 1, number: 2, step: 7 } },
+  run: {
+    state: "done",
+    program,
+    fit: null,
+    progress,
+    epochs: [],
+    error: null,
+    branch: { began: 1, number: 2, step: 7 },
+  },
   curves: curves.save(),
   losses: {
     settings: [{ step: 3, name: "learning rate", before: 0.1, after: 0.01 }],
-    landmarks: [[1, 2.5], [2, 2]],
+    landmarks: [
+      [1, 2.5],
+      [2, 2],
+    ],
     shared: {
-      version: 1, exampleId: "a", title: "A", code: "pass", device: "auto", view: "graph", lab: null,
+      version: 1,
+      exampleId: "a",
+      title: "A",
+      code: "pass",
+      device: "auto",
+      view: "graph",
+      lab: null,
       expected: { losses: [[1, 2.5]], steps: 1, device: "cpu:0" },
     },
   },
-  locks: [{ exampleId: "spiral", lines: [[1, 2], [4, 4]], isHeld: true }],
-  runs: [{
-    id: 1, number: 1, exampleId: "a", title: "A", code: "pass", device: "auto", ranOn: "CPU", lab: null, state: "done",
-    step: 1, totalSteps: 2, seconds: 0.5, loss: 0.5, accuracy: null, testAccuracy: null, isPinned: true, colour: 7,
-    steps: [1], losses: [0.5], settings: [], branch: { number: 2, step: 7 },
-  }],
+  locks: [
+    {
+      exampleId: "spiral",
+      lines: [
+        [1, 2],
+        [4, 4],
+      ],
+      isHeld: true,
+    },
+  ],
+  runs: [
+    {
+      id: 1,
+      number: 1,
+      exampleId: "a",
+      title: "A",
+      code: "pass",
+      device: "auto",
+      ranOn: "CPU",
+      lab: null,
+      state: "done",
+      step: 1,
+      totalSteps: 2,
+      seconds: 0.5,
+      loss: 0.5,
+      accuracy: null,
+      testAccuracy: null,
+      isPinned: true,
+      colour: 7,
+      steps: [1],
+      losses: [0.5],
+      settings: [],
+      branch: { number: 2, step: 7 },
+    },
+  ],
   output: [
     { text: "a", stream: "stdout" },
     {
-      text: "A picture", stream: "stdout",
+      text: "A picture",
+      stream: "stdout",
       figure: {
-        shows: "pictures", title: "A", count: 1, height: 1, width: 2, channels: 3, scale: "colour", low: 0, high: 1,
-        note: "", pixels: new Uint8Array(6),
+        shows: "pictures",
+        title: "A",
+        count: 1,
+        height: 1,
+        width: 2,
+        channels: 3,
+        scale: "colour",
+        low: 0,
+        high: 1,
+        note: "",
+        pixels: new Uint8Array(6),
       },
     },
     {
-      text: "A plot", stream: "stdout",
+      text: "A plot",
+      stream: "stdout",
       figure: {
-        shows: "plot", title: "", style: "line", x_label: "", y_label: "",
+        shows: "plot",
+        title: "",
+        style: "line",
+        x_label: "",
+        y_label: "",
         series: [{ label: "", x: new Uint8Array(8), y: new Uint8Array(8), total: 1 }],
       },
     },
   ],
   graph: {
     name: "g",
-    nodes: [{
-      name: "n", op: "add", scope: "", phase: "forward", device: null, shape: [null, 2], dtype: "float32",
-      line: 1, attrs: {},
-    }],
+    nodes: [
+      {
+        name: "n",
+        op: "add",
+        scope: "",
+        phase: "forward",
+        device: null,
+        shape: [null, 2],
+        dtype: "float32",
+        line: 1,
+        attrs: {},
+      },
+    ],
     edges: [{ from: "n", to: "n", output: 0, control: false }],
   },
   lab: [],
   checkpoint: {
-    bytes: new Uint8Array(3), step: 1, totalSteps: 2, epoch: 1, epochs: 1, parameters: 3, finished: false,
-    at: 1, program, options: {},
+    bytes: new Uint8Array(3),
+    step: 1,
+    totalSteps: 2,
+    epoch: 1,
+    epochs: 1,
+    parameters: 3,
+    finished: false,
+    at: 1,
+    program,
+    options: {},
   },
 };
 
@@ -74,7 +170,8 @@ const ADDED = new Set(["settings", "branch"]);
 
 test("every part accepts what the page saves", () => {
   assert.deepEqual(Object.keys(SAMPLES).sort(), Object.keys(SHAPES).sort());
-  for (const [name, value] of Object.entries(SAMPLES)) assert.equal(SHAPES[name](value), true, name);
+  for (const [name, value] of Object.entries(SAMPLES))
+    assert.equal(SHAPES[name](value), true, name);
 });
 
 test("every part refuses a value of another type anywhere in it", () => {
@@ -89,7 +186,8 @@ test("every part refuses a value of another type anywhere in it", () => {
     for (const field of Object.keys(sample)) {
       const without = { ...sample };
       delete without[field];
-      if (!Array.isArray(sample) && !ADDED.has(field)) assert.equal(SHAPES[name](without), false, `${name}.${field}`);
+      if (!Array.isArray(sample) && !ADDED.has(field))
+        assert.equal(SHAPES[name](without), false, `${name}.${field}`);
       assert.equal(SHAPES[name]({ ...sample, [field]: Symbol.iterator }), false);
       tried += 1;
     }
@@ -106,8 +204,17 @@ test("an edge to a missing node, and columns of different lengths, are refused",
 
 test("a summary of another version is refused", () => {
   const summary = {
-    id: "a", version: 1, created: 1, saved: 2, touched: true, exampleId: "a", title: "A", edited: false,
-    state: "done", step: 1, totalSteps: 2,
+    id: "a",
+    version: 1,
+    created: 1,
+    saved: 2,
+    touched: true,
+    exampleId: "a",
+    title: "A",
+    edited: false,
+    state: "done",
+    step: 1,
+    totalSteps: 2,
   };
   assert.equal(SUMMARY(summary), true, "older pages have saved no name");
   assert.equal(SUMMARY({ ...summary, name: "My net" }), true);
@@ -117,7 +224,8 @@ test("a summary of another version is refused", () => {
 
 test("curves come back as they were, and go on as if nothing had happened", () => {
   const [before, after] = [new Curves(), new Curves()];
-  for (let step = 1; step <= 7000; step += 1) before.add(step, Math.sin(step), step % 3 ? 0.5 : null);
+  for (let step = 1; step <= 7000; step += 1)
+    before.add(step, Math.sin(step), step % 3 ? 0.5 : null);
   before.mark(7000, 0.5, 0.25);
   after.load(structuredClone(before.save()));
   for (const each of [before, after]) {
@@ -132,7 +240,10 @@ test("rewinding drops the points after a step", () => {
   for (let step = 1; step <= 20; step += 1) curve.add(step, step, null);
   curve.rewind(12);
   curve.add(13, 1, null);
-  assert.deepEqual(curve.steps, Array.from({ length: 13 }, (_, index) => index + 1));
+  assert.deepEqual(
+    curve.steps,
+    Array.from({ length: 13 }, (_, index) => index + 1),
+  );
   assert.equal(curve.series.loss.length, 13);
   curve.rewind(100);
   assert.equal(curve.steps.length, 13);
@@ -154,7 +265,10 @@ test("a rewound curve goes on as if it had never been ahead", () => {
 test("a picture without all its bytes, and a series with more x than y, are refused", () => {
   const [, picture, plot] = SAMPLES.output;
   assert.equal(SHAPES.output([picture, plot]), true);
-  assert.equal(SHAPES.output([{ ...picture, figure: { ...picture.figure, pixels: new Uint8Array(5) } }]), false);
+  assert.equal(
+    SHAPES.output([{ ...picture, figure: { ...picture.figure, pixels: new Uint8Array(5) } }]),
+    false,
+  );
   const series = [{ ...plot.figure.series[0], y: new Uint8Array(0) }];
   assert.equal(SHAPES.output([{ ...plot, figure: { ...plot.figure, series } }]), false);
 });

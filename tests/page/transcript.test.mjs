@@ -13,7 +13,10 @@ test("pieces of a line come together", () => {
 test("a carriage return overwrites the line, as progress bars do", () => {
   const transcript = new Transcript();
   for (const piece of ["10%", "\r20%", "\r30%\n", "done\r\n"]) transcript.add(piece, "stdout");
-  assert.deepEqual(texts(transcript), ["30%", "done\r"].map((text) => text.trim()));
+  assert.deepEqual(
+    texts(transcript),
+    ["30%", "done\r"].map((text) => text.trim()),
+  );
 });
 
 test("the two streams do not run into each other", () => {
@@ -29,14 +32,18 @@ test("a flood leaves its beginning and its end, and says how much is missing", (
   for (const size of [1, 7, 1000, 1_000_000]) {
     const transcript = new Transcript();
     const flood = numbers(50_000);
-    for (let at = 0; at < flood.length; at += size) transcript.add(flood.slice(at, at + size), "stdout");
+    for (let at = 0; at < flood.length; at += size)
+      transcript.add(flood.slice(at, at + size), "stdout");
     assert.equal(transcript.lines.length, 601);
     assert.deepEqual(texts(transcript).slice(0, 100), numbers(100).trim().split("\n"));
     assert.equal(transcript.lines[101].text, "49500");
     assert.equal(transcript.lines.at(-1).text, "49999");
     const shown = [...transcript.lines.slice(0, 100), ...transcript.lines.slice(101)];
     const missing = flood.length - shown.reduce((sum, { text }) => sum + text.length + 1, 0);
-    assert.equal(transcript.lines[100].text, `… ${missing.toLocaleString("en")} characters left out …`);
+    assert.equal(
+      transcript.lines[100].text,
+      `… ${missing.toLocaleString("en")} characters left out …`,
+    );
     assert.equal(new Set(transcript.lines.map(({ id }) => id)).size, transcript.lines.length);
   }
 });
@@ -45,7 +52,8 @@ test("a long line leaves its beginning and its end", () => {
   for (const size of [10, 3999, 100_000]) {
     const transcript = new Transcript();
     const line = `begin${"x".repeat(99_990)}the end`;
-    for (let at = 0; at < line.length; at += size) transcript.add(line.slice(at, at + size), "stdout");
+    for (let at = 0; at < line.length; at += size)
+      transcript.add(line.slice(at, at + size), "stdout");
     transcript.add("\nnext\n", "stdout");
     assert.equal(transcript.lines.length, 2);
     assert.match(transcript.lines[0].text, /^beginx+… 96,002 characters left out …x+the end$/);
@@ -81,5 +89,8 @@ test("what did not come is counted with what is left out here", () => {
   transcript.add(`\n${numbers(600)}`, "stdout");
   assert.equal(transcript.lines.length, 601);
   const left = Number(/[\d,]+/.exec(transcript.lines[100].text)[0].replaceAll(",", ""));
-  assert.equal(left, 1_000_000 + numbers(110).length - numbers(100).length + 1 + numbers(100).length);
+  assert.equal(
+    left,
+    1_000_000 + numbers(110).length - numbers(100).length + 1 + numbers(100).length,
+  );
 });

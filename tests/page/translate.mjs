@@ -12,10 +12,16 @@ const { file, programs } = JSON.parse(Buffer.concat(chunks).toString());
 const names = new Names(file.names);
 const translator = new Translator(file.bridge, names);
 const parse = (code) => pythonLanguage.parser.parse(code);
-const problems = (code) => findProblems(new Program(code, parse(code), names, translator), translator)
-  .map(({ message, changes }) => ({ message, fixable: Boolean(changes?.length) }));
+const problems = (code) =>
+  findProblems(new Program(code, parse(code), names, translator), translator).map(
+    ({ message, changes }) => ({ message, fixable: Boolean(changes?.length) }),
+  );
 
-process.stdout.write(JSON.stringify(programs.map((code) => {
-  const fixed = translate(code, parse, names, translator).reduce(changed, code);
-  return { before: problems(code), fixed, after: problems(fixed) };
-})));
+process.stdout.write(
+  JSON.stringify(
+    programs.map((code) => {
+      const fixed = translate(code, parse, names, translator).reduce(changed, code);
+      return { before: problems(code), fixed, after: problems(fixed) };
+    }),
+  ),
+);

@@ -27,14 +27,22 @@ const inOrder = (texts) => [...new Set(texts)].sort();
 
 test("the sentences of the bridge", () => {
   const { rules, absent, arguments: byName } = file.bridge;
-  const all = [...Object.values(rules), ...Object.values(byName).flatMap((each) => Object.values(each))];
+  const all = [
+    ...Object.values(rules),
+    ...Object.values(byName).flatMap((each) => Object.values(each)),
+  ];
   const sentences = [...all.map(({ no }) => no).filter(Boolean), ...Object.values(absent)];
   assert.ok(sentences.length > 50);
   assert.deepEqual(inOrder(Object.keys(BRIDGE)), inOrder(sentences));
 });
 
 test("the choices of the Lab", () => {
-  const offered = [choices.strategies, choices.schedules, choices.collectives, choices.details].flat();
+  const offered = [
+    choices.strategies,
+    choices.schedules,
+    choices.collectives,
+    choices.details,
+  ].flat();
   const texts = offered.flatMap(({ title, about }) => [title, about]);
   // The title of a run whose program sets the devices is not offered.
   assert.deepEqual(inOrder(Object.keys(LAB)), inOrder([...texts, "Placed by the program"]));
@@ -42,13 +50,24 @@ test("the choices of the Lab", () => {
 
 test("titles of runs are kept in English and shown in the language of the page", () => {
   const settings = {
-    strategy: "pipeline", devices: 3, micro_batches: 8, schedule: "interleaved", collective: "auto",
-    delays: [0, 25], steps: 0, chunks: 2, staleness: 3, every: 4,
+    strategy: "pipeline",
+    devices: 3,
+    micro_batches: 8,
+    schedule: "interleaved",
+    collective: "auto",
+    delays: [0, 25],
+    steps: 0,
+    chunks: 2,
+    staleness: 3,
+    every: 4,
   };
   const shown = (change) => zhHans.lab.titled(titleOf({ ...settings, ...change }, choices));
   assert.equal(shown({}), "流水线，交错，8 个微批次，2 个分组，延迟 25 ms");
   assert.equal(shown({ strategy: "async", delays: [] }), "异步数据并行，最多领先 3");
-  assert.equal(shown({ strategy: "local", delays: [], collective: "ring" }), "本地 SGD，每 4 步，环");
+  assert.equal(
+    shown({ strategy: "local", delays: [], collective: "ring" }),
+    "本地 SGD，每 4 步，环",
+  );
   assert.equal(shown({ strategy: "single" }), "单个设备");
   assert.equal(zhHans.lab.titled("Pipeline, GPipe, 1 micro-batch"), "流水线，GPipe，1 个微批次");
   assert.equal(zhHans.lab.titled("Mine, of 3"), "Mine, of 3");
@@ -57,5 +76,6 @@ test("titles of runs are kept in English and shown in the language of the page",
 
 test("the editor knows phrases by these names", () => {
   const editor = readFileSync(`${root}/static/vendor/codemirror.js`, "utf8");
-  for (const phrase of Object.keys(zhHans.codeHelp.phrases)) assert.ok(editor.includes(`"${phrase}"`), phrase);
+  for (const phrase of Object.keys(zhHans.codeHelp.phrases))
+    assert.ok(editor.includes(`"${phrase}"`), phrase);
 });

@@ -37,14 +37,18 @@ test("no text is empty or left in English", () => {
   const words = (text) => text.match(/\b[a-z]{4,}\b/g) ?? [];
   for (const [path, text] of chinese) {
     assert.notEqual(text, "", path);
-    if (typeof text === "string" && !/\p{Script=Han}/u.test(text)) assert.deepEqual(words(text), [], `${path}: ${text}`);
+    if (typeof text === "string" && !/\p{Script=Han}/u.test(text))
+      assert.deepEqual(words(text), [], `${path}: ${text}`);
   }
 });
 
 test("every bundled example has a title and a description", () => {
   const folder = new URL("../../static/examples/", import.meta.url);
   const names = readdirSync(folder).filter((name) => name.endsWith(".py"));
-  assert.deepEqual(Object.keys(zhHans.examples).sort(), names.map((name) => name.slice(0, -3)).sort());
+  assert.deepEqual(
+    Object.keys(zhHans.examples).sort(),
+    names.map((name) => name.slice(0, -3)).sort(),
+  );
   // Both say the same: of the sizes of the data, for instance, and what to expect.
   const numbers = (text) => (text.match(/\d+(?:[.,]\d+)*/g) ?? []).sort();
   for (const [id, { title, description }] of Object.entries(zhHans.examples)) {
@@ -57,7 +61,8 @@ test("every bundled example has a title and a description", () => {
 test("every text is used", () => {
   const code = modules.map((name) => readFileSync(new URL(name, SOURCE), "utf8")).join("\n");
   const names = new Set(["examples", ...[...english.keys()].map((path) => path.split(".")[0])]);
-  for (const section of names) assert.match(code, new RegExp(`t\\(\\)\\.${section}\\b`), `the section ${section}`);
+  for (const section of names)
+    assert.match(code, new RegExp(`t\\(\\)\\.${section}\\b`), `the section ${section}`);
 });
 
 test("no component has a text of its own", () => {
@@ -90,8 +95,14 @@ function templates(code) {
 /** Texts between tags, and those of attributes that people read or hear. */
 function wordsOf(markup) {
   const between = markup.replace(/<[^>]*>/g, "\n").split(/[\n\0]/);
-  const read = [...markup.matchAll(/\b(?:aria-label|title|placeholder|alt|aria-description|about|label)="([^"]*)"/g)].map(([, text]) => text);
-  return [...between, ...read].map((text) => text.trim()).filter((text) => /\p{L}{2,}/u.test(text) && !NAMES.has(text));
+  const read = [
+    ...markup.matchAll(
+      /\b(?:aria-label|title|placeholder|alt|aria-description|about|label)="([^"]*)"/g,
+    ),
+  ].map(([, text]) => text);
+  return [...between, ...read]
+    .map((text) => text.trim())
+    .filter((text) => /\p{L}{2,}/u.test(text) && !NAMES.has(text));
 }
 
 /** Names that are the same in every language, and what a network writes in a picture. */

@@ -20,7 +20,10 @@ function roll(samples, size) {
   const values = new Float32Array(3 * samples);
   for (let at = 0; at < samples; at += 1) {
     const angle = 4.5 + (random() + 1) * 4;
-    values.set([size * angle * Math.cos(angle), size * 8 * random(), size * angle * Math.sin(angle)], 3 * at);
+    values.set(
+      [size * angle * Math.cos(angle), size * 8 * random(), size * angle * Math.sin(angle)],
+      3 * at,
+    );
   }
   return values;
 }
@@ -29,12 +32,18 @@ function roll(samples, size) {
 function order(values, dimensions, from) {
   const distance = (/** @type {number} */ to) => {
     let sum = 0;
-    for (let axis = 0; axis < dimensions; axis += 1) sum += (values[from * dimensions + axis] - values[to * dimensions + axis]) ** 2;
+    for (let axis = 0; axis < dimensions; axis += 1)
+      sum += (values[from * dimensions + axis] - values[to * dimensions + axis]) ** 2;
     return sum;
   };
-  const others = Array.from({ length: values.length / dimensions }, (_, at) => at).filter((at) => at !== from);
+  const others = Array.from({ length: values.length / dimensions }, (_, at) => at).filter(
+    (at) => at !== from,
+  );
   const distances = others.map(distance);
-  return others.map((_, at) => at).sort((a, b) => distances[a] - distances[b]).map((at) => others[at]);
+  return others
+    .map((_, at) => at)
+    .sort((a, b) => distances[a] - distances[b])
+    .map((at) => others[at]);
 }
 
 /**
@@ -46,7 +55,8 @@ function trustworthiness(values, dimensions, points, count = 10) {
   let penalty = 0;
   for (let from = 0; from < samples; from += 1) {
     const ranks = new Map(order(values, dimensions, from).map((at, rank) => [at, rank + 1]));
-    for (const at of order(points, 2, from).slice(0, count)) penalty += Math.max(0, /** @type {number} */ (ranks.get(at)) - count);
+    for (const at of order(points, 2, from).slice(0, count))
+      penalty += Math.max(0, /** @type {number} */ (ranks.get(at)) - count);
   }
   return 1 - (2 * penalty) / (samples * count * (2 * samples - 3 * count - 1));
 }
@@ -58,7 +68,11 @@ test("neighbours stay neighbours, more than in a plane of the values and far mor
   const kept = trustworthiness(question.values, 3, points);
   const random = noise(3);
   const byChance = trustworthiness(question.values, 3, Float32Array.from({ length: 600 }, random));
-  const plane = trustworthiness(question.values, 3, question.values.filter((_, at) => at % 3 !== 1));
+  const plane = trustworthiness(
+    question.values,
+    3,
+    question.values.filter((_, at) => at % 3 !== 1),
+  );
   assert.ok(kept > 0.95, `${kept}`);
   assert.ok(byChance < 0.6, `${byChance}`);
   assert.ok(kept > plane + 0.01, `${kept} ${plane}`);
@@ -79,7 +93,12 @@ test("progress goes up to the end", () => {
 
 test("few points, equal points and numbers of extreme sizes have finite places", () => {
   for (const samples of [2, 3, 4, 20]) {
-    for (const values of [roll(samples, 1), new Float32Array(3 * samples), roll(samples, 1e-30), roll(samples, 1e30)]) {
+    for (const values of [
+      roll(samples, 1),
+      new Float32Array(3 * samples),
+      roll(samples, 1e-30),
+      roll(samples, 1e30),
+    ]) {
       const points = layOut(UMAP, { ...question, values });
       assert.equal(points.length, 2 * samples);
       assert.ok(points.every(Number.isFinite), `${samples} ${points}`);

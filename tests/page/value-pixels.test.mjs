@@ -3,7 +3,12 @@ import test from "node:test";
 import { largestOf } from "../../static/js/plane-colours.js";
 import { gridValues, valuePixels } from "../../static/js/panels/graph/value-pixels.js";
 
-const COLOURS = { negative: [200, 0, 0], middle: [100, 100, 100], positive: [0, 0, 200], invalid: [1, 2, 3] };
+const COLOURS = {
+  negative: [200, 0, 0],
+  middle: [100, 100, 100],
+  positive: [0, 0, 200],
+  invalid: [1, 2, 3],
+};
 
 test("the largest finite value has the full colour, and 0 the middle one", () => {
   const values = new Float32Array([-4, 0, 2, NaN, Infinity]);

@@ -34,7 +34,10 @@ test("the words fit the probability", () => {
 });
 
 test("smoothing keeps constants and gaps, and weighs the past", () => {
-  assert.deepEqual(smoothed([3, null, 3], 0.9).map((each) => each && Math.round(each * 1e6) / 1e6), [3, null, 3]);
+  assert.deepEqual(
+    smoothed([3, null, 3], 0.9).map((each) => each && Math.round(each * 1e6) / 1e6),
+    [3, null, 3],
+  );
   assert.deepEqual(smoothed([1, 2, 3], 0), [1, 2, 3]);
   const [, second] = smoothed([0, ...Array.from({ length: 20_000 }, () => 1)], 0.5);
   assert.ok(Math.abs(/** @type {number} */ (second) - 2 / 3) < 1e-3, "in a long run");

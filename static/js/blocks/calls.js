@@ -35,9 +35,20 @@ export function readCall(node, source, method) {
   const inside = { from: list.from + 1, to: list.to - (closes ? 1 : 0) };
   const kindAt = { from: last.from, to: last.to };
   const { read, starred } = readArguments(list, source, name);
-  const ranges = elements(list).map((part) => ({ from: part[0].from, to: part[part.length - 1].to }));
+  const ranges = elements(list).map((part) => ({
+    from: part[0].from,
+    to: part[part.length - 1].to,
+  }));
   return {
-    name, kind, kindAt, arguments: read, inside, elements: ranges, starred, from: node.from, to: node.to,
+    name,
+    kind,
+    kindAt,
+    arguments: read,
+    inside,
+    elements: ranges,
+    starred,
+    from: node.from,
+    to: node.to,
   };
 }
 
@@ -61,12 +72,15 @@ function readArguments(list, source, name) {
     const byPosition = starred ? null : (parameters?.[position]?.name ?? null);
     if (!isKeyword) position += 1;
     read.push({
-      keyword, parameter: keyword ?? byPosition,
+      keyword,
+      parameter: keyword ?? byPosition,
       value: evaluate(value, source.text, source.constant),
       literal: isLiteral(value, source.text),
       text: source.text.slice(value.from, value.to),
       call: readCall(value, source),
-      at: value.from, from: first.from, to: value.to,
+      at: value.from,
+      from: first.from,
+      to: value.to,
     });
   }
   return { read, starred };

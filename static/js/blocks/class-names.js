@@ -31,7 +31,11 @@ export function classNameChanges(text, before, after) {
     }
     const statement = statements.find((each) => each.from <= from && to <= each.to);
     if (statement && isPrint(text, statement)) {
-      changes.push({ from: lineStart(text, statement.from), to: Math.min(text.length, statement.to + 1), insert: "" });
+      changes.push({
+        from: lineStart(text, statement.from),
+        to: Math.min(text.length, statement.to + 1),
+        insert: "",
+      });
     }
   });
   return changes;

@@ -47,7 +47,9 @@ class Refusal extends Error {}
 export function setData(program, call, kind, isHeld = () => false) {
   if (call.kind === kind) return { changes: [] };
   const number = program.data.findIndex(({ from }) => from === call.from);
-  const described = readProgram(applyChanges(program.text, commentChanges(program, call, kind, isHeld)));
+  const described = readProgram(
+    applyChanges(program.text, commentChanges(program, call, kind, isHeld)),
+  );
   const outcome = replaceData(described, described.data[number], kind);
   if (!outcome.changes) return outcome;
   const replaced = applyChanges(described.text, outcome.changes);
@@ -58,7 +60,10 @@ export function setData(program, call, kind, isHeld = () => false) {
 /** @param {Program} program @param {Call} call @param {string} kind @returns {Outcome} */
 function replaceData(program, call, kind) {
   const [before, after] = [SETS[call.kind], SETS[kind]];
-  const isSame = before.shape.join() === after.shape.join() && before.classes === after.classes && before.sort === after.sort;
+  const isSame =
+    before.shape.join() === after.shape.join() &&
+    before.classes === after.classes &&
+    before.sort === after.sort;
   if (isSame) return { changes: setClass(program, call, `data.${kind}`) };
   return attempt(program, (draft) => {
     draft.expectOneTraining();
@@ -68,7 +73,10 @@ function replaceData(program, call, kind) {
     draft.edit((current) => {
       const [old] = current.data;
       const { name, changes } = nameFor(current, `data.${kind}`);
-      return [...changes, { from: old.from, to: old.to, insert: `${name}(${argumentsFor(kind, old)})` }];
+      return [
+        ...changes,
+        { from: old.from, to: old.to, insert: `${name}(${argumentsFor(kind, old)})` },
+      ];
     });
     draft.expectFit(after);
   });
@@ -95,7 +103,10 @@ function argumentsFor(kind, former) {
 function pointDefaults(kind) {
   const parameters = parametersOf(`data.${kind}`) ?? [];
   /** @type {Record<string, string | null | undefined>} */
-  const defaults = { ...Object.fromEntries(parameters.map((each) => [each.name, each.default])), ratio: "0.8" };
+  const defaults = {
+    ...Object.fromEntries(parameters.map((each) => [each.name, each.default])),
+    ratio: "0.8",
+  };
   return defaults;
 }
 
@@ -107,7 +118,8 @@ function pointDefaults(kind) {
  * @returns {Outcome}
  */
 export function setRatio(program, call, ratio) {
-  if (hasRatio(call) || SETS[call.kind].sort === "images") return { changes: setArgument(program, call, "ratio", ratio) };
+  if (hasRatio(call) || SETS[call.kind].sort === "images")
+    return { changes: setArgument(program, call, "ratio", ratio) };
   return attempt(program, (draft) => {
     draft.expectOneTraining();
     usedParts(program);
@@ -147,7 +159,8 @@ class Draft {
   expectOneTraining() {
     const { data, networks, trainings } = this.program;
     if (data.length !== 1) throw new Refusal(t().dataChange.severalSets);
-    if (networks.length !== 1 || trainings.length !== 1) throw new Refusal(t().dataChange.notOneNetwork);
+    if (networks.length !== 1 || trainings.length !== 1)
+      throw new Refusal(t().dataChange.notOneNetwork);
     if (!trainings[0].fit || !trainings[0].compile) throw new Refusal(t().dataChange.noFit);
   }
 
@@ -158,8 +171,13 @@ class Draft {
     if (isDivided || !fit) return;
     const others = names.map((name) => freeName(name, this.program.text));
     const isHeld = argumentOf(fit, "validation_data") ?? argumentOf(fit, "validation_split");
-    if (!isHeld) this.edit((current) => setArgument(current, fit, "validation_data", `(${others.join(", ")})`));
-    this.edit((current) => [{ ...usedParts(current).targets, insert: `(${names.join(", ")}), (${others.join(", ")})` }]);
+    if (!isHeld)
+      this.edit((current) =>
+        setArgument(current, fit, "validation_data", `(${others.join(", ")})`),
+      );
+    this.edit((current) => [
+      { ...usedParts(current).targets, insert: `(${names.join(", ")}), (${others.join(", ")})` },
+    ]);
   }
 
   /** @param {typeof SETS[string]} before @param {typeof SETS[string]} after */
@@ -170,14 +188,24 @@ class Draft {
     if (input && argumentOf(items[0].call, "dtype")) throw new Refusal(t().dataChange.inputDtype);
     if (input) {
       const shape = `(${after.shape.join(", ")}${after.shape.length === 1 ? "," : ""})`;
-      this.edit((current) => setArgument(current, /** @type {Call} */ (current.networks[0].items[0].call), "shape", shape));
+      this.edit((current) =>
+        setArgument(
+          current,
+          /** @type {Call} */ (current.networks[0].items[0].call),
+          "shape",
+          shape,
+        ),
+      );
     }
     if (after.sort === "points") return this.removeFirst(input, PREPARING);
     if (before.sort === "images") {
       this.reshape(input, after.shape);
       return;
     }
-    for (const [kind, given] of [["Flatten", ""], ["Rescaling", "1 / 255"]]) {
+    for (const [kind, given] of [
+      ["Flatten", ""],
+      ["Rescaling", "1 / 255"],
+    ]) {
       this.edit((current) => addLayer(current, current.networks[0], input, `nn.${kind}`, given));
     }
   }
@@ -196,17 +224,25 @@ class Draft {
   reshape(from, shape) {
     const { items } = this.program.networks[0];
     const at = items.findIndex(({ call }, index) => index >= from && call?.kind === "Reshape");
-    if (shape.length === 3 && at >= 0 && at <= from + 1) this.edit((current) => removeLayer(current, current.networks[0].items[at]));
-    const takesChannels = items.some(({ call }) => call && /^(Separable|Depthwise)?Conv2D|^(Max|Average)Pool(ing)?2D/.test(call.kind));
+    if (shape.length === 3 && at >= 0 && at <= from + 1)
+      this.edit((current) => removeLayer(current, current.networks[0].items[at]));
+    const takesChannels = items.some(
+      ({ call }) =>
+        call && /^(Separable|Depthwise)?Conv2D|^(Max|Average)Pool(ing)?2D/.test(call.kind),
+    );
     if (shape.length === 2 && takesChannels) {
       const place = from + (items[from]?.call?.kind === "Rescaling" ? 1 : 0);
-      this.edit((current) => addLayer(current, current.networks[0], place, "nn.Reshape", `(${shape.join(", ")}, 1)`));
+      this.edit((current) =>
+        addLayer(current, current.networks[0], place, "nn.Reshape", `(${shape.join(", ")}, 1)`),
+      );
     }
   }
 
   /** A score for each class, and the loss for them. @param {number} classes */
   setOutput(classes) {
-    const output = () => this.program.networks[0].items.filter(({ call }) => call?.kind !== "Softmax").at(-1)?.call ?? null;
+    const output = () =>
+      this.program.networks[0].items.filter(({ call }) => call?.kind !== "Softmax").at(-1)?.call ??
+      null;
     if (output()?.kind !== "Dense") throw new Refusal(t().dataChange.lastNotDense);
     const units = argumentOf(output(), "units");
     if (units && !units.literal) throw new Refusal(t().dataChange.units(units.text));
@@ -214,25 +250,43 @@ class Draft {
     const loss = argumentOf(compile(), "loss");
     const kind = loss?.call?.kind ?? loss?.value?.value;
     if (kind !== CLASS_LOSS && kind !== "sparse_categorical_crossentropy") {
-      if (loss && !loss.call && loss.value?.type !== "string") throw new Refusal(t().dataChange.loss(loss.text));
+      if (loss && !loss.call && loss.value?.type !== "string")
+        throw new Refusal(t().dataChange.loss(loss.text));
       const metrics = argumentOf(compile(), "metrics");
-      if (metrics) this.edit((current) => setArgument(current, compile(), "metrics", '["accuracy"]'));
+      if (metrics)
+        this.edit((current) => setArgument(current, compile(), "metrics", '["accuracy"]'));
       this.edit((current) => {
         const { name, changes } = nameFor(current, `nn.${CLASS_LOSS}`);
-        return [...changes, ...setArgument(current, compile(), "loss", `${name}(from_logits=True)`)];
+        return [
+          ...changes,
+          ...setArgument(current, compile(), "loss", `${name}(from_logits=True)`),
+        ];
       });
-      this.edit((current) => setArgument(current, /** @type {Call} */ (output()), "activation", "None"));
+      this.edit((current) =>
+        setArgument(current, /** @type {Call} */ (output()), "activation", "None"),
+      );
     }
-    this.edit((current) => setArgument(current, /** @type {Call} */ (output()), "units", String(classes)));
+    this.edit((current) =>
+      setArgument(current, /** @type {Call} */ (output()), "units", String(classes)),
+    );
   }
 
   /** @param {typeof SETS[string]} set */
   expectFit({ sort, shape }) {
-    const { networks: [network], broken } = this.program;
+    const {
+      networks: [network],
+      broken,
+    } = this.program;
     const shapes = inferShapes(this.program);
     const kind = network.items.find(({ id }) => shapes.get(id)?.problem)?.call?.kind;
-    if (kind) throw new Refusal(sort === "points" ? t().dataChange.notForPoints(kind) : t().dataChange.notForImages(kind, shape.join(" × ")));
-    if (broken || network.input?.shape.join() !== shape.join()) throw new Refusal(t().dataChange.lost);
+    if (kind)
+      throw new Refusal(
+        sort === "points"
+          ? t().dataChange.notForPoints(kind)
+          : t().dataChange.notForImages(kind, shape.join(" × ")),
+      );
+    if (broken || network.input?.shape.join() !== shape.join())
+      throw new Refusal(t().dataChange.lost);
   }
 }
 
@@ -268,9 +322,15 @@ function partsOf(statement, call, text) {
   if (targets.length !== 1 || targets[0].length !== 2) return null;
   const [first, last] = targets[0];
   const isDivided = SETS[call.kind].sort === "images" || hasRatio(call);
-  const nodes = targets[0].flatMap((each) => (isDivided && each.name === "TupleExpression" ? elements(each).flat() : [each]));
+  const nodes = targets[0].flatMap((each) =>
+    isDivided && each.name === "TupleExpression" ? elements(each).flat() : [each],
+  );
   if (nodes.some(({ name }) => name !== "VariableName")) return null;
-  return { names: nodes.map(({ from, to }) => text.slice(from, to)), isDivided, targets: { from: first.from, to: last.to } };
+  return {
+    names: nodes.map(({ from, to }) => text.slice(from, to)),
+    isDivided,
+    targets: { from: first.from, to: last.to },
+  };
 }
 
 /** Whether a model takes a name as it is. @param {Node} node @param {string} text */
@@ -278,13 +338,16 @@ function isTaken(node, text) {
   const outer = node.parent?.name === "TupleExpression" ? node.parent.parent : node.parent;
   const callee = outer?.name === "ArgList" && outer.parent ? children(outer.parent)[0] : null;
   const method = callee?.name === "MemberExpression" ? callee.lastChild : null;
-  return method !== null && method !== undefined && TAKING.includes(text.slice(method.from, method.to));
+  return (
+    method !== null && method !== undefined && TAKING.includes(text.slice(method.from, method.to))
+  );
 }
 
 /** A name for the second part, such as "x_test". @param {string} name @param {string} text */
 function freeName(name, text) {
   const base = `${name.replace(/_train$/, "")}_test`;
   let free = base;
-  for (let number = 2; new RegExp(`\\b${free}\\b`).test(text); number += 1) free = `${base}_${number}`;
+  for (let number = 2; new RegExp(`\\b${free}\\b`).test(text); number += 1)
+    free = `${base}_${number}`;
   return free;
 }

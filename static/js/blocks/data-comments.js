@@ -22,27 +22,63 @@ const FASHION = /\bfashion[-_ ]?mnist\b/gi;
 
 /** Comments of programs are English, as their names are. @type {Record<string, Words>} */
 const WORDS = {
-  mnist: { names: /\bMNIST\b|\b(handwritten )?digits?\b/i, noun: "handwritten digits", about: "Images of 28 x 28 bytes, and their labels: the digits 0 to 9." },
-  fashion_mnist: { names: /\bfashion[-_ ]?mnist\b|\b(articles of )?cloth(es|ing)\b/i, noun: "articles of clothing",
-    about: "Images of 28 x 28 bytes, and their labels: ten kinds of clothes." },
-  shapes: { names: /\bcolou?r(ed)? (shapes?|images?)\b|\bdata\.shapes\b|\b(each|six) shapes?\b/i, noun: "coloured shapes",
-    about: "Images of 32 x 32 pixels in three colours, and their labels: six shapes.", traits: /\bthree colou?rs\b|\bred, green and blue\b/i },
-  spiral: { names: /\bspirals?\b/i, noun: "two spirals", about: "Points on two spirals, and their classes 0 and 1." },
-  circle: { names: /\bcircles?\b|\bdisc and ring\b|\bdisc\b/i, noun: "disc and ring", about: "Points of a disc and of a ring around it, and their classes 0 and 1." },
-  moons: { names: /\b(half[- ])?moons?\b/i, noun: "two half moons", about: "Points on two half moons, and their classes 0 and 1." },
-  xor: { names: /\bxor\b|\bopposite (corners|quadrants)\b/i, noun: "opposite corners", about: "Points of a square: class 1 is in two opposite quadrants." },
-  gauss: { names: /\bgauss\b|\b(gaussian )?clouds?\b/i, noun: "two clouds", about: "Points of two clouds, and their classes 0 and 1." },
+  mnist: {
+    names: /\bMNIST\b|\b(handwritten )?digits?\b/i,
+    noun: "handwritten digits",
+    about: "Images of 28 x 28 bytes, and their labels: the digits 0 to 9.",
+  },
+  fashion_mnist: {
+    names: /\bfashion[-_ ]?mnist\b|\b(articles of )?cloth(es|ing)\b/i,
+    noun: "articles of clothing",
+    about: "Images of 28 x 28 bytes, and their labels: ten kinds of clothes.",
+  },
+  shapes: {
+    names: /\bcolou?r(ed)? (shapes?|images?)\b|\bdata\.shapes\b|\b(each|six) shapes?\b/i,
+    noun: "coloured shapes",
+    about: "Images of 32 x 32 pixels in three colours, and their labels: six shapes.",
+    traits: /\bthree colou?rs\b|\bred, green and blue\b/i,
+  },
+  spiral: {
+    names: /\bspirals?\b/i,
+    noun: "two spirals",
+    about: "Points on two spirals, and their classes 0 and 1.",
+  },
+  circle: {
+    names: /\bcircles?\b|\bdisc and ring\b|\bdisc\b/i,
+    noun: "disc and ring",
+    about: "Points of a disc and of a ring around it, and their classes 0 and 1.",
+  },
+  moons: {
+    names: /\b(half[- ])?moons?\b/i,
+    noun: "two half moons",
+    about: "Points on two half moons, and their classes 0 and 1.",
+  },
+  xor: {
+    names: /\bxor\b|\bopposite (corners|quadrants)\b/i,
+    noun: "opposite corners",
+    about: "Points of a square: class 1 is in two opposite quadrants.",
+  },
+  gauss: {
+    names: /\bgauss\b|\b(gaussian )?clouds?\b/i,
+    noun: "two clouds",
+    about: "Points of two clouds, and their classes 0 and 1.",
+  },
 };
 
 /** What only one sort of data has. */
-const SORTS = { points: /\bpoints?\b|\bplane\b/i, images: /\bimages?\b|\bpixels?\b|\bbytes?\b|\bcolours?\b/i };
+const SORTS = {
+  points: /\bpoints?\b|\bplane\b/i,
+  images: /\bimages?\b|\bpixels?\b|\bbytes?\b|\bcolours?\b/i,
+};
 /** Sizes of an image or of what a layer makes of it. */
 const SIZES = /\b(28 ?[x×] ?28|24 ?[x×] ?24|32 ?[x×] ?32|784)\b|\(\d+(, ?\d+)+\)/;
 const ACCURACY = /\s*\bExpect \d+(\.\d+)? ?% (accuracy|of)[^.]*\.(?=\s|$)/g;
 
 /** The data sets that a text names. @param {string} text */
-const named = (text) => Object.keys(WORDS).filter((kind) =>
-  WORDS[kind].names.test(kind === "fashion_mnist" ? text : text.replace(FASHION, "")));
+const named = (text) =>
+  Object.keys(WORDS).filter((kind) =>
+    WORDS[kind].names.test(kind === "fashion_mnist" ? text : text.replace(FASHION, "")),
+  );
 
 /** A data set that takes the place of another. */
 class Exchange {
@@ -64,7 +100,11 @@ class Exchange {
 
   /** Whether a text is about the data that go. @param {string} text */
   describes(text) {
-    return this.names(text) || (named(text).length === 0 && [this.traits, this.sort, this.sizes].some((each) => each?.test(text)));
+    return (
+      this.names(text) ||
+      (named(text).length === 0 &&
+        [this.traits, this.sort, this.sizes].some((each) => each?.test(text)))
+    );
   }
 }
 
@@ -80,27 +120,48 @@ export function commentChanges({ text, networks }, call, kind, isHeld) {
   const exchange = new Exchange(call.kind, kind);
   const script = parse(text);
   const comments = commentsOf(script, text);
-  const items = networks.flatMap(({ items: layers }) => layers.flatMap((item) => (item.call ? [item] : [])));
+  const items = networks.flatMap(({ items: layers }) =>
+    layers.flatMap((item) => (item.call ? [item] : [])),
+  );
   const output = items.filter((item) => item.call?.kind === "Dense").at(-1);
   const above = blockAbove(comments, call, text);
   const changes = [
-    ...opening(script, comments.filter((each) => !above.includes(each)), text, exchange),
-    ...groups(above, text).flatMap((group, at, all) => aboveData(group, all.slice(0, at), text, exchange)),
-    ...comments.filter(({ isAlone }) => !isAlone).flatMap((comment) => {
-      const isInLine = (/** @type {Range} */ { to }) => lineStart(text, to) === lineStart(text, comment.from);
-      const words = text.slice(comment.from, comment.to);
-      if (isInLine(call)) return exchange.describes(words) ? [{ ...comment.range, insert: `# ${exchange.words.about}` }] : [];
-      if (!items.some(isInLine) || !exchange.describes(words)) return [];
-      const insert = output && isInLine(output) ? words.replace(/\b(digit|shape|point|cloth(es|ing)?)\b/, "class") : "";
-      if (insert && !exchange.describes(insert)) return [{ ...comment.range, insert }];
-      return [{ from: comment.from - spacesBefore(text, comment.from), to: comment.to, insert: "" }];
-    }),
+    ...opening(
+      script,
+      comments.filter((each) => !above.includes(each)),
+      text,
+      exchange,
+    ),
+    ...groups(above, text).flatMap((group, at, all) =>
+      aboveData(group, all.slice(0, at), text, exchange),
+    ),
+    ...comments
+      .filter(({ isAlone }) => !isAlone)
+      .flatMap((comment) => {
+        const isInLine = (/** @type {Range} */ { to }) =>
+          lineStart(text, to) === lineStart(text, comment.from);
+        const words = text.slice(comment.from, comment.to);
+        if (isInLine(call))
+          return exchange.describes(words)
+            ? [{ ...comment.range, insert: `# ${exchange.words.about}` }]
+            : [];
+        if (!items.some(isInLine) || !exchange.describes(words)) return [];
+        const insert =
+          output && isInLine(output)
+            ? words.replace(/\b(digit|shape|point|cloth(es|ing)?)\b/, "class")
+            : "";
+        if (insert && !exchange.describes(insert)) return [{ ...comment.range, insert }];
+        return [
+          { from: comment.from - spacesBefore(text, comment.from), to: comment.to, insert: "" },
+        ];
+      }),
   ];
   return changes.filter((each) => !isHeld(each)).sort((a, b) => a.from - b.from);
 }
 
 /** @param {string} text @param {number} at */
-const spacesBefore = (text, at) => (/[ \t]*$/.exec(text.slice(lineStart(text, at), at))?.[0] ?? "").length;
+const spacesBefore = (text, at) =>
+  (/[ \t]*$/.exec(text.slice(lineStart(text, at), at))?.[0] ?? "").length;
 
 /** @typedef {Range & {isAlone: boolean, range: Range}} Comment `isAlone`: in a line of its own */
 
@@ -110,7 +171,12 @@ function commentsOf(script, text) {
   const list = [];
   walk(script, ({ name, from, to }) => {
     if (name !== "Comment") return;
-    list.push({ from, to, range: { from, to }, isAlone: text.slice(lineStart(text, from), from).trim() === "" });
+    list.push({
+      from,
+      to,
+      range: { from, to },
+      isAlone: text.slice(lineStart(text, from), from).trim() === "",
+    });
   });
   return list.sort((a, b) => a.from - b.from);
 }
@@ -136,7 +202,10 @@ function groups(block, text) {
   for (const comment of block) {
     const before = list.at(-1);
     const last = before?.at(-1);
-    const goesOn = last && !/[.!?:]\s*$/.test(text.slice(last.from, last.to)) && /^#+\s*[a-z0-9(]/.test(text.slice(comment.from, comment.to));
+    const goesOn =
+      last &&
+      !/[.!?:]\s*$/.test(text.slice(last.from, last.to)) &&
+      /^#+\s*[a-z0-9(]/.test(text.slice(comment.from, comment.to));
     if (before && goesOn) before.push(comment);
     else list.push([comment]);
   }
@@ -145,12 +214,15 @@ function groups(block, text) {
 
 /** @param {Comment[]} group @param {Comment[][]} earlier @param {string} text @param {Exchange} exchange @returns {Change[]} */
 function aboveData(group, earlier, text, exchange) {
-  const read = (/** @type {Comment[]} */ lines) => lines.map(({ from, to }) => text.slice(from, to)).join(" ");
+  const read = (/** @type {Comment[]} */ lines) =>
+    lines.map(({ from, to }) => text.slice(from, to)).join(" ");
   if (!exchange.describes(read(group))) return [];
   const [first, last] = [group[0], /** @type {Comment} */ (group.at(-1))];
   const isSaid = earlier.some((each) => exchange.describes(read(each)));
   if (!isSaid) return [{ from: first.from, to: last.to, insert: `# ${exchange.words.about}` }];
-  return [{ from: lineStart(text, first.from), to: Math.min(text.length, last.to + 1), insert: "" }];
+  return [
+    { from: lineStart(text, first.from), to: Math.min(text.length, last.to + 1), insert: "" },
+  ];
 }
 
 /**
@@ -183,12 +255,19 @@ function rewritten(docstring, exchange) {
   const [title, ...body] = docstring.replace(ACCURACY, "").split(/\n[ \t]*\n/);
   const newTitle = retitled(title, exchange);
   const isNamed = newTitle !== title || exchange.names(title);
-  const about = body.filter((each) => exchange.names(each) || (isNamed && exchange.describes(each)));
+  const about = body.filter(
+    (each) => exchange.names(each) || (isNamed && exchange.describes(each)),
+  );
   if (!isNamed && about.length === 0) return [title, ...body].join("\n\n");
   const end = /\s*$/.exec(docstring)?.[0] ?? "";
-  const rest = body.filter((each) => !about.includes(each)).map((each) => each.trimEnd()).filter(Boolean);
+  const rest = body
+    .filter((each) => !about.includes(each))
+    .map((each) => each.trimEnd())
+    .filter(Boolean);
   const isOneLine = body.length === 0;
-  return isOneLine ? newTitle : `${[newTitle.trimEnd(), exchange.words.about, ...rest].join("\n\n")}${end}`;
+  return isOneLine
+    ? newTitle
+    : `${[newTitle.trimEnd(), exchange.words.about, ...rest].join("\n\n")}${end}`;
 }
 
 /** A title with the name of the new data. What it says of the old ones in a clause may be true of them only, and stays. @param {string} title @param {Exchange} exchange */
@@ -196,9 +275,12 @@ function retitled(title, exchange) {
   if (!exchange.names(title) || /\b(that|which|who)\b/.test(title)) return title;
   const { names } = WORDS[exchange.before];
   const { noun } = exchange.words;
-  return title.replace(new RegExp(`(\\b(?:the|a|an|two|both)\\s+)?(?:${names.source})(\\s+of MNIST)?`, "i"), (match, ...rest) => {
-    const at = /** @type {number} */ (rest.find((each) => typeof each === "number"));
-    const isFirst = !/\w/.test(title.slice(0, at));
-    return isFirst && /^[A-Z]/.test(match) ? noun[0].toUpperCase() + noun.slice(1) : noun;
-  });
+  return title.replace(
+    new RegExp(`(\\b(?:the|a|an|two|both)\\s+)?(?:${names.source})(\\s+of MNIST)?`, "i"),
+    (match, ...rest) => {
+      const at = /** @type {number} */ (rest.find((each) => typeof each === "number"));
+      const isFirst = !/\w/.test(title.slice(0, at));
+      return isFirst && /^[A-Z]/.test(match) ? noun[0].toUpperCase() + noun.slice(1) : noun;
+    },
+  );
 }

@@ -38,7 +38,8 @@ export const SETS = {
 };
 
 /** Whether a call divides its data by a ratio. @param {Call | null} call */
-export const hasRatio = (call) => argumentOf(call, "ratio") !== null && argumentOf(call, "ratio")?.value?.type !== "none";
+export const hasRatio = (call) =>
+  argumentOf(call, "ratio") !== null && argumentOf(call, "ratio")?.value?.type !== "none";
 
 /** The shape of a sample; null in it for what the program computes. @param {string} kind @param {Call} [call] @returns {Shape} */
 export function shapeOf(kind, call) {
@@ -92,7 +93,8 @@ export function arrayMethod(samples, method, node, source) {
   if (method === "copy" || method === "clip") return array(samples.shape, samples.dtype);
   if (method !== "reshape") return null;
   const given = elements(children(node)[1]).flat();
-  const sizes = given.length === 1 && given[0].name === "TupleExpression" ? elements(given[0]).flat() : given;
+  const sizes =
+    given.length === 1 && given[0].name === "TupleExpression" ? elements(given[0]).flat() : given;
   // The first size is the number of samples.
   const values = sizes.slice(1).map((each) => evaluate(each, source.text, source.constant));
   /** @type {number[]} */

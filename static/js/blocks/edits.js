@@ -2,7 +2,14 @@
 
 import { diffLines } from "../code-diff.js";
 import { argumentOf, defaultOf, literalOf } from "./calls.js";
-import { applyChanges, insertElement, insertion, lineStart, removal, removeElement } from "./lists.js";
+import {
+  applyChanges,
+  insertElement,
+  insertion,
+  lineStart,
+  removal,
+  removeElement,
+} from "./lists.js";
 import { writtenName } from "./names.js";
 import { readProgram } from "./reader.js";
 import { parametersOf } from "./signatures.js";
@@ -23,7 +30,9 @@ export function setArgument({ text }, call, parameter, value) {
   const isDefault = sameValue(literalOf(value), defaultOf(call.name, parameter));
   if (!given) {
     const list = { inside: call.inside, elements: call.elements };
-    return isDefault ? [] : insertElement(text, list, call.elements.length, `${parameter}=${value}`);
+    return isDefault
+      ? []
+      : insertElement(text, list, call.elements.length, `${parameter}=${value}`);
   }
   if (given.text === value) return [];
   const type = defaultOf(call.name, parameter)?.type ?? "";
@@ -37,11 +46,14 @@ export function setArgument({ text }, call, parameter, value) {
 function removeArgument(text, call, parameter) {
   const given = argumentOf(call, parameter);
   const index = call.elements.findIndex(({ from }) => from === given?.from);
-  return index < 0 ? [] : removeElement(text, { inside: call.inside, elements: call.elements }, index);
+  return index < 0
+    ? []
+    : removeElement(text, { inside: call.inside, elements: call.elements }, index);
 }
 
 /** @param {Value | null} a @param {Value | null} b */
-const sameValue = (a, b) => a !== null && b !== null && JSON.stringify(a.value) === JSON.stringify(b.value);
+const sameValue = (a, b) =>
+  a !== null && b !== null && JSON.stringify(a.value) === JSON.stringify(b.value);
 
 /**
  * Put another class in place of the one that is called; arguments that it does not have are dropped.
@@ -56,30 +68,40 @@ export function setClass(program, call, full) {
   let left = call;
   for (;;) {
     const index = left.arguments.findIndex(({ keyword, parameter }, i) =>
-      (keyword ? !parameters.includes(keyword) : parameters[i] !== parameter));
+      keyword ? !parameters.includes(keyword) : parameters[i] !== parameter,
+    );
     if (index < 0) break;
     const at = left.elements.findIndex(({ from }) => from === left.arguments[index].from);
     const text = applyChanges(current.text, removeElement(current.text, left, at));
     current = readProgram(text);
-    const next = callsOf(current).find(({ from, name }) => from === call.from && name === call.name);
+    const next = callsOf(current).find(
+      ({ from, name }) => from === call.from && name === call.name,
+    );
     if (!next) return [];
     left = next;
   }
   const { name, changes } = nameFor(current, full);
   const prefix = current.text.slice(left.from, left.kindAt.from);
   const last = full.slice(full.lastIndexOf(".") + 1);
-  const changed = prefix !== "" && prefix.endsWith(".")
-    ? [{ ...left.kindAt, insert: last }]
-    : [...changes, { from: left.from, to: left.inside.from - 1, insert: name }];
+  const changed =
+    prefix !== "" && prefix.endsWith(".")
+      ? [{ ...left.kindAt, insert: last }]
+      : [...changes, { from: left.from, to: left.inside.from - 1, insert: name }];
   return difference(program.text, applyChanges(current.text, changed));
 }
 
 /** All calls that the cards show. @param {Program} program @returns {Call[]} */
 export function callsOf({ data, networks, trainings, seed }) {
   const items = networks.flatMap((network) => network.items.map(({ call }) => call));
-  const training = trainings.flatMap((each) => [each.compile, each.fit, each.optimizer, each.schedule]);
+  const training = trainings.flatMap((each) => [
+    each.compile,
+    each.fit,
+    each.optimizer,
+    each.schedule,
+  ]);
   const calls = [...data, ...items, ...training, seed].filter((call) => call !== null);
-  const inner = (/** @type {Call} */ call) => /** @type {Call[]} */ (call.arguments.map((each) => each.call).filter(Boolean));
+  const inner = (/** @type {Call} */ call) =>
+    /** @type {Call[]} */ (call.arguments.map((each) => each.call).filter(Boolean));
   return calls.flatMap((call) => [call, ...inner(call)]);
 }
 
@@ -90,7 +112,8 @@ export function difference(before, after) {
   let start = 0;
   while (start < shorter && before[start] === after[start]) start += 1;
   let end = 0;
-  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end])
+    end += 1;
   return [{ from: start, to: before.length - end, insert: after.slice(start, after.length - end) }];
 }
 
@@ -144,7 +167,10 @@ export function nameFor({ text, names }, full) {
   const line = module === full ? "import playgrad as pg" : `from playgrad import ${module}`;
   const insert = names.importsEnd > 0 ? `\n${line}` : `${line}\n`;
   const name = module === full ? `pg.${full}` : full;
-  return { name, changes: [insertion(names.importsEnd > 0 ? names.importsEnd : docstringEnd(text), insert)] };
+  return {
+    name,
+    changes: [insertion(names.importsEnd > 0 ? names.importsEnd : docstringEnd(text), insert)],
+  };
 }
 
 /** Where the line after a docstring begins. @param {string} text */
@@ -161,13 +187,17 @@ export function setSeed(program, seed) {
     if (seed === 0) return [];
     const { name, changes } = nameFor(program, "reset_default_graph");
     const at = program.names.importsEnd > 0 ? program.names.importsEnd : docstringEnd(text);
-    return [...changes, insertion(at, `${at > 0 ? "\n\n" : ""}${name}(seed=${seed})${at > 0 ? "" : "\n"}`)];
+    return [
+      ...changes,
+      insertion(at, `${at > 0 ? "\n\n" : ""}${name}(seed=${seed})${at > 0 ? "" : "\n"}`),
+    ];
   }
   if (seed !== 0) return setArgument(program, call, "seed", String(seed));
   const from = lineStart(text, call.from);
   const end = text.indexOf("\n", call.to);
   const to = end < 0 ? text.length : end + 1;
-  if (text.slice(from, to).trim() !== text.slice(call.from, call.to)) return setArgument(program, call, "seed", "0");
+  if (text.slice(from, to).trim() !== text.slice(call.from, call.to))
+    return setArgument(program, call, "seed", "0");
   // With the empty line before it, where there is one after it, too.
   const hasGap = text.slice(0, from).endsWith("\n\n") && (to >= text.length || text[to] === "\n");
   return [removal(hasGap ? from - 1 : from, to)];

@@ -32,7 +32,9 @@ import { Trainings } from "./trainings.js";
 
 /** Calls of the library that are classes of layers. @param {string} name */
 const isLayer = (name) =>
-  name.startsWith("nn.") && parametersOf(name) !== null && parametersOf(name)?.at(-1)?.name === "name";
+  name.startsWith("nn.") &&
+  parametersOf(name) !== null &&
+  parametersOf(name)?.at(-1)?.name === "name";
 
 export class Expressions {
   /** @param {Source} source */
@@ -63,7 +65,9 @@ export class Expressions {
       case "ArrayExpression":
         return {
           is: "tuple",
-          items: elements(node).map((part) => (part.length === 1 ? this.value(part[0], context) : null)),
+          items: elements(node).map((part) =>
+            part.length === 1 ? this.value(part[0], context) : null,
+          ),
         };
       case "CallExpression":
         return this.call(node, context);
@@ -84,11 +88,17 @@ export class Expressions {
     if (callee.name === "MemberExpression") {
       const [object, dot, property] = children(callee);
       if (dot.name === "." && property) {
-        return this.method(node, object, this.source.text.slice(property.from, property.to), context);
+        return this.method(
+          node,
+          object,
+          this.source.text.slice(property.from, property.to),
+          context,
+        );
       }
     }
     const layer = this.value(callee, context);
-    if (layer?.is === "layer" && list?.name === "ArgList") return this.apply(node, layer.call, context);
+    if (layer?.is === "layer" && list?.name === "ArgList")
+      return this.apply(node, layer.call, context);
     return this.code(node, context);
   }
 
@@ -97,7 +107,8 @@ export class Expressions {
     if (call.name.startsWith("data.")) {
       const isLoad = call.name === "data.load";
       const known = isLoad ? loadedData(call, this.source.brought) : dataOf(call.name, call);
-      if ((known || isLoad) && !context.conditional) this.data.push({ ...call, target: context.target ?? "" });
+      if ((known || isLoad) && !context.conditional)
+        this.data.push({ ...call, target: context.target ?? "" });
       return known;
     }
     if (call.name === "nn.Sequential") return this.networks.sequential(node, call);
@@ -126,7 +137,8 @@ export class Expressions {
       inputs.push(...this.tensors(this.value(part[0], context)));
     }
     const needed = this.tensorsIn(node, context);
-    if (context.conditional || (inputs.every((each) => each === null) && needed.length === 0)) return null;
+    if (context.conditional || (inputs.every((each) => each === null) && needed.length === 0))
+      return null;
     const place = this.placeOf(node, given, call, context);
     return this.networks.item({ type: "layer", call, range: node, inputs, needed, place });
   }
@@ -152,7 +164,8 @@ export class Expressions {
   /** @param {Node} node @param {Call} call @param {Context} context @returns {Known} */
   model(node, call, context) {
     const [inputs, outputs] = elements(children(node)[1]).map((part) =>
-      this.tensors(this.value(part[part.length - 1], context)));
+      this.tensors(this.value(part[part.length - 1], context)),
+    );
     if (!outputs || context.conditional) return null;
     return this.networks.functional(call, [...(inputs ?? []), ...outputs]);
   }
@@ -160,7 +173,8 @@ export class Expressions {
   /** @param {Node} node @param {Node} object @param {string} method @param {Context} context @returns {Known} */
   method(node, object, method, context) {
     const value = this.value(object, context);
-    const name = object.name === "VariableName" ? this.source.text.slice(object.from, object.to) : "";
+    const name =
+      object.name === "VariableName" ? this.source.text.slice(object.from, object.to) : "";
     if (method === "compile" || method === "fit") {
       const call = readCall(node, this.source, `Model.${method}`);
       const network = value?.is === "network" ? value.network : null;
@@ -171,7 +185,8 @@ export class Expressions {
       return null;
     }
     if (value?.is === "network" && context.statement) {
-      if (method === "add") this.networks.added(value.network, node, context.statement, context.conditional);
+      if (method === "add")
+        this.networks.added(value.network, node, context.statement, context.conditional);
       if (method === "build") this.networks.built(value.network, node);
       return null;
     }
@@ -194,7 +209,8 @@ export class Expressions {
   member(node, context) {
     const [object, bracket, ...rest] = children(node);
     const value = this.value(object, context);
-    if (bracket.name === "[" && value?.is === "array") return arrayElement(value.samples, rest.slice(0, -1));
+    if (bracket.name === "[" && value?.is === "array")
+      return arrayElement(value.samples, rest.slice(0, -1));
     if (bracket.name === "[" && value?.is === "tuple" && rest[0]?.name === "Number") {
       return value.items[Number(this.source.text.slice(rest[0].from, rest[0].to))] ?? null;
     }
@@ -206,13 +222,18 @@ export class Expressions {
     const operands = this.operands(node);
     const values = operands.map((each) => this.value(each, context));
     const array = values.find((value) => value?.is === "array");
-    const isPlain = operands.every((each, i) =>
-      values[i] !== null || isNumber(evaluate(each, this.source.text, this.source.constant)));
+    const isPlain = operands.every(
+      (each, i) =>
+        values[i] !== null || isNumber(evaluate(each, this.source.text, this.source.constant)),
+    );
     if (array?.is === "array") {
       const others = values.filter((value) => value !== null && value !== array);
-      return isPlain && others.length === 0 ? { is: "array", samples: { ...array.samples, dtype: "float32" } } : null;
+      return isPlain && others.length === 0
+        ? { is: "array", samples: { ...array.samples, dtype: "float32" } }
+        : null;
     }
-    const isJoin = isPlain && values.every((value) => value === null || (value.is === "tensor" && !value.part));
+    const isJoin =
+      isPlain && values.every((value) => value === null || (value.is === "tensor" && !value.part));
     if (!isJoin || !values.some((value) => value?.is === "tensor")) return this.code(node, context);
     if (context.conditional) return null;
     const inputs = values.flatMap((value) => (value?.is === "tensor" ? [value.item] : []));
@@ -240,7 +261,8 @@ export class Expressions {
     const found = new Set();
     walk(node, (each) => {
       if (each.name !== "VariableName") return;
-      for (const item of this.tensors(this.value(each, context))) if (item !== null) found.add(item);
+      for (const item of this.tensors(this.value(each, context)))
+        if (item !== null) found.add(item);
     });
     return [...found];
   }

@@ -20,7 +20,9 @@ export function inputText(field, value) {
     case "flag":
       return value.type === "bool" ? valueText(value) : null;
     case "shape":
-      return value.type === "tuple" || value.type === "list" ? value.value.map(valueText).join(" × ") : null;
+      return value.type === "tuple" || value.type === "list"
+        ? value.value.map(valueText).join(" × ")
+        : null;
     default:
       return valueText(value);
   }
@@ -59,7 +61,8 @@ export const numberText = (value) => String(Number(value.toPrecision(12)));
 export const enteredNumber = (text) => text.normalize("NFKC").trim();
 
 /** As a card shows a literal: "relu" without quotes, None as "none". @param {string} text */
-export const titleOf = (text) => (text === "None" ? t().blocks.field.none : text.replace(/^["']|["']$/g, ""));
+export const titleOf = (text) =>
+  text === "None" ? t().blocks.field.none : text.replace(/^["']|["']$/g, "");
 
 /** A text with the quotation marks that the program uses. @param {string} literal @param {string} program */
 export function quoted(literal, program) {
@@ -70,7 +73,10 @@ export function quoted(literal, program) {
 
 /** Sizes as a tuple: "28 × 28" is "(28, 28)"; null if they are not whole numbers. @param {string} text */
 export function shapeLiteral(text) {
-  const sizes = text.replace(/^\s*[([]|[)\]]\s*$/g, "").split(/[\s,×x*]+/).filter(Boolean);
+  const sizes = text
+    .replace(/^\s*[([]|[)\]]\s*$/g, "")
+    .split(/[\s,×x*]+/)
+    .filter(Boolean);
   if (sizes.length === 0 || !sizes.every((size) => /^(-1|[1-9]\d*|None)$/.test(size))) return null;
   return `(${sizes.join(", ")}${sizes.length === 1 ? "," : ""})`;
 }
@@ -83,12 +89,18 @@ export function shapeLiteral(text) {
  * @param {{least?: number, most?: number, step?: number, type?: string}} field
  * @param {boolean} [double] by factors of 2
  */
-export function stepped(text, direction, { least = -Infinity, most = Infinity, step, type }, double = false) {
+export function stepped(
+  text,
+  direction,
+  { least = -Infinity, most = Infinity, step, type },
+  double = false,
+) {
   const value = literalOf(text);
   const number = isNumber(value) ? value.value : 0;
   const limited = (/** @type {number} */ next) => numberText(Math.min(most, Math.max(least, next)));
   if (double) return limited(direction > 0 ? number * 2 : Math.ceil(number / 2));
-  if (type === "number") return limited(Math.round((number + direction * (step ?? 0.1)) * 1e6) / 1e6);
+  if (type === "number")
+    return limited(Math.round((number + direction * (step ?? 0.1)) * 1e6) / 1e6);
   const near = direction > 0 ? number : number - 1;
   const width = near < 16 ? 1 : 2 ** (Math.floor(Math.log2(near)) - 3);
   return limited(number + direction * width);

@@ -23,8 +23,13 @@ export function measure(program, graph) {
       const [from, to] = lines.get(other.id) ?? [0, 0];
       return from <= last && to >= first;
     });
-    const created = graph.nodes.filter(({ line }) => line !== null && line >= first && line <= last);
-    const result = sharing.length === 1 ? measureNodes(created) : measureNodes(partOf(created, sharing.indexOf(item), sharing.length));
+    const created = graph.nodes.filter(
+      ({ line }) => line !== null && line >= first && line <= last,
+    );
+    const result =
+      sharing.length === 1
+        ? measureNodes(created)
+        : measureNodes(partOf(created, sharing.indexOf(item), sharing.length));
     if (result) results.set(item.id, result);
   }
   return results;
@@ -62,7 +67,10 @@ function measureNodes(created) {
   // The batch, of any size, is first.
   if (!shape || shape.length === 0 || shape[0] !== null) return null;
   const variables = created.filter(({ op }) => op === "variable");
-  const parameters = variables.reduce((sum, { shape: sizes }) =>
-    sum + (sizes ?? []).reduce((/** @type {number} */ all, size) => all * (size ?? 0), 1), 0);
+  const parameters = variables.reduce(
+    (sum, { shape: sizes }) =>
+      sum + (sizes ?? []).reduce((/** @type {number} */ all, size) => all * (size ?? 0), 1),
+    0,
+  );
   return { shape: shape.slice(1), parameters, layers: layersOf(created) };
 }

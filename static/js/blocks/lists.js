@@ -12,7 +12,8 @@
 export const lineStart = (text, position) => text.lastIndexOf("\n", position - 1) + 1;
 
 /** The white space at the beginning of a line. @param {string} text @param {number} position */
-export const indentAt = (text, position) => /^[ \t]*/.exec(text.slice(lineStart(text, position)))?.[0] ?? "";
+export const indentAt = (text, position) =>
+  /^[ \t]*/.exec(text.slice(lineStart(text, position)))?.[0] ?? "";
 
 /**
  * An element with lines of its own.
@@ -28,7 +29,8 @@ function rowOf(text, element) {
 }
 
 /** Whether an element is the first of its line. @param {string} text @param {Range} element */
-const beginsLine = (text, element) => text.slice(lineStart(text, element.from), element.from).trim() === "";
+const beginsLine = (text, element) =>
+  text.slice(lineStart(text, element.from), element.from).trim() === "";
 
 /**
  * @param {string} text
@@ -73,7 +75,8 @@ export function removeElement(text, { elements }, index) {
     return [removal(comma, comma + 1), deleted];
   }
   if (after && isPlain(text, element.to, after.from)) return [removal(element.from, after.from)];
-  if (before && !text.slice(before.to, element.from).includes("#")) return [removal(before.to, element.to)];
+  if (before && !text.slice(before.to, element.from).includes("#"))
+    return [removal(before.to, element.to)];
   const comma = /^[ \t]*,/.exec(text.slice(element.to))?.[0].length ?? 0;
   return [removal(element.from, element.to + comma)];
 }
@@ -112,5 +115,8 @@ export const removal = (from, to) => ({ from, to, insert: "" });
 export function applyChanges(text, changes) {
   // From the end, so that positions stay right; of two insertions in one place, the first comes first.
   const ordered = [...changes].reverse().sort((a, b) => b.from - a.from);
-  return ordered.reduce((result, { from, to, insert }) => result.slice(0, from) + insert + result.slice(to), text);
+  return ordered.reduce(
+    (result, { from, to, insert }) => result.slice(0, from) + insert + result.slice(to),
+    text,
+  );
 }

@@ -8,8 +8,13 @@ import { setArgument } from "./edits.js";
 
 /** Other names of metrics of the menu. @type {Record<string, string>} */
 const SAME = {
-  acc: "accuracy", sparse_categorical_accuracy: "accuracy", categorical_accuracy: "accuracy", binary_accuracy: "accuracy",
-  mae: "mean_absolute_error", mse: "mean_squared_error", rmse: "root_mean_squared_error",
+  acc: "accuracy",
+  sparse_categorical_accuracy: "accuracy",
+  categorical_accuracy: "accuracy",
+  binary_accuracy: "accuracy",
+  mae: "mean_absolute_error",
+  mse: "mean_squared_error",
+  rmse: "root_mean_squared_error",
 };
 
 /** @param {string} name as the program writes it @returns {string} */
@@ -23,7 +28,8 @@ export const metricOf = (name) => (Object.hasOwn(SAME, name) ? SAME[name] : name
 export function metricsOf(compile) {
   const given = argumentOf(compile, "metrics");
   if (!given || given.value?.type === "none") return compile.starred ? null : [];
-  if (!given.literal || (given.value?.type !== "list" && given.value?.type !== "tuple")) return null;
+  if (!given.literal || (given.value?.type !== "list" && given.value?.type !== "tuple"))
+    return null;
   const names = given.value.value.flatMap((each) => (each.type === "string" ? [each.value] : []));
   return names.length === given.value.value.length ? names : null;
 }
@@ -55,5 +61,10 @@ export function setMetric(program, compile, name, isOn) {
   const others = before.filter((each) => metricOf(each) !== metricOf(name));
   const next = isOn ? [...before, name] : others;
   const quote = /'/.test(argumentOf(compile, "metrics")?.text ?? "") ? "'" : '"';
-  return setArgument(program, compile, "metrics", next.length > 0 ? `[${next.map((each) => quote + each + quote).join(", ")}]` : "None");
+  return setArgument(
+    program,
+    compile,
+    "metrics",
+    next.length > 0 ? `[${next.map((each) => quote + each + quote).join(", ")}]` : "None",
+  );
 }

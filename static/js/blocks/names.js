@@ -25,10 +25,11 @@ export function readImports(script, text) {
 }
 
 /** Names of the program with full names of the library. @param {Node} statement @param {string} text @returns {[string, string][]} */
-const importsOf = (statement, text) => readImport(statement, text).flatMap((item) => {
-  const full = inLibrary(meaningOf(item));
-  return full === null ? [] : [[item.bound, full]];
-});
+const importsOf = (statement, text) =>
+  readImport(statement, text).flatMap((item) => {
+    const full = inLibrary(meaningOf(item));
+    return full === null ? [] : [[item.bound, full]];
+  });
 
 /** "playgrad.nn.Dense" is "nn.Dense"; null for names of other libraries. @param {string} path */
 function inLibrary(path) {
@@ -57,7 +58,9 @@ export function fullName(name, names) {
 
 /** Names that exist in two places. @type {Record<string, string>} */
 const CANONICAL = {
-  Sequential: "nn.Sequential", Model: "nn.Model", Input: "nn.Input",
+  Sequential: "nn.Sequential",
+  Model: "nn.Model",
+  Input: "nn.Input",
 };
 
 /** How the program writes a full name; null if it lacks the import. @param {string} full @param {Names} names */
@@ -126,7 +129,9 @@ export function boundNames(node, text) {
   const nodes = children(node);
   switch (node.name) {
     case "AssignStatement":
-      return assignment(node).targets.flat().flatMap((target) => variablesIn(target, text));
+      return assignment(node)
+        .targets.flat()
+        .flatMap((target) => variablesIn(target, text));
     case "UpdateStatement":
     case "NamedExpression":
       return variablesIn(nodes[0], text);
@@ -137,11 +142,16 @@ export function boundNames(node, text) {
       return nodes.filter(({ name }) => name === "VariableName").map(word);
     case "FunctionDefinition":
     case "ClassDefinition":
-      return nodes.filter(({ name }) => name === "VariableName").slice(0, 1).map(word);
+      return nodes
+        .filter(({ name }) => name === "VariableName")
+        .slice(0, 1)
+        .map(word);
     case "WithStatement":
     case "TryStatement":
     case "ImportStatement":
-      return nodes.filter(({ name }, i) => name === "VariableName" && nodes[i - 1]?.name === "as").map(word);
+      return nodes
+        .filter(({ name }, i) => name === "VariableName" && nodes[i - 1]?.name === "as")
+        .map(word);
     default: {
       if (node.name !== "ForStatement" && !node.name.endsWith("ComprehensionExpression")) return [];
       const begin = nodes.findIndex(({ name }) => name === "for");
@@ -157,7 +167,8 @@ function variablesIn(node, text) {
   const found = [];
   const visit = (/** @type {Node} */ each) => {
     if (each.name === "VariableName") found.push(text.slice(each.from, each.to));
-    for (const child of children(each).slice(0, each.name === "MemberExpression" ? 1 : undefined)) visit(child);
+    for (const child of children(each).slice(0, each.name === "MemberExpression" ? 1 : undefined))
+      visit(child);
   };
   visit(node);
   return found;

@@ -33,7 +33,8 @@ export class Networks {
       // A second model on the same tensors has only what it adds.
       const items = network.items.filter(({ id }) => !shown.has(id));
       for (const { id } of items) shown.add(id);
-      const adds = items.length === network.items.length || items.some(({ type }) => type === "layer");
+      const adds =
+        items.length === network.items.length || items.some(({ type }) => type === "layer");
       if (adds) networks.push({ ...network, items });
     }
     return networks;
@@ -61,11 +62,19 @@ export class Networks {
   /** @param {Node} node @param {Call} call @returns {Known} */
   sequential(node, call) {
     const given = argumentOf(call, "layers");
-    const part = elements(children(node)[1]).find((each) => each[each.length - 1].from === given?.at);
+    const part = elements(children(node)[1]).find(
+      (each) => each[each.length - 1].from === given?.at,
+    );
     const list = part ? part[part.length - 1] : null;
     /** @type {Network} */
     const network = {
-      type: "sequential", name: "", scope: "", items: [], input: null, range: rangeOf(node), list: null,
+      type: "sequential",
+      name: "",
+      scope: "",
+      items: [],
+      input: null,
+      range: rangeOf(node),
+      list: null,
     };
     if (list && (list.name === "ArrayExpression" || list.name === "TupleExpression")) {
       network.list = rangeOf(list);
@@ -85,15 +94,20 @@ export class Networks {
     found.forEach((part, index) => {
       /** @type {Place} */
       const place = { type: "list", list: rangeOf(list), index, elements: ranges };
-      network.items.push(this.made(part.length === 1 ? part[0] : null, ranges[index], place, network.items));
+      network.items.push(
+        this.made(part.length === 1 ? part[0] : null, ranges[index], place, network.items),
+      );
     });
   }
 
   /** An item of a chain. @param {Node | null} node @param {Range} range @param {Place} place @param {Item[]} before */
   made(node, range, place, before) {
     const call = node && readCall(node, this.source);
-    const isLayer = call?.name.startsWith("nn.") && parametersOf(call.name)?.at(-1)?.name === "name"
-      && call.name !== "nn.Sequential" && call.name !== "nn.Model";
+    const isLayer =
+      call?.name.startsWith("nn.") &&
+      parametersOf(call.name)?.at(-1)?.name === "name" &&
+      call.name !== "nn.Sequential" &&
+      call.name !== "nn.Model";
     const type = call?.name === "nn.Input" ? "input" : isLayer ? "layer" : "code";
     const last = before[before.length - 1];
     const inputs = type === "input" ? [] : [last ? last.id : null];
@@ -107,7 +121,9 @@ export class Networks {
     const only = given.length === 1 && given[0].length === 1 ? given[0][0] : null;
     const line = statement.parent?.name !== "StatementGroup";
     /** @type {Place} */
-    const place = conditional ? { type: "fixed" } : { type: "add", statement: rangeOf(statement), line };
+    const place = conditional
+      ? { type: "fixed" }
+      : { type: "add", statement: rangeOf(statement), line };
     // A loop adds a layer several times.
     const layer = conditional ? null : only;
     network.items.push(this.made(layer, only ?? statement, place, network.items));
@@ -116,7 +132,8 @@ export class Networks {
   /** `model.build(shape)`. @param {Network} network @param {Node} node */
   built(network, node) {
     const [part] = elements(children(node)[1]);
-    const value = part?.length === 1 ? evaluate(part[0], this.source.text, this.source.constant) : null;
+    const value =
+      part?.length === 1 ? evaluate(part[0], this.source.text, this.source.constant) : null;
     if (value?.type !== "tuple" && value?.type !== "list") return;
     const shape = value.value.map((size) => (size.type === "int" ? size.value : null));
     network.input ??= { shape, dtype: "float32" };
@@ -136,7 +153,13 @@ export class Networks {
     const items = [...reached].sort((a, b) => a - b).map((id) => this.items[id]);
     /** @type {Network} */
     const network = {
-      type: "functional", name: "", scope: "", items, input: null, range: rangeOf(call), list: null,
+      type: "functional",
+      name: "",
+      scope: "",
+      items,
+      input: null,
+      range: rangeOf(call),
+      list: null,
     };
     this.list.push(network);
     return { is: "network", network };

@@ -70,7 +70,9 @@ class Statements {
     const { targets, values } = assignment(statement);
     const isSimple = targets.length === 1 && targets[0].length === 1 && values.length === 1;
     const target = isSimple ? this.nameOf(targets[0][0]) : "";
-    const results = values.map((value) => this.expressions.value(value, { ...context, statement, target }));
+    const results = values.map((value) =>
+      this.expressions.value(value, { ...context, statement, target }),
+    );
     /** @type {Known} */
     const result = results.length === 1 ? results[0] : { is: "tuple", items: results };
     for (const each of targets) {
@@ -82,7 +84,9 @@ class Statements {
   /** @param {Node} target @param {Known} value @param {Context} context */
   bind(target, value, context) {
     if (target.name === "TupleExpression" || target.name === "ArrayExpression") {
-      const inner = children(target).slice(1, -1).filter(({ name }) => name !== ",");
+      const inner = children(target)
+        .slice(1, -1)
+        .filter(({ name }) => name !== ",");
       return this.destructure(inner, value, context);
     }
     const name = this.nameOf(target);
@@ -97,10 +101,17 @@ class Statements {
   /** @param {Node[]} targets @param {Known} value @param {Context} context */
   destructure(targets, value, context) {
     const isStarred = targets.some(({ name }) => name === "*");
-    targets.filter(({ name }) => name !== "*").forEach((target, i) => {
-      if (value?.is === "tensor") this.bind(target, { ...value, part: i }, context);
-      else this.bind(target, value?.is === "tuple" && !isStarred ? (value.items[i] ?? null) : null, context);
-    });
+    targets
+      .filter(({ name }) => name !== "*")
+      .forEach((target, i) => {
+        if (value?.is === "tensor") this.bind(target, { ...value, part: i }, context);
+        else
+          this.bind(
+            target,
+            value?.is === "tuple" && !isStarred ? (value.items[i] ?? null) : null,
+            context,
+          );
+      });
   }
 
   /** @param {Node} node */
@@ -162,7 +173,8 @@ class Statements {
       for (const name of boundNames(node, this.text)) assigned.add(name);
     });
     const tensors = [...assigned].filter((name) => context.values.get(name)?.is === "tensor");
-    const result = tensors.length > 0 && !context.conditional ? this.expressions.code(statement, context) : null;
+    const result =
+      tensors.length > 0 && !context.conditional ? this.expressions.code(statement, context) : null;
     this.forget(assigned, context);
     this.bodies(statement, { ...context, conditional: true });
     this.forget(assigned, context);

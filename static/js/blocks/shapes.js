@@ -51,7 +51,8 @@ function inferItem(item, network, results) {
   /** @type {(Shape | null)[]} */
   const inputs = item.inputs.map((id) => (id === null ? null : (results.get(id)?.shape ?? null)));
   if (isFirst && item.type !== "input") inputs[0] = network.input?.shape ?? null;
-  if (item.type === "input") return { shape: inputShape(item), parameters: 0, problem: inputProblem(item, network) };
+  if (item.type === "input")
+    return { shape: inputShape(item), parameters: 0, problem: inputProblem(item, network) };
   if (item.type === "join") return { shape: broadcast(inputs), parameters: 0, problem: "" };
   if (item.type === "code" || !item.call) return UNKNOWN;
   const rule = Object.hasOwn(RULES, item.call.kind) ? RULES[item.call.kind] : null;
@@ -73,7 +74,9 @@ function withoutInput({ call }) {
   const value = valueOf(call, "target_shape");
   const sizes = value?.type === "tuple" || value?.type === "list" ? value.value : [];
   const isKnown = sizes.length > 0 && sizes.every((size) => size.type === "int" && size.value > 0);
-  return isKnown ? { shape: sizes.map(({ value: size }) => Number(size)), parameters: 0, problem: "" } : UNKNOWN;
+  return isKnown
+    ? { shape: sizes.map(({ value: size }) => Number(size)), parameters: 0, problem: "" }
+    : UNKNOWN;
 }
 
 /** @param {Item} item @returns {Shape | null} */
@@ -90,8 +93,9 @@ function inputProblem(item, network) {
   const data = network.input?.shape;
   const single = network.items.filter(({ type }) => type === "input").length === 1;
   if (!shape || !data || !single) return "";
-  const fits = shape.length === data.length
-    && shape.every((size, i) => size === null || data[i] === null || size === data[i]);
+  const fits =
+    shape.length === data.length &&
+    shape.every((size, i) => size === null || data[i] === null || size === data[i]);
   return fits ? "" : t().shapes.inputDiffers(shapeText(data), shapeText(shape));
 }
 

@@ -3,14 +3,25 @@
 import { argumentOf } from "./calls.js";
 import { difference, nameFor } from "./edits.js";
 import {
-  applyChanges, indentAt, insertElement, insertion, lineStart, removal, removeElement, swapElements, swapTexts,
+  applyChanges,
+  indentAt,
+  insertElement,
+  insertion,
+  lineStart,
+  removal,
+  removeElement,
+  swapElements,
+  swapTexts,
 } from "./lists.js";
 import { readProgram } from "./reader.js";
 
 /** @import { Call, Change, Item, Network, Place, Program, Range } from "./types.js" */
 
 /** @param {Place & {type: "list"}} place */
-const listOf = ({ list, elements }) => ({ inside: { from: list.from + 1, to: list.to - 1 }, elements });
+const listOf = ({ list, elements }) => ({
+  inside: { from: list.from + 1, to: list.to - 1 },
+  elements,
+});
 
 /** Where a statement's line ends, after the line break. @param {string} text @param {number} position */
 function lineEnd(text, position) {
@@ -42,9 +53,13 @@ function placeText(text, network, index, added) {
     return insertElement(text, { inside: insideOf(network.list), elements: [] }, 0, added);
   }
   if (network.items.length === 0) return null;
-  if ((before ?? after).place.type === "list") return inList(text, /** @type {Item} */ (before ?? after), Boolean(before), added);
+  if ((before ?? after).place.type === "list")
+    return inList(text, /** @type {Item} */ (before ?? after), Boolean(before), added);
   if (after?.type === "input") return null;
-  return (before ? placeAfter(text, before, added) : null) ?? (after ? placeBefore(text, after, added, before) : null);
+  return (
+    (before ? placeAfter(text, before, added) : null) ??
+    (after ? placeBefore(text, after, added, before) : null)
+  );
 }
 
 /** @param {Range} list */
@@ -98,11 +113,13 @@ export function canRemove({ place }) {
 /** @param {Program} program @param {Item} item one that can be removed @returns {Change[]} */
 export function removeLayer({ text }, { place }) {
   if (place.type === "list") return removeElement(text, listOf(place), place.index);
-  if (place.type === "add") return [removal(lineStart(text, place.statement.from), lineEnd(text, place.statement.to))];
+  if (place.type === "add")
+    return [removal(lineStart(text, place.statement.from), lineEnd(text, place.statement.to))];
   if (place.type !== "call" || !place.argument) return [];
   const { statement, argument, target, line, call } = place;
   const input = text.slice(argument.from, argument.to);
-  if (line && target === input) return [removal(lineStart(text, statement.from), lineEnd(text, statement.to))];
+  if (line && target === input)
+    return [removal(lineStart(text, statement.from), lineEnd(text, statement.to))];
   return [{ ...call, insert: input }];
 }
 
@@ -113,9 +130,15 @@ export function removeLayer({ text }, { place }) {
  */
 export function canSwap(network, index) {
   const [a, b] = [network.items[index], network.items[index + 1]];
-  if (!a || !b || a.place.type !== b.place.type || a.type === "input" || b.type === "input") return false;
+  if (!a || !b || a.place.type !== b.place.type || a.type === "input" || b.type === "input")
+    return false;
   if (a.place.type === "list" || a.place.type === "add") return true;
-  return a.place.type === "call" && b.inputs.length === 1 && b.inputs[0] === a.id && a.inputs.length === 1;
+  return (
+    a.place.type === "call" &&
+    b.inputs.length === 1 &&
+    b.inputs[0] === a.id &&
+    a.inputs.length === 1
+  );
 }
 
 /** @param {Program} program @param {Network} network @param {number} index @returns {Change[]} */
@@ -139,7 +162,10 @@ function withoutName(text, call) {
   const name = argumentOf(call, "name");
   const at = call.elements.findIndex(({ from }) => from === name?.from);
   if (at < 0) return source;
-  const moved = (/** @type {Range} */ { from, to }) => ({ from: from - call.from, to: to - call.from });
+  const moved = (/** @type {Range} */ { from, to }) => ({
+    from: from - call.from,
+    to: to - call.from,
+  });
   const list = { inside: moved(call.inside), elements: call.elements.map(moved) };
   return applyChanges(source, removeElement(source, list, at));
 }

@@ -40,7 +40,11 @@ const COMMENT = /#.*/g;
 export function isBroken(script, text) {
   let broken = false;
   walk(script, ({ type, parent }) => {
-    if (type.isError && !(parent && POINTED.test(text.slice(parent.from, parent.to).replace(COMMENT, "")))) broken = true;
+    if (
+      type.isError &&
+      !(parent && POINTED.test(text.slice(parent.from, parent.to).replace(COMMENT, "")))
+    )
+      broken = true;
   });
   return broken;
 }
@@ -117,7 +121,10 @@ export function evaluate(node, text, constant = () => null) {
 function numberOf(source) {
   const value = Number(source.replaceAll("_", ""));
   if (Number.isNaN(value)) return null;
-  return { type: /^(\d+|0[xob][\da-f]+)$/i.test(source.replaceAll("_", "")) ? "int" : "float", value };
+  return {
+    type: /^(\d+|0[xob][\da-f]+)$/i.test(source.replaceAll("_", "")) ? "int" : "float",
+    value,
+  };
 }
 
 /** @param {Value | null} value @returns {value is {type: "int" | "float", value: number}} */
@@ -130,8 +137,13 @@ function calculated(left, sign, right) {
   const type = left.type === "int" && right.type === "int" && sign !== "/" ? "int" : "float";
   /** @type {Record<string, () => number>} */
   const results = {
-    "+": () => a + b, "-": () => a - b, "*": () => a * b, "/": () => a / b,
-    "//": () => Math.floor(a / b), "%": () => a - b * Math.floor(a / b), "**": () => a ** b,
+    "+": () => a + b,
+    "-": () => a - b,
+    "*": () => a * b,
+    "/": () => a / b,
+    "//": () => Math.floor(a / b),
+    "%": () => a - b * Math.floor(a / b),
+    "**": () => a ** b,
   };
   const result = results[sign]?.();
   return result === undefined || !Number.isFinite(result) ? null : { type, value: result };

@@ -23,7 +23,8 @@ export class Trainings {
   /** @param {Call} call of compile or fit @param {string} name the model @param {string} scope @param {Network | null} network */
   add(call, name, scope, network) {
     let entry = this.list.find(({ training, network: other }) =>
-      network ? other === network : !other && training.name === name && training.scope === scope);
+      network ? other === network : !other && training.name === name && training.scope === scope,
+    );
     if (!entry) {
       // Many objects have a method "fit"; a model has been compiled before.
       if (call.kind === "fit" && !network) return;
@@ -50,9 +51,12 @@ export class Trainings {
   /** @returns {Training[]} */
   found() {
     const trainings = this.list.map(({ training }) => training);
-    const used = new Set(trainings.flatMap(({ optimizer, schedule }) => [optimizer?.from, schedule?.from]));
-    const loose = this.calls.filter(({ kind, from }) =>
-      !used.has(from) && !kind.includes("Decay") && kind !== "OneCycle");
+    const used = new Set(
+      trainings.flatMap(({ optimizer, schedule }) => [optimizer?.from, schedule?.from]),
+    );
+    const loose = this.calls.filter(
+      ({ kind, from }) => !used.has(from) && !kind.includes("Decay") && kind !== "OneCycle",
+    );
     for (const optimizer of loose) {
       const schedule = this.callOf(argumentOf(optimizer, "learning_rate"));
       trainings.push({ name: "", scope: "", compile: null, fit: null, optimizer, schedule });

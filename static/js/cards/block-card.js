@@ -30,16 +30,20 @@ export function BlockCard({ item, position, count }) {
   const network = program.value.networks[position.network];
   const words = t().blocks.card;
   const inner = item.call && argumentOf(item.call, "layer")?.call;
-  const kind = item.call?.kind ?? (item.type === "join" ? t().blocks.calculation : t().blocks.yourCode);
+  const kind =
+    item.call?.kind ?? (item.type === "join" ? t().blocks.calculation : t().blocks.yourCode);
   const title = inner ? `${kind} ${inner.kind}` : kind;
   const sources = sourcesOf(network, position.index);
   const id = `block-${position.network}-${position.index}`;
   const fielded = inner ?? item.call;
   const fields = fielded ? (entryOf(fielded.kind)?.fields ?? []) : [];
-  const shown = fields.filter(({ more, parameter }) => !more || unfolded || argumentOf(fielded, parameter));
+  const shown = fields.filter(
+    ({ more, parameter }) => !more || unfolded || argumentOf(fielded, parameter),
+  );
   const isFolded = fields.some(({ more }) => more);
   const isLocked = isHeld(item);
-  const isLinked = linkedBlock.value?.network === position.network && linkedBlock.value.index === position.index;
+  const isLinked =
+    linkedBlock.value?.network === position.network && linkedBlock.value.index === position.index;
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -55,30 +59,47 @@ export function BlockCard({ item, position, count }) {
     aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown} onFocusIn=${() => lookAtBlock(position)} onClick=${() => lookAtBlock(position)}>
     <div class="block-head">
       <${Grip} ...${{ position, title, count }} />
-      <h4 id=${`${id}-title`}>${network.type === "functional"
-        && html`<span class="block-number">${position.index + 1}</span>`}${title}</h4>
+      <h4 id=${`${id}-title`}>${
+        network.type === "functional" &&
+        html`<span class="block-number">${position.index + 1}</span>`
+      }${title}</h4>
       <${Measure} ...${{ item, result }} />
       <div class="block-actions">
         <${Action} icon="question" label=${item.call ? words.about(title) : words.aboutThis} pressed=${explained}
           onClick=${() => setExplained(!explained)} />
-        ${duplicateLayer(program.value, network, position.index)
-          && html`<${Action} icon="copy" label=${words.duplicate(title)} onClick=${() => commands.duplicate(position)} />`}
+        ${
+          duplicateLayer(program.value, network, position.index) &&
+          html`<${Action} icon="copy" label=${words.duplicate(title)} onClick=${() => commands.duplicate(position)} />`
+        }
         ${isLocked && html`<${LockMark} />`}
-        ${canRemove(item) && !isLocked
-          && html`<${Action} icon="remove" label=${words.remove(title)} onClick=${() => commands.remove(position)} />`}
+        ${
+          canRemove(item) &&
+          !isLocked &&
+          html`<${Action} icon="remove" label=${words.remove(title)} onClick=${() => commands.remove(position)} />`
+        }
       </div>
     </div>
     ${sources && html`<p class="block-from">${sources}</p>`}
     ${explained && html`<p class="block-about">${entry ? t().layers.about[entry.kind] : item.call ? words.ofLibrary : t().blocks.about.code}</p>`}
-    ${(!item.call || (!entry && item.call.arguments.length > 0))
-      && html`<pre class="block-code" tabindex="0" aria-label=${t().blocks.yourCode}>${item.text}</pre>`}
+    ${
+      (!item.call || (!entry && item.call.arguments.length > 0)) &&
+      html`<pre class="block-code" tabindex="0" aria-label=${t().blocks.yourCode}>${item.text}</pre>`
+    }
     ${item.type === "code" && ran.length > 0 && html`<p class="block-about">${words.ran(ran)}</p>`}
-    ${fields.length > 0 && html`<div class="block-fields">
-      ${shown.map((field) => html`<${BlockField} key=${field.parameter} call=${fielded} field=${field}
-        id=${`${id}-${field.parameter}`} />`)}
-      ${isFolded && html`<button type="button" class="button quiet small block-more" aria-expanded=${unfolded}
-        onClick=${() => setUnfolded(!unfolded)}>${unfolded ? words.less : words.more}</button>`}
-    </div>`}
+    ${
+      fields.length > 0 &&
+      html`<div class="block-fields">
+      ${shown.map(
+        (field) => html`<${BlockField} key=${field.parameter} call=${fielded} field=${field}
+        id=${`${id}-${field.parameter}`} />`,
+      )}
+      ${
+        isFolded &&
+        html`<button type="button" class="button quiet small block-more" aria-expanded=${unfolded}
+        onClick=${() => setUnfolded(!unfolded)}>${unfolded ? words.less : words.more}</button>`
+      }
+    </div>`
+    }
     ${result?.problem && html`<p class="block-problem" role="alert">${result.problem}</p>`}
   </li>`;
 }
@@ -90,7 +111,9 @@ function sourcesOf({ type, items }, index) {
   if (type !== "functional" || isNext || inputs.length === 0) return "";
   const names = inputs.map((id) => {
     const at = items.findIndex((each) => each.id === id);
-    return at < 0 ? t().blocks.yourCodeInside : `${at + 1} ${items[at].call?.kind ?? t().blocks.yourCodeInside}`;
+    return at < 0
+      ? t().blocks.yourCodeInside
+      : `${at + 1} ${items[at].call?.kind ?? t().blocks.yourCodeInside}`;
   });
   return t().blocks.card.from(names);
 }
@@ -105,8 +128,8 @@ function Measure({ item, result }) {
   }
   const sizes = result.shape.map((size) => size ?? t().shapes.any).join(" × ") || "1";
   const count = result.parameters;
-  const parameters = count === null ? words.parametersLater
-    : count === 0 ? "" : words.parameters(count);
+  const parameters =
+    count === null ? words.parametersLater : count === 0 ? "" : words.parameters(count);
   return html`<span class="block-measure">
     ${parameters && html`<span>${parameters}</span>`}
     <span title=${words.shape}>${words.shapeBefore} <b>${sizes}</b></span>

@@ -34,18 +34,30 @@ export function remove({ network, index }) {
 /** @param {Position} position */
 export function duplicate({ network, index }) {
   const changes = structure.duplicateLayer(program.value, networkOf(network), index);
-  if (changes) change(changes, t().blocks.said.duplicated(nameOf({ network, index })), { network, index: index + 1 });
+  if (changes)
+    change(changes, t().blocks.said.duplicated(nameOf({ network, index })), {
+      network,
+      index: index + 1,
+    });
 }
 
 /** @param {Position} position @param {number} to its new index */
 export function move({ network, index }, to) {
   const { items } = networkOf(network);
   const changes = structure.moveLayer(program.value, network, index, to);
-  change(changes, t().blocks.said.moved(nameOf({ network, index }), to + 1, items.length), { network, index: to });
+  change(changes, t().blocks.said.moved(nameOf({ network, index }), to + 1, items.length), {
+    network,
+    index: to,
+  });
 }
 
 /** Whether a card can go one up or down. @param {Position} position @param {1 | -1} direction */
 export function canMove({ network, index }, direction) {
   const first = direction > 0 ? index : index - 1;
-  return structure.canSwap(networkOf(network), first) && !networkOf(network).items.slice(first, first + 2).some(isHeld);
+  return (
+    structure.canSwap(networkOf(network), first) &&
+    !networkOf(network)
+      .items.slice(first, first + 2)
+      .some(isHeld)
+  );
 }

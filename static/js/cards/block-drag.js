@@ -12,7 +12,9 @@ const THRESHOLD = 4;
  * @param {Position} position
  */
 export function useDrag(position) {
-  const drag = useRef(/** @type {{y: number, cards: HTMLElement[], to: number, moved: boolean} | null} */ (null));
+  const drag = useRef(
+    /** @type {{y: number, cards: HTMLElement[], to: number, moved: boolean} | null} */ (null),
+  );
 
   /** @param {PointerEvent} event */
   function onPointerDown(event) {
@@ -30,7 +32,9 @@ export function useDrag(position) {
     const now = drag.current;
     if (!now || (!now.moved && Math.abs(event.clientY - now.y) < THRESHOLD)) return;
     now.moved = true;
-    const above = now.cards.filter((card, i) => i !== position.index && middle(card) < event.clientY).length;
+    const above = now.cards.filter(
+      (card, i) => i !== position.index && middle(card) < event.clientY,
+    ).length;
     now.to = above;
     mark(now.cards, position.index, above);
   }
@@ -45,7 +49,11 @@ export function useDrag(position) {
   };
 
   return {
-    onPointerDown, onPointerMove, onPointerUp: end(true), onPointerCancel: end(false), onLostPointerCapture: end(false),
+    onPointerDown,
+    onPointerMove,
+    onPointerUp: end(true),
+    onPointerCancel: end(false),
+    onLostPointerCapture: end(false),
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Escape") end(false)();
     },

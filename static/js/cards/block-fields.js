@@ -1,7 +1,14 @@
 import { html } from "../../vendor/preact.js";
 import { argumentOf, literalOf, valueOf } from "../blocks/calls.js";
 import { nameFor, setArgument } from "../blocks/edits.js";
-import { enteredNumber, inputText, quoted, shapeLiteral, stepped, titleOf } from "../blocks/field-values.js";
+import {
+  enteredNumber,
+  inputText,
+  quoted,
+  shapeLiteral,
+  stepped,
+  titleOf,
+} from "../blocks/field-values.js";
 import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
@@ -19,7 +26,8 @@ export function BlockField({ call, field, id }) {
   const given = argumentOf(call, field.parameter);
   const label = t().blocks.fields[field.label];
   const piece = pieceOf(call, field.parameter);
-  if (field.type === "regularizer") return html`<${Regularizer} ...${{ call, field, id, given }} />`;
+  if (field.type === "regularizer")
+    return html`<${Regularizer} ...${{ call, field, id, given }} />`;
   const value = valueOf(call, field.parameter);
   const text = inputText(field, value);
   if ((given && !given.literal) || (text === null && given) || call.starred) {
@@ -27,7 +35,12 @@ export function BlockField({ call, field, id }) {
       title=${t().blocks.field.inCode}>${given?.text ?? "*"}</code></${Row}>`;
   }
   const write = (/** @type {string} */ next) => {
-    const changes = setArgument(program.value, call, field.parameter, quoted(next, program.value.text));
+    const changes = setArgument(
+      program.value,
+      call,
+      field.parameter,
+      quoted(next, program.value.text),
+    );
     change(changes, t().blocks.said.set(label, titleOf(next)));
   };
   const props = { id, field, text: text ?? "", write };
@@ -35,7 +48,8 @@ export function BlockField({ call, field, id }) {
 }
 
 /** The text that changes with a parameter: its argument, or the end of the call. @param {Call} call @param {string} parameter */
-export const pieceOf = (call, parameter) => argumentOf(call, parameter) ?? call.elements.at(-1) ?? call;
+export const pieceOf = (call, parameter) =>
+  argumentOf(call, parameter) ?? call.elements.at(-1) ?? call;
 
 /** @typedef {{id: string, field: Field, text: string, write: (text: string) => void}} ControlProps */
 
@@ -61,7 +75,9 @@ function control(props) {
 export function Row({ label, id, piece, children }) {
   const isLocked = Boolean(piece) && isHeld(/** @type {Range} */ (piece));
   const content = html`<label for=${id}>${label}</label>${children}`;
-  return isLocked ? html`<fieldset class="block-field" disabled title=${t().locks.held}>${content}</fieldset>` : html`<div class="block-field">${content}</div>`;
+  return isLocked
+    ? html`<fieldset class="block-field" disabled title=${t().locks.held}>${content}</fieldset>`
+    : html`<div class="block-field">${content}</div>`;
 }
 
 /** @param {ControlProps} props */
@@ -91,8 +107,10 @@ export function Stepper({ id, field, text, write, double, optional }) {
     const entered = enteredNumber(target.value);
     const value = literalOf(entered);
     const isWhole = field.type !== "number";
-    const fits = (value?.type === "int" || (value?.type === "float" && !isWhole))
-      && value.value >= (field.least ?? -Infinity) && value.value <= (field.most ?? Infinity);
+    const fits =
+      (value?.type === "int" || (value?.type === "float" && !isWhole)) &&
+      value.value >= (field.least ?? -Infinity) &&
+      value.value <= (field.most ?? Infinity);
     const isNone = optional && entered === "";
     if (fits || isNone) accept();
     else refuse(words.refused(target.value, { isWhole, least: field.least, most: field.most }));
@@ -104,7 +122,9 @@ export function Stepper({ id, field, text, write, double, optional }) {
     <button type="button" class="button quiet" aria-label=${words.lessOf(label)} title=${words.less}
       onClick=${() => step(-1)}><${Icon} name="minus" /></button>
     <input id=${id} inputmode=${field.type === "number" ? "decimal" : "numeric"} value=${text} autocomplete="off"
-      placeholder=${optional ? words.none : undefined} aria-describedby=${described} onChange=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+      placeholder=${optional ? words.none : undefined} aria-describedby=${described} onChange=${take} onKeyDown=${(
+        /** @type {KeyboardEvent} */ event,
+      ) => {
         if (event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
         event.preventDefault();
         step(event.key === "ArrowUp" ? 1 : -1);
@@ -141,15 +161,27 @@ function Regularizer({ call, field, id, given }) {
     const { name, changes } = nameFor(program.value, `nn.${target.value || "L2"}`);
     const text = target.value ? `${name}(0.001)` : "None";
     const set = setArgument(program.value, call, field.parameter, text);
-    change(target.value ? [...changes, ...set] : set, t().blocks.said.set(label, target.value || none));
+    change(
+      target.value ? [...changes, ...set] : set,
+      t().blocks.said.set(label, target.value || none),
+    );
   }
   const inner = kind ? given?.call : null;
   return html`<${Row} label=${label} id=${id} piece=${pieceOf(call, field.parameter)}>
     <select id=${id} value=${kind} onChange=${choose}>
-      ${[["", none], ["L2", "L2"], ["L1", "L1"]].map(([value, title]) => html`
-        <option key=${value} value=${value} selected=${value === kind}>${title}</option>`)}
+      ${[
+        ["", none],
+        ["L2", "L2"],
+        ["L1", "L1"],
+      ].map(
+        ([value, title]) => html`
+        <option key=${value} value=${value} selected=${value === kind}>${title}</option>`,
+      )}
     </select>
   </${Row}>
-  ${inner && html`<${BlockField} call=${inner} id=${`${id}-strength`}
-    field=${{ parameter: kind.toLowerCase(), label: "strength", type: "number", least: 0, step: 0.001 }} />`}`;
+  ${
+    inner &&
+    html`<${BlockField} call=${inner} id=${`${id}-strength`}
+    field=${{ parameter: kind.toLowerCase(), label: "strength", type: "number", least: 0, step: 0.001 }} />`
+  }`;
 }

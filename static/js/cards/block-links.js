@@ -22,11 +22,17 @@ export function blockOf(code, layers, name) {
   const own = layers.filter((layer) => layer.name === layerOf(layer.name));
   const line = own.find((layer) => layer.name === layerOf(name))?.line;
   if (!line) return null;
-  const there = code.networks.flatMap(({ items }, network) => items.flatMap((item, index) => {
-    const [first, last] = linesOf(code.text, item);
-    return item.type !== "input" && first <= line && line <= last ? [{ network, index, type: item.type }] : [];
-  }));
-  const blocks = there.some(({ type }) => type === "layer") ? there.filter(({ type }) => type === "layer") : there;
+  const there = code.networks.flatMap(({ items }, network) =>
+    items.flatMap((item, index) => {
+      const [first, last] = linesOf(code.text, item);
+      return item.type !== "input" && first <= line && line <= last
+        ? [{ network, index, type: item.type }]
+        : [];
+    }),
+  );
+  const blocks = there.some(({ type }) => type === "layer")
+    ? there.filter(({ type }) => type === "layer")
+    : there;
   const created = own.filter((layer) => layer.line === line);
   const at = blocks.length === 1 ? 0 : created.findIndex((layer) => layer.name === layerOf(name));
   if (blocks.length > 1 && blocks.length !== created.length) return null;
@@ -34,14 +40,19 @@ export function blockOf(code, layers, name) {
 }
 
 /** The block of the layer that is looked at. */
-export const linkedBlock = computed(() => (
-  shownLayers.value && layerLine.value !== null ? blockOf(program.value, shownLayers.value.lines, shownLayers.value.layer) : null));
+export const linkedBlock = computed(() =>
+  shownLayers.value && layerLine.value !== null
+    ? blockOf(program.value, shownLayers.value.lines, shownLayers.value.layer)
+    : null,
+);
 
 /** Look at the layer of a block, if there is one. @param {Position} position */
 export function lookAtBlock({ network, index }) {
   const lines = shownLayers.value?.lines ?? [];
-  lookAtOneOf(lines.filter(({ name }) => {
-    const block = blockOf(program.value, lines, name);
-    return block?.network === network && block.index === index;
-  }));
+  lookAtOneOf(
+    lines.filter(({ name }) => {
+      const block = blockOf(program.value, lines, name);
+      return block?.network === network && block.index === index;
+    }),
+  );
 }

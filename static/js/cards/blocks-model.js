@@ -16,7 +16,10 @@ function brought(name) {
   const about = shelf.entryOf(name)?.about;
   if (!about) return null;
   const targets = about.classes.length > 0 ? "int32" : "float32";
-  return { samples: { shape: about.shape, dtype: "float32" }, targets: { shape: [], dtype: targets } };
+  return {
+    samples: { shape: about.shape, dtype: "float32" },
+    targets: { shape: [], dtype: targets },
+  };
 }
 
 export const program = computed(() => readProgram(store.source.value, brought));
@@ -48,5 +51,6 @@ export function change(changes, said, focus) {
 
 /** @param {boolean} forwards */
 export function undoChange(forwards) {
-  if (stepHistory(forwards)) announcement.value = forwards ? t().blocks.said.redone : t().blocks.said.undone;
+  if (stepHistory(forwards))
+    announcement.value = forwards ? t().blocks.said.redone : t().blocks.said.undone;
 }

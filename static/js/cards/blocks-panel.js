@@ -31,7 +31,8 @@ export function BlocksPanel() {
     const { network, index } = focused;
     const card = place.current?.querySelector(`[data-position="${network}-${index}"]`);
     /** @type {HTMLElement | null | undefined} */
-    const target = card?.querySelector(".block-grip") ?? place.current?.querySelector("[data-testid=add-block]");
+    const target =
+      card?.querySelector(".block-grip") ?? place.current?.querySelector("[data-testid=add-block]");
     target?.focus();
   }, [focused]);
 
@@ -43,8 +44,10 @@ export function BlocksPanel() {
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "z";
-    const isText = event.target instanceof HTMLInputElement && event.target.defaultValue !== event.target.value;
+    const isUndo =
+      (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "z";
+    const isText =
+      event.target instanceof HTMLInputElement && event.target.defaultValue !== event.target.value;
     if (!isUndo || isText) return;
     event.preventDefault();
     undoChange(event.shiftKey);
@@ -57,10 +60,14 @@ export function BlocksPanel() {
     ${isEmpty && store.source.value.trim() !== "" && html`<p class="blocks-note">${words.empty}</p>`}
     ${store.active.value && hasChangedForLater() && html`<p class="blocks-note" role="status" data-testid="blocks-later">${words.later}</p>`}
     ${data.map((call, number) => html`<${call.kind === "load" ? BroughtCard : DataCard} key=${number} ...${{ call, number }} />`)}
-    ${networks.map((network, number) => html`<${NetworkCards} key=${number} network=${network} number=${number}
-      isOnly=${networks.length === 1} />`)}
-    ${trainings.map((training, number) => html`<${TrainingCard} key=${number} ...${{ training, number }}
-      isOnly=${trainings.length === 1} />`)}
+    ${networks.map(
+      (network, number) => html`<${NetworkCards} key=${number} network=${network} number=${number}
+      isOnly=${networks.length === 1} />`,
+    )}
+    ${trainings.map(
+      (training, number) => html`<${TrainingCard} key=${number} ...${{ training, number }}
+      isOnly=${trainings.length === 1} />`,
+    )}
     <p class="visually-hidden" role="status" data-testid="blocks-announcement">${announcement.value}</p>
   </div>`;
 }
@@ -76,30 +83,40 @@ function bringIntoView(card, panel) {
 /** Whether the program was changed since it was started, by more than the learning rate. */
 function hasChangedForLater() {
   const { exampleId, source } = store.executed.value;
-  return exampleId === store.exampleId.value
-    && changesInWords(source, store.source.value).some((change) => !RATE.test(change));
+  return (
+    exampleId === store.exampleId.value &&
+    changesInWords(source, store.source.value).some((change) => !RATE.test(change))
+  );
 }
 
 /** @param {{network: Network, number: number, isOnly: boolean}} props */
 function NetworkCards({ network, number, isOnly }) {
   const { items, name } = network;
-  const add = (/** @type {number} */ index) => (/** @type {string} */ kind, /** @type {string} */ given) =>
-    commands.add({ network: number, index }, kind, given);
+  const add =
+    (/** @type {number} */ index) => (/** @type {string} */ kind, /** @type {string} */ given) =>
+      commands.add({ network: number, index }, kind, given);
   const words = t().blocks.network;
   const title = isOnly || !name ? words.layers : words.layersOf(name);
   const counts = items.map(({ id }) => shapes.value.get(id)?.parameters ?? null);
-  const total = counts.reduce((all, count) => (all === null || count === null ? null : all + count), 0);
+  const total = counts.reduce(
+    (all, count) => (all === null || count === null ? null : all + count),
+    0,
+  );
   return html`<section class="block-network" aria-label=${title}>
     <h3>${title}<span class="block-total">${total === null ? "" : words.total(total)}</span></h3>
     <ol>
       ${items.map((item, index) => [
-        canAdd(network, index) && html`<li key=${`add-${index}`} class="block-between"><${AddBlock}
+        canAdd(network, index) &&
+          html`<li key=${`add-${index}`} class="block-between"><${AddBlock}
           label=${index === 0 ? words.addFirst : words.addBefore(item.call?.kind ?? t().blocks.yourCodeInside, index + 1)}
           onChoose=${add(index)} /></li>`,
         html`<${BlockCard} key=${index} item=${item} position=${{ network: number, index }} count=${items.length} />`,
       ])}
     </ol>
-    ${canAdd(network, items.length) && html`<${AddBlock} label=${words.addLast} text=${words.add}
-      onChoose=${add(items.length)} />`}
+    ${
+      canAdd(network, items.length) &&
+      html`<${AddBlock} label=${words.addLast} text=${words.add}
+      onChoose=${add(items.length)} />`
+    }
   </section>`;
 }

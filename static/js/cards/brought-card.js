@@ -26,23 +26,30 @@ export function BroughtCard({ call, number }) {
   const id = `data-${number}`;
   const names = [...new Set([...(name === null ? [] : [name]), ...shelf.names.value])];
   /** @param {any} event */
-  const choose = ({ target }) => change(
-    setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)), t().blocks.said.data(target.value),
-  );
+  const choose = ({ target }) =>
+    change(
+      setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)),
+      t().blocks.said.data(target.value),
+    );
   const words = t().blocks.data;
   const isMissing = !entry && !isLibrary && name !== null && shelf.entries.value !== null;
   return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title} data-problem=${isMissing ? "" : undefined}>
     <div class="block-head">
       <h3>${words.title}</h3>
-      <span class="block-measure">${about && html`<b title=${words.shape}>${shape(about.shape)}</b>
-        <span>${about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers}</span>`}</span>
+      <span class="block-measure">${
+        about &&
+        html`<b title=${words.shape}>${shape(about.shape)}</b>
+        <span>${about.classes.length > 0 ? t().data.classes(about.classes.length) : t().data.numbers}</span>`
+      }</span>
     </div>
     <div class="block-fields">
-      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>${name === null || !argumentOf(call, "name")?.literal
-        ? html`<code class="block-source" id=${id}>${argumentOf(call, "name")?.text ?? "?"}</code>`
-        : html`<select id=${id} data-testid="dataset-select" value=${name} onChange=${choose}>
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>${
+        name === null || !argumentOf(call, "name")?.literal
+          ? html`<code class="block-source" id=${id}>${argumentOf(call, "name")?.text ?? "?"}</code>`
+          : html`<select id=${id} data-testid="dataset-select" value=${name} onChange=${choose}>
             ${names.map((each) => html`<option key=${each} value=${each} selected=${each === name}>${each}</option>`)}
-          </select>`}</${Row}>
+          </select>`
+      }</${Row}>
       ${about && html`<span class="hint">${t().data.counts(about.train, about.test)}</span>`}
       <${YourDataButton} />
     </div>
@@ -53,9 +60,15 @@ export function BroughtCard({ call, number }) {
 
 /** @param {string[]} classes */
 const classList = (classes) =>
-  `${classes.slice(0, 12).map((name, label) => `${label}: ${name}`).join(", ")}${classes.length > 12 ? ", …" : ""}`;
+  `${classes
+    .slice(0, 12)
+    .map((name, label) => `${label}: ${name}`)
+    .join(", ")}${classes.length > 12 ? ", …" : ""}`;
 
 /** Opens the drawer for data of the visitor. */
 export function YourDataButton() {
-  return !isEmbedded && html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>${t().blocks.data.yours}</button>`;
+  return (
+    !isEmbedded &&
+    html`<button type="button" class="button quiet small" data-testid="data-card-open" onClick=${() => openDrawer()}>${t().blocks.data.yours}</button>`
+  );
 }

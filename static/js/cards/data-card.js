@@ -22,7 +22,12 @@ const titleOf = (kind) => t().blocks.data.sets[/** @type {"mnist"} */ (kind)];
 const fieldsOf = (sort) => [
   { parameter: "noise", label: "noise", type: "number", least: 0, most: 0.5, step: 0.01 },
   { parameter: "samples", label: sort, type: "count", least: 10, most: 20000 },
-  { parameter: "seed", label: sort === "points" ? "pointsSeed" : "imagesSeed", type: "count", least: 0 },
+  {
+    parameter: "seed",
+    label: sort === "points" ? "pointsSeed" : "imagesSeed",
+    type: "count",
+    least: 0,
+  },
 ];
 
 /** The ratio of the menu. */
@@ -36,7 +41,10 @@ export function DataCard({ call, number }) {
   const isMadeUp = isPoints || call.kind === "shapes";
   const id = `data-${number}`;
   const current = program.value;
-  const outcomes = useMemo(() => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })), [current, call, language.value, locksHere.value]);
+  const outcomes = useMemo(
+    () => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })),
+    [current, call, language.value, locksHere.value],
+  );
   const left = outcomes.filter(({ changes }) => !changes);
   /** @param {any} event */
   function choose({ target }) {
@@ -60,13 +68,23 @@ export function DataCard({ call, number }) {
           ${outcomes.filter(({ changes }) => changes).map(({ kind }) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
         </select>
       </${Row}>
-      ${isMadeUp && fieldsOf(set.sort).map((field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
-        id=${`${id}-${field.parameter}`} />`)}
+      ${
+        isMadeUp &&
+        fieldsOf(set.sort).map(
+          (field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
+        id=${`${id}-${field.parameter}`} />`,
+        )
+      }
       ${isMadeUp && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
       <${YourDataButton} />
     </div>
-    ${left.length > 0 && html`<p class="block-from" data-testid="dataset-reason">${
-      t().dataChange.notOffered(left.map(({ kind }) => titleOf(kind)), left[0].reason ?? "")}</p>`}
+    ${
+      left.length > 0 &&
+      html`<p class="block-from" data-testid="dataset-reason">${t().dataChange.notOffered(
+        left.map(({ kind }) => titleOf(kind)),
+        left[0].reason ?? "",
+      )}</p>`
+    }
   </section>`;
 }
 
@@ -75,7 +93,10 @@ function Ratio({ call, id }) {
   const label = t().blocks.fields.ratio;
   const given = argumentOf(call, "ratio");
   const value = valueOf(call, "ratio");
-  const text = value?.type === "none" ? "" : inputText({ parameter: "ratio", label: "ratio", type: "number" }, value);
+  const text =
+    value?.type === "none"
+      ? ""
+      : inputText({ parameter: "ratio", label: "ratio", type: "number" }, value);
   if ((given && !given.literal) || text === null || call.starred) {
     return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}>${given?.text ?? "*"}</code></${Row}>`;
   }
@@ -97,4 +118,5 @@ function Ratio({ call, id }) {
 }
 
 /** @param {string} ratio */
-const inPercent = (ratio) => percent(Number(ratio), Number.isInteger(Math.round(1e6 * Number(ratio)) / 1e4) ? 0 : 1);
+const inPercent = (ratio) =>
+  percent(Number(ratio), Number.isInteger(Math.round(1e6 * Number(ratio)) / 1e4) ? 0 : 1);

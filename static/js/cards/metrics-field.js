@@ -19,12 +19,22 @@ export function Metrics({ compile, name: model, id }) {
   const last = program.value.networks.find(({ name }) => name === model)?.items.at(-1);
   const known = fittingMetrics(compile, (last && shapes.value.get(last.id)?.shape?.at(-1)) ?? null);
   const others = chosen.filter((name) => !known.some((each) => each.name === name));
-  const all = [...known.map(({ name }) => ({ name, title: t().metrics.names[name] })), ...others.map((name) => ({ name, title: name }))];
+  const all = [
+    ...known.map(({ name }) => ({ name, title: t().metrics.names[name] })),
+    ...others.map((name) => ({ name, title: name })),
+  ];
   return html`<div class="block-field block-metrics" role="group" aria-labelledby=${`${id}-metrics`} data-testid="metrics">
     <span class="block-label" id=${`${id}-metrics`}>${label}</span>
-    ${all.map(({ name, title }) => html`<label key=${name} class="block-metric"><input type="checkbox" checked=${chosen.includes(name)}
-      onChange=${(/** @type {any} */ { target }) => change(
-        setMetric(program.value, compile, name, target.checked), t().metrics[target.checked ? "measured" : "notMeasured"](title),
-      )} />${title}</label>`)}
+    ${all.map(
+      ({
+        name,
+        title,
+      }) => html`<label key=${name} class="block-metric"><input type="checkbox" checked=${chosen.includes(name)}
+      onChange=${(/** @type {any} */ { target }) =>
+        change(
+          setMetric(program.value, compile, name, target.checked),
+          t().metrics[target.checked ? "measured" : "notMeasured"](title),
+        )} />${title}</label>`,
+    )}
   </div>`;
 }

@@ -3,7 +3,15 @@ import { setLearningRate } from "../actions.js";
 import { argumentOf, defaultOf, valueOf } from "../blocks/calls.js";
 import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
-import { RATE_SLIDER, enteredNumber, inputText, numberText, placeOfRate, rateAt, titleOf } from "../blocks/field-values.js";
+import {
+  RATE_SLIDER,
+  enteredNumber,
+  inputText,
+  numberText,
+  placeOfRate,
+  rateAt,
+  titleOf,
+} from "../blocks/field-values.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { t } from "../locale.js";
@@ -38,8 +46,11 @@ export function TrainingCard({ training, number, isOnly }) {
       ${(compile || optimizer) && html`<${Optimizer} ...${{ training, id }} />`}
       <${Rate} ...${{ call: schedule ?? optimizer, isSchedule: schedule !== null, id, isOnly }} />
       ${compile && html`<${Loss} ...${{ compile, id }} /><${Metrics} ...${{ compile, name, id }} />`}
-      ${fit && html`<${FitNumber} ...${{ fit, id, parameter: "batch_size", label: "batchSize", fallback: "32" }} />
-        <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "epochs", fallback: "1" }} />`}
+      ${
+        fit &&
+        html`<${FitNumber} ...${{ fit, id, parameter: "batch_size", label: "batchSize", fallback: "32" }} />
+        <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "epochs", fallback: "1" }} />`
+      }
       ${optimizer && html`<${Decay} ...${{ optimizer, id }} />`}
       ${number === 0 && html`<${Seed} />`}
     </div>
@@ -68,14 +79,17 @@ function Optimizer({ training: { optimizer, compile }, id }) {
 }
 
 /** The class of a name such as "adam". @param {unknown} name */
-const named = (name) => OPTIMIZERS.find((kind) => kind.toLowerCase() === String(name).toLowerCase());
+const named = (name) =>
+  OPTIMIZERS.find((kind) => kind.toLowerCase() === String(name).toLowerCase());
 
 /**
  * @param {{label: string, id: string, value: string, choose: (event: any) => void, options: {value: string, title: string}[],
  *          piece: Range | null}} props
  */
 function Menu({ label, id, value, choose, options, piece }) {
-  const all = options.some((each) => each.value === value) ? options : [{ value, title: value }, ...options];
+  const all = options.some((each) => each.value === value)
+    ? options
+    : [{ value, title: value }, ...options];
   return html`<${Row} label=${label} id=${id} piece=${piece}><select id=${id} value=${value} onChange=${choose}>
     ${all.map((each) => html`<option key=${each.value} value=${each.value} selected=${each.value === value}>${each.title}</option>`)}
   </select></${Row}>`;
@@ -106,10 +120,12 @@ function Rate({ call, isSchedule, id, isOnly }) {
   /** @param {number} next */
   const live = (next) => {
     clearTimeout(timer.current);
-    if (!isSchedule && isOnly) timer.current = window.setTimeout(() => setLearningRate(next), REST_MS);
+    if (!isSchedule && isOnly)
+      timer.current = window.setTimeout(() => setLearningRate(next), REST_MS);
   };
   /** @param {string} text */
-  const write = (text) => change(setArgument(program.value, call, parameter, text), t().blocks.said.set(label, text));
+  const write = (text) =>
+    change(setArgument(program.value, call, parameter, text), t().blocks.said.set(label, text));
   return html`<div class="block-field block-rate">
     <label for=${slider}>${label}</label>
     <input type="range" id=${slider} data-testid="learning-rate" disabled=${isLocked} min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
@@ -170,7 +186,13 @@ function FitNumber({ fit, id, parameter, label, fallback }) {
 
 /** @param {{optimizer: Call, id: string}} props */
 function Decay({ optimizer, id }) {
-  const field = { parameter: "weight_decay", label: /** @type {const} */ ("weightDecay"), type: /** @type {const} */ ("number"), least: 0, step: 0.001 };
+  const field = {
+    parameter: "weight_decay",
+    label: /** @type {const} */ ("weightDecay"),
+    type: /** @type {const} */ ("number"),
+    least: 0,
+    step: 0.001,
+  };
   const value = valueOf(optimizer, field.parameter);
   const text = value?.type === "none" ? "" : inputText(field, value);
   const optional = defaultOf(optimizer.name, field.parameter)?.type === "none";
@@ -187,9 +209,13 @@ function ParameterStepper({ call, id, field, text, double, optional }) {
   const label = t().blocks.fields[field.label];
   const given = argumentOf(call, parameter);
   const inner = `${id}-${parameter}`;
-  if (text === null || (given && !given.literal)) return html`<${BlockField} call=${call} field=${field} id=${inner} />`;
+  if (text === null || (given && !given.literal))
+    return html`<${BlockField} call=${call} field=${field} id=${inner} />`;
   const write = (/** @type {string} */ next) =>
-    change(setArgument(program.value, call, parameter, next), t().blocks.said.set(label, titleOf(next)));
+    change(
+      setArgument(program.value, call, parameter, next),
+      t().blocks.said.set(label, titleOf(next)),
+    );
   return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
 }
 
@@ -197,9 +223,16 @@ function ParameterStepper({ call, id, field, text, double, optional }) {
 function Seed() {
   const label = t().blocks.fields.seed;
   const given = argumentOf(program.value.seed, "seed");
-  const field = { parameter: "seed", label: /** @type {const} */ ("seed"), type: /** @type {const} */ ("count"), least: 0 };
-  if (given && !given.literal) return html`<${BlockField} call=${program.value.seed} field=${field} id="seed" />`;
+  const field = {
+    parameter: "seed",
+    label: /** @type {const} */ ("seed"),
+    type: /** @type {const} */ ("count"),
+    least: 0,
+  };
+  if (given && !given.literal)
+    return html`<${BlockField} call=${program.value.seed} field=${field} id="seed" />`;
   const text = given?.value?.type === "int" ? String(given.value.value) : "0";
-  const write = (/** @type {string} */ next) => change(setSeed(program.value, Number(next)), t().blocks.said.set(label, next));
+  const write = (/** @type {string} */ next) =>
+    change(setSeed(program.value, Number(next)), t().blocks.said.set(label, next));
   return html`<${Row} label=${label} id="seed" piece=${given}><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
 }

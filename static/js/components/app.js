@@ -28,7 +28,9 @@ export function App() {
 /** All below the header. */
 export function Workspace() {
   const { name, Panel } = openPanel();
-  const beside = isWide.value ? panels().filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id)) : [];
+  const beside = isWide.value
+    ? panels().filter(({ name: id, besideOthers }) => besideOthers && !hidden.value.has(id))
+    : [];
   return html`
     <${Transport} />
     <main class="workspace" data-side=${store.side.value}>

@@ -15,9 +15,11 @@ function choose() {
   const words = t().devices;
   const fit = store.active.value ? store.fit.value : null;
   const onCpu = fit ? fit.device.startsWith("cpu") : store.deviceChoice.value === "cpu";
-  if (onCpu && (info || fit)) return { kind: "cpu", text: CPU, remark: problem ? words.noWebGpu : "" };
+  if (onCpu && (info || fit))
+    return { kind: "cpu", text: CPU, remark: problem ? words.noWebGpu : "" };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };
-  if (!info) return { kind: "cpu", text: CPU, remark: canTryAgain() ? words.noGpu : words.noWebGpu };
+  if (!info)
+    return { kind: "cpu", text: CPU, remark: canTryAgain() ? words.noGpu : words.noWebGpu };
   return info.is_software
     ? { kind: "software", text: info.name, remark: words.software }
     : { kind: "gpu", text: info.name, remark: "" };
@@ -35,7 +37,8 @@ function details() {
     const buffer = info.limits?.maxStorageBufferBindingSize;
     if (buffer) lines.push(words.buffer(Math.round(buffer / 2 ** 20)));
     const tuning = store.tuning.value;
-    if (tuning) lines.push((tuning.measured ? words.measured : words.notMeasured)(described(tuning.kernels)));
+    if (tuning)
+      lines.push((tuning.measured ? words.measured : words.notMeasured)(described(tuning.kernels)));
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
@@ -53,7 +56,11 @@ function described(kernels) {
 
 /** Whether a GPU may have come back: the browser has WebGPU, but offered none when it was asked. */
 const canTryAgain = () =>
-  store.gpu.value.known && !store.gpu.value.info && !store.active.value && "gpu" in navigator && Boolean(navigator.gpu);
+  store.gpu.value.known &&
+  !store.gpu.value.info &&
+  !store.active.value &&
+  "gpu" in navigator &&
+  Boolean(navigator.gpu);
 
 /** Whether the browser has been asked for a GPU in vain. */
 const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;

@@ -92,14 +92,28 @@ function options(latest, width) {
     padding: [10, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 6 }, y: false },
-    hooks: { draw: [(chart) => drawMarks(chart, latest.current.marks ?? []), (chart) => drawPlace(chart, latest.current.at)], setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)] },
+    hooks: {
+      draw: [
+        (chart) => drawMarks(chart, latest.current.marks ?? []),
+        (chart) => drawPlace(chart, latest.current.at),
+      ],
+      setCursor: [(chart) => latest.current.onHover(chart.cursor.idx ?? null)],
+    },
     scales: {
-      x: { time: false, range: (_chart, min, max) => [Math.min(min ?? 0, 1), Math.max(max ?? 0, 20)] },
+      x: {
+        time: false,
+        range: (_chart, min, max) => [Math.min(min ?? 0, 1), Math.max(max ?? 0, 20)],
+      },
       y: log ? { distr: 3 } : { range: (_chart, min, max) => span(range, min, max) },
     },
     axes: [
       { ...axis, size: 24, gap: 4, values: (_chart, ticks) => stepLabels(ticks) },
-      { ...axis, size: (_chart, labels) => widthFor(labels), gap: 6, values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))) },
+      {
+        ...axis,
+        size: (_chart, labels) => widthFor(labels),
+        gap: 6,
+        values: (_chart, ticks) => ticks.map((v) => (v === null ? "" : format(v))),
+      },
     ],
     series: [
       {},
@@ -119,7 +133,10 @@ function options(latest, width) {
 
 /** Draw dashed lines from top to bottom. @param {uPlot} chart @param {number[]} marks */
 function drawMarks(chart, marks) {
-  const { ctx: context, bbox: { top, height, left, width } } = chart;
+  const {
+    ctx: context,
+    bbox: { top, height, left, width },
+  } = chart;
   context.save();
   context.strokeStyle = context.fillStyle = cssColour("--muted");
   context.lineWidth = devicePixelRatio;
@@ -144,7 +161,10 @@ function drawMarks(chart, marks) {
 /** Draw a line from top to bottom at a step. @param {uPlot} chart @param {number} [step] */
 function drawPlace(chart, step) {
   if (step === undefined) return;
-  const { ctx: context, bbox: { top, height, left, width } } = chart;
+  const {
+    ctx: context,
+    bbox: { top, height, left, width },
+  } = chart;
   // The curve begins at its first step, a run before it.
   const x = Math.min(left + width, Math.max(left, Math.round(chart.valToPos(step, "x", true))));
   context.save();
@@ -191,7 +211,8 @@ function valuesIn(chart, at) {
 }
 
 /** Room for the labels of an axis, in pixels. @param {string[] | null} labels */
-const widthFor = (labels) => Math.max(46, 14 + 6.5 * Math.max(...(labels ?? []).map(({ length }) => length)));
+const widthFor = (labels) =>
+  Math.max(46, 14 + 6.5 * Math.max(...(labels ?? []).map(({ length }) => length)));
 
 /** Labels for ticks; the first one inside the axis names the unit. @param {number[]} ticks */
 function stepLabels(ticks) {

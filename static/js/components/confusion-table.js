@@ -43,14 +43,28 @@ export function ConfusionCounts({ counts, names, testId, content }) {
   return html`
     <div class="confusion-scroll"><table data-testid=${testId}>
       <thead><tr><td></td>${counts.map((_, label) => head(label, "col"))}</tr></thead>
-      <tbody>${counts.map((row, label) => html`<tr key=${label}>
+      <tbody>${counts.map(
+        (row, label) => html`<tr key=${label}>
         ${head(label, "row")}
-        ${row.map((cell, predicted) => html`<td key=${predicted} data-right=${label === predicted ? "" : undefined}
-          data-shade=${shadeOf(cell, row)}>${content(cell, label, predicted)}</td>`)}
-      </tr>`)}</tbody>
+        ${row.map(
+          (
+            cell,
+            predicted,
+          ) => html`<td key=${predicted} data-right=${label === predicted ? "" : undefined}
+          data-shade=${shadeOf(cell, row)}>${content(cell, label, predicted)}</td>`,
+        )}
+      </tr>`,
+      )}</tbody>
     </table></div>
   `;
 }
 
 /** How dark a cell is: its part of the row, 0 for nothing. @param {number} cell @param {number[]} row */
-const shadeOf = (cell, row) => Math.ceil((SHADES * cell) / Math.max(1, row.reduce((a, b) => a + b, 0)));
+const shadeOf = (cell, row) =>
+  Math.ceil(
+    (SHADES * cell) /
+      Math.max(
+        1,
+        row.reduce((a, b) => a + b, 0),
+      ),
+  );

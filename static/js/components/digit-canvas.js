@@ -37,7 +37,9 @@ export function DigitCanvas({ onDraw }) {
   }, []);
 
   const context = () =>
-    /** @type {CanvasRenderingContext2D} */ (canvas.current?.getContext("2d", { willReadFrequently: true }));
+    /** @type {CanvasRenderingContext2D} */ (
+      canvas.current?.getContext("2d", { willReadFrequently: true })
+    );
 
   function changed() {
     const { data } = context().getImageData(0, 0, SIZE, SIZE);

@@ -40,8 +40,13 @@ function Still({ link }) {
     <section class="embed-still" data-testid="embed-still" aria-label=${t().embed.still}>
       <p>${t().embed.noMemory}</p>
       <a class="button primary" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>
-      ${notice.value && html`<p class="embed-notice" role="status">${notice.value} ${noticeAction.value
-        && html`<button type="button" class="link" onClick=${noticeAction.value.act}>${noticeAction.value.label}</button>`}</p>`}
+      ${
+        notice.value &&
+        html`<p class="embed-notice" role="status">${notice.value} ${
+          noticeAction.value &&
+          html`<button type="button" class="link" onClick=${noticeAction.value.act}>${noticeAction.value.label}</button>`
+        }</p>`
+      }
     </section>
     <main class="workspace" data-side="build"><div class="column write"><${EditorPanel} /></div></main>
   `;
@@ -53,11 +58,16 @@ function useLink() {
   const { value: shared } = store.shared;
   const code = store.source.value;
   const locks = locksHere.value;
-  const isUnchanged = code === shared?.code && JSON.stringify(locks.lines) === JSON.stringify(shared.locked ?? []);
+  const isUnchanged =
+    code === shared?.code && JSON.stringify(locks.lines) === JSON.stringify(shared.locked ?? []);
   useEffect(() => {
     let isWanted = true;
     if (isUnchanged) setLink(`/${location.hash}`);
-    else makeLink(shared?.hidden ?? []).then((made) => isWanted && setLink(made), () => {}); // too long: that of before
+    else
+      makeLink(shared?.hidden ?? []).then(
+        (made) => isWanted && setLink(made),
+        () => {},
+      ); // too long: that of before
     return () => (isWanted = false);
   }, [code, locks, isUnchanged]);
   return link;

@@ -33,16 +33,24 @@ export function ExportFiles() {
     { id: "tfjs", ...model("tfjs", ".tfjs.zip"), ...words.tfjs },
     { id: "script", ...model("script", ".py"), ...words.script },
     { id: "page", ...model("page", ".html"), ...words.page },
-    { id: "report", ending: ".html", save: () => last && saveReport([last]), isOff: !last, ...words.report(last?.number ?? null) },
+    {
+      id: "report",
+      ending: ".html",
+      save: () => last && saveReport([last]),
+      isOff: !last,
+      ...words.report(last?.number ?? null),
+    },
     { id: "project", ending: ".playgrad", save: saveProject, isOff: false, ...words.project },
   ];
   return html`
-    <ul class="export-files">${files.map(({ id, title, about, lacks, ending, save, isOff }) => html`<li key=${id}>
+    <ul class="export-files">${files.map(
+      ({ id, title, about, lacks, ending, save, isOff }) => html`<li key=${id}>
       <button type="button" class="button quiet export-file" data-testid=${`export-menu-${id}`} disabled=${isOff} onClick=${save}>
         <${Icon} name="save" /><span>${title}</span><span class="hint">${ending}</span>
         <span class="hint export-about">${about}</span>
         ${lacks && html`<span class="hint export-about">${words.without(lacks)}</span>`}</button>
-    </li>`)}</ul>
+    </li>`,
+    )}</ul>
     ${!hasModel && html`<p class="hint">${words.noWeights}</p>`}
   `;
 }

@@ -18,7 +18,8 @@ import { ThemeButton } from "./theme-button.js";
 export function Header() {
   const example = store.example.value;
   const codes = store.codes.value;
-  const description = example && !isReplaced(example, codes[example.id]) ? descriptionOf(example) : "";
+  const description =
+    example && !isReplaced(example, codes[example.id]) ? descriptionOf(example) : "";
   return html`
     <header class="header">
       <h1 class="brand">
@@ -33,22 +34,31 @@ export function Header() {
           title=${example ? titleInList(example, codes[example.id]) : ""}
           onChange=${(/** @type {any} */ event) => selectExample(event.target.value)}
         >
-          ${store.examples.value.map((each) => html`
+          ${store.examples.value.map(
+            (each) => html`
             <option key=${each.id} value=${each.id} selected=${each.id === store.exampleId.value}>${titleInList(each, codes[each.id])}</option>
-          `)}
+          `,
+          )}
         </select>
       </label>
-      ${!isPhone.value && html`<button type="button" class="button quiet icon-only all-examples" data-testid="all-examples" aria-haspopup="dialog"
-        aria-label=${t().gallery.all.title} title=${t().gallery.all.title} onClick=${openExamples}><${Icon} name="examples" /></button>`}
+      ${
+        !isPhone.value &&
+        html`<button type="button" class="button quiet icon-only all-examples" data-testid="all-examples" aria-haspopup="dialog"
+        aria-label=${t().gallery.all.title} title=${t().gallery.all.title} onClick=${openExamples}><${Icon} name="examples" /></button>`
+      }
       <p class="example-description" title=${description}>${description}</p>
       <${ShareMenu} />
       ${!isPhone.value && html`<${ExportMenu} />`}
       <${DeviceChip} />
-      ${isPhone.value ? html`<${MoreMenu} />` : html`
+      ${
+        isPhone.value
+          ? html`<${MoreMenu} />`
+          : html`
         <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
         <${LanguageSelect} />
         <${ThemeButton} />
-      `}
+      `
+      }
     </header>
   `;
 }

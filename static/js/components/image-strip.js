@@ -19,10 +19,12 @@ export function TestStrip({ view, names }) {
         ${before}<b data-testid="strip-right">${right}</b>${after}
       </p>
       <ol class="strip-images" data-testid="test-strip" data-named=${names.length > 0 ? "" : undefined}>
-        ${labels.map((label, at) => html`
+        ${labels.map(
+          (label, at) => html`
           <${Picture} key=${`${view.version} ${at}`} at=${at} data=${data} label=${label} names=${names}
             predicted=${view.predicted[at]} chance=${view.chances?.[at] ?? null} />
-        `)}
+        `,
+        )}
       </ol>
     </div>
   `;
@@ -32,7 +34,10 @@ export function TestStrip({ view, names }) {
 function Picture({ at, data, label, predicted, chance, names }) {
   const isRight = predicted === label;
   const sure = chance === null || predicted < 0 ? "" : percent(chance, 0);
-  const [is, said] = [names[label] ?? label, predicted < 0 ? t().inspectSamples.noClass : names[predicted] ?? predicted];
+  const [is, said] = [
+    names[label] ?? label,
+    predicted < 0 ? t().inspectSamples.noClass : (names[predicted] ?? predicted),
+  ];
   const words = t().task.image(is, said, sure, { isNamed: names[label] !== undefined, isRight });
   return html`
     <li class="strip-image" data-right=${isRight ? "" : undefined} data-label=${label} data-predicted=${predicted}

@@ -8,14 +8,17 @@ export function LoadNote() {
   const problems = Object.values(store.loadProblems.value).filter(Boolean);
   return html`
     <div class="storage-place" role="alert">
-      ${problems.length > 0 && html`
+      ${
+        problems.length > 0 &&
+        html`
         <div class="storage-note" data-testid="load-note">
           <p>${t().numbers.sentences(problems)}</p>
           <div class="storage-actions">
             <button type="button" class="button small" data-testid="load-now" onClick=${loadNow}>${t().notes.tryAgainNow}</button>
           </div>
         </div>
-      `}
+      `
+      }
     </div>
   `;
 }

@@ -21,20 +21,29 @@ export function LossFigure({ curves, coincide, version }) {
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(curves), [...curves.map(({ losses }) => losses), version]);
   // Later curves cover earlier ones: draw those wider.
-  const wider = (/** @type {number} */ index) => (coincide ? Math.min(4.5, 1.5 * (curves.length - 1 - index)) : 0);
-  const lines = curves.map(({ title, colour }, index) => ({ label: title, colour, width: 1.5 + wider(index) }));
+  const wider = (/** @type {number} */ index) =>
+    coincide ? Math.min(4.5, 1.5 * (curves.length - 1 - index)) : 0;
+  const lines = curves.map(({ title, colour }, index) => ({
+    label: title,
+    colour,
+    width: 1.5 + wider(index),
+  }));
   const shownAt = hovered === null ? t().curves.loss : t().curves.lossAt(data[0][hovered]);
-  const summary = t().numbers.clauses(curves.map(({ title, loss }) => `${title} ${format.loss(loss)}`));
+  const summary = t().numbers.clauses(
+    curves.map(({ title, loss }) => `${title} ${format.loss(loss)}`),
+  );
   return html`
     <figure class="figure loss-figure">
       <figcaption>
         <strong>${shownAt}</strong>
-        ${curves.map(({ name, colour }, index) => html`
+        ${curves.map(
+          ({ name, colour }, index) => html`
           <span class="legend-entry" key=${name}>
             <span class="legend-line" style=${{ background: `var(${colour})` }}></span>
             ${name}${hovered !== null && html`${" "}<b>${format.loss(data[index + 1][hovered])}</b>`}
           </span>
-        `)}
+        `,
+        )}
       </figcaption>
       <div class="figure-body">
         <${Chart} key=${curves.map(({ name }) => name).join()} data=${data} lines=${lines} version=${data}
@@ -47,5 +56,7 @@ export function LossFigure({ curves, coincide, version }) {
 /** All curves over one list of steps. @param {Curve[]} curves @returns {[number[], ...(number | null | undefined)[][]]} */
 function aligned(curves) {
   if (curves.every(({ steps }) => steps.length === 0)) return [[], ...curves.map(() => [])];
-  return /** @type {any} */ (uPlot.join(/** @type {any} */ (curves.map(({ steps, losses }) => [steps, losses]))));
+  return /** @type {any} */ (
+    uPlot.join(/** @type {any} */ (curves.map(({ steps, losses }) => [steps, losses])))
+  );
 }

@@ -8,7 +8,16 @@ import { Icon } from "./icons.js";
  *   `content`: a component, which may close the menu; `label`: for screen readers, if the title does not say enough; `isNamed`: the
  *   title is a name of the visitor's, which is cut if it is long
  */
-export function Menu({ id, title, about, icon, content: Content, label = title, isNamed = false, onOpen }) {
+export function Menu({
+  id,
+  title,
+  about,
+  icon,
+  content: Content,
+  label = title,
+  isNamed = false,
+  onOpen,
+}) {
   const [isOpen, setOpen] = useState(false);
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const button = useRef(/** @type {HTMLElement | null} */ (null));
@@ -23,12 +32,20 @@ export function Menu({ id, title, about, icon, content: Content, label = title, 
     onOpen?.();
     const listeners = new AbortController();
     const { signal } = listeners;
-    document.addEventListener("pointerdown", ({ target }) => {
-      if (!place.current?.contains(/** @type {Node} */ (target))) setOpen(false);
-    }, { signal });
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") close();
-    }, { signal });
+    document.addEventListener(
+      "pointerdown",
+      ({ target }) => {
+        if (!place.current?.contains(/** @type {Node} */ (target))) setOpen(false);
+      },
+      { signal },
+    );
+    document.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key === "Escape") close();
+      },
+      { signal },
+    );
     return () => listeners.abort();
   }, [isOpen]);
 

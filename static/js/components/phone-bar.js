@@ -16,17 +16,26 @@ import { openPanel } from "./views.js";
 function items() {
   return [
     {
-      name: "build", title: t().panels.build, icon: html`<${Icon} name="code" />`, inBar: true,
-      isOpen: store.side.value === "build", open: () => (store.side.value = "build"),
+      name: "build",
+      title: t().panels.build,
+      icon: html`<${Icon} name="code" />`,
+      inBar: true,
+      isOpen: store.side.value === "build",
+      open: () => (store.side.value = "build"),
     },
-    ...panels().filter(({ name }) => !hidden.value.has(name)).map(({ name, title, outline, inBar }) => ({
-      name, inBar, title: title(), icon: html`<${Icon} outline=${outline} />`,
-      isOpen: store.side.value === "panels" && openPanel().name === name,
-      open: () => {
-        store.side.value = "panels";
-        store.view.value = name;
-      },
-    })),
+    ...panels()
+      .filter(({ name }) => !hidden.value.has(name))
+      .map(({ name, title, outline, inBar }) => ({
+        name,
+        inBar,
+        title: title(),
+        icon: html`<${Icon} outline=${outline} />`,
+        isOpen: store.side.value === "panels" && openPanel().name === name,
+        open: () => {
+          store.side.value = "panels";
+          store.view.value = name;
+        },
+      })),
   ];
 }
 
@@ -65,7 +74,9 @@ function More({ items: others }) {
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   const current = others.find(({ isOpen }) => isOpen);
 
-  const tabs = () => [.../** @type {HTMLElement} */ (place.current).querySelectorAll(".phone-sheet button")];
+  const tabs = () => [
+    .../** @type {HTMLElement} */ (place.current).querySelectorAll(".phone-sheet button"),
+  ];
 
   useEffect(() => {
     if (!isUnfolded) return undefined;
@@ -93,7 +104,10 @@ function More({ items: others }) {
     const all = tabs();
     const here = all.indexOf(/** @type {Element} */ (document.activeElement));
     const to = /** @type {Record<string, number>} */ ({
-      ArrowUp: here - 1, ArrowDown: here + 1, Home: 0, End: all.length - 1,
+      ArrowUp: here - 1,
+      ArrowDown: here + 1,
+      Home: 0,
+      End: all.length - 1,
     })[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -102,7 +116,8 @@ function More({ items: others }) {
 
   /** @param {FocusEvent} event */
   function onFocusOut({ relatedTarget }) {
-    if (relatedTarget && !place.current?.contains(/** @type {Node} */ (relatedTarget))) setUnfolded(false);
+    if (relatedTarget && !place.current?.contains(/** @type {Node} */ (relatedTarget)))
+      setUnfolded(false);
   }
 
   return html`
@@ -111,10 +126,13 @@ function More({ items: others }) {
         aria-controls="phone-sheet" aria-current=${current ? "page" : undefined} aria-label=${t().panels.moreOf(current?.title ?? "")}
         onClick=${() => setUnfolded(!isUnfolded)}>${current?.icon ?? html`<${Icon} name="more" />`}${current?.title ?? t().panels.more}</button>
       <div class="phone-sheet" id="phone-sheet" role="group" aria-label=${t().panels.moreOf("")} hidden=${!isUnfolded}>
-        ${others.map((item) => html`<${Tab} key=${item.name} ...${item} open=${() => {
-          item.open();
-          close();
-        }} />`)}
+        ${others.map(
+          (item) =>
+            html`<${Tab} key=${item.name} ...${item} open=${() => {
+              item.open();
+              close();
+            }} />`,
+        )}
       </div>
     </div>
   `;

@@ -19,9 +19,12 @@ export function PointLegend({ classes, palette, range, names }) {
   }
   return html`
     <ul class="plane-legend hint">
-      ${Array.from({ length: classes }, (_, at) => html`
+      ${Array.from(
+        { length: classes },
+        (_, at) => html`
         <li key=${at}><${Swatch} label=${at} palette=${palette} />${nameOfClass(at, names)}</li>
-      `)}
+      `,
+      )}
     </ul>
   `;
 }
@@ -33,7 +36,16 @@ function Swatch({ label, palette }) {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     context.clearRect(0, 0, 24, 24);
-    drawPoint(context, label, 12, 12, 8, css(palette.classes[label % COLOURS]), css(palette.surface), label >= COLOURS);
+    drawPoint(
+      context,
+      label,
+      12,
+      12,
+      8,
+      css(palette.classes[label % COLOURS]),
+      css(palette.surface),
+      label >= COLOURS,
+    );
   }, [label, palette]);
   return html`<canvas class="plane-swatch" width="24" height="24" ref=${canvas} aria-hidden="true"></canvas>`;
 }

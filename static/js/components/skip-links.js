@@ -15,12 +15,18 @@ const PLACES = [
  */
 export function SkipLinks() {
   /** @param {typeof PLACES[number]} place */
-  const skip = ({ place, side }) => () => {
-    if (isPhone.value) store.side.value = side;
-    setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(place))?.focus()); // once it is shown
-  };
+  const skip =
+    ({ place, side }) =>
+    () => {
+      if (isPhone.value) store.side.value = side;
+      setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(place))?.focus()); // once it is shown
+    };
   return html`<nav class="skip-links" aria-label=${t().panels.skip}>
-    ${PLACES.map((place) => html`<button key=${place.side} type="button" class="button" data-testid=${`skip-to-${place.side}`}
-      onClick=${skip(place)}>${t().panels.skipTo[place.side]}</button>`)}
+    ${PLACES.map(
+      (
+        place,
+      ) => html`<button key=${place.side} type="button" class="button" data-testid=${`skip-to-${place.side}`}
+      onClick=${skip(place)}>${t().panels.skipTo[place.side]}</button>`,
+    )}
   </nav>`;
 }

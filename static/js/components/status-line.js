@@ -17,7 +17,12 @@ function news() {
     return missingFeature() ? words.unsupported : words.notStarted;
   }
   if (engine.value === "starting") {
-    return t().numbers.sentences([notice.value, words.stages[store.bootStage.value], amount(), queuedRun.value ? words.waits : ""]);
+    return t().numbers.sentences([
+      notice.value,
+      words.stages[store.bootStage.value],
+      amount(),
+      queuedRun.value ? words.waits : "",
+    ]);
   }
   if (underWay()) return "";
   if (store.past.value) return t().undo.looking(store.past.value.step, progress.value.step);
@@ -60,7 +65,9 @@ function plainly() {
     case "stopped":
       return words.stopped;
     case "done":
-      return about ? words.trained(duration(store.earlierSeconds.value + progress.value.seconds)) : words.finished;
+      return about
+        ? words.trained(duration(store.earlierSeconds.value + progress.value.seconds))
+        : words.finished;
     default:
       return words.idle;
   }
@@ -90,7 +97,11 @@ function loadingData({ set, received, total }) {
   if (set === "onnx") return t().status.loadingOnnx;
   /** @type {Record<string, string>} */
   const titles = t().blocks.data.sets;
-  return t().status.loadingData(titles[set] ?? set, Math.floor(received / 1e6), Math.ceil(total / 1e6));
+  return t().status.loadingData(
+    titles[set] ?? set,
+    Math.floor(received / 1e6),
+    Math.ceil(total / 1e6),
+  );
 }
 
 /** @param {import("../../engine/messages.js").Fit} fit */
@@ -106,8 +117,11 @@ export function StatusLine() {
     <div class="status-line">
       <span class="status" data-testid="status" data-status=${status}>${t().status.states[status]}</span>
       <${StatusSentence} text=${said || plainly()} isPlain=${!said} />
-      ${store.noticeAction.value && html`<button type="button" class="link notice-action" data-testid="notice-action"
-        onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`}
+      ${
+        store.noticeAction.value &&
+        html`<button type="button" class="link notice-action" data-testid="notice-action"
+        onClick=${store.noticeAction.value.act}>${store.noticeAction.value.label}</button>`
+      }
       <${ContinueButton} />
       ${isWaiting() && html`<${Elapsed} />`}
     </div>
@@ -136,5 +150,8 @@ function Elapsed() {
     const timer = setInterval(() => setSeconds((performance.now() - since) / 1000), 1000);
     return () => clearInterval(timer);
   }, []);
-  return seconds > 2 && html`<span class="hint elapsed" aria-hidden="true">${t().numbers.seconds(Math.floor(seconds))}</span>`;
+  return (
+    seconds > 2 &&
+    html`<span class="hint elapsed" aria-hidden="true">${t().numbers.seconds(Math.floor(seconds))}</span>`
+  );
 }

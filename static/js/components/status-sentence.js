@@ -16,7 +16,8 @@ export function StatusSentence({ text, isPlain }) {
   const look = () => {
     const { current: line } = place;
     if (isPhone.value) setCut(false);
-    else if (line && line.dataset.open === undefined) setCut(line.scrollHeight > line.clientHeight + 1);
+    else if (line && line.dataset.open === undefined)
+      setCut(line.scrollHeight > line.clientHeight + 1);
   };
 
   useLayoutEffect(() => setOpen(false), [text]);
@@ -27,7 +28,10 @@ export function StatusSentence({ text, isPlain }) {
   return html`
     <span class="status-sentence" role="status" data-testid="status-sentence" ref=${place} title=${isCut ? text : undefined}
       data-plain=${isPlain ? "" : undefined} data-open=${isCut && isOpen ? "" : undefined}>${text}</span>
-    ${isCut && html`<button type="button" class="button quiet icon-only status-more" data-testid="status-more" aria-label=${label} title=${label}
-      aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}><${Icon} name=${isOpen ? "up" : "down"} /></button>`}
+    ${
+      isCut &&
+      html`<button type="button" class="button quiet icon-only status-more" data-testid="status-more" aria-label=${label} title=${label}
+      aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}><${Icon} name=${isOpen ? "up" : "down"} /></button>`
+    }
   `;
 }

@@ -44,11 +44,15 @@ export function Track({ id, device, events, duration, zoom, selected, onSelect, 
     event.preventDefault();
     current.current = move(current.current, events.length - 1);
     onSelect(events[current.current]);
-    /** @type {SVGElement} */ (event.currentTarget).children[current.current]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    /** @type {SVGElement} */ (event.currentTarget).children[current.current]?.scrollIntoView({
+      block: "nearest",
+      inline: "nearest",
+    });
   }
 
   /** @param {any} event */
-  const onClick = ({ target }) => target.dataset?.index !== undefined && onUse?.(events[Number(target.dataset.index)]);
+  const onClick = ({ target }) =>
+    target.dataset?.index !== undefined && onUse?.(events[Number(target.dataset.index)]);
 
   /** @param {any} event */
   function onPointer({ target }) {
@@ -68,7 +72,10 @@ export function Track({ id, device, events, duration, zoom, selected, onSelect, 
         ${events.map((event, index) => {
           const isTransfer = event.kind === "receive" || event.kind === "send";
           const x = (WIDTH * event.start) / duration;
-          const width = Math.max(LEAST_WIDTH / zoom, (WIDTH * (event.end - event.start)) / duration);
+          const width = Math.max(
+            LEAST_WIDTH / zoom,
+            (WIDTH * (event.end - event.start)) / duration,
+          );
           return html`<rect key=${index} class="track-task" data-kind=${event.kind} data-held=${delayedKind(event, events)} data-index=${index}
             data-selected=${event === selected ? "" : undefined} x=${Math.min(x, WIDTH - width)} width=${width}
             y=${isTransfer ? 7 : 2} height=${isTransfer ? HEIGHT - 14 : HEIGHT - 4} />`;

@@ -34,10 +34,11 @@ export function CodeEditor() {
 function followSource(view) {
   let shown = /** @type {string | null} */ (null);
   let wasHeld = false;
-  const onEdit = (/** @type {string} */ code) => batch(() => {
-    edit(code);
-    takeLocks(view.state);
-  });
+  const onEdit = (/** @type {string} */ code) =>
+    batch(() => {
+      edit(code);
+      takeLocks(view.state);
+    });
   return effect(() => {
     // Saved code is shown before the list of examples has arrived. If there is none, the editor
     // waits: the first example would replace what was typed.
@@ -60,7 +61,8 @@ function followSource(view) {
 
 /** The layer of the line to which the visitor goes is looked at. */
 const followCursor = EditorView.updateListener.of(({ state, transactions }) => {
-  if (transactions.some((each) => each.isUserEvent("select"))) lookAtLine(state.doc.lineAt(state.selection.main.head).number);
+  if (transactions.some((each) => each.isUserEvent("select")))
+    lookAtLine(state.doc.lineAt(state.selection.main.head).number);
 });
 
 /** @param {EditorView} view */

@@ -29,7 +29,10 @@ export function changeText(changes) {
 export function selectedLines() {
   const { view } = held;
   if (!view || view.state.readOnly) return null;
-  const { doc, selection: { main } } = view.state;
+  const {
+    doc,
+    selection: { main },
+  } = view.state;
   const last = doc.lineAt(main.to);
   // A selection of whole lines ends at the beginning of the next.
   const isBefore = !main.empty && last.from === main.to;
@@ -40,7 +43,10 @@ export function selectedLines() {
 export function insertText(text) {
   const { view } = held;
   if (!view || view.state.readOnly) return;
-  view.dispatch(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+  view.dispatch(view.state.replaceSelection(text), {
+    userEvent: "input.type",
+    scrollIntoView: true,
+  });
   view.focus();
 }
 
@@ -61,5 +67,7 @@ export function refreshEditor(toCursor) {
   if (!view) return;
   view.requestMeasure();
   if (!toCursor) return;
-  view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main, { y: "nearest", yMargin: 40 }) });
+  view.dispatch({
+    effects: EditorView.scrollIntoView(view.state.selection.main, { y: "nearest", yMargin: 40 }),
+  });
 }

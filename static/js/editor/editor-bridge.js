@@ -1,6 +1,14 @@
 /** Marks names of other libraries in the editor, and offers playgrad's in their place. */
 
-import { ChangeSet, forEachDiagnostic, keymap, lintKeymap, linter, nextDiagnostic, pythonLanguage } from "../../vendor/codemirror.js";
+import {
+  ChangeSet,
+  forEachDiagnostic,
+  keymap,
+  lintKeymap,
+  linter,
+  nextDiagnostic,
+  pythonLanguage,
+} from "../../vendor/codemirror.js";
 import { signal } from "../../vendor/preact.js";
 import { findProblems, translate } from "../language/bridging.js";
 import { arrived, library } from "../language/library.js";
@@ -45,9 +53,13 @@ function isAtCursor(state, { from, to, isGuess }) {
 /** @param {EditorView} view @returns {Promise<Diagnostic[]>} */
 async function lint(view) {
   await arrived;
-  const problems = problemsOf(view.state).filter((each) => !(view.hasFocus && isAtCursor(view.state, each)));
+  const problems = problemsOf(view.state).filter(
+    (each) => !(view.hasFocus && isAtCursor(view.state, each)),
+  );
   const fixable = problems.filter(({ changes }) => changes?.length).length;
-  bridgedLines.value = new Set(fixable > 0 ? problems.map(({ from }) => view.state.doc.lineAt(from).number) : []);
+  bridgedLines.value = new Set(
+    fixable > 0 ? problems.map(({ from }) => view.state.doc.lineAt(from).number) : [],
+  );
   return problems.map((problem) => ({
     from: problem.from,
     to: problem.to,
@@ -55,7 +67,9 @@ async function lint(view) {
     source: "playgrad",
     message: problem.message.replace(/`/g, ""),
     actions: [
-      ...(problem.label ? [{ name: problem.label.slice(0, 48), apply: () => fix(view, problem) }] : []),
+      ...(problem.label
+        ? [{ name: problem.label.slice(0, 48), apply: () => fix(view, problem) }]
+        : []),
       ...(fixable > 1 ? [{ name: t().bridge.fixAll, apply: fixAll }] : []),
     ],
   }));
@@ -63,7 +77,9 @@ async function lint(view) {
 
 /** Make the fix of a problem, unless the program has changed since. @param {EditorView} view @param {Problem} problem */
 function fix(view, problem) {
-  const now = problemsOf(view.state).find((each) => each.from === problem.from && each.message === problem.message);
+  const now = problemsOf(view.state).find(
+    (each) => each.from === problem.from && each.message === problem.message,
+  );
   if (!now?.changes?.length) return;
   view.dispatch({ changes: now.changes, userEvent: "input.fix" });
   view.focus();
@@ -100,10 +116,14 @@ function fixHere(view) {
 }
 
 /** Whether the cursor has left a name that may have been unfinished. @param {import("../../vendor/codemirror.js").ViewUpdate} update */
-const hasLeftName = ({ selectionSet, focusChanged, startState }) => (selectionSet || focusChanged)
-  && problemsOf(startState).some((each) => isAtCursor(startState, each));
+const hasLeftName = ({ selectionSet, focusChanged, startState }) =>
+  (selectionSet || focusChanged) &&
+  problemsOf(startState).some((each) => isAtCursor(startState, each));
 
 export const bridge = [
-  linter(lint, { delay: PAUSE_MS, needsRefresh: (update) => hasLeftName(update) || changesLanguage(update) }),
+  linter(lint, {
+    delay: PAUSE_MS,
+    needsRefresh: (update) => hasLeftName(update) || changesLanguage(update),
+  }),
   keymap.of([{ key: "Alt-Enter", run: fixHere }, ...lintKeymap.filter(({ key }) => key !== "F8")]),
 ];

@@ -1,8 +1,17 @@
 /** Completion of playgrad's names in the editor, from the static index. */
 
 import {
-  Prec, acceptCompletion, autocompletion, completeAnyWord, completionStatus, currentCompletions,
-  ensureSyntaxTree, keymap, selectedCompletion, setSelectedCompletion, syntaxTree,
+  Prec,
+  acceptCompletion,
+  autocompletion,
+  completeAnyWord,
+  completionStatus,
+  currentCompletions,
+  ensureSyntaxTree,
+  keymap,
+  selectedCompletion,
+  setSelectedCompletion,
+  syntaxTree,
 } from "../../vendor/codemirror.js";
 import { suggest } from "../language/completing.js";
 import { element, explanation, parameterElement } from "../language/explanation.js";
@@ -27,7 +36,12 @@ export function programOf(state) {
   const read = programs.get(state.doc);
   if (read) return read;
   const whole = ensureSyntaxTree(state, state.doc.length, PARSE_MS);
-  const program = new Program(state.doc.toString(), whole ?? syntaxTree(state), known.names, known.translator);
+  const program = new Program(
+    state.doc.toString(),
+    whole ?? syntaxTree(state),
+    known.names,
+    known.translator,
+  );
   if (whole) programs.set(state.doc, program);
   return program;
 }
@@ -36,13 +50,22 @@ export function programOf(state) {
 function complete(context) {
   const program = programOf(context.state);
   const found = program && suggest(program, context.pos);
-  if (!found) return context.explicit ? /** @type {CompletionResult | null} */ (completeAnyWord(context)) : null;
+  if (!found)
+    return context.explicit
+      ? /** @type {CompletionResult | null} */ (completeAnyWord(context))
+      : null;
   return { from: found.from, options: found.options.map(completion), validFor: /^\w*$/ };
 }
 
 /** @param {Suggestion} suggestion @returns {Completion} */
 export function completion({ label, kind, detail, name, parameter, boost }) {
-  return { label, type: kind, detail, boost, info: () => (name === undefined ? null : info(name, parameter)) };
+  return {
+    label,
+    type: kind,
+    detail,
+    boost,
+    info: () => (name === undefined ? null : info(name, parameter)),
+  };
 }
 
 /** @param {string} name @param {string | undefined} parameter */
@@ -50,7 +73,9 @@ function info(name, parameter) {
   const names = library.peek()?.names;
   if (!names) return null;
   const described = names.parameters(name)?.find(([each]) => each === parameter);
-  return described ? element("div", "code-explanation", parameterElement(described)) : explanation(names, name);
+  return described
+    ? element("div", "code-explanation", parameterElement(described))
+    : explanation(names, name);
 }
 
 /** Accept the chosen suggestion, or the first. @param {EditorView} view */
@@ -76,8 +101,10 @@ function acceptUnfinished(view) {
 
 export const completions = [
   autocompletion({ override: [complete], selectOnOpen: false, maxRenderedOptions: 60 }),
-  Prec.highest(keymap.of([
-    { key: "Tab", run: acceptFirst },
-    { key: "Enter", run: acceptUnfinished },
-  ])),
+  Prec.highest(
+    keymap.of([
+      { key: "Tab", run: acceptFirst },
+      { key: "Enter", run: acceptUnfinished },
+    ]),
+  ),
 ];

@@ -1,8 +1,22 @@
 /** Signatures in the editor: of the call being written, and of the name under the pointer or the cursor. */
 
-import { EditorView, Prec, StateEffect, StateField, hoverTooltip, keymap, showTooltip } from "../../vendor/codemirror.js";
+import {
+  EditorView,
+  Prec,
+  StateEffect,
+  StateField,
+  hoverTooltip,
+  keymap,
+  showTooltip,
+} from "../../vendor/codemirror.js";
 import { callAt, nameAt } from "../language/asking.js";
-import { element, explanation, parameterElement, plain, signatureElement } from "../language/explanation.js";
+import {
+  element,
+  explanation,
+  parameterElement,
+  plain,
+  signatureElement,
+} from "../language/explanation.js";
 import { t } from "../locale.js";
 import { programOf } from "./editor-completion.js";
 
@@ -37,7 +51,11 @@ function callHint(state, call) {
   };
   const { head } = state.selection.main;
   const line = state.doc.lineAt(head);
-  return { call, explained: null, tooltip: { pos: Math.max(line.from, Math.min(head, call.from)), above: true, create } };
+  return {
+    call,
+    explained: null,
+    tooltip: { pos: Math.max(line.from, Math.min(head, call.from)), above: true, create },
+  };
 }
 
 /** @param {EditorState} state @returns {Hint} */
@@ -97,7 +115,10 @@ function explainHere(view) {
   const { explained, call } = view.state.field(hints);
   const name = explained?.name ?? call?.name;
   const entry = name === undefined ? undefined : names?.entry(name);
-  const spoken = entry && names && name !== undefined ? `${signatureElement(names, name).textContent}. ${plain(entry.d ?? "")}` : t().codeHelp.unknown;
+  const spoken =
+    entry && names && name !== undefined
+      ? `${signatureElement(names, name).textContent}. ${plain(entry.d ?? "")}`
+      : t().codeHelp.unknown;
   view.dispatch({ effects: EditorView.announce.of(spoken) });
   return true;
 }
@@ -117,5 +138,10 @@ const hover = hoverTooltip((view, at) => {
 export const explanations = [
   hints,
   hover,
-  Prec.high(keymap.of([{ key: "Escape", run: close }, { key: "Mod-i", run: explainHere }])),
+  Prec.high(
+    keymap.of([
+      { key: "Escape", run: close },
+      { key: "Mod-i", run: explainHere },
+    ]),
+  ),
 ];

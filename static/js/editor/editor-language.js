@@ -25,4 +25,5 @@ export function inLanguage(make) {
 }
 
 /** Whether the language has changed. @param {ViewUpdate} update */
-export const changesLanguage = ({ startState, state }) => startState.facet(EditorState.phrases) !== state.facet(EditorState.phrases);
+export const changesLanguage = ({ startState, state }) =>
+  startState.facet(EditorState.phrases) !== state.facet(EditorState.phrases);

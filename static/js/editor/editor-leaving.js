@@ -1,10 +1,19 @@
 /** Says how the keyboard leaves the editor when Tab first indents (WCAG 2.1.2, No Keyboard Trap). */
 
-import { EditorView, Prec, StateEffect, StateField, keymap, showTooltip } from "../../vendor/codemirror.js";
+import {
+  EditorView,
+  Prec,
+  StateEffect,
+  StateField,
+  keymap,
+  showTooltip,
+} from "../../vendor/codemirror.js";
 import { t } from "../locale.js";
 
 /** Whether the box is to be shown. */
-const show = /** @type {import("../../vendor/codemirror.js").StateEffectType<boolean>} */ (StateEffect.define());
+const show = /** @type {import("../../vendor/codemirror.js").StateEffectType<boolean>} */ (
+  StateEffect.define()
+);
 
 /** @typedef {{isSaid: boolean, tooltip: import("../../vendor/codemirror.js").Tooltip | null}} Said */
 
@@ -13,8 +22,14 @@ const box = StateField.define({
   create: () => /** @type {Said} */ ({ isSaid: false, tooltip: null }),
   update(value, { effects, docChanged, selection, state }) {
     const wanted = effects.find((effect) => effect.is(show));
-    if (wanted?.value) return { isSaid: true, tooltip: { pos: state.selection.main.head, above: false, create: textBox } };
-    return value.tooltip && (wanted || docChanged || selection) ? { ...value, tooltip: null } : value;
+    if (wanted?.value)
+      return {
+        isSaid: true,
+        tooltip: { pos: state.selection.main.head, above: false, create: textBox },
+      };
+    return value.tooltip && (wanted || docChanged || selection)
+      ? { ...value, tooltip: null }
+      : value;
   },
   provide: (field) => showTooltip.from(field, ({ tooltip }) => tooltip),
 });
@@ -29,7 +44,8 @@ function textBox() {
 
 /** After the key has indented: it must not be held up. @param {EditorView} view */
 function say(view) {
-  if (!view.state.field(box).isSaid) queueMicrotask(() => view.dispatch({ effects: show.of(true) }));
+  if (!view.state.field(box).isSaid)
+    queueMicrotask(() => view.dispatch({ effects: show.of(true) }));
   return false;
 }
 

@@ -5,7 +5,15 @@
  */
 
 import {
-  ChangeSet, Decoration, EditorState, EditorView, GutterMarker, StateEffect, StateField, gutter, showTooltip,
+  ChangeSet,
+  Decoration,
+  EditorState,
+  EditorView,
+  GutterMarker,
+  StateEffect,
+  StateField,
+  gutter,
+  showTooltip,
 } from "../../vendor/codemirror.js";
 import { t } from "../locale.js";
 import { locksHere, refuse, setLocks, unlockCopy } from "../sharing/locks.js";
@@ -31,11 +39,15 @@ const read = StateEffect.define();
 
 /** @param {Text} doc @param {LineRange[]} lines @returns {Block[]} */
 const blocksOf = (doc, lines) =>
-  lines.filter(([, to]) => to <= doc.lines).map(([from, to]) => ({ from: doc.line(from).from, to: doc.line(to).to }));
+  lines
+    .filter(([, to]) => to <= doc.lines)
+    .map(([from, to]) => ({ from: doc.line(from).from, to: doc.line(to).to }));
 
 /** @param {EditorState} state @returns {LineRange[]} */
 export const linesOf = (state) =>
-  state.field(locked).blocks.map(({ from, to }) => [state.doc.lineAt(from).number, state.doc.lineAt(to).number]);
+  state
+    .field(locked)
+    .blocks.map(({ from, to }) => [state.doc.lineAt(from).number, state.doc.lineAt(to).number]);
 
 /**
  * Where a block is after changes, if its lines are still the same.
@@ -51,8 +63,12 @@ function keptAt(changes, before, after, { from, to }) {
   for (const side of isEmpty ? [1, -1] : [1]) {
     const start = changes.mapPos(from, side);
     const end = isEmpty ? start : changes.mapPos(to, -1);
-    const isWhole = end - start === to - from && after.lineAt(start).from === start && after.lineAt(end).to === end;
-    if (isWhole && after.sliceString(start, end) === before.sliceString(from, to)) return { from: start, to: end };
+    const isWhole =
+      end - start === to - from &&
+      after.lineAt(start).from === start &&
+      after.lineAt(end).to === end;
+    if (isWhole && after.sliceString(start, end) === before.sliceString(from, to))
+      return { from: start, to: end };
   }
   return null;
 }
@@ -74,7 +90,8 @@ const locked = StateField.define({
       /** @type {Block[]} */
       const blocks = [];
       for (const block of shown.blocks) {
-        const moved = keptAt(changes, startState.doc, newDoc, block) ?? changedAt(transaction, block);
+        const moved =
+          keptAt(changes, startState.doc, newDoc, block) ?? changedAt(transaction, block);
         const last = blocks.at(-1);
         if (moved && last && moved.from <= last.to) last.to = Math.max(last.to, moved.to);
         else if (moved) blocks.push(moved);
@@ -82,7 +99,8 @@ const locked = StateField.define({
       now = { ...shown, blocks };
     }
     for (const effect of transaction.effects) {
-      if (effect.is(show)) now = { blocks: blocksOf(newDoc, effect.value.lines), isHeld: effect.value.isHeld };
+      if (effect.is(show))
+        now = { blocks: blocksOf(newDoc, effect.value.lines), isHeld: effect.value.isHeld };
     }
     return now;
   },
@@ -96,7 +114,11 @@ const filter = EditorState.transactionFilter.of((transaction) => {
   const isAllowed = (/** @type {ChangeDesc} */ each, /** @type {Text} */ after) =>
     blocks.every((block) => keptAt(each, startState.doc, after, block));
   if (isAllowed(changes, newDoc)) return transaction;
-  return (transaction.isUserEvent("input.replace.all") && replacedElsewhere(transaction, isAllowed)) || [{ effects: [refused.of(null), EditorView.announce.of(t().locks.held)] }];
+  return (
+    (transaction.isUserEvent("input.replace.all") && replacedElsewhere(transaction, isAllowed)) || [
+      { effects: [refused.of(null), EditorView.announce.of(t().locks.held)] },
+    ]
+  );
 });
 
 /**
@@ -125,7 +147,8 @@ const reason = StateField.define({
   create: () => /** @type {import("../../vendor/codemirror.js").Tooltip | null} */ (null),
   update(tooltip, { effects, docChanged, selection, state }) {
     // Above the first lines it would cover the tabs.
-    if (effects.some((effect) => effect.is(refused))) return { pos: state.selection.main.head, above: false, create: reasonBox };
+    if (effects.some((effect) => effect.is(refused)))
+      return { pos: state.selection.main.head, above: false, create: reasonBox };
     return docChanged || selection || effects.some((effect) => effect.is(read)) ? null : tooltip;
   },
   provide: (field) => showTooltip.from(field),
@@ -148,7 +171,12 @@ function reasonBox() {
   dom.className = "code-hint lock-reason";
   dom.dataset.testid = "lock-reason";
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "link", textContent: t().locks.unlockCopy, onclick: unlockCopy });
+  Object.assign(button, {
+    type: "button",
+    className: "link",
+    textContent: t().locks.unlockCopy,
+    onclick: unlockCopy,
+  });
   dom.append(t().locks.held, " ", button);
   return { dom };
 }
@@ -208,7 +236,8 @@ const background = EditorView.decorations.of((view) => {
   const lines = [];
   for (const { from, to } of view.visibleRanges) {
     for (let line = view.state.doc.lineAt(from); ; line = view.state.doc.line(line.number + 1)) {
-      if (blocks.some((block) => block.from <= line.from && line.to <= block.to)) lines.push(lockedLine.range(line.from));
+      if (blocks.some((block) => block.from <= line.from && line.to <= block.to))
+        lines.push(lockedLine.range(line.from));
       if (line.to >= to || line.number === view.state.doc.lines) break;
     }
   }
@@ -219,7 +248,8 @@ const background = EditorView.decorations.of((view) => {
 const announcement = EditorState.transactionExtender.of(({ startState, selection, docChanged }) => {
   if (!selection || docChanged) return null;
   const { blocks } = startState.field(locked);
-  const blockAt = (/** @type {number} */ at) => blocks.find(({ from, to }) => from <= at && at <= to);
+  const blockAt = (/** @type {number} */ at) =>
+    blocks.find(({ from, to }) => from <= at && at <= to);
   const block = blockAt(selection.main.head);
   if (!block || block === blockAt(startState.selection.main.head)) return null;
   return { effects: EditorView.announce.of(titleOf(startState, block)) };
@@ -227,18 +257,37 @@ const announcement = EditorState.transactionExtender.of(({ startState, selection
 
 const look = EditorView.theme({
   ".cm-locked-line, .cm-locked-line.cm-activeLine": { backgroundColor: "var(--locked)" },
-  ".cm-lock-gutter .cm-gutterElement": { display: "flex", alignItems: "center", color: "var(--muted)" },
+  ".cm-lock-gutter .cm-gutterElement": {
+    display: "flex",
+    alignItems: "center",
+    color: "var(--muted)",
+  },
   ".cm-lock-gutter .icon": { width: "12px", height: "12px" },
 });
 
 const listener = EditorView.updateListener.of(({ transactions }) => {
   for (const effect of transactions.flatMap(({ effects }) => effects)) {
     if (effect.is(refused)) refuse();
-    if (effect.is(partly)) note(t().locks.replaced(effect.value.replaced, effect.value.left), t().locks.unlockCopy, unlockCopy);
+    if (effect.is(partly))
+      note(
+        t().locks.replaced(effect.value.replaced, effect.value.left),
+        t().locks.unlockCopy,
+        unlockCopy,
+      );
   }
 });
 
-export const lineLocks = [locked, filter, reason, hideReason, gutterOfLocks, background, announcement, look, listener];
+export const lineLocks = [
+  locked,
+  filter,
+  reason,
+  hideReason,
+  gutterOfLocks,
+  background,
+  announcement,
+  look,
+  listener,
+];
 
 /** Shows locks. @param {LineRange[]} lines @param {boolean} isHeld whether they are kept from changes */
 export const showing = (lines, isHeld) => show.of({ lines, isHeld });
@@ -246,8 +295,9 @@ export const showing = (lines, isHeld) => show.of({ lines, isHeld });
 /** Show the locks of the open example. @param {EditorView} view */
 export function showLocks(view) {
   const locks = locksHere.value;
-  const isShown = view.state.field(locked).isHeld === locks.isHeld
-    && JSON.stringify(linesOf(view.state)) === JSON.stringify(locks.lines);
+  const isShown =
+    view.state.field(locked).isHeld === locks.isHeld &&
+    JSON.stringify(linesOf(view.state)) === JSON.stringify(locks.lines);
   if (!isShown) view.dispatch({ effects: showing(locks.lines, locks.isHeld) });
 }
 

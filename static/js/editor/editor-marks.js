@@ -1,7 +1,13 @@
 /** Marks on lines of the editor: the line of an error, and the line that created the selected node. */
 
 import {
-  Decoration, EditorView, GutterMarker, RangeSet, StateEffect, StateField, gutter,
+  Decoration,
+  EditorView,
+  GutterMarker,
+  RangeSet,
+  StateEffect,
+  StateField,
+  gutter,
 } from "../../vendor/codemirror.js";
 
 import { t } from "../locale.js";

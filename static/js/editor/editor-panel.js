@@ -20,7 +20,10 @@ const WIDE = 780;
 const VIEWS = /** @type {const} */ (["blocks", "code"]);
 
 /** Thirty modules, which nobody needs to write code and to run it. */
-const Blocks = lazy(async () => (await import("../cards/blocks-panel.js")).BlocksPanel, () => ({ name: t().editor.blocks, waiting: t().editor.waiting }));
+const Blocks = lazy(
+  async () => (await import("../cards/blocks-panel.js")).BlocksPanel,
+  () => ({ name: t().editor.blocks, waiting: t().editor.waiting }),
+);
 
 /** The program, as blocks and as code. */
 export function EditorPanel() {
@@ -48,14 +51,20 @@ export function EditorPanel() {
         <h2>${words.network}</h2>
         ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
         <${RestoreButton} hint=${isWide || open === "code" ? words.hints : words.hint} />
-        ${!isEmbedded && html`<button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
-          onClick=${() => openDrawer()}><${Icon} name="table" /><span>${words.yourData}</span></button>`}
+        ${
+          !isEmbedded &&
+          html`<button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
+          onClick=${() => openDrawer()}><${Icon} name="table" /><span>${words.yourData}</span></button>`
+        }
         <button type="button" class="button quiet icon-only" data-testid="save-code" aria-label=${words.save}
           title=${words.save} onClick=${saveCode}><${Icon} name="save" /></button>
       </div>
       <div class="network-views">
-        ${(isWide || open === "blocks") && html`<div key="blocks" class="network-view" id="network-blocks"
-          role=${isWide ? "group" : "tabpanel"} aria-label=${words.blocks}><${Blocks} /></div>`}
+        ${
+          (isWide || open === "blocks") &&
+          html`<div key="blocks" class="network-view" id="network-blocks"
+          role=${isWide ? "group" : "tabpanel"} aria-label=${words.blocks}><${Blocks} /></div>`
+        }
         <div key="code" class="network-view" id="network-code" role=${isWide ? "group" : "tabpanel"} aria-label=${words.code}
           hidden=${!isWide && open !== "code"}><${CodeEditor} />${isPhone.value && html`<${SymbolRow} />`}</div>
       </div>
@@ -76,9 +85,11 @@ function NetworkTabs() {
   }
 
   return html`<div class="network-tabs" role="tablist" aria-label=${t().editor.network} onKeyDown=${onKeyDown}>
-    ${VIEWS.map((name) => html`<button key=${name} type="button" role="tab" id=${`${name}-tab`}
+    ${VIEWS.map(
+      (name) => html`<button key=${name} type="button" role="tab" id=${`${name}-tab`}
       data-testid=${`${name}-tab`} aria-selected=${name === open} aria-controls=${name === open ? `network-${name}` : undefined}
-      tabindex=${name === open ? 0 : -1} onClick=${() => showNetworkView(name)}>${t().editor[name]}</button>`)}
+      tabindex=${name === open ? 0 : -1} onClick=${() => showNetworkView(name)}>${t().editor[name]}</button>`,
+    )}
   </div>`;
 }
 

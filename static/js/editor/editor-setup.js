@@ -1,9 +1,26 @@
 /** The look and keys of the editor. */
 
 import {
-  EditorState, EditorView, HighlightStyle, bracketMatching, defaultKeymap, drawSelection,
-  highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, history, historyKeymap, indentOnInput, indentUnit, indentWithTab,
-  keymap, lineNumbers, python, searchKeymap, syntaxHighlighting, tags,
+  EditorState,
+  EditorView,
+  HighlightStyle,
+  bracketMatching,
+  defaultKeymap,
+  drawSelection,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSelectionMatches,
+  history,
+  historyKeymap,
+  indentOnInput,
+  indentUnit,
+  indentWithTab,
+  keymap,
+  lineNumbers,
+  python,
+  searchKeymap,
+  syntaxHighlighting,
+  tags,
 } from "../../vendor/codemirror.js";
 import { t } from "../locale.js";
 import { bridge } from "./editor-bridge.js";
@@ -19,7 +36,10 @@ export const colours = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
   { tag: tags.comment, color: "var(--code-comment)", fontStyle: "italic" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: "var(--code-function)" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.propertyName)],
+    color: "var(--code-function)",
+  },
   { tag: [tags.className, tags.typeName], color: "var(--code-function)" },
   { tag: [tags.definition(tags.variableName)], color: "var(--text)" },
   { tag: [tags.operator, tags.punctuation], color: "var(--muted)" },
@@ -33,7 +53,10 @@ const look = EditorView.theme({
   ".cm-line": { padding: "0 12px 0 6px" },
   ".cm-gutters": {
     // Opaque: long lines scroll behind it.
-    backgroundColor: "var(--surface)", border: "none", color: "var(--faint)", userSelect: "none",
+    backgroundColor: "var(--surface)",
+    border: "none",
+    color: "var(--faint)",
+    userSelect: "none",
   },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 2px", minWidth: "22px" },
   ".cm-activeLine": { backgroundColor: "var(--line-active)" },
@@ -45,23 +68,56 @@ const look = EditorView.theme({
   "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--selection)", outline: "none" },
   ".cm-error-gutter": { width: "14px" },
   ".cm-error-gutter .cm-gutterElement": { color: "var(--danger)", textAlign: "center" },
-  ".cm-error-line": { backgroundColor: "var(--danger-soft)", boxShadow: "inset 2px 0 var(--danger)" },
-  ".cm-linked-line": { backgroundColor: "var(--accent-soft)", boxShadow: "inset 2px 0 var(--accent)" },
-  ".cm-panels, .cm-tooltip": {
-    backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)",
+  ".cm-error-line": {
+    backgroundColor: "var(--danger-soft)",
+    boxShadow: "inset 2px 0 var(--danger)",
   },
-  ".cm-panel.cm-search": { padding: "6px 28px 6px 8px", fontFamily: "var(--sans)", fontSize: "12.5px" },
-  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "4px", fontSize: "12.5px" },
+  ".cm-linked-line": {
+    backgroundColor: "var(--accent-soft)",
+    boxShadow: "inset 2px 0 var(--accent)",
+  },
+  ".cm-panels, .cm-tooltip": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--edge)",
+  },
+  ".cm-panel.cm-search": {
+    padding: "6px 28px 6px 8px",
+    fontFamily: "var(--sans)",
+    fontSize: "12.5px",
+  },
+  ".cm-panel.cm-search label": {
+    display: "inline-flex",
+    alignItems: "center",
+    gap: "4px",
+    fontSize: "12.5px",
+  },
   ".cm-textfield": {
-    fontSize: "12.5px", padding: "3px 8px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--sunken)", color: "var(--text)",
+    fontSize: "12.5px",
+    padding: "3px 8px",
+    border: "1px solid var(--edge)",
+    borderRadius: "6px",
+    background: "var(--sunken)",
+    color: "var(--text)",
   },
   ".cm-button": {
-    fontSize: "12.5px", padding: "3px 9px", border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--surface)", color: "var(--text)",
+    fontSize: "12.5px",
+    padding: "3px 9px",
+    border: "1px solid var(--edge)",
+    borderRadius: "6px",
+    background: "var(--surface)",
+    color: "var(--text)",
   },
-  ".cm-panel.cm-search [name=close]": { top: "6px", right: "8px", color: "var(--muted)", cursor: "pointer" },
+  ".cm-panel.cm-search [name=close]": {
+    top: "6px",
+    right: "8px",
+    color: "var(--muted)",
+    cursor: "pointer",
+  },
   ".cm-searchMatch": { backgroundColor: "var(--warning-soft)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": {
-    backgroundColor: "var(--accent)", color: "var(--on-accent)",
+    backgroundColor: "var(--accent)",
+    color: "var(--on-accent)",
   },
 });
 

@@ -16,8 +16,12 @@ const range = is.tuple(is.count, is.count);
 
 /** Ranges in ascending order that do not overlap. @type {is.Check} */
 export const areRanges = (value) =>
-  is.listOf(range)(value) && value.length <= MOST_RANGES
-  && value.every((/** @type {LineRange} */ [from, to], /** @type {number} */ at) => from > (value[at - 1]?.[1] ?? 0) && from <= to);
+  is.listOf(range)(value) &&
+  value.length <= MOST_RANGES &&
+  value.every(
+    (/** @type {LineRange} */ [from, to], /** @type {number} */ at) =>
+      from > (value[at - 1]?.[1] ?? 0) && from <= to,
+  );
 
 /** @param {string} code */
 const linesOf = (code) => code.split(/\r\n?|\n/);
@@ -30,7 +34,10 @@ export function withRange(ranges, [from, to]) {
   const near = ranges.filter((each) => each[0] <= to + 1 && each[1] >= from - 1);
   const others = ranges.filter((each) => !near.includes(each));
   /** @type {LineRange} */
-  const merged = [Math.min(from, ...near.map((each) => each[0])), Math.max(to, ...near.map((each) => each[1]))];
+  const merged = [
+    Math.min(from, ...near.map((each) => each[0])),
+    Math.max(to, ...near.map((each) => each[1])),
+  ];
   return [...others, merged].sort((a, b) => a[0] - b[0]);
 }
 
@@ -66,8 +73,14 @@ export function relocate(before, after, ranges) {
 export function changesAround(before, after, ranges) {
   const moved = relocate(before, after, ranges);
   const kept = ranges.flatMap((each, at) => (moved[at] ? [[each, moved[at]]] : []));
-  const old = spansOf(before, kept.map(([each]) => each));
-  const now = spansOf(after, kept.map(([, each]) => each));
+  const old = spansOf(
+    before,
+    kept.map(([each]) => each),
+  );
+  const now = spansOf(
+    after,
+    kept.map(([, each]) => each),
+  );
   /** @type {Change[]} */
   const changes = [];
   for (let at = 0; at <= kept.length; at += 1) {
@@ -86,9 +99,18 @@ export function changesAround(before, after, ranges) {
  */
 export function spansOf(code, ranges) {
   const starts = [0];
-  for (const { index, 0: { length } } of code.matchAll(/\r\n?|\n/g)) starts.push(index + length);
-  return ranges.filter(([, to]) => to <= starts.length).map(([from, to]) => ({
-    from: starts[from - 1],
-    to: to === starts.length ? code.length : starts[to] - (code.startsWith("\r\n", starts[to] - 2) ? 2 : 1),
-  }));
+  for (const {
+    index,
+    0: { length },
+  } of code.matchAll(/\r\n?|\n/g))
+    starts.push(index + length);
+  return ranges
+    .filter(([, to]) => to <= starts.length)
+    .map(([from, to]) => ({
+      from: starts[from - 1],
+      to:
+        to === starts.length
+          ? code.length
+          : starts[to] - (code.startsWith("\r\n", starts[to] - 2) ? 2 : 1),
+    }));
 }

@@ -10,6 +10,9 @@ export const lockedInWords = () => {
 
 /** Makes all lines of the program the visitor's own. */
 export function UnlockCopy() {
-  return locksHere.value.isHeld && html`<button type="button" class="button small" data-testid="unlock-copy"
-    title=${t().locks.unlockCopyAbout} onClick=${unlockCopy}>${t().locks.unlockCopy}</button>`;
+  return (
+    locksHere.value.isHeld &&
+    html`<button type="button" class="button small" data-testid="unlock-copy"
+    title=${t().locks.unlockCopyAbout} onClick=${unlockCopy}>${t().locks.unlockCopy}</button>`
+  );
 }

@@ -19,7 +19,8 @@ const FAILURE_MS = 1000;
 const LONGEST_REST_MS = 2000;
 
 /** The milliseconds to leave the model alone after an answer. @param {number} seconds that it took Python @param {boolean} [isQuick] */
-export const restAfter = (seconds, isQuick = false) => (isQuick ? QUICK_REST : REST) * 1000 * seconds;
+export const restAfter = (seconds, isQuick = false) =>
+  (isQuick ? QUICK_REST : REST) * 1000 * seconds;
 
 /** The shortest time from one question to the next, of a view that may be calm. */
 export const interval = () => (store.runState.value === "running" ? CALM_MS : QUICK_MS);
@@ -85,7 +86,8 @@ export class Asker {
   }
 
   #due() {
-    if (isHidden()) requestAnimationFrame(() => this.#send()); // there are none until the tab is shown again
+    if (isHidden())
+      requestAnimationFrame(() => this.#send()); // there are none until the tab is shown again
     else this.#send();
   }
 
@@ -100,7 +102,11 @@ export class Asker {
     const generation = this.#generation;
     const isCurrent = () => generation === this.#generation;
     const asked = performance.now();
-    const { take, interval: between, rest } = await this.#ask(isCurrent).catch((failure) => this.#failure(failure, isCurrent));
+    const {
+      take,
+      interval: between,
+      rest,
+    } = await this.#ask(isCurrent).catch((failure) => this.#failure(failure, isCurrent));
     if (isCurrent()) this.#next = Math.max(asked + between, performance.now() + rest);
     const isQuick = between === QUICK_MS;
     const shown = () => {
@@ -112,10 +118,12 @@ export class Asker {
         this.#schedule();
       };
       if (isQuick) done();
-      else setTimeout(() => { // after the frame
-        this.#rest(performance.now() - began);
-        done();
-      });
+      else
+        setTimeout(() => {
+          // after the frame
+          this.#rest(performance.now() - began);
+          done();
+        });
     };
     if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
     else {
@@ -127,7 +135,11 @@ export class Asker {
   /** Leave the processor to the training after an answer that took long to draw. @param {number} milliseconds */
   #rest(milliseconds) {
     const isAnotherAsked = this.#next === 0;
-    if (!isAnotherAsked && store.runState.value === "running") this.#next = Math.max(this.#next, performance.now() + Math.min(restAfter(milliseconds / 1000), LONGEST_REST_MS));
+    if (!isAnotherAsked && store.runState.value === "running")
+      this.#next = Math.max(
+        this.#next,
+        performance.now() + Math.min(restAfter(milliseconds / 1000), LONGEST_REST_MS),
+      );
   }
 
   /** @param {Error} failure @param {() => boolean} isCurrent @returns {Reply} */

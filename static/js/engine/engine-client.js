@@ -128,15 +128,18 @@ export class EngineClient {
 
   #bootSpare() {
     clearTimeout(this.#spareTimer);
-    this.#spare.boot((python) => ({
-      received: (event) => python() === this.#python && this.#dispatch(event, python()),
-      forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
-      ended: (sentence) => {
-        const reason = said(sentence);
-        if (python() !== this.#python) return;
-        this.#dispatch({ kind: "crash", message: t().errors.ended(reason) }, python());
-      },
-    }), this.#data.bytes);
+    this.#spare.boot(
+      (python) => ({
+        received: (event) => python() === this.#python && this.#dispatch(event, python()),
+        forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
+        ended: (sentence) => {
+          const reason = said(sentence);
+          if (python() !== this.#python) return;
+          this.#dispatch({ kind: "crash", message: t().errors.ended(reason) }, python());
+        },
+      }),
+      this.#data.bytes,
+    );
   }
 
   /** @param {InterpreterEvent} event @param {Interpreter} python */
@@ -267,7 +270,8 @@ export class EngineClient {
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       this.#python?.mailbox.post({ ...question, id }, payload);
-      if (question.kind === "prompt") this.#prompts.add(id); // the visitor's code may take its time
+      if (question.kind === "prompt")
+        this.#prompts.add(id); // the visitor's code may take its time
       else if (question.kind !== "model_file") this.#expectAnswer(id); // so may a large file
     });
   }

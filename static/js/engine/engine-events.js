@@ -19,19 +19,30 @@ import { reasonInWords } from "./gpu-problem.js";
 
 /** Events of a run that are of no interest once the user has asked for a reset. @type {ReadonlySet<string>} */
 const DROPPED_BY_RESET = new Set([
-  "progress", "stdout", "stderr", "figure", "epoch_end", "fit_begin", "setting", "graph", "trace",
-  "checkpoint", "doctor",
+  "progress",
+  "stdout",
+  "stderr",
+  "figure",
+  "epoch_end",
+  "fit_begin",
+  "setting",
+  "graph",
+  "trace",
+  "checkpoint",
+  "doctor",
 ]);
 
 /** Settings that were changed while training are marked on the curve: the last ones. */
 const MOST_CHANGES = 100;
 
-const queue = new EventQueue((events) => batch(() => {
-  for (const event of events) {
-    if (store.intent.value === "reset" && DROPPED_BY_RESET.has(event.kind)) continue;
-    /** @type {(event: any) => void} */ (handlers[event.kind])(event);
-  }
-}));
+const queue = new EventQueue((events) =>
+  batch(() => {
+    for (const event of events) {
+      if (store.intent.value === "reset" && DROPPED_BY_RESET.has(event.kind)) continue;
+      /** @type {(event: any) => void} */ (handlers[event.kind])(event);
+    }
+  }),
+);
 
 /** @param {EngineEvent} event */
 export const receive = (event) => queue.push(event);
@@ -72,10 +83,12 @@ const handlers = {
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
     else if (state !== "running" && state !== "paused") intent.value = null;
     if (store.active.value) return;
-    const isOfThisRun = store.liveModel.value || store.graphBegan.value === store.executed.value.began;
+    const isOfThisRun =
+      store.liveModel.value || store.graphBegan.value === store.executed.value.began;
     if (!isOfThisRun) store.clearGraph();
     // A run that trained nothing leaves the weights of the run before.
-    if (store.liveModel.value && store.kept.value && store.progress.value.step === 0) store.liveModel.value = false;
+    if (store.liveModel.value && store.kept.value && store.progress.value.step === 0)
+      store.liveModel.value = false;
     labRecorder.runEnded(state);
   },
 
@@ -102,7 +115,9 @@ const handlers = {
       store.checkpoints.value = upTo(store.checkpoints.value, fit.done);
       store.landmarks.value = store.landmarks.value.filter(([step]) => step <= fit.done);
       addMissing(points);
-      store.settingChanges.value = store.settingChanges.value.filter(({ step }) => step <= fit.done);
+      store.settingChanges.value = store.settingChanges.value.filter(
+        ({ step }) => step <= fit.done,
+      );
       store.curvesVersion.value += 1;
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
       store.progress.value = { ...store.progress.value, ...numbersAt(fit) };
@@ -149,17 +164,27 @@ const handlers = {
 
   checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
     // Before its training begins, a resumed run sends those of its earlier ones.
-    if (store.liveModel.value) store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
+    if (store.liveModel.value)
+      store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
     const before = store.kept.value;
     // The weights of an earlier run are worth more than untrained ones.
     if (step === 0 && store.active.value) return;
     // After an import, the weights still belong to the run that trained them.
-    const owner = before && !store.active.value
-      ? before
-      : { program: store.executed.value, options: store.runOptions.value };
+    const owner =
+      before && !store.active.value
+        ? before
+        : { program: store.executed.value, options: store.runOptions.value };
     store.kept.value = {
-      bytes, step, totalSteps, epoch, epochs, parameters, finished, at: Date.now(),
-      program: owner.program, options: owner.options,
+      bytes,
+      step,
+      totalSteps,
+      epoch,
+      epochs,
+      parameters,
+      finished,
+      at: Date.now(),
+      program: owner.program,
+      options: owner.options,
     };
   },
 
@@ -184,7 +209,10 @@ const handlers = {
   },
 
   setting({ step, name, before, after }) {
-    store.settingChanges.value = [...store.settingChanges.value, { step, name, before, after }].slice(-MOST_CHANGES);
+    store.settingChanges.value = [
+      ...store.settingChanges.value,
+      { step, name, before, after },
+    ].slice(-MOST_CHANGES);
   },
 
   graph({ graph }) {
@@ -225,7 +253,9 @@ const handlers = {
       ? { known: true, info: event.info, problem: null, isAsked: false }
       : { known: true, info: null, problem: event.error, reason: event.reason, isAsked: false };
     if (!isAsked) return;
-    store.note(event.available ? t().devices.back(event.info.name) : t().devices.stillGone(problem));
+    store.note(
+      event.available ? t().devices.back(event.info.name) : t().devices.stillGone(problem),
+    );
   },
 
   device_worker({ device, state, message }) {
@@ -234,7 +264,12 @@ const handlers = {
     store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
     if (!store.gpu.value.known) {
-      store.gpu.value = { known: true, info: null, problem: message ?? t().devices.workerEnded, isAsked: false };
+      store.gpu.value = {
+        known: true,
+        info: null,
+        problem: message ?? t().devices.workerEnded,
+        isAsked: false,
+      };
       return;
     }
     note(t().devices.lost(device, message ?? ""));
@@ -245,7 +280,15 @@ const handlers = {
 function numbersAt({ done, steps_per_epoch: perEpoch }) {
   const { loss, accuracy } = store.curves.series;
   const { testLoss = null, testAccuracy = null } = store.epochs.value.at(-1) ?? {};
-  return { step: done, epoch: Math.ceil(done / perEpoch), loss: loss.at(-1) ?? null, accuracy: accuracy.at(-1) ?? null, testLoss, testAccuracy, eta: null };
+  return {
+    step: done,
+    epoch: Math.ceil(done / perEpoch),
+    loss: loss.at(-1) ?? null,
+    accuracy: accuracy.at(-1) ?? null,
+    testLoss,
+    testAccuracy,
+    eta: null,
+  };
 }
 
 /** Show steps that the checkpoint has and the page missed. @param {[number, number, number | null][]} points */

@@ -10,7 +10,10 @@ import { t } from "../locale.js";
 /** @template E @typedef {Exclude<E, Loading> | Extract<LoadingInWords, {kind: E extends Loading ? "loading" : never}>} InWords */
 
 /** A sentence, or a part of one. @param {Sentence | string} sentence */
-export const said = (sentence) => t().engine.said(typeof sentence === "string" ? { message: sentence, code: "", values: {} } : sentence);
+export const said = (sentence) =>
+  t().engine.said(
+    typeof sentence === "string" ? { message: sentence, code: "", values: {} } : sentence,
+  );
 
 /** @param {Delay} delay */
 function delayed({ seconds, isMissing, ...sentence }) {
@@ -28,6 +31,7 @@ export function inWords(event) {
   if (event.kind === "loading") return { ...all, problem: all.problem ? delayed(all.problem) : "" };
   if (event.kind === "device" && !all.available) return { ...all, error: said(all.error) };
   if (event.kind === "crash") return { ...all, message: said(all.message) };
-  if (event.kind === "device_worker" && all.message !== undefined) return { ...all, message: said(all.message) };
+  if (event.kind === "device_worker" && all.message !== undefined)
+    return { ...all, message: said(all.message) };
   return all;
 }

@@ -9,7 +9,15 @@ import { beat } from "../beat.js";
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
 /** @type {ReadonlySet<string>} */
-const FREQUENT = new Set(["progress", "epoch_end", "stdout", "stderr", "figure", "checkpoint", "doctor"]);
+const FREQUENT = new Set([
+  "progress",
+  "epoch_end",
+  "stdout",
+  "stderr",
+  "figure",
+  "checkpoint",
+  "doctor",
+]);
 
 /** Whether an event is output of which a part is missing. @param {EngineEvent} [event] */
 const hasGap = (event) => event !== undefined && "left_out" in event;

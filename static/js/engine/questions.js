@@ -51,7 +51,11 @@ export async function predict(pixels) {
 export async function taskView(known) {
   const { prompt, temperature, seed } = store.sample.value;
   const seconds = store.runState.value === "running" ? WRITING_SECONDS : WRITING_SECONDS_AT_REST;
-  const question = { kind: /** @type {const} */ ("task_view"), known, sample: { prompt, temperature, seed, seconds } };
+  const question = {
+    kind: /** @type {const} */ ("task_view"),
+    known,
+    sample: { prompt, temperature, seed, seconds },
+  };
   const answer = await ask(question, store.past.value?.bytes);
   return answer.task;
 }
@@ -107,7 +111,10 @@ export async function oneSampleView(number) {
  * @throws {EngineFailure}
  */
 export async function projectionView(known, layer, dimensions) {
-  const answer = await ask({ kind: "projection", known, layer, dimensions }, store.past.value?.bytes);
+  const answer = await ask(
+    { kind: "projection", known, layer, dimensions },
+    store.past.value?.bytes,
+  );
   return answer.projection;
 }
 
@@ -176,7 +183,10 @@ export async function nodeKernel(name) {
  * @throws {EngineFailure}
  */
 export async function kernelBench(name, action, wgsl = "", kernel = 0) {
-  const answer = await client.ask({ kind: "kernel_bench", name, action, kernel }, new TextEncoder().encode(wgsl));
+  const answer = await client.ask(
+    { kind: "kernel_bench", name, action, kernel },
+    new TextEncoder().encode(wgsl),
+  );
   return answer.bench;
 }
 

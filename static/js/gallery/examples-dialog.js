@@ -29,9 +29,13 @@ export function ExamplesDialog() {
   const known = store.examples.value.filter(({ id }) => facts.value[id]);
   const fitting = known.filter((example) => fits(example, search));
   const shown = fitting.filter(({ id }) => kind === "all" || facts.value[id].kind === kind);
-  const groups = KINDS.map((each) => ({ kind: each, examples: shown.filter(({ id }) => facts.value[id].kind === each) }));
+  const groups = KINDS.map((each) => ({
+    kind: each,
+    examples: shown.filter(({ id }) => facts.value[id].kind === each),
+  }));
   /** @param {Kind | "all"} each */
-  const count = (each) => fitting.filter(({ id }) => each === "all" || facts.value[id].kind === each).length;
+  const count = (each) =>
+    fitting.filter(({ id }) => each === "all" || facts.value[id].kind === each).length;
   return html`<dialog class="examples-dialog" data-testid="examples-dialog" aria-labelledby="examples-title" ref=${dialog} onClose=${closeExamples}>
     <div class="examples-head">
       <h2 id="examples-title" tabindex="-1" autofocus=${isPhone.value}>${words.title}</h2>
@@ -40,18 +44,34 @@ export function ExamplesDialog() {
       <button type="button" class="button quiet icon-only" aria-label=${words.close} title=${words.close} data-testid="examples-close"
         onClick=${closeExamples}><${Icon} name="close" /></button>
       <div class="examples-kinds" role="group" aria-label=${words.kind}>
-        ${/** @type {const} */ (["all", ...KINDS]).map((each) => html`<button key=${each} type="button" class="examples-kind" data-testid="examples-kind"
-          data-kind=${each} aria-pressed=${each === kind} onClick=${() => setKind(each)}>${words.kinds[each]} <span>${count(each)}</span></button>`)}
+        ${
+          /** @type {const} */ (["all", ...KINDS]).map(
+            (
+              each,
+            ) => html`<button key=${each} type="button" class="examples-kind" data-testid="examples-kind"
+          data-kind=${each} aria-pressed=${each === kind} onClick=${() => setKind(each)}>${words.kinds[each]} <span>${count(each)}</span></button>`,
+          )
+        }
       </div>
     </div>
     <div class="examples-body">
       <p class="visually-hidden" role="status" data-testid="examples-count">${words.found(shown.length)}</p>
-      ${shown.length === 0 && html`<p class="examples-none" data-testid="examples-none">${words.none(search)}
-        <button type="button" class="link" onClick=${() => { setSearch(""); setKind("all"); }}>${words.showAll}</button></p>`}
-      ${groups.filter(({ examples }) => examples.length > 0).map((group) => html`<section key=${group.kind} aria-labelledby=${`examples-${group.kind}`}>
+      ${
+        shown.length === 0 &&
+        html`<p class="examples-none" data-testid="examples-none">${words.none(search)}
+        <button type="button" class="link" onClick=${() => {
+          setSearch("");
+          setKind("all");
+        }}>${words.showAll}</button></p>`
+      }
+      ${groups
+        .filter(({ examples }) => examples.length > 0)
+        .map(
+          (group) => html`<section key=${group.kind} aria-labelledby=${`examples-${group.kind}`}>
         <h3 id=${`examples-${group.kind}`}>${words.kinds[group.kind]}</h3>
         <ul class="examples-cards">${group.examples.map((example) => html`<${ExampleCard} key=${example.id} example=${example} />`)}</ul>
-      </section>`)}
+      </section>`,
+        )}
       <p class="hint examples-note">${words.times}</p>
     </div>
   </dialog>`;
@@ -82,6 +102,16 @@ const omit = (event) => /** @type {HTMLImageElement} */ (event.target).removeAtt
 /** Whether all words of a search are in what the gallery says of an example, or in its program. @param {Example} example @param {string} search */
 function fits(example, search) {
   const { sentence, kind } = facts.value[example.id];
-  const text = [titleOf(example), descriptionOf(example), sentence[language.value], t().gallery.all.kinds[kind], example.id, example.source].join(" ");
-  return search.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
+  const text = [
+    titleOf(example),
+    descriptionOf(example),
+    sentence[language.value],
+    t().gallery.all.kinds[kind],
+    example.id,
+    example.source,
+  ].join(" ");
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.toLowerCase().includes(word));
 }

@@ -4,7 +4,15 @@ import { signal } from "../../vendor/preact.js";
 import { load } from "../../engine/downloads.js";
 
 /** The kinds of examples, in the order of their groups. */
-export const KINDS = /** @type {const} */ (["points", "images", "text", "graphs", "games", "devices", "inside"]);
+export const KINDS = /** @type {const} */ ([
+  "points",
+  "images",
+  "text",
+  "graphs",
+  "games",
+  "devices",
+  "inside",
+]);
 
 /**
  * @typedef {typeof KINDS[number]} Kind

@@ -57,27 +57,46 @@ function unknownArguments(program, translator, call, list, name, given) {
   const parameters = program.names.parameters(name)?.map(([parameter]) => parameter);
   if (!parameters || parameters.some((each) => each.startsWith("**"))) return [];
   const words = t().bridge;
-  return given.filter((each) => each.name !== null && !parameters.includes(each.name)).map((each) => {
-    const argument = /** @type {string} */ (each.name);
-    const place = { from: each.from, to: each.to };
-    const rule = translator.argument(name, argument);
-    const isGuess = !rule;
-    const other = rule?.to ?? (rule ? null : nearest(argument, parameters));
-    if (other && parameters.includes(other)) {
-      const change = each.nameNode && { from: each.nameNode.from, to: each.nameNode.to, insert: other };
-      const message = rule ? words.is(argument, other) : words.argument.isNotBut(argument, name, other);
-      return { ...place, message, isGuess, label: words.write(`${other}=`), changes: change ? [change] : [] };
-    }
-    const message = words.argument.isNot(argument, name, rule?.no && words.said(rule.no));
-    if (rule?.call && each.value) {
-      const shape = sampleShape(program.text(each.value));
-      return { ...place, message, label: words.write(shape), changes: [{ ...place, insert: shape }] };
-    }
-    const first = SHAPES.includes(argument) ? inputBefore(program, call, each) : null;
-    const changes = [...(first ?? []), removeArgument(program, list, each)];
-    const label = first ? words.argument.writeInput : words.remove(argument);
-    return { ...place, message, isGuess, isLoss: isGuess, label, changes };
-  });
+  return given
+    .filter((each) => each.name !== null && !parameters.includes(each.name))
+    .map((each) => {
+      const argument = /** @type {string} */ (each.name);
+      const place = { from: each.from, to: each.to };
+      const rule = translator.argument(name, argument);
+      const isGuess = !rule;
+      const other = rule?.to ?? (rule ? null : nearest(argument, parameters));
+      if (other && parameters.includes(other)) {
+        const change = each.nameNode && {
+          from: each.nameNode.from,
+          to: each.nameNode.to,
+          insert: other,
+        };
+        const message = rule
+          ? words.is(argument, other)
+          : words.argument.isNotBut(argument, name, other);
+        return {
+          ...place,
+          message,
+          isGuess,
+          label: words.write(`${other}=`),
+          changes: change ? [change] : [],
+        };
+      }
+      const message = words.argument.isNot(argument, name, rule?.no && words.said(rule.no));
+      if (rule?.call && each.value) {
+        const shape = sampleShape(program.text(each.value));
+        return {
+          ...place,
+          message,
+          label: words.write(shape),
+          changes: [{ ...place, insert: shape }],
+        };
+      }
+      const first = SHAPES.includes(argument) ? inputBefore(program, call, each) : null;
+      const changes = [...(first ?? []), removeArgument(program, list, each)];
+      const label = first ? words.argument.writeInput : words.remove(argument);
+      return { ...place, message, isGuess, isLoss: isGuess, label, changes };
+    });
 }
 
 /** Without its comma. @param {Program} program @param {SyntaxNode} list @param {Argument} argument @returns {Change} */
@@ -86,19 +105,30 @@ function removeArgument(program, list, argument) {
   const before = commas.filter((each) => each.to <= argument.from).pop();
   const after = commas.find((each) => each.from >= argument.to);
   if (before) return { from: before.from, to: argument.to, insert: "" };
-  const rest = after ? /^\s*/.exec(program.code.slice(after.to))?.[0].length ?? 0 : 0;
+  const rest = after ? (/^\s*/.exec(program.code.slice(after.to))?.[0].length ?? 0) : 0;
   return { from: argument.from, to: after ? after.to + rest : argument.to, insert: "" };
 }
 
 /** The shape of an input as an item before the first layer of a chain. @param {Program} program @param {SyntaxNode} call @param {Argument} argument @returns {Change[] | null} */
 function inputBefore(program, call, argument) {
   const chain = call.parent;
-  if (chain?.name !== "ArrayExpression" || chain.firstChild?.nextSibling?.from !== call.from || !argument.value) return null;
+  if (
+    chain?.name !== "ArrayExpression" ||
+    chain.firstChild?.nextSibling?.from !== call.from ||
+    !argument.value
+  )
+    return null;
   const outer = chain.parent?.parent;
-  const value = outer?.name === "CallExpression" && outer.firstChild ? program.value(outer.firstChild) : null;
+  const value =
+    outer?.name === "CallExpression" && outer.firstChild ? program.value(outer.firstChild) : null;
   if (value?.kind !== "name" || value.name !== "Sequential") return null;
   const text = program.text(argument.value);
-  const shape = argument.name === "input_dim" ? `(${text},)` : argument.name === "batch_input_shape" ? sampleShape(text) : text;
+  const shape =
+    argument.name === "input_dim"
+      ? `(${text},)`
+      : argument.name === "batch_input_shape"
+        ? sampleShape(text)
+        : text;
   const speller = new Speller(program, call.from);
   const line = program.code.slice(program.code.lastIndexOf("\n", call.from - 1) + 1, call.from);
   const gap = /^\s*$/.test(line) ? `\n${line}` : " ";
@@ -126,10 +156,18 @@ function special(program, call, list, name, given) {
   const words = t().bridge;
   const place = { from: list.from, to: list.to };
   const [first, second] = given;
-  if (name === "Sequential" && first?.name === null && second?.name === null && second.value?.name === "CallExpression") {
+  if (
+    name === "Sequential" &&
+    first?.name === null &&
+    second?.name === null &&
+    second.value?.name === "CallExpression"
+  ) {
     const positional = given.filter((each) => each.name === null);
     const last = positional[positional.length - 1];
-    const changes = [{ from: first.from, to: first.from, insert: "[" }, { from: last.to, to: last.to, insert: "]" }];
+    const changes = [
+      { from: first.from, to: first.from, insert: "[" },
+      { from: last.to, to: last.to, insert: "]" },
+    ];
     return [{ ...place, message: words.oneList, label: words.makeList, changes }];
   }
   if (!first?.value) return [];
@@ -137,14 +175,36 @@ function special(program, call, list, name, given) {
   const value = { from: first.value.from, to: first.value.to };
   if (name === "Sequential.build" && first.name === null && /^[([]\s*None\s*,/.test(text)) {
     const insert = sampleShape(text);
-    return [{ ...value, message: words.shapeOfSample, label: words.write(insert), changes: [{ ...value, insert }] }];
+    return [
+      {
+        ...value,
+        message: words.shapeOfSample,
+        label: words.write(insert),
+        changes: [{ ...value, insert }],
+      },
+    ];
   }
   if (Object.hasOwn(FOREIGN, name) && FOREIGN[name].test(text)) {
     const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ".safetensors");
-    return [{ ...value, message: words.weightsFiles, label: words.write(insert), changes: [{ ...value, insert }] }];
+    return [
+      {
+        ...value,
+        message: words.weightsFiles,
+        label: words.write(insert),
+        changes: [{ ...value, insert }],
+      },
+    ];
   }
-  const callee = first.value.name === "CallExpression" && first.value.firstChild ? program.value(first.value.firstChild) : null;
-  if (name === "Sequential.add" && callee?.kind === "name" && callee.name === "Input" && call.firstChild) {
+  const callee =
+    first.value.name === "CallExpression" && first.value.firstChild
+      ? program.value(first.value.firstChild)
+      : null;
+  if (
+    name === "Sequential.add" &&
+    callee?.kind === "name" &&
+    callee.name === "Input" &&
+    call.firstChild
+  ) {
     const changes = removalOf(program, call.firstChild) ?? undefined;
     return [{ ...place, message: words.shapeFromData, label: words.removeLine, changes }];
   }

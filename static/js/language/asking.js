@@ -21,7 +21,17 @@ export function callAt(program, at) {
   const name = value?.kind === "name" ? value.name : null;
   const parameters = name === null ? null : program.names.parameters(name);
   if (!list || !callee || name === null || !parameters) return null;
-  return { name, from: callee.from, list: list.from, parameter: parameterAt(program, list, parameters.map(([each]) => each), at) };
+  return {
+    name,
+    from: callee.from,
+    list: list.from,
+    parameter: parameterAt(
+      program,
+      list,
+      parameters.map(([each]) => each),
+      at,
+    ),
+  };
 }
 
 /** The innermost list of arguments around a place; null inside brackets, texts and functions. @param {Program} program @param {number} at @returns {SyntaxNode | null} */
@@ -29,9 +39,16 @@ function listAround(program, at) {
   /** @type {SyntaxNode | null} */
   let node = program.tree.resolveInner(at, -1);
   while (node) {
-    const isInside = node.from < at && (at < node.to || !/[)\]}]/.test(program.code[node.to - 1] ?? ""));
+    const isInside =
+      node.from < at && (at < node.to || !/[)\]}]/.test(program.code[node.to - 1] ?? ""));
     if (node.name === "ArgList" && isInside) return node;
-    if (["ArrayExpression", "DictionaryExpression", "LambdaExpression", "Body", "Comment"].includes(node.name) && isInside) return null;
+    if (
+      ["ArrayExpression", "DictionaryExpression", "LambdaExpression", "Body", "Comment"].includes(
+        node.name,
+      ) &&
+      isInside
+    )
+      return null;
     node = node.parent;
   }
   return null;
@@ -65,7 +82,9 @@ export function nameAt(program, at) {
 /** @param {Program} program @param {SyntaxNode} node @param {SyntaxNode} asked */
 function valueAt(program, node, asked) {
   if (node.parent?.name === "ImportStatement") {
-    const item = program.bindings.find(({ item: each }) => each && each.from <= node.from && node.to <= each.to)?.item;
+    const item = program.bindings.find(
+      ({ item: each }) => each && each.from <= node.from && node.to <= each.to,
+    )?.item;
     return item ? program.imported(item.path) : null;
   }
   if (node.name === "PropertyName" && asked.firstChild) {

@@ -34,7 +34,12 @@ export function readBindings(tree, code) {
       bindings.push(...bound(node, code).map((each) => ({ scope, ...each })));
       if (opensScope(node.name)) {
         scopes.push({ from: node.from, to: node.to });
-        bindings.push(...parametersOf(node, code).map((each) => ({ scope: scopes[scopes.length - 1], ...each })));
+        bindings.push(
+          ...parametersOf(node, code).map((each) => ({
+            scope: scopes[scopes.length - 1],
+            ...each,
+          })),
+        );
       }
     },
     leave({ node }) {
@@ -63,13 +68,18 @@ function bound(node, code) {
       return assigned(node, code);
     case "ForStatement": {
       const [, target, keyword, value] = children(node);
-      return target?.name === "VariableName" && keyword?.name === "in" ? [{ ...named(target, code), value, element: true }] : targets(target, code);
+      return target?.name === "VariableName" && keyword?.name === "in"
+        ? [{ ...named(target, code), value, element: true }]
+        : targets(target, code);
     }
     case "WithStatement":
       return withNames(node, code);
     case "FunctionDefinition":
     case "ClassDefinition":
-      return node.getChildren("VariableName").slice(0, 1).map((each) => named(each, code));
+      return node
+        .getChildren("VariableName")
+        .slice(0, 1)
+        .map((each) => named(each, code));
     default:
       return [];
   }
@@ -82,7 +92,9 @@ const named = (node, code) => ({ name: code.slice(node.from, node.to), from: nod
 function targets(node, code) {
   if (!node) return [];
   if (node.name === "VariableName") return [named(node, code)];
-  return node.name === "TupleExpression" ? children(node).flatMap((each) => targets(each, code)) : [];
+  return node.name === "TupleExpression"
+    ? children(node).flatMap((each) => targets(each, code))
+    : [];
 }
 
 /** @param {SyntaxNode} node @param {string} code @returns {Unplaced[]} */
@@ -94,7 +106,9 @@ function assigned(node, code) {
   const value = parts.length === last + 2 ? parts[last + 1] : undefined;
   let start = 0;
   return operators.flatMap((at) => {
-    const left = parts.slice(start, at).filter((each) => each.name !== "TypeDef" && each.name !== ",");
+    const left = parts
+      .slice(start, at)
+      .filter((each) => each.name !== "TypeDef" && each.name !== ",");
     start = at + 1;
     const [only] = left;
     if (left.length === 1 && only.name === "VariableName") return [{ ...named(only, code), value }];
@@ -105,9 +119,11 @@ function assigned(node, code) {
 /** @param {SyntaxNode} node @param {string} code @returns {Unplaced[]} */
 function withNames(node, code) {
   const parts = children(node);
-  return parts.flatMap((each, at) => (each.name === "as" && parts[at + 1]?.name === "VariableName"
-    ? [{ ...named(parts[at + 1], code), value: parts[at - 1] }]
-    : []));
+  return parts.flatMap((each, at) =>
+    each.name === "as" && parts[at + 1]?.name === "VariableName"
+      ? [{ ...named(parts[at + 1], code), value: parts[at - 1] }]
+      : [],
+  );
 }
 
 /** @param {SyntaxNode} node @param {string} code @returns {Unplaced[]} */
@@ -117,15 +133,21 @@ function parametersOf(node, code) {
 }
 
 /** The dotted name that an item binds its name to: `import a.b` binds `a`. @param {ImportItem} item */
-export const meaningOf = ({ path, bound, isFrom }) => (isFrom || bound !== path.split(".")[0] ? path : bound);
+export const meaningOf = ({ path, bound, isFrom }) =>
+  isFrom || bound !== path.split(".")[0] ? path : bound;
 
 /** The names of an import statement. @param {SyntaxNode} node @param {string} code @returns {ImportItem[]} */
 export function readImport(node, code) {
-  const parts = children(node).filter((each) => !["(", ")", "Comment"].includes(each.name) && !each.type.isError);
+  const parts = children(node).filter(
+    (each) => !["(", ")", "Comment"].includes(each.name) && !each.type.isError,
+  );
   const isFrom = parts[0]?.name === "from";
   const start = isFrom ? parts.findIndex((each) => each.name === "import") : 0;
   if (start < 0) return [];
-  const module = parts.slice(1, start).map((each) => code.slice(each.from, each.to)).join("");
+  const module = parts
+    .slice(1, start)
+    .map((each) => code.slice(each.from, each.to))
+    .join("");
   /** @type {ImportItem[]} */
   const items = [];
   /** @type {SyntaxNode[]} */

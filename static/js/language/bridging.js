@@ -58,7 +58,8 @@ export function fixTogether(problems) {
 /** @param {Change} a @param {Change} b */
 const isSame = (a, b) => a.from === b.from && a.to === b.to && a.insert === b.insert;
 /** @param {Change} a @param {Change} b */
-const overlap = (a, b) => a.from < b.to && b.from < a.to || (a.from === b.from && a.from === a.to && b.from === b.to);
+const overlap = (a, b) =>
+  (a.from < b.to && b.from < a.to) || (a.from === b.from && a.from === a.to && b.from === b.to);
 
 /** @param {Program} program @param {Translator} translator @returns {Problem[]} */
 function nameProblems(program, translator) {
@@ -68,8 +69,10 @@ function nameProblems(program, translator) {
   program.tree.iterate({
     enter({ node }) {
       if (node.name === "ImportStatement") return false;
-      if (node.name !== "MemberExpression" && (node.name !== "VariableName" || !isRead(node))) return true;
-      if (isOpen && node.name === "VariableName" && !program.binding(program.text(node), node.from)) return true;
+      if (node.name !== "MemberExpression" && (node.name !== "VariableName" || !isRead(node)))
+        return true;
+      if (isOpen && node.name === "VariableName" && !program.binding(program.text(node), node.from))
+        return true;
       const { parent } = node;
       const isInner = parent?.name === "MemberExpression" && parent.firstChild?.from === node.from;
       if (isInner && program.value(parent)?.kind === "foreign") return true;
@@ -84,10 +87,15 @@ function nameProblems(program, translator) {
 /** Whether a variable is read here, not bound. @param {SyntaxNode} node */
 function isRead(node) {
   const { parent } = node;
-  if (!parent || ["ParamList", "FunctionDefinition", "ClassDefinition", "ScopeStatement"].includes(parent.name)) return false;
+  if (
+    !parent ||
+    ["ParamList", "FunctionDefinition", "ClassDefinition", "ScopeStatement"].includes(parent.name)
+  )
+    return false;
   const next = node.nextSibling?.name;
   if (parent.name === "ArgList") return next !== "AssignOp";
-  if (parent.name === "AssignStatement") return !children(parent).some((each) => each.name === "AssignOp" && each.from > node.from);
+  if (parent.name === "AssignStatement")
+    return !children(parent).some((each) => each.name === "AssignOp" && each.from > node.from);
   return !(parent.name === "ForStatement" && next === "in") && node.prevSibling?.name !== "as";
 }
 
@@ -97,28 +105,40 @@ function problemOf(program, translator, node, value) {
   const place = { from: node.from, to: node.to };
   const words = t().bridge;
   const found = translator.translate(value.paths);
-  if (!found) return { ...place, ...unknown(program, translator, node, value), isGuess: value.guessed };
+  if (!found)
+    return { ...place, ...unknown(program, translator, node, value), isGuess: value.guessed };
   const speller = new Speller(program, node.from);
   const changes = rewrite(program, found.rule, node, speller);
   const reason = found.rule.no && words.said(found.rule.no);
   if (changes?.length) {
     const here = short(changes[0].insert);
-    return { ...place, message: words.is(written, here, reason), label: words.write(here), changes: [...speller.importChanges(), ...changes] };
+    return {
+      ...place,
+      message: words.is(written, here, reason),
+      label: words.write(here),
+      changes: [...speller.importChanges(), ...changes],
+    };
   }
   const removal = found.rule.drop ? removalOf(program, node) : null;
   const message = words.isNot(written, reason);
-  return removal ? { ...place, message, label: words.removeLine, changes: removal } : { ...place, message };
+  return removal
+    ? { ...place, message, label: words.removeLine, changes: removal }
+    : { ...place, message };
 }
 
 /** @param {Program} program @param {Translator} translator @param {SyntaxNode} node @param {Foreign} value */
 function unknown(program, translator, node, value) {
   const words = t().bridge;
   const written = program.text(node);
-  const owner = node.firstChild && node.name === "MemberExpression" ? program.value(node.firstChild) : null;
+  const owner =
+    node.firstChild && node.name === "MemberExpression" ? program.value(node.firstChild) : null;
   const property = node.lastChild;
   if (owner?.kind === "name" && property) {
     const close = nearest(program.text(property), program.names.members(owner.name).keys());
-    const fix = close !== null && { label: words.write(close), changes: [{ from: property.from, to: property.to, insert: close }] };
+    const fix = close !== null && {
+      label: words.write(close),
+      changes: [{ from: property.from, to: property.to, insert: close }],
+    };
     if (fix) return { message: words.isNotBut(written, close), ...fix };
   }
   const reason = translator.reason(value);
@@ -144,7 +164,9 @@ export function translate(code, parse, names, translator) {
   const rounds = [];
   let text = code;
   while (rounds.length < MOST_ROUNDS) {
-    const changes = fixTogether(findProblems(new Program(text, parse(text), names, translator), translator));
+    const changes = fixTogether(
+      findProblems(new Program(text, parse(text), names, translator), translator),
+    );
     if (!changes.length) break;
     rounds.push(changes);
     text = changed(text, changes);

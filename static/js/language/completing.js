@@ -23,7 +23,14 @@ import { enclosing, readArguments } from "./tree.js";
  * @property {"member" | "import" | "argument"} place
  */
 
-const KINDS = { c: "class", f: "function", m: "method", p: "property", o: "namespace", d: "constant" };
+const KINDS = {
+  c: "class",
+  f: "function",
+  m: "method",
+  p: "property",
+  o: "namespace",
+  d: "constant",
+};
 const SILENT = ["String", "FormatString", "Comment", "Number"];
 
 /**
@@ -57,7 +64,8 @@ function members(program, from) {
 function optionsOf(program, value) {
   const owner = value.kind === "name" ? value.name : value.kind === "instance" ? value.of : null;
   if (owner === null) return [];
-  const isCallable = value.kind === "name" && !["o", "c"].includes(program.names.entry(owner)?.k ?? "");
+  const isCallable =
+    value.kind === "name" && !["o", "c"].includes(program.names.entry(owner)?.k ?? "");
   if (isCallable) return [];
   return [...program.names.members(owner)].map(([short, each]) => option(short, each));
 }
@@ -87,18 +95,31 @@ function importable(program, statement, from) {
 
 /** Keyword arguments that the call around a word can still take. @param {Program} program @param {SyntaxNode} node @param {number} from @returns {Suggestions | null} */
 function keywords(program, node, from) {
-  const list = enclosing(node, "ArgList", "ArrayExpression", "DictionaryExpression", "LambdaExpression", "Body");
+  const list = enclosing(
+    node,
+    "ArgList",
+    "ArrayExpression",
+    "DictionaryExpression",
+    "LambdaExpression",
+    "Body",
+  );
   const callee = list?.name === "ArgList" ? list.parent?.firstChild : null;
   if (!list || !callee || !isStartOfArgument(program, from)) return null;
   const value = program.value(callee);
-  const name = value?.kind === "name" ? value.name : value?.kind === "instance" ? `${value.of}.call` : null;
+  const name =
+    value?.kind === "name" ? value.name : value?.kind === "instance" ? `${value.of}.call` : null;
   const parameters = name === null ? null : program.names.parameters(name);
   if (name === null || !parameters) return null;
-  const given = readArguments(list, program.code).filter((each) => each.from < from || each.from > from);
+  const given = readArguments(list, program.code).filter(
+    (each) => each.from < from || each.from > from,
+  );
   const positional = given.filter((each) => each.name === null && each.to < from).length;
   const used = new Set(given.map((each) => each.name));
   const options = parameters
-    .filter(([parameter], position) => position >= positional && !parameter.startsWith("*") && !used.has(parameter))
+    .filter(
+      ([parameter], position) =>
+        position >= positional && !parameter.startsWith("*") && !used.has(parameter),
+    )
     .map(([parameter, fallback, annotation]) => ({
       label: `${parameter}=`,
       kind: "variable",
@@ -111,4 +132,5 @@ function keywords(program, node, from) {
 }
 
 /** @param {Program} program @param {number} from @returns {boolean} */
-const isStartOfArgument = (program, from) => /[(,]\s*(?:#.*\n\s*)*$/.test(program.code.slice(Math.max(0, from - 400), from));
+const isStartOfArgument = (program, from) =>
+  /[(,]\s*(?:#.*\n\s*)*$/.test(program.code.slice(Math.max(0, from - 400), from));

@@ -59,5 +59,10 @@ export function parameterElement([name, , annotation, text]) {
  */
 export function explanation(names, name) {
   const entry = names.entry(name);
-  return element("div", "code-explanation", signatureElement(names, name), element("p", "code-sentence", plain(entry?.d ?? "")));
+  return element(
+    "div",
+    "code-explanation",
+    signatureElement(names, name),
+    element("p", "code-sentence", plain(entry?.d ?? "")),
+  );
 }

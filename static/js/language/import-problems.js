@@ -51,12 +51,18 @@ function problemOf(program, translator, node) {
   const written = [...new Set([...speller.imports, ...joined(lines)])];
   const all = written.join("\n");
   const end = all === "" && program.code[node.to] === "\n" ? node.to + 1 : node.to;
-  return { ...place, message: words.absent(names, written), label: all ? words.fix : words.remove, changes: [{ from: node.from, to: end, insert: all }] };
+  return {
+    ...place,
+    message: words.absent(names, written),
+    label: all ? words.fix : words.remove,
+    changes: [{ from: node.from, to: end, insert: all }],
+  };
 }
 
 /** The path of another library that an item means, or null. @param {Program} program @param {Translator} translator @param {ImportItem} item */
 function foreignPath(program, translator, item) {
-  if (/^(?:keras|tf_keras|tensorflow|torch|torchvision)(?:\.|$)/.test(item.path)) return translator.canonical(item.path);
+  if (/^(?:keras|tf_keras|tensorflow|torch|torchvision)(?:\.|$)/.test(item.path))
+    return translator.canonical(item.path);
   if (!item.path.startsWith("playgrad.")) return null;
   const value = program.imported(item.path);
   if (value?.kind !== "foreign") return null;
@@ -69,7 +75,12 @@ function isUsed(program, item) {
   program.tree.iterate({
     enter({ node }) {
       if (node.name === "ImportStatement") return false;
-      if (node.name === "VariableName" && program.text(node) === item.bound && program.binding(item.bound, node.from)?.item?.from === item.from) used = true;
+      if (
+        node.name === "VariableName" &&
+        program.text(node) === item.bound &&
+        program.binding(item.bound, node.from)?.item?.from === item.from
+      )
+        used = true;
       return !used;
     },
   });
@@ -80,7 +91,8 @@ function isUsed(program, item) {
 function line(path, bound, isFrom) {
   const cut = path.lastIndexOf(".");
   const last = path.slice(cut + 1);
-  if (!isFrom || cut < 0) return `import ${path}${bound === path.split(".")[0] ? "" : ` as ${bound}`}`;
+  if (!isFrom || cut < 0)
+    return `import ${path}${bound === path.split(".")[0] ? "" : ` as ${bound}`}`;
   return `from ${path.slice(0, cut)} import ${last}${bound === last ? "" : ` as ${bound}`}`;
 }
 
@@ -93,5 +105,7 @@ function joined(lines) {
     if (match) modules.set(match[1], [...(modules.get(match[1]) ?? []), match[2]]);
     else modules.set(each, []);
   }
-  return [...modules].map(([start, names]) => (names.length ? `${start} ${names.join(", ")}` : start));
+  return [...modules].map(([start, names]) =>
+    names.length ? `${start} ${names.join(", ")}` : start,
+  );
 }

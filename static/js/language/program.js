@@ -86,7 +86,9 @@ export class Program {
       case "VariableName":
         return this.variable(this.text(node), node.from, depth);
       case "ParenthesizedExpression":
-        return node.firstChild?.nextSibling ? this.value(node.firstChild.nextSibling, depth + 1) : null;
+        return node.firstChild?.nextSibling
+          ? this.value(node.firstChild.nextSibling, depth + 1)
+          : null;
       case "MemberExpression":
         return this.#member(node, depth);
       case "CallExpression":
@@ -101,7 +103,10 @@ export class Program {
     const owner = node.firstChild ? this.value(node.firstChild, depth + 1) : null;
     const property = node.lastChild;
     if (!property) return null;
-    if (!owner) return property.name === "PropertyName" ? (this.others?.anyMember(this.text(property)) ?? null) : null;
+    if (!owner)
+      return property.name === "PropertyName"
+        ? (this.others?.anyMember(this.text(property)) ?? null)
+        : null;
     if (property.name === "PropertyName") return this.attribute(owner, this.text(property));
     if (owner.kind !== "list") return null;
     const isSlice = node.getChildren(":").length > 0;
@@ -110,7 +115,8 @@ export class Program {
 
   /** @param {Value | null} owner @param {string} short @returns {Value | null} */
   attribute(owner, short) {
-    if (owner?.kind === "foreign") return { ...owner, paths: owner.paths.map((path) => `${path}.${short}`) };
+    if (owner?.kind === "foreign")
+      return { ...owner, paths: owner.paths.map((path) => `${path}.${short}`) };
     if (owner?.kind !== "name" && owner?.kind !== "instance") return null;
     const of = owner.kind === "name" ? owner.name : owner.of;
     const found = this.names.member(of, short);
@@ -122,14 +128,19 @@ export class Program {
   /** @param {string} owner @param {string} short @param {boolean} isInstance @returns {Value | null} */
   #missing(owner, short, isInstance) {
     if (this.names.hasPrivately(owner, short)) return null;
-    return this.others?.missing(owner, short) ?? (isInstance ? this.others?.anyMember(short) : null) ?? null;
+    return (
+      this.others?.missing(owner, short) ??
+      (isInstance ? this.others?.anyMember(short) : null) ??
+      null
+    );
   }
 
   /** What a call returns. @param {Value | null} callee @returns {Value | null} */
   result(callee) {
     if (callee?.kind === "foreign") return this.others?.result(callee) ?? null;
     if (callee?.kind === "instance") {
-      const makesTensors = this.names.isA(callee.of, "nn.Layer") || this.names.isA(callee.of, "Model");
+      const makesTensors =
+        this.names.isA(callee.of, "nn.Layer") || this.names.isA(callee.of, "Model");
       return makesTensors ? { kind: "instance", of: "Tensor" } : null;
     }
     if (callee?.kind !== "name") return null;

@@ -18,9 +18,26 @@ import { readArguments } from "./tree.js";
  * @returns {Change[] | null} null if the rule has no equivalent
  */
 export function rewrite(program, rule, node, speller) {
-  const call = node.parent?.name === "CallExpression" && node.parent.firstChild?.from === node.from ? node.parent : null;
-  if (call && rule.call !== undefined) return [{ from: call.from, to: call.to, insert: fill(program, rule.call, rule.params ?? "", node, call, speller) ?? "" }].filter(({ insert }) => insert);
-  if (rule.value !== undefined && !call) return [{ from: node.from, to: node.to, insert: fill(program, rule.value, "", node, null, speller) ?? "" }];
+  const call =
+    node.parent?.name === "CallExpression" && node.parent.firstChild?.from === node.from
+      ? node.parent
+      : null;
+  if (call && rule.call !== undefined)
+    return [
+      {
+        from: call.from,
+        to: call.to,
+        insert: fill(program, rule.call, rule.params ?? "", node, call, speller) ?? "",
+      },
+    ].filter(({ insert }) => insert);
+  if (rule.value !== undefined && !call)
+    return [
+      {
+        from: node.from,
+        to: node.to,
+        insert: fill(program, rule.value, "", node, null, speller) ?? "",
+      },
+    ];
   if (rule.to === undefined) return null;
   const changes = [{ from: node.from, to: node.to, insert: speller.name(rule.to) }];
   const list = call?.getChild("ArgList");
@@ -30,7 +47,10 @@ export function rewrite(program, rule, node, speller) {
 /** @param {Program} program @param {Rule} rule @param {SyntaxNode} list @returns {Change[]} */
 function argumentChanges(program, rule, list) {
   const given = readArguments(list, program.code);
-  const parts = rule.args === undefined && !rule.list ? null : given.flatMap((each, at) => rewritten(program, rule, each, at));
+  const parts =
+    rule.args === undefined && !rule.list
+      ? null
+      : given.flatMap((each, at) => rewritten(program, rule, each, at));
   if (rule.list) return [listed(program, given, list)];
   const texts = parts ?? given.map((each) => program.text(each));
   if (rule.set) texts.push(rule.set);
@@ -40,14 +60,24 @@ function argumentChanges(program, rule, list) {
 
 /** @param {Program} program @param {Rule} rule @param {Argument} argument @param {number} at @returns {string[]} */
 function rewritten(program, rule, argument, at) {
-  const known = (rule.args ?? "").split(" ").filter(Boolean).map((text) => {
-    const [name, other] = text.replace(/^-/, "").split(">");
-    return { name, other: other ?? name, isDropped: text.startsWith("-") };
-  });
+  const known = (rule.args ?? "")
+    .split(" ")
+    .filter(Boolean)
+    .map((text) => {
+      const [name, other] = text.replace(/^-/, "").split(">");
+      return { name, other: other ?? name, isDropped: text.startsWith("-") };
+    });
   const text = argument.value ? program.text(argument.value) : "";
-  const found = argument.name === null ? known[at] : known.find(({ name }) => name === argument.name);
-  if (argument.stars) return [program.text(argument)].filter(() => !known.some(({ isDropped }) => isDropped));
-  if (!found) return argument.name === null && rule.args !== "" ? [text] : argument.name === null ? [] : [program.text(argument)];
+  const found =
+    argument.name === null ? known[at] : known.find(({ name }) => name === argument.name);
+  if (argument.stars)
+    return [program.text(argument)].filter(() => !known.some(({ isDropped }) => isDropped));
+  if (!found)
+    return argument.name === null && rule.args !== ""
+      ? [text]
+      : argument.name === null
+        ? []
+        : [program.text(argument)];
   if (found.isDropped) return [];
   if (argument.name !== null) return [`${found.other}=${text}`];
   const dropped = known.slice(0, at).filter(({ isDropped }) => isDropped).length;
@@ -63,7 +93,10 @@ function listed(program, given, list) {
   if (!first) return { from: list.from + 1, to: list.from + 1, insert: "[]" };
   const isList = positional.length === 1 && first.value?.name === "ArrayExpression";
   const text = program.code.slice(first.from, last.to);
-  const unpacked = positional.length === 1 && first.stars === "*" && first.value ? program.text(first.value) : null;
+  const unpacked =
+    positional.length === 1 && first.stars === "*" && first.value
+      ? program.text(first.value)
+      : null;
   return { from: first.from, to: last.to, insert: isList ? text : (unpacked ?? `[${text}]`) };
 }
 
@@ -83,22 +116,29 @@ function fill(program, template, parameters, node, call, speller) {
   const order = parameters.split(" ");
   /** @param {string} name */
   const argument = (name) => {
-    const found = given.find((each) => each.name === name) ?? given.filter((each) => each.name === null)[order.indexOf(name)];
+    const found =
+      given.find((each) => each.name === name) ??
+      given.filter((each) => each.name === null)[order.indexOf(name)];
     return found?.value ? program.text(found.value) : null;
   };
   let isComplete = true;
   /** @param {string} text @returns {string} */
-  const filled = (text) => text.replace(/\{([\w*]+)(?::(\w+))?(?:\|((?:[^{}]|\{\w+\})*))?\}/g, (_, name, filter, otherwise) => {
-    if (name === "*" && filter === "shape") return withShape(program, given);
-    if (name === "*") return list ? program.code.slice(list.from + 1, list.to - 1) : "";
-    if (name === "self") return node.firstChild ? program.text(node.firstChild) : "";
-    const value = name === "model" && !order.includes("model") ? modelOf(program, node) : argument(name);
-    if (value !== null) return filter === "weights" ? weightsFile(value) : value;
-    if (otherwise !== undefined) return filled(otherwise);
-    if (name === "model") return modelOf(program, node) ?? "model";
-    isComplete = false;
-    return "";
-  });
+  const filled = (text) =>
+    text.replace(
+      /\{([\w*]+)(?::(\w+))?(?:\|((?:[^{}]|\{\w+\})*))?\}/g,
+      (_, name, filter, otherwise) => {
+        if (name === "*" && filter === "shape") return withShape(program, given);
+        if (name === "*") return list ? program.code.slice(list.from + 1, list.to - 1) : "";
+        if (name === "self") return node.firstChild ? program.text(node.firstChild) : "";
+        const value =
+          name === "model" && !order.includes("model") ? modelOf(program, node) : argument(name);
+        if (value !== null) return filter === "weights" ? weightsFile(value) : value;
+        if (otherwise !== undefined) return filled(otherwise);
+        if (name === "model") return modelOf(program, node) ?? "model";
+        isComplete = false;
+        return "";
+      },
+    );
   const text = filled(template)
     .replace(/@([A-Za-z][\w.]*)/g, (_, name) => speller.name(name))
     .replace(/\bnp\./g, () => `${speller.numpy()}.`);
@@ -108,15 +148,25 @@ function fill(program, template, parameters, node, call, speller) {
 /** Arguments of which those by position are one shape: `(2, 3), dtype=d` for `2, 3, dtype=d` and for `(2, 3), dtype=d`. @param {Program} program @param {Argument[]} given */
 function withShape(program, given) {
   const sizes = given.filter(({ name }) => name === null);
-  const isShape = sizes.length === 1 && ["TupleExpression", "ArrayExpression", "MemberExpression"].includes(sizes[0].value?.name ?? "");
+  const isShape =
+    sizes.length === 1 &&
+    ["TupleExpression", "ArrayExpression", "MemberExpression"].includes(sizes[0].value?.name ?? "");
   const text = sizes.map((each) => program.text(each)).join(", ");
-  const shape = sizes.length === 0 ? [] : [isShape ? text : `(${text}${sizes.length > 1 ? "" : ","})`];
-  return [...shape, ...given.filter(({ name }) => name !== null).map((each) => program.text(each))].join(", ");
+  const shape =
+    sizes.length === 0 ? [] : [isShape ? text : `(${text}${sizes.length > 1 ? "" : ","})`];
+  return [
+    ...shape,
+    ...given.filter(({ name }) => name !== null).map((each) => program.text(each)),
+  ].join(", ");
 }
 
 /** The name of a weights file instead of a saved model's. @param {string} text an expression */
-const weightsFile = (text) => text.replace(/^(["'])(.*?)(?:\.weights)?(?:\.(?:h5|keras|hdf5|tf|pb))?\1$/,
-  (whole, quote, name) => (/\.(?:safetensors|npz)$/.test(name) ? whole : `${quote}${name}.safetensors${quote}`));
+const weightsFile = (text) =>
+  text.replace(
+    /^(["'])(.*?)(?:\.weights)?(?:\.(?:h5|keras|hdf5|tf|pb))?\1$/,
+    (whole, quote, name) =>
+      /\.(?:safetensors|npz)$/.test(name) ? whole : `${quote}${name}.safetensors${quote}`,
+  );
 
 /** The model that a layer belongs to: the one it is taken from, or the first one of the program. @param {Program} program @param {SyntaxNode} node */
 function modelOf(program, node) {

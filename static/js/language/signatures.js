@@ -20,7 +20,9 @@ export function signature(entry, most = Infinity) {
   const texts = (entry.p ?? []).map(parameterText);
   const whole = `(${texts.join(", ")})`;
   if (whole.length <= most) return whole;
-  const required = (entry.p ?? []).filter(([name, fallback]) => !fallback && !name.startsWith("*")).map(([name]) => name);
+  const required = (entry.p ?? [])
+    .filter(([name, fallback]) => !fallback && !name.startsWith("*"))
+    .map(([name]) => name);
   const short = `(${[...required, "…"].join(", ")})`;
   return short.length <= most ? short : "(…)";
 }

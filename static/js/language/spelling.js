@@ -4,7 +4,11 @@
 /** @typedef {{from: number, to: number, insert: string}} Change */
 
 /** The imports that programs have by convention. */
-const USUAL = { "": "import playgrad as pg", nn: "from playgrad import nn", np: "import numpy as np" };
+const USUAL = {
+  "": "import playgrad as pg",
+  nn: "from playgrad import nn",
+  np: "import numpy as np",
+};
 
 export class Speller {
   /** @param {Program} program @param {number} at the place for which it writes */
@@ -48,7 +52,9 @@ export class Speller {
   #boundTo(name) {
     const { program } = this;
     const canonical = program.names.canonical(name);
-    const names = new Set(program.bindings.filter((each) => each.module !== undefined).map((each) => each.name));
+    const names = new Set(
+      program.bindings.filter((each) => each.module !== undefined).map((each) => each.name),
+    );
     for (const variable of names) {
       const value = program.variable(variable, this.at);
       const isPlaygrad = program.binding(variable, this.at)?.module?.startsWith("playgrad");
@@ -70,15 +76,22 @@ export class Speller {
 function importPlace(program, isFrom) {
   const top = program.tree.topNode;
   const imports = top.getChildren("ImportStatement");
-  const isFuture = (/** @type {{from: number, to: number}} */ node) => /^from\s+__future__\b/.test(program.text(node));
+  const isFuture = (/** @type {{from: number, to: number}} */ node) =>
+    /^from\s+__future__\b/.test(program.text(node));
   const others = imports.filter((each) => !isFuture(each));
   const next = others.find((each) => !isFrom || program.text(each).startsWith("from"));
   if (next) return next.from;
-  const last = (isFrom ? others[others.length - 1] : undefined) ?? imports.filter(isFuture).pop() ?? docstring(top.firstChild);
+  const last =
+    (isFrom ? others[others.length - 1] : undefined) ??
+    imports.filter(isFuture).pop() ??
+    docstring(top.firstChild);
   if (!last) return 0;
   const end = program.code.indexOf("\n", last.to);
   return end < 0 ? program.code.length : end + 1;
 }
 
 /** @param {import("./tree.js").SyntaxNode | null} statement */
-const docstring = (statement) => (statement?.name === "ExpressionStatement" && statement.firstChild?.name === "String" ? statement : null);
+const docstring = (statement) =>
+  statement?.name === "ExpressionStatement" && statement.firstChild?.name === "String"
+    ? statement
+    : null;

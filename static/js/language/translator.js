@@ -35,7 +35,11 @@ export class Translator {
   constructor(table, names) {
     this.table = table;
     this.names = names;
-    this.absent = Object.entries(table.absent).map(([pattern, text]) => ({ pattern: new RegExp(`^(?:${pattern})$`), text, isGeneral: pattern.endsWith("\\..*") }));
+    this.absent = Object.entries(table.absent).map(([pattern, text]) => ({
+      pattern: new RegExp(`^(?:${pattern})$`),
+      text,
+      isGeneral: pattern.endsWith("\\..*"),
+    }));
   }
 
   /** The path under which the table has a name. @param {string} path */
@@ -51,7 +55,9 @@ export class Translator {
     const { wellKnown } = this.table;
     if (Object.hasOwn(wellKnown, name)) return { kind: "foreign", paths: [wellKnown[name]] };
     if (!/^[A-Z]\w/.test(name)) return null;
-    const paths = ["keras.layers", "keras.optimizers", "keras.callbacks"].map((space) => `${space}.${name}`);
+    const paths = ["keras.layers", "keras.optimizers", "keras.callbacks"].map(
+      (space) => `${space}.${name}`,
+    );
     const known = paths.filter((path) => this.#exact(path));
     return known.length ? { kind: "foreign", paths: known } : null;
   }
@@ -60,7 +66,9 @@ export class Translator {
   imported(path) {
     if (!LIBRARIES.test(path)) return null;
     const to = this.importable(path);
-    return to === null ? { kind: "foreign", paths: [this.canonical(path)] } : { kind: "name", name: to };
+    return to === null
+      ? { kind: "foreign", paths: [this.canonical(path)] }
+      : { kind: "name", name: to };
   }
 
   /** The name of playgrad that an import can bring instead, with the rest of the program unchanged. @param {string} path @returns {string | null} */
@@ -70,14 +78,19 @@ export class Translator {
     if (importable.includes(name)) return spaces[name];
     if (!importable.includes(name.slice(0, name.lastIndexOf(".")))) return null;
     const rule = this.#exact(name);
-    return rule?.to !== undefined && rule.args === undefined && rule.set === undefined ? rule.to : null;
+    return rule?.to !== undefined && rule.args === undefined && rule.set === undefined
+      ? rule.to
+      : null;
   }
 
   /** @param {string} owner @param {string} short @returns {Foreign | null} */
   missing(owner, short) {
     const isModule = this.names.entry(owner)?.k === "o";
     if (!isModule) {
-      const path = this.names.ancestry(owner).map((each) => `${each}.${short}`).find((each) => this.#exact(each));
+      const path = this.names
+        .ancestry(owner)
+        .map((each) => `${each}.${short}`)
+        .find((each) => this.#exact(each));
       return path === undefined ? null : { kind: "foreign", paths: [path] };
     }
     const spaces = Object.entries(this.table.spaces).filter(([, ours]) => ours === owner);
@@ -90,7 +103,9 @@ export class Translator {
   /** @param {string} path */
   #isModule(path) {
     if (Object.hasOwn(this.table.roots, path)) return true;
-    return Object.keys(this.table.spaces).some((space) => space === path || space.startsWith(`${path}.`));
+    return Object.keys(this.table.spaces).some(
+      (space) => space === path || space.startsWith(`${path}.`),
+    );
   }
 
   /** A member that objects of which nothing is known have in other libraries. @param {string} short @returns {Foreign | null} */
@@ -102,7 +117,8 @@ export class Translator {
   result(callee) {
     const to = this.translate(callee.paths)?.rule.to;
     const entry = to === undefined ? undefined : this.names.entry(to);
-    if (to !== undefined && entry?.k === "c") return { kind: "instance", of: this.names.canonical(to) };
+    if (to !== undefined && entry?.k === "c")
+      return { kind: "instance", of: this.names.canonical(to) };
     return null;
   }
 
@@ -118,7 +134,9 @@ export class Translator {
   /** Why there is nothing like it, and the nearest way; empty if nothing is known. @param {Foreign} value */
   reason({ paths, guessed = false }) {
     for (const path of paths) {
-      const found = this.absent.find(({ pattern, isGeneral }) => pattern.test(this.canonical(path)) && !(guessed && isGeneral));
+      const found = this.absent.find(
+        ({ pattern, isGeneral }) => pattern.test(this.canonical(path)) && !(guessed && isGeneral),
+      );
       if (found) return found.text;
     }
     return "";
@@ -144,7 +162,10 @@ export class Translator {
   argument(name, argument) {
     const cut = name.lastIndexOf(".");
     const member = cut < 0 ? "" : name.slice(cut);
-    const owners = this.names.entry(name)?.k === "m" ? this.names.ancestry(name.slice(0, cut)).map((each) => each + member) : this.names.ancestry(name);
+    const owners =
+      this.names.entry(name)?.k === "m"
+        ? this.names.ancestry(name.slice(0, cut)).map((each) => each + member)
+        : this.names.ancestry(name);
     for (const owner of owners) {
       const rules = this.table.arguments[owner];
       if (rules && Object.hasOwn(rules, argument)) return rules[argument];
@@ -152,7 +173,9 @@ export class Translator {
     const { "*": general } = this.table.arguments;
     if (this.names.entry(name)?.k !== "f" || !Object.hasOwn(general, argument)) return null;
     const rule = general[argument];
-    const isFitting = rule.to === undefined || this.names.parameters(name)?.some(([parameter]) => parameter === rule.to);
+    const isFitting =
+      rule.to === undefined ||
+      this.names.parameters(name)?.some(([parameter]) => parameter === rule.to);
     return isFitting ? rule : null;
   }
 }

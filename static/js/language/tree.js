@@ -45,7 +45,8 @@ export function readArguments(list, code) {
     parts = [];
   };
   for (const each of children(list)) {
-    if (each.name === "(" || each.name === ")" || each.type.isError || each.name === "Comment") continue;
+    if (each.name === "(" || each.name === ")" || each.type.isError || each.name === "Comment")
+      continue;
     if (each.name === ",") finish();
     else parts.push(each);
   }
@@ -59,8 +60,22 @@ function argument(parts, code) {
   const from = first.from;
   const { to } = parts[parts.length - 1];
   if (second?.name === "AssignOp") {
-    return { name: code.slice(first.from, first.to), nameNode: first, stars: "", value: parts[2] ?? null, from, to };
+    return {
+      name: code.slice(first.from, first.to),
+      nameNode: first,
+      stars: "",
+      value: parts[2] ?? null,
+      from,
+      to,
+    };
   }
   const isStarred = first.name === "*" || first.name === "**";
-  return { name: null, nameNode: null, stars: isStarred ? first.name : "", value: (isStarred ? second : first) ?? null, from, to };
+  return {
+    name: null,
+    nameNode: null,
+    stars: isStarred ? first.name : "",
+    value: (isStarred ? second : first) ?? null,
+    from,
+    to,
+  };
 }

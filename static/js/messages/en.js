@@ -9,7 +9,8 @@ import { GPU_REASONS } from "../../engine/gpu-reasons.js";
 import { count } from "../thousands.js";
 
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
-export const plural = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+export const plural = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) =>
+  `${count(number)} ${number === 1 ? one : many}`;
 
 /** @typedef {import("../editor/line-locks.js").LineRange} LineRange */
 
@@ -32,7 +33,8 @@ const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 export const en = {
   header: {
     example: "Example",
-    inPlaceOf: (/** @type {string} */ title, /** @type {string} */ example) => `${title} (in place of: ${example})`,
+    inPlaceOf: (/** @type {string} */ title, /** @type {string} */ example) =>
+      `${title} (in place of: ${example})`,
     docs: "Docs",
     useTheme: { dark: "Use the dark theme", light: "Use the light theme" },
     language: "Language",
@@ -41,22 +43,33 @@ export const en = {
     languageFailed: (/** @type {string} */ reason) => `The language could not be loaded: ${reason}`,
   },
   panels: {
-    training: "Watch", inspect: "Inspect", graph: "Graph", runs: "Runs", lab: "Lab", build: "Build",
-    more: "More", moreOf: (/** @type {string} */ open) => (open ? `More panels: ${open} is open` : "More panels"),
-    label: "Views", parts: "Parts of the page", skip: "Skip",
+    training: "Watch",
+    inspect: "Inspect",
+    graph: "Graph",
+    runs: "Runs",
+    lab: "Lab",
+    build: "Build",
+    more: "More",
+    moreOf: (/** @type {string} */ open) => (open ? `More panels: ${open} is open` : "More panels"),
+    label: "Views",
+    parts: "Parts of the page",
+    skip: "Skip",
     skipTo: { build: "Skip to the network", panels: "Skip to what it does" },
   },
   inspect: {
     title: "Inspect",
     views: "What to look at",
-    empty: "Train a network, and look inside it here. If your program runs sessions of its own, Graph shows their values.",
+    empty:
+      "Train a network, and look inside it here. If your program runs sessions of its own, Graph shows their values.",
     asking: "Looking…",
     problem: (/** @type {string} */ message) => `This cannot be shown: ${message}`,
   },
   inspectHistograms: {
     name: "Histograms",
-    about: "Each ridge is a histogram of one moment: how many values are of which size. The latest is in front.",
-    recording: "Recorded while this view is open, in at most 5% of the training's time, on 64 samples.",
+    about:
+      "Each ridge is a histogram of one moment: how many values are of which size. The latest is in front.",
+    recording:
+      "Recorded while this view is open, in at most 5% of the training's time, on 64 samples.",
     asking: "Looking at the layers…",
     alone: (/** @type {string} */ step) =>
       `The state after step ${step}. Earlier steps were not recorded, because nobody was looking.`,
@@ -64,20 +77,33 @@ export const en = {
       `Recorded from step ${step} on. Earlier steps were not recorded, because nobody was looking.`,
     kinds: { weights: "Weights", gradients: "Gradients", activations: "Activations" },
     ratios: "Update ratio",
-    ratiosAbout: "How much of a layer's weights one step changes. About 0.001, the dashed line, is healthy: far above it, "
-      + "training is rough; far below it, hardly anything is learnt.",
+    ratiosAbout:
+      "How much of a layer's weights one step changes. About 0.001, the dashed line, is healthy: far above it, " +
+      "training is rough; far below it, hardly anything is learnt.",
     guideline: "0.001",
     sizes: "Mean size of the weights",
     at: (/** @type {string} */ name, /** @type {string} */ step) => `${name}, step ${step}`,
-    picture: (/** @type {string} */ kind, /** @type {string} */ layer) => `${kind} of ${layer}. Arrow keys move through steps and values.`,
-    bin: (/** @type {string} */ step, /** @type {string} */ low, /** @type {string} */ high, /** @type {string} */ many) =>
-      `Step ${step}: ${many} from ${low} to ${high}`,
+    picture: (/** @type {string} */ kind, /** @type {string} */ layer) =>
+      `${kind} of ${layer}. Arrow keys move through steps and values.`,
+    bin: (
+      /** @type {string} */ step,
+      /** @type {string} */ low,
+      /** @type {string} */ high,
+      /** @type {string} */ many,
+    ) => `Step ${step}: ${many} from ${low} to ${high}`,
     strays: (/** @type {string} */ many) => `${many} NaN or infinite`,
-    summary: (/** @type {string} */ size, /** @type {string} */ spread) => `mean size ${size}, standard deviation ${spread}`,
-    leftOut: (/** @type {number} */ many) => (many === 1 ? "One more layer is not shown." : `${many} more layers are not shown.`),
+    summary: (/** @type {string} */ size, /** @type {string} */ spread) =>
+      `mean size ${size}, standard deviation ${spread}`,
+    leftOut: (/** @type {number} */ many) =>
+      many === 1 ? "One more layer is not shown." : `${many} more layers are not shown.`,
     table: "Table",
     columns: {
-      layer: "Layer", step: "Step", ratio: "Update ratio", kind: "Values", size: "Mean size", spread: "Standard deviation",
+      layer: "Layer",
+      step: "Step",
+      ratio: "Update ratio",
+      kind: "Values",
+      size: "Mean size",
+      spread: "Standard deviation",
       strays: "NaN or infinite",
     },
     reasons: {
@@ -91,50 +117,93 @@ export const en = {
     title: "Layers",
     name: "Layers",
     layers: "The layers of the network",
-    layerPlace: (/** @type {number} */ number, /** @type {number} */ all) => `Layer ${number} of ${all}`,
+    layerPlace: (/** @type {number} */ number, /** @type {number} */ all) =>
+      `Layer ${number} of ${all}`,
     layerName: (/** @type {string} */ name, /** @type {string} */ type) => `${name}, ${type}`,
-    layerHint: "The layer’s line in Code and its block are marked. Click another line or block to look at its layer.",
-    parameters: (/** @type {number} */ parameters) => `${count(parameters)} ${parameters === 1 ? "weight" : "weights"}`,
+    layerHint:
+      "The layer’s line in Code and its block are marked. Click another line or block to look at its layer.",
+    parameters: (/** @type {number} */ parameters) =>
+      `${count(parameters)} ${parameters === 1 ? "weight" : "weights"}`,
     weightsOf: (/** @type {string} */ layer) => `Weights of ${layer}`,
     noWeights: "This layer has no weights.",
-    numbers: { mean: "mean", deviation: "deviation", smallest: "smallest", largest: "largest", norm: "norm", zeros: "zeros" },
-    filter: (/** @type {number} */ unit, /** @type {number} */ input, /** @type {number} */ inputs) =>
-      (inputs > 1 ? `Weights of unit ${unit} for input channel ${input}` : `Weights of unit ${unit}`),
+    numbers: {
+      mean: "mean",
+      deviation: "deviation",
+      smallest: "smallest",
+      largest: "largest",
+      norm: "norm",
+      zeros: "zeros",
+    },
+    filter: (
+      /** @type {number} */ unit,
+      /** @type {number} */ input,
+      /** @type {number} */ inputs,
+    ) =>
+      inputs > 1 ? `Weights of unit ${unit} for input channel ${input}` : `Weights of unit ${unit}`,
     matrix: (/** @type {string} */ name) => `${name}: a column for each unit, a row for each input`,
-    scale: (/** @type {string} */ largest) => `Blue is negative, orange positive; the strongest colour is ±${largest}.`,
-    strays: (/** @type {number} */ many, /** @type {number} */ all) => (many === all
-      ? "All numbers shown are NaN or infinite, and have no colour."
-      : `${count(many)} of the ${count(all)} numbers shown ${many === 1 ? "is NaN or infinite, and has" : "are NaN or infinite, and have"} no colour.`),
-    sampled: (/** @type {number} */ units, /** @type {number} */ allUnits, /** @type {number} */ inputs, /** @type {number} */ allInputs) =>
+    scale: (/** @type {string} */ largest) =>
+      `Blue is negative, orange positive; the strongest colour is ±${largest}.`,
+    strays: (/** @type {number} */ many, /** @type {number} */ all) =>
+      many === all
+        ? "All numbers shown are NaN or infinite, and have no colour."
+        : `${count(many)} of the ${count(all)} numbers shown ${many === 1 ? "is NaN or infinite, and has" : "are NaN or infinite, and have"} no colour.`,
+    sampled: (
+      /** @type {number} */ units,
+      /** @type {number} */ allUnits,
+      /** @type {number} */ inputs,
+      /** @type {number} */ allInputs,
+    ) =>
       `Too large to show whole: these are ${count(units)} of ${count(allUnits)} units and ${count(inputs)} of ${count(allInputs)} inputs, evenly spread.`,
     asTable: "As a table",
-    unitColumn: "Unit", norm: "Norm of its weights", meanColumn: "Mean", changeColumn: "Change",
+    unitColumn: "Unit",
+    norm: "Norm of its weights",
+    meanColumn: "Mean",
+    changeColumn: "Change",
     activationsOf: (/** @type {string} */ layer) => `Activations of ${layer}`,
     unitsOf: (/** @type {string} */ layer) => `Units of ${layer}`,
-    silenceHint: "Click a unit to silence it, or to give it another factor: for looking only. The weights stay as they are.",
+    silenceHint:
+      "Click a unit to silence it, or to give it another factor: for looking only. The weights stay as they are.",
     showChange: "Show only the change",
     unit: (/** @type {number} */ unit, /** @type {string} */ value, /** @type {boolean} */ isMap) =>
       `Unit ${unit}: ${value}${isMap ? " on average" : ""}`,
-    someUnits: (/** @type {number} */ shown, /** @type {number} */ all) => `These are ${count(shown)} of ${count(all)} units, evenly spread.`,
-    noSample: "Activations are shown for networks with one input and one output, if the program has an array whose samples "
-      + "have the shape of the input.",
+    someUnits: (/** @type {number} */ shown, /** @type {number} */ all) =>
+      `These are ${count(shown)} of ${count(all)} units, evenly spread.`,
+    noSample:
+      "Activations are shown for networks with one input and one output, if the program has an array whose samples " +
+      "have the shape of the input.",
     drawing: "The drawn digit",
-    sample: (/** @type {number} */ number, /** @type {number} */ all, /** @type {boolean | null} */ isTest) =>
+    sample: (
+      /** @type {number} */ number,
+      /** @type {number} */ all,
+      /** @type {boolean | null} */ isTest,
+    ) =>
       `${isTest === null ? "Sample" : isTest ? "Test sample" : "Training sample"} ${count(number)} of ${count(all)}`,
-    target: "Target", predicted: "Predicted", predictedBefore: "Before the change",
-    previous: "Previous", next: "Next", random: "Random",
-    original: "Original", resetSample: "Undo the edits",
+    target: "Target",
+    predicted: "Predicted",
+    predictedBefore: "Before the change",
+    previous: "Previous",
+    next: "Next",
+    random: "Random",
+    original: "Original",
+    resetSample: "Undo the edits",
     pixels: "Pixels of the sample",
-    pixelHint: "Click a pixel, or go to it with the arrow keys and press Space: it becomes dark or bright. Drag to paint.",
-    pixel: (/** @type {number} */ row, /** @type {number} */ column) => `Row ${row}, column ${column}`,
-    channels: ["red", "green", "blue"], pixelValue: "value",
+    pixelHint:
+      "Click a pixel, or go to it with the arrow keys and press Space: it becomes dark or bright. Drag to paint.",
+    pixel: (/** @type {number} */ row, /** @type {number} */ column) =>
+      `Row ${row}, column ${column}`,
+    channels: ["red", "green", "blue"],
+    pixelValue: "value",
     rowHint: "Change a number, and see what it changes in the network.",
-    valuesLeft: (/** @type {number} */ values) => `${count(values)} more ${values === 1 ? "value is" : "values are"} not shown.`,
+    valuesLeft: (/** @type {number} */ values) =>
+      `${count(values)} more ${values === 1 ? "value is" : "values are"} not shown.`,
     was: (/** @type {string} */ value) => `was ${value}`,
     travel: "How the difference travels",
     travelHint: "The norm of the change over the norm of the original, for each layer’s result.",
-    travelFromZero: "from 0", input: "Input",
-    outputs: "Outputs", output: "Output", changed: "Changed",
+    travelFromZero: "from 0",
+    input: "Input",
+    outputs: "Outputs",
+    output: "Output",
+    changed: "Changed",
     scaledUnits: "Silenced and scaled units",
     scaledHint: "A factor multiplies what a unit gives: 0 silences it, 1 leaves it as it is.",
     unitOf: (/** @type {string} */ layer, /** @type {number} */ unit) => `Unit ${unit} of ${layer}`,
@@ -145,55 +214,93 @@ export const en = {
   },
   sampleNumber: {
     label: (/** @type {number} */ last) => `Number of the sample, 0 to ${last}`,
-    refused: (/** @type {string} */ text, /** @type {number} */ all) => `${text === "" ? "That is not a number" : `There is no sample ${text}`}. `
-      + (all === 1 ? "The only sample has the number 0." : `The ${count(all)} samples have the numbers 0 to ${count(all - 1)}.`),
+    refused: (/** @type {string} */ text, /** @type {number} */ all) =>
+      `${text === "" ? "That is not a number" : `There is no sample ${text}`}. ` +
+      (all === 1
+        ? "The only sample has the number 0."
+        : `The ${count(all)} samples have the numbers 0 to ${count(all - 1)}.`),
   },
   inspectSamples: {
     title: "Samples",
     none: {
-      restored: "The model was restored without its data. Press Run or Resume: its samples are shown here.",
+      restored:
+        "The model was restored without its data. Press Run or Resume: its samples are shown here.",
       data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
-      program: "The program has no data for this network. Define an array whose samples have the shape of its input, such as "
-        + "x, and one with their targets, such as y, and run the program again.",
-      loss: "How wrong a prediction is depends on the loss, and this network has none. Call its compile() with a loss, and run "
-        + "the program again.",
-      targets: "The program has samples for this network, but no targets to compare its predictions with. Define an array "
-        + "whose name begins with y, label, target or class, with one target for each sample, and run the program again.",
-      outputs: "This is for networks that predict one class or one number for each sample. This one predicts something "
-        + "else: several labels or numbers, or a sequence.",
+      program:
+        "The program has no data for this network. Define an array whose samples have the shape of its input, such as " +
+        "x, and one with their targets, such as y, and run the program again.",
+      loss:
+        "How wrong a prediction is depends on the loss, and this network has none. Call its compile() with a loss, and run " +
+        "the program again.",
+      targets:
+        "The program has samples for this network, but no targets to compare its predictions with. Define an array " +
+        "whose name begins with y, label, target or class, with one target for each sample, and run the program again.",
+      outputs:
+        "This is for networks that predict one class or one number for each sample. This one predicts something " +
+        "else: several labels or numbers, or a sequence.",
       layers: "No layer of this network has values to show.",
     },
-    samples: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean | null} */ tested) =>
+    samples: (
+      /** @type {number} */ shown,
+      /** @type {number} */ all,
+      /** @type {boolean | null} */ tested,
+    ) =>
       `${count(shown)}${shown < all ? ` of the ${count(all)}` : ""} ${tested === null ? "" : tested ? "test " : "training "}${all === 1 ? "sample" : "samples"}`,
-    rightOf: (/** @type {string} */ right, /** @type {string} */ samples, /** @type {string} */ share) =>
-      `${samples}: ${right} right, ${share}. A row is a true class, a column a predicted one.`,
+    rightOf: (
+      /** @type {string} */ right,
+      /** @type {string} */ samples,
+      /** @type {string} */ share,
+    ) => `${samples}: ${right} right, ${share}. A row is a true class, a column a predicted one.`,
     notCounted: (/** @type {number} */ samples) =>
       `${count(samples)} ${samples === 1 ? "is" : "are"} in no cell: the network gives no numbers for ${samples === 1 ? "it" : "them"}.`,
-    manyClasses: (/** @type {number} */ classes) => `A table of ${count(classes)} classes would be too large to read. The hardest samples are below.`,
-    cell: (/** @type {string} */ truth, /** @type {string} */ predicted, /** @type {number} */ samples) =>
+    manyClasses: (/** @type {number} */ classes) =>
+      `A table of ${count(classes)} classes would be too large to read. The hardest samples are below.`,
+    cell: (
+      /** @type {string} */ truth,
+      /** @type {string} */ predicted,
+      /** @type {number} */ samples,
+    ) =>
       `True ${truth}, predicted ${predicted}: ${count(samples)} ${samples === 1 ? "sample" : "samples"}`,
     press: "Press a cell to see its samples.",
     anySample: "Any sample",
-    number: (/** @type {number} */ number) => `No. ${number}`, numberColumn: "number",
-    look: "Look at it in Layers", lookAt: (/** @type {number} */ number) => `Look at sample ${number} in Layers`,
+    number: (/** @type {number} */ number) => `No. ${number}`,
+    numberColumn: "number",
+    look: "Look at it in Layers",
+    lookAt: (/** @type {number} */ number) => `Look at sample ${number} in Layers`,
     hardest: "The hardest samples: those with the highest loss",
     largest: "The largest errors: the samples with the highest loss",
-    error: (/** @type {string} */ error, /** @type {string} */ samples) => `Mean absolute error ${error}, on ${samples}.`,
-    more: (/** @type {number} */ next, /** @type {number} */ all) => `${count(next)} more of ${count(all)}`,
-    truth: "true", predicted: "predicted", probability: "probability", loss: "loss",
-    right: "right", wrong: "wrong", noClass: "nothing",
+    error: (/** @type {string} */ error, /** @type {string} */ samples) =>
+      `Mean absolute error ${error}, on ${samples}.`,
+    more: (/** @type {number} */ next, /** @type {number} */ all) =>
+      `${count(next)} more of ${count(all)}`,
+    truth: "true",
+    predicted: "predicted",
+    probability: "probability",
+    loss: "loss",
+    right: "right",
+    wrong: "wrong",
+    noClass: "nothing",
     column: (/** @type {number} */ number) => `input ${number}`,
-    columnsLeft: (/** @type {number} */ columns) => `${count(columns)} more ${columns === 1 ? "input is" : "inputs are"} not shown.`,
+    columnsLeft: (/** @type {number} */ columns) =>
+      `${count(columns)} more ${columns === 1 ? "input is" : "inputs are"} not shown.`,
   },
   inspectProjection: {
     title: "Projection",
     layer: "Values of",
     layerOf: (/** @type {string} */ name, /** @type {number} */ size) => `${name} (${count(size)})`,
-    explained: (/** @type {string} */ both, /** @type {string} */ first, /** @type {string} */ second) =>
+    explained: (
+      /** @type {string} */ both,
+      /** @type {string} */ first,
+      /** @type {string} */ second,
+    ) =>
       `Two directions, found by principal component analysis, have ${both} of the variance (${first} and ${second}).`,
     shown: (/** @type {string} */ samples) => `The points are ${samples}.`,
-    wrong: (/** @type {number} */ points) => (points === 0 ? "All are predicted right." : `The ${count(points)} with a ring ${points === 1 ? "is" : "are"} predicted wrong.`),
-    leftOut: (/** @type {number} */ points) => `${count(points)} ${points === 1 ? "has" : "have"} values that are not finite and ${points === 1 ? "is" : "are"} left out.`,
+    wrong: (/** @type {number} */ points) =>
+      points === 0
+        ? "All are predicted right."
+        : `The ${count(points)} with a ring ${points === 1 ? "is" : "are"} predicted wrong.`,
+    leftOut: (/** @type {number} */ points) =>
+      `${count(points)} ${points === 1 ? "has" : "have"} values that are not finite and ${points === 1 ? "is" : "are"} left out.`,
     tooFew: (/** @type {number} */ finite, /** @type {number} */ all) =>
       `A projection needs two samples with finite values; of ${count(all)} here, ${count(finite)} ${finite === 1 ? "has" : "have"} them.`,
     method: "Method",
@@ -211,7 +318,8 @@ export const en = {
     compute: "Compute again",
     umapFailed: (/** @type {string} */ problem) => `This could not be computed: ${problem}.`,
     noLayers: "No layer of this network gives each sample a fixed number of values to project.",
-    picture: (/** @type {string} */ layer, /** @type {number} */ points) => `Projection of ${layer}: ${count(points)} samples as points.`,
+    picture: (/** @type {string} */ layer, /** @type {number} */ points) =>
+      `Projection of ${layer}: ${count(points)} samples as points.`,
     keys: "Arrow keys go from point to point.",
     choose: "Point at a sample, or move to one with the arrow keys, to see it here.",
     table: "Table of values",
@@ -220,47 +328,83 @@ export const en = {
   inspectAttention: {
     title: "Attention",
     none: {
-      restored: "The model was restored without its program and its data. Press Run or Resume: its attention is shown here.",
+      restored:
+        "The model was restored without its program and its data. Press Run or Resume: its attention is shown here.",
       data: "This is for networks with one input and one output, of which the page keeps some samples when they are trained.",
-      program: "The program has no data for this network. Define an array whose samples have the shape of its input, such as "
-        + "x, and run the program again.",
-      attention: "This network has no attention. nn.MultiHeadAttention, nn.TransformerEncoder and nn.TransformerDecoder have it.",
+      program:
+        "The program has no data for this network. Define an array whose samples have the shape of its input, such as " +
+        "x, and run the program again.",
+      attention:
+        "This network has no attention. nn.MultiHeadAttention, nn.TransformerEncoder and nn.TransformerDecoder have it.",
     },
     layer: "Layer",
-    layerOf: (/** @type {string} */ name, /** @type {number} */ heads) => `${name} (${count(heads)} ${heads === 1 ? "head" : "heads"})`,
-    about: "Each row is a query: the colours tell how its attention is spread over the keys, the columns. A row sums to 100%.",
-    cut: (/** @type {number} */ queries, /** @type {number} */ allQueries, /** @type {number} */ keys, /** @type {number} */ allKeys) =>
+    layerOf: (/** @type {string} */ name, /** @type {number} */ heads) =>
+      `${name} (${count(heads)} ${heads === 1 ? "head" : "heads"})`,
+    about:
+      "Each row is a query: the colours tell how its attention is spread over the keys, the columns. A row sums to 100%.",
+    cut: (
+      /** @type {number} */ queries,
+      /** @type {number} */ allQueries,
+      /** @type {number} */ keys,
+      /** @type {number} */ allKeys,
+    ) =>
       `Shown are the first ${count(queries)} of ${count(allQueries)} queries and ${count(keys)} of ${count(allKeys)} keys; the rest of a row is not visible.`,
-    someHeads: (/** @type {number} */ shown, /** @type {number} */ all) => `These are the first ${count(shown)} of ${count(all)} heads.`,
+    someHeads: (/** @type {number} */ shown, /** @type {number} */ all) =>
+      `These are the first ${count(shown)} of ${count(all)} heads.`,
     heads: "Heads",
     head: (/** @type {number} */ head) => `Head ${head}`,
-    picture: (/** @type {string} */ layer, /** @type {number} */ head) => `Attention weights of ${layer}, head ${head}.`,
+    picture: (/** @type {string} */ layer, /** @type {number} */ head) =>
+      `Attention weights of ${layer}, head ${head}.`,
     keys: "Arrow keys go from square to square.",
     choose: "Point at a square, or move to one with the arrow keys, to read its weight.",
-    position: (/** @type {number} */ position, /** @type {string | null} */ token) => (token === null ? `position ${position}` : `position ${position} (${token})`),
-    reading: (/** @type {string} */ query, /** @type {string} */ key, /** @type {string} */ weight) => `From ${query} to ${key}: ${weight}`,
-    scale: (/** @type {string} */ largest) => `The strongest colour is ${largest}, the largest weight of all heads.`,
+    position: (/** @type {number} */ position, /** @type {string | null} */ token) =>
+      token === null ? `position ${position}` : `position ${position} (${token})`,
+    reading: (
+      /** @type {string} */ query,
+      /** @type {string} */ key,
+      /** @type {string} */ weight,
+    ) => `From ${query} to ${key}: ${weight}`,
+    scale: (/** @type {string} */ largest) =>
+      `The strongest colour is ${largest}, the largest weight of all heads.`,
     table: "Table of weights",
     corner: "query",
   },
   inspectNext: {
     title: "Next tokens",
     none: {
-      restored: "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
-      untrained: "The program has not trained this network. Once fit() has trained it, what it expects is shown here.",
+      restored:
+        "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
+      untrained:
+        "The program has not trained this network. Once fit() has trained it, what it expects is shown here.",
       text: "This is for networks that write text: they predict the next token of a sequence, and the program has a pg.data.Vocabulary.",
     },
-    text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) => `Text${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
+    text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) =>
+      `Text${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
     own: "Your text",
     fromData: "Samples of the data",
-    temperatureAbout: "Scores are divided by it before softmax: a low one favours the most probable token, a high one levels all",
+    temperatureAbout:
+      "Scores are divided by it before softmax: a low one favours the most probable token, a high one levels all",
     about: (/** @type {"character" | "word"} */ unit, /** @type {number} */ length) =>
       `Each ${unit} is shaded by the probability that the network gave it; a dotted line marks those that were not its first choice. The network sees the last ${count(length)} ${unit}s.`,
-    summary: (/** @type {"character" | "word"} */ unit, /** @type {number} */ right, /** @type {number} */ all, /** @type {string} */ perplexity) =>
+    summary: (
+      /** @type {"character" | "word"} */ unit,
+      /** @type {number} */ right,
+      /** @type {number} */ all,
+      /** @type {string} */ perplexity,
+    ) =>
       `The ${unit} that came was the most probable in ${count(right)} of ${count(all)} cases; perplexity ${perplexity}.`,
-    cut: (/** @type {"character" | "word"} */ unit, /** @type {number} */ shown, /** @type {number} */ all) => `Shown are the first ${count(shown)} of ${count(all)} ${unit}s.`,
-    board: (/** @type {"character" | "word"} */ unit) => `The ${unit}s of the text. Arrow keys go from one to the next.`,
-    option: (/** @type {string} */ token, /** @type {string} */ chance, /** @type {number} */ rank) => `${token}: ${chance}, rank ${rank}`,
+    cut: (
+      /** @type {"character" | "word"} */ unit,
+      /** @type {number} */ shown,
+      /** @type {number} */ all,
+    ) => `Shown are the first ${count(shown)} of ${count(all)} ${unit}s.`,
+    board: (/** @type {"character" | "word"} */ unit) =>
+      `The ${unit}s of the text. Arrow keys go from one to the next.`,
+    option: (
+      /** @type {string} */ token,
+      /** @type {string} */ chance,
+      /** @type {number} */ rank,
+    ) => `${token}: ${chance}, rank ${rank}`,
     end: "after the text",
     after: (/** @type {"character" | "word"} */ unit) => `Next ${unit} after`,
     came: (/** @type {string} */ token, /** @type {string} */ chance, /** @type {number} */ rank) =>
@@ -276,7 +420,10 @@ export const en = {
     run: { label: "Run", about: "Run the code from the top" },
     pause: { label: "Pause", about: "Pause after the current batch" },
     resume: { label: "Resume", about: "Continue training" },
-    step: { label: "Step", about: "Train one batch or one epoch, then pause; or show one operation of a step" },
+    step: {
+      label: "Step",
+      about: "Train one batch or one epoch, then pause; or show one operation of a step",
+    },
     stop: { label: "Stop", about: "Stop the run; keep curves and weights" },
     reset: { label: "Reset", about: "Clear curves and weights; keep the code" },
     queued: "Queued",
@@ -288,7 +435,13 @@ export const en = {
   },
   status: {
     states: {
-      loading: "loading", ready: "ready", running: "running", paused: "paused", stopped: "stopped", done: "done", error: "error",
+      loading: "loading",
+      ready: "ready",
+      running: "running",
+      paused: "paused",
+      stopped: "stopped",
+      done: "done",
+      error: "error",
       diverged: "diverged",
     },
     unsupported: "Nothing can run in this browser. See below the code.",
@@ -296,22 +449,35 @@ export const en = {
     stages: { python: "Starting Python…", library: "Loading the library…" },
     arrived: {
       some: (/** @type {string} */ megabytes) => `${megabytes} MB have arrived.`,
-      part: (/** @type {number} */ percent, /** @type {number} */ megabytes) => `${percent}% of ${megabytes} MB has arrived.`,
+      part: (/** @type {number} */ percent, /** @type {number} */ megabytes) =>
+        `${percent}% of ${megabytes} MB has arrived.`,
     },
     waits: "Your run starts when it is ready.",
-    intents: { pause: "Pausing after this batch…", resume: "Resuming…", stop: "Stopping…", reset: "Resetting…" },
+    intents: {
+      pause: "Pausing after this batch…",
+      resume: "Resuming…",
+      stop: "Stopping…",
+      reset: "Resetting…",
+    },
     noCode: "There is no code to run.",
-    noGpu: (/** @type {string} */ problem) => `Device GPU cannot be used: ${problem}. Choose Auto or CPU.`,
+    noGpu: (/** @type {string} */ problem) =>
+      `Device GPU cannot be used: ${problem}. Choose Auto or CPU.`,
     startingDevices: (/** @type {string[]} */ names) => `Starting Python for ${names.join(", ")}…`,
     running: "Running your code…",
-    loadingData: (/** @type {string} */ name, /** @type {number} */ received, /** @type {number} */ total) =>
+    loadingData: (
+      /** @type {string} */ name,
+      /** @type {number} */ received,
+      /** @type {number} */ total,
+    ) =>
       `The program waits for its data: ${name}, ${total ? `${received} of ${total} MB` : `${received} MB`} loaded…`,
     loadingOnnx: "Loading the part of playgrad for ONNX files…",
-    training: (/** @type {number} */ parameters, /** @type {string} */ place) => `Training ${count(parameters)} parameters on ${place}`,
+    training: (/** @type {number} */ parameters, /** @type {string} */ place) =>
+      `Training ${count(parameters)} parameters on ${place}`,
     cpu: "the CPU",
     gpu: "the GPU",
     paused: {
-      batch: "Paused. Step trains one batch.", epoch: "Paused. Step trains to the end of the epoch.",
+      batch: "Paused. Step trains one batch.",
+      epoch: "Paused. Step trains to the end of the epoch.",
       operation: "Paused. Step shows one operation of a training step.",
     },
     lost: "Paused, because the training is lost: see what the doctor found. Resume goes on.",
@@ -325,7 +491,8 @@ export const en = {
     failed: "Something went wrong. See the error below the code.",
     failedBefore: "The last run ended with an error. Run starts it again.",
     idle: "Press Run to train the network.",
-    resume: (/** @type {number} */ step, /** @type {number} */ total) => `Continue from step ${count(step)} of ${count(total)}`,
+    resume: (/** @type {number} */ step, /** @type {number} */ total) =>
+      `Continue from step ${count(step)} of ${count(total)}`,
     resumeShort: "Continue",
     resumeAbout: "Continue training from the kept weights (F8)",
     whole: "Show the whole message",
@@ -336,27 +503,38 @@ export const en = {
     saveCode: "Save the code",
     dismiss: "Dismiss",
     undo: "Undo",
-    noData: (/** @type {string} */ name) => `The program loads “${name}”, and this browser has no data of that name.`,
-    noDataInLink: "A link contains no data: ask whoever sent it for the file, or bring data of your own.",
+    noData: (/** @type {string} */ name) =>
+      `The program loads “${name}”, and this browser has no data of that name.`,
+    noDataInLink:
+      "A link contains no data: ask whoever sent it for the file, or bring data of your own.",
     addData: "Add data",
-    noModel: (/** @type {string} */ name) => `The program loads the model “${name}”, and this browser has no file of that name.`,
+    noModel: (/** @type {string} */ name) =>
+      `The program loads the model “${name}”, and this browser has no file of that name.`,
     addModel: "Add model",
     restarted: "Python did not stop in time, so it was restarted.",
     weightsKept: "The weights are kept.",
     promptGoesOn: "The code of the prompt does not stop. Stop ends the run, too.",
     cleared: "Curves and weights are cleared.",
-    resuming: (/** @type {number} */ step, /** @type {number} */ total) => `Resuming at step ${count(step)} of ${count(total)}.`,
+    resuming: (/** @type {number} */ step, /** @type {number} */ total) =>
+      `Resuming at step ${count(step)} of ${count(total)}.`,
     promptEnded: (/** @type {string} */ reason) => `Not executed to its end: ${reason}.`,
     forged: "The program posted a message as if it were playgrad. It was ignored.",
-    reused: "No new Python could be started, perhaps because the server cannot be reached. "
-      + "This run uses the one of the run before, with everything that was left in it.",
+    reused:
+      "No new Python could be started, perhaps because the server cannot be reached. " +
+      "This run uses the one of the run before, with everything that was left in it.",
     restored: (/** @type {number} */ run) => `The code of run ${run} is in the editor.`,
   },
   progress: {
     label: "Training progress",
-    left: (/** @type {number} */ percent, /** @type {string} */ duration) => `${percent}%, ${duration} left`,
-    epoch: "Epoch", step: "Step", loss: "Loss", testAccuracy: "Test accuracy", timeLeft: "Time left",
-    batchAccuracy: "Batch accuracy", rate: "Steps/s",
+    left: (/** @type {number} */ percent, /** @type {string} */ duration) =>
+      `${percent}%, ${duration} left`,
+    epoch: "Epoch",
+    step: "Step",
+    loss: "Loss",
+    testAccuracy: "Test accuracy",
+    timeLeft: "Time left",
+    batchAccuracy: "Batch accuracy",
+    rate: "Steps/s",
   },
   devices: {
     device: "Device",
@@ -369,22 +547,28 @@ export const en = {
     noWebGpu: "no WebGPU",
     noGpu: "no GPU",
     software: "software",
-    runsOn: (/** @type {string} */ name, /** @type {string} */ remark) => `Runs on ${name}${remark && `, ${remark}`}`,
+    runsOn: (/** @type {string} */ name, /** @type {string} */ remark) =>
+      `Runs on ${name}${remark && `, ${remark}`}`,
     adapter: (/** @type {string} */ name) => `WebGPU adapter: ${name}`,
-    vendor: (/** @type {string} */ vendor, /** @type {string} */ architecture) => `Vendor: ${vendor} ${architecture}`,
+    vendor: (/** @type {string} */ vendor, /** @type {string} */ architecture) =>
+      `Vendor: ${vendor} ${architecture}`,
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
     measured: (/** @type {string} */ kernels) => `Kernels (fastest of those measured): ${kernels}`,
-    notMeasured: (/** @type {string} */ kernels) => `Kernels (defaults for this adapter): ${kernels}`,
+    notMeasured: (/** @type {string} */ kernels) =>
+      `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
-    gone: (/** @type {string} */ problem) => `The GPU does not come back: ${problem}. Programs run on the CPU now. `
-      + "To try the GPU again, press “Try the GPU again”.",
+    gone: (/** @type {string} */ problem) =>
+      `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
+      "To try the GPU again, press “Try the GPU again”.",
     back: (/** @type {string} */ name) => `The GPU is there: ${name}. The next run can use it.`,
-    stillGone: (/** @type {string} */ problem) => `There is still no GPU: ${problem}. Training runs on the CPU.`,
+    stillGone: (/** @type {string} */ problem) =>
+      `There is still no GPU: ${problem}. Training runs on the CPU.`,
     reasons: GPU_REASONS,
     workerEnded: "its worker has ended",
-    lost: (/** @type {string} */ device, /** @type {string} */ message) => `${device}: ${message} The next run opens a new device.`,
+    lost: (/** @type {string} */ device, /** @type {string} */ message) =>
+      `${device}: ${message} The next run opens a new device.`,
   },
   gallery: {
     title: "Begin with",
@@ -398,25 +582,65 @@ export const en = {
       close: "Close the gallery",
       kind: "Kind of example",
       kinds: {
-        all: "All", points: "Points and tables", images: "Images", text: "Text and sequences", graphs: "Graphs and trees",
-        games: "Games", devices: "Several devices", inside: "How frameworks work",
+        all: "All",
+        points: "Points and tables",
+        images: "Images",
+        text: "Text and sequences",
+        graphs: "Graphs and trees",
+        games: "Games",
+        devices: "Several devices",
+        inside: "How frameworks work",
       },
-      found: (/** @type {number} */ examples) => (examples === 1 ? "1 example" : `${examples} examples`),
-      none: (/** @type {string} */ search) => (search.trim() ? `No example of this kind mentions “${search.trim()}”.` : "There is no example of this kind."),
+      found: (/** @type {number} */ examples) =>
+        examples === 1 ? "1 example" : `${examples} examples`,
+      none: (/** @type {string} */ search) =>
+        search.trim()
+          ? `No example of this kind mentions “${search.trim()}”.`
+          : "There is no example of this kind.",
       showAll: "Show all",
-      times: "Times are those of the program on one core of a computer without a graphics card; what the page draws "
-        + "meanwhile can add a few seconds. Large networks are faster on a graphics card.",
+      times:
+        "Times are those of the program on one core of a computer without a graphics card; what the page draws " +
+        "meanwhile can add a few seconds. Large networks are faster on a graphics card.",
     },
     cards: {
-      digit: { title: "Draw a digit", about: "Draw, and a network reads it at once. Then train your own, on 60,000 digits." },
-      spiral: { title: "Separate the spiral", about: "Two layers bend a line until it follows two classes of points." },
-      text: { title: "Write text", about: "A network reads a rhyme letter by letter, and goes on by itself." },
-      game: { title: "Play against itself", about: "A player of tic-tac-toe learns from nothing but its own games." },
-      devices: { title: "Many devices", about: "Two devices train one network, and one of them is slow. Who waits?" },
-      code: { title: "Write code", about: "Twenty lines of Python, with help as you type. Make of them what you like." },
-      table: { title: "Your table", about: "Bring a table, choose the column to predict, and train on it. It stays in this browser." },
-      photos: { title: "Your photos", about: "Images in a folder for each class, or from the camera: teach a network to tell them apart." },
-      points: { title: "Your points", about: "Draw points of two classes, and watch where a network draws the line." },
+      digit: {
+        title: "Draw a digit",
+        about: "Draw, and a network reads it at once. Then train your own, on 60,000 digits.",
+      },
+      spiral: {
+        title: "Separate the spiral",
+        about: "Two layers bend a line until it follows two classes of points.",
+      },
+      text: {
+        title: "Write text",
+        about: "A network reads a rhyme letter by letter, and goes on by itself.",
+      },
+      game: {
+        title: "Play against itself",
+        about: "A player of tic-tac-toe learns from nothing but its own games.",
+      },
+      devices: {
+        title: "Many devices",
+        about: "Two devices train one network, and one of them is slow. Who waits?",
+      },
+      code: {
+        title: "Write code",
+        about: "Twenty lines of Python, with help as you type. Make of them what you like.",
+      },
+      table: {
+        title: "Your table",
+        about:
+          "Bring a table, choose the column to predict, and train on it. It stays in this browser.",
+      },
+      photos: {
+        title: "Your photos",
+        about:
+          "Images in a folder for each class, or from the camera: teach a network to tell them apart.",
+      },
+      points: {
+        title: "Your points",
+        about: "Draw points of two classes, and watch where a network draws the line.",
+      },
     },
   },
   /** The bundled examples by id, where the language is not that of their programs. */
@@ -440,21 +664,29 @@ export const en = {
     indentation: "indentation",
     lost: (/** @type {string} */ id) => `${id} (your code)`,
     lostAbout: "Your code. The example it began with no longer exists.",
-    fileOpened: (/** @type {string} */ name) => `“${name}” is open as a program of its own. The one before is still in the list of programs, with your changes.`,
+    fileOpened: (/** @type {string} */ name) =>
+      `“${name}” is open as a program of its own. The one before is still in the list of programs, with your changes.`,
     fileAbout: "A program from a file.",
-    fileLarge: (/** @type {string} */ name, /** @type {string} */ size, /** @type {string} */ most) =>
+    fileLarge: (
+      /** @type {string} */ name,
+      /** @type {string} */ size,
+      /** @type {string} */ most,
+    ) =>
       `“${name}” has ${size}; a program can have ${most}. Drop a table, images or arrays to train on them instead.`,
-    fileNoText: (/** @type {string} */ name) => `“${name}” is not text in UTF-8, so it cannot be opened as a program. Save it as UTF-8 in an editor.`,
+    fileNoText: (/** @type {string} */ name) =>
+      `“${name}” is not text in UTF-8, so it cannot be opened as a program. Save it as UTF-8 in an editor.`,
     fileEmpty: (/** @type {string} */ name) => `“${name}” has no code.`,
-    fileUnreadable: (/** @type {string} */ name, /** @type {string} */ reason) => `“${name}” cannot be read: ${reason}`,
+    fileUnreadable: (/** @type {string} */ name, /** @type {string} */ reason) =>
+      `“${name}” cannot be read: ${reason}`,
     severalFiles: "Drop one program at a time.",
     forData: (/** @type {string} */ name) => `${name} (your data)`,
     forDataAbout: "A program for data of yours.",
     fromLink: "A program from a link.",
   },
   codeHelp: {
-    label: "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the "
-      + "cursor, Alt+Enter goes to the next mark or fixes it.",
+    label:
+      "Python code. Press Escape, then Tab, to leave the editor. Control+I explains the name at the " +
+      "cursor, Alt+Enter goes to the next mark or fixes it.",
     leaving: "Tab indents. Press Escape, then Tab, to leave the editor.",
     unknown: "Nothing is known of the name at the cursor.",
     errorHere: "The error is on this line",
@@ -485,9 +717,12 @@ export const en = {
     },
   },
   bridge: {
-    is: (/** @type {string} */ written, /** @type {string} */ here, reason = "") => `\`${written}\` is \`${here}\` in playgrad.${reason && ` ${reason}`}`,
-    isNot: (/** @type {string} */ written, reason = "") => `\`${written}\` is not in playgrad.${reason && ` ${reason}`}`,
-    isNotBut: (/** @type {string} */ written, /** @type {string} */ near) => `\`${written}\` is not in playgrad. Did you mean \`${near}\`?`,
+    is: (/** @type {string} */ written, /** @type {string} */ here, reason = "") =>
+      `\`${written}\` is \`${here}\` in playgrad.${reason && ` ${reason}`}`,
+    isNot: (/** @type {string} */ written, reason = "") =>
+      `\`${written}\` is not in playgrad.${reason && ` ${reason}`}`,
+    isNotBut: (/** @type {string} */ written, /** @type {string} */ near) =>
+      `\`${written}\` is not in playgrad. Did you mean \`${near}\`?`,
     /** A sentence of the table, which Python has in English. */
     said: (/** @type {string} */ sentence) => sentence,
     write: (/** @type {string} */ code) => `Write ${code}`,
@@ -495,19 +730,27 @@ export const en = {
     removeLine: "Remove the line",
     fixAll: "Fix all",
     argument: {
-      isNot: (/** @type {string} */ argument, /** @type {string} */ of, reason = "") => `\`${argument}\` is not an argument of \`${of}\` in playgrad${reason && `: ${reason}`}.`,
-      isNotBut: (/** @type {string} */ argument, /** @type {string} */ of, /** @type {string} */ near) => `\`${argument}\` is not an argument of \`${of}\` in playgrad. Did you mean \`${near}\`?`,
+      isNot: (/** @type {string} */ argument, /** @type {string} */ of, reason = "") =>
+        `\`${argument}\` is not an argument of \`${of}\` in playgrad${reason && `: ${reason}`}.`,
+      isNotBut: (
+        /** @type {string} */ argument,
+        /** @type {string} */ of,
+        /** @type {string} */ near,
+      ) => `\`${argument}\` is not an argument of \`${of}\` in playgrad. Did you mean \`${near}\`?`,
       writeInput: "Write pg.Input as the first item",
     },
     oneList: "Sequential takes one list of layers.",
     makeList: "Make it a list",
     shapeOfSample: "build takes the shape of one sample, without the batch.",
     weightsFiles: "Weights files of playgrad are .safetensors or .npz.",
-    padding: (/** @type {string} */ layer) => `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
+    padding: (/** @type {string} */ layer) =>
+      `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
-      unresolved: (/** @type {string[]} */ names) => `${names.join(", ")}: not available here. Write playgrad's names instead.`,
-      absent: (/** @type {string[]} */ names, /** @type {string[]} */ lines) => `${names.join(", ")}: not available here.${lines.length > 0 ? ` Write: ${lines.join("; ")}` : ""}`,
+      unresolved: (/** @type {string[]} */ names) =>
+        `${names.join(", ")}: not available here. Write playgrad's names instead.`,
+      absent: (/** @type {string[]} */ names, /** @type {string[]} */ lines) =>
+        `${names.join(", ")}: not available here.${lines.length > 0 ? ` Write: ${lines.join("; ")}` : ""}`,
       fix: "Import it from playgrad",
       remove: "Remove the import",
     },
@@ -526,19 +769,25 @@ export const en = {
     ended: (/** @type {string} */ reason) => `Python has stopped: ${reason}.`,
     noAnswer: (/** @type {number} */ seconds) => `Python did not answer for ${seconds} s.`,
     restarted: "the engine was restarted",
-    noOnnx: (/** @type {string} */ reason) => `The part of playgrad for ONNX files cannot be loaded: ${reason}`,
+    noOnnx: (/** @type {string} */ reason) =>
+      `The part of playgrad for ONNX files cannot be loaded: ${reason}`,
     newRun: "a new run has begun",
     examples: (/** @type {string} */ reason) => `The examples could not be loaded: ${reason}`,
     missing: (/** @type {string} */ words, /** @type {string} */ name) =>
-      `This browser has no ${words} (${name}), without which Python cannot run in the page. `
-      + "Open the page in a recent Chrome, Edge, Firefox or Safari, in a window without restrictions.",
+      `This browser has no ${words} (${name}), without which Python cannot run in the page. ` +
+      "Open the page in a recent Chrome, Edge, Firefox or Safari, in a window without restrictions.",
     features: {
-      Worker: "web workers", WebAssembly: "WebAssembly", MessageChannel: "message channels", ReadableStream: "streams",
-      Atomics: "atomic operations", SharedArrayBuffer: "shared memory",
+      Worker: "web workers",
+      WebAssembly: "WebAssembly",
+      MessageChannel: "message channels",
+      ReadableStream: "streams",
+      Atomics: "atomic operations",
+      SharedArrayBuffer: "shared memory",
     },
-    notIsolated: "This page is not cross-origin isolated, so it cannot share memory with its workers. "
-      + "Open it from playgrad's own server, at http://localhost or over HTTPS, in a browser that knows isolation: "
-      + "a recent Chrome, Edge, Firefox or Safari.",
+    notIsolated:
+      "This page is not cross-origin isolated, so it cannot share memory with its workers. " +
+      "Open it from playgrad's own server, at http://localhost or over HTTPS, in a browser that knows isolation: " +
+      "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
     title: "Output",
@@ -556,30 +805,44 @@ export const en = {
     figures: {
       titled: (/** @type {string} */ title, /** @type {string} */ what) => `${title}: ${what}`,
       plot: (/** @type {string} */ series) => `plot of ${series}`,
-      pictures: (/** @type {number} */ number, /** @type {number} */ height, /** @type {number} */ width) =>
-        `${number === 1 ? "picture" : `${number} pictures`} of ${height} × ${width}`,
+      pictures: (
+        /** @type {number} */ number,
+        /** @type {number} */ height,
+        /** @type {number} */ width,
+      ) => `${number === 1 ? "picture" : `${number} pictures`} of ${height} × ${width}`,
       inColour: (/** @type {string} */ what) => `${what} in colour`,
-      range: (/** @type {string} */ what, /** @type {string} */ low, /** @type {string} */ high) => `${what}, from ${low} to ${high}`,
+      range: (/** @type {string} */ what, /** @type {string} */ low, /** @type {string} */ high) =>
+        `${what}, from ${low} to ${high}`,
       noted: (/** @type {string} */ what, /** @type {string} */ note) => `${what} (${note})`,
-      points: (/** @type {string} */ label, /** @type {number} */ number) => `${label ? `${label}, ` : ""}${plural(number, "point")}`,
+      points: (/** @type {string} */ label, /** @type {number} */ number) =>
+        `${label ? `${label}, ` : ""}${plural(number, "point")}`,
       noNumbers: (/** @type {string} */ points) => `${points} without numbers`,
-      values: (/** @type {string} */ points, /** @type {string} */ low, /** @type {string} */ high, /** @type {string} */ last) =>
-        `${points} from ${low} to ${high}, last ${last}`,
+      values: (
+        /** @type {string} */ points,
+        /** @type {string} */ low,
+        /** @type {string} */ high,
+        /** @type {string} */ last,
+      ) => `${points} from ${low} to ${high}, last ${last}`,
     },
   },
   /** What the engine's workers report. */
   engine: {
     /** A sentence or a part of one, which they have in English; some have a code and values. */
     said: (/** @type {import("../../engine/messages.js").Sentence} */ { message }) => message,
-    again: (/** @type {string} */ problem, /** @type {number} */ seconds) => `${problem} Trying again in ${seconds} s.`,
-    perhapsUpdated: (/** @type {string} */ problem) => `${problem} If the server was updated, reload the page.`,
-    dataSet: (/** @type {string} */ problem) => `A file that the program needs does not arrive: ${problem}`,
+    again: (/** @type {string} */ problem, /** @type {number} */ seconds) =>
+      `${problem} Trying again in ${seconds} s.`,
+    perhapsUpdated: (/** @type {string} */ problem) =>
+      `${problem} If the server was updated, reload the page.`,
+    dataSet: (/** @type {string} */ problem) =>
+      `A file that the program needs does not arrive: ${problem}`,
   },
   prompt: {
     hint: "Python with the variables of the last run",
-    label: "Prompt: Python with the names of the program. Enter executes, Shift+Enter begins a line, up and down "
-      + "go through what was typed, Tab completes.",
-    runFirst: "Press Run first: the prompt uses the variables of the program that has run in this visit.",
+    label:
+      "Prompt: Python with the names of the program. Enter executes, Shift+Enter begins a line, up and down " +
+      "go through what was typed, Tab completes.",
+    runFirst:
+      "Press Run first: the prompt uses the variables of the program that has run in this visit.",
     betweenSteps: "between two steps…",
     working: "working…",
     stop: "Stop",
@@ -595,58 +858,97 @@ export const en = {
     accuracy: "Accuracy",
     lines: { batch: "batch", trend: "trend", test: "test" },
     theCurves: "the curves",
-    earlierChanges: (/** @type {number} */ number) => `${number} earlier ${number === 1 ? "change" : "changes"} in the table`,
+    earlierChanges: (/** @type {number} */ number) =>
+      `${number} earlier ${number === 1 ? "change" : "changes"} in the table`,
     step: (/** @type {number} */ step) => `Step ${step}`,
     tick: (/** @type {string} */ step) => `step ${step}`,
-    summary: (/** @type {string} */ title, /** @type {string} */ values) => `${title} by step: ${values}`,
+    summary: (/** @type {string} */ title, /** @type {string} */ values) =>
+      `${title} by step: ${values}`,
     noData: "no data yet",
     waiting: "The curve appears when training starts.",
     noAccuracy: "This program measures no accuracy.",
     lossAt: (/** @type {number} */ step) => `Loss at step ${step}`,
     settings: { "learning rate": "learning rate" },
-    change: (/** @type {string} */ name, /** @type {string} */ before, /** @type {string} */ after, /** @type {number} */ step) =>
-      `${name} ${before} → ${after} at step ${step}`,
+    change: (
+      /** @type {string} */ name,
+      /** @type {string} */ before,
+      /** @type {string} */ after,
+      /** @type {number} */ step,
+    ) => `${name} ${before} → ${after} at step ${step}`,
     table: {
-      label: "Curves as tables", byEpoch: "By epoch", byStep: "By step", sampleByStep: "By step, a sample", changes: "Settings changed while training",
-      epoch: "Epoch", step: "Step", loss: "Loss", accuracy: "Accuracy", testLoss: "Test loss", testAccuracy: "Test accuracy",
-      trend: "Trend", afterStep: "After step", setting: "Setting", before: "Before", after: "After",
+      label: "Curves as tables",
+      byEpoch: "By epoch",
+      byStep: "By step",
+      sampleByStep: "By step, a sample",
+      changes: "Settings changed while training",
+      epoch: "Epoch",
+      step: "Step",
+      loss: "Loss",
+      accuracy: "Accuracy",
+      testLoss: "Test loss",
+      testAccuracy: "Test accuracy",
+      trend: "Trend",
+      afterStep: "After step",
+      setting: "Setting",
+      before: "Before",
+      after: "After",
     },
   },
   task: {
     titles: {
-      "prediction-over-the-plane": "Prediction over the plane", "decision-boundary": "Decision boundary", "test-images": "Test images",
-      "training-images": "Training images", "predicted-against-true-classes": "Predicted against true classes",
-      "predicted-against-true": "Predicted against true", "text-the-network-writes": "Text the network writes",
+      "prediction-over-the-plane": "Prediction over the plane",
+      "decision-boundary": "Decision boundary",
+      "test-images": "Test images",
+      "training-images": "Training images",
+      "predicted-against-true-classes": "Predicted against true classes",
+      "predicted-against-true": "Predicted against true",
+      "text-the-network-writes": "Text the network writes",
       "what-the-network-does": "What the network does",
     },
     thisPicture: "this picture",
     problem: (/** @type {string} */ problem) => `This cannot be shown: ${problem}`,
-    none: "There is no picture for this kind of data yet. There is one for points with two "
-      + "coordinates, for images with classes, for tables with a class or a number to predict, and for "
-      + "text with a pg.data.Vocabulary.",
+    none:
+      "There is no picture for this kind of data yet. There is one for points with two " +
+      "coordinates, for images with classes, for tables with a class or a number to predict, and for " +
+      "text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
-    untrained: "This run trained no network. One that is trained by fit() shows here what it does with its data.",
+    untrained:
+      "This run trained no network. One that is trained by fit() shows here what it does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
     testPoints: "Test points (hollow)",
     plane: (/** @type {string[]} */ [left, right, bottom, top], /** @type {string} */ content) =>
       `Predictions over the plane, x from ${left} to ${right}, y from ${bottom} to ${top}: ${content}`,
     range: (/** @type {string} */ low, /** @type {string} */ high) => `from ${low} to ${high}`,
-    shareOfClass: (/** @type {number} */ label, /** @type {string} */ share) => `class ${label} on ${share}`,
+    shareOfClass: (/** @type {number} */ label, /** @type {string} */ share) =>
+      `class ${label} on ${share}`,
     unitsOf: (/** @type {string} */ layer) => `Units of ${layer}`,
     units: (/** @type {string} */ layer, /** @type {number} */ shown, /** @type {number} */ all) =>
       `${layer}: ${shown < all ? `${shown} of ${all}` : all} units`,
-    unit: (/** @type {number} */ number, /** @type {string} */ layer) => `Unit ${number} of ${layer}`,
+    unit: (/** @type {number} */ number, /** @type {string} */ layer) =>
+      `Unit ${number} of ${layer}`,
     // Before and after the number of those that are right.
-    images: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean} */ tested) =>
-      ["", ` of these ${shown} ${tested ? "test" : "training"} images right; there are ${count(all)}.`],
-    image: (/** @type {string | number} */ truth, /** @type {string | number} */ predicted, /** @type {string} */ chance,
-      /** @type {{isNamed: boolean, isRight: boolean}} */ { isNamed, isRight }) =>
+    images: (
+      /** @type {number} */ shown,
+      /** @type {number} */ all,
+      /** @type {boolean} */ tested,
+    ) => [
+      "",
+      ` of these ${shown} ${tested ? "test" : "training"} images right; there are ${count(all)}.`,
+    ],
+    image: (
+      /** @type {string | number} */ truth,
+      /** @type {string | number} */ predicted,
+      /** @type {string} */ chance,
+      /** @type {{isNamed: boolean, isRight: boolean}} */ { isNamed, isRight },
+    ) =>
       `${isNamed ? "" : "A "}${truth}, predicted ${predicted}${chance && `, ${chance}`}: ${isRight ? "right" : "wrong"}`,
     rows: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {boolean} */ tested) =>
       `${count(shown)}${shown < all ? ` of ${count(all)}` : ""} ${tested ? "test" : "training"} rows`,
-    confusion: (/** @type {string} */ rows, /** @type {string} */ share) =>
-      ["", ` of ${rows} right, ${share}. A row of the table is a true class, a column a predicted one.`],
+    confusion: (/** @type {string} */ rows, /** @type {string} */ share) => [
+      "",
+      ` of ${rows} right, ${share}. A row of the table is a true class, a column a predicted one.`,
+    ],
     error: ", mean absolute error ",
     onRows: (/** @type {string} */ rows) => `, on ${rows}`,
     scatter: (/** @type {string} */ explained, /** @type {string} */ error) =>
@@ -655,9 +957,11 @@ export const en = {
     predicted: "predicted",
   },
   sample: {
-    prompt: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) => `Begin with${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
+    prompt: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) =>
+      `Begin with${least > 1 ? `, at least ${least} ${unit}s` : ""}`,
     temperature: "Temperature",
-    temperatureAbout: (/** @type {"character" | "word"} */ unit) => `0 writes the most probable ${unit} each time; more lets chance decide`,
+    temperatureAbout: (/** @type {"character" | "word"} */ unit) =>
+      `0 writes the most probable ${unit} each time; more lets chance decide`,
     another: "Another",
     anotherAbout: "Draw with other random numbers",
     onlyOne: "At temperature 0 there is only one text",
@@ -668,14 +972,16 @@ export const en = {
   },
   digits: {
     title: "Draw a digit",
-    before: "A network that comes with the page answers. Run trains yours: it begins with random weights.",
+    before:
+      "A network that comes with the page answers. Run trains yours: it begins with random weights.",
     probabilities: "Probability of each digit",
     trainYours: "Now train it yourself",
     none: "Prediction",
     certain: (/** @type {number} */ digit) => `It is ${digit === 8 ? "an" : "a"}`,
     likely: (/** @type {number} */ digit) => `Perhaps ${digit === 8 ? "an" : "a"}`,
     unsure: (/** @type {number} */ digit) => `Not sure: perhaps ${digit === 8 ? "an" : "a"}`,
-    canvas: "Drawing area. Draw with the pointer, or press Space and use the arrow keys. Delete clears.",
+    canvas:
+      "Drawing area. Draw with the pointer, or press Space and use the arrow keys. Delete clears.",
     drawHere: "Draw here",
     preview: "What the network sees: 28 by 28 pixels",
     clear: "Clear",
@@ -687,55 +993,107 @@ export const en = {
     showNode: "Show in the graph",
     apply: (/** @type {string} */ edit) => `Change the code: ${edit}`,
     applied: "Written into the code. Run it to see what it does.",
-    changed: "These lines have changed since the run, so the suggestion no longer fits. Run again for a new one.",
+    changed:
+      "These lines have changed since the run, so the suggestion no longer fits. Run again for a new one.",
     elsewhere: "The editor shows another program than the one that ran.",
-    announced: (/** @type {string} */ sentence, /** @type {number} */ more) => `Doctor: ${sentence}${more > 0 ? ` And ${more} more.` : ""}`,
+    announced: (/** @type {string} */ sentence, /** @type {number} */ more) =>
+      `Doctor: ${sentence}${more > 0 ? ` And ${more} more.` : ""}`,
     sentences: {
-      "not-finite": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { step, op, weights }) => (weights
-        ? `The loss is NaN or infinite from the first step: weights of “${weights}” were NaN or infinite before the training. Look at where the program sets or loads them.`
-        : `The loss became NaN or infinite at step ${step}${op ? `: “${op}” is the first operation whose result is NaN or infinite` : ""}.`),
-      "input-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
+      "not-finite": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { step, op, weights },
+      ) =>
+        weights
+          ? `The loss is NaN or infinite from the first step: weights of “${weights}” were NaN or infinite before the training. Look at where the program sets or loads them.`
+          : `The loss became NaN or infinite at step ${step}${op ? `: “${op}” is the first operation whose result is NaN or infinite` : ""}.`,
+      "input-scale": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high },
+      ) =>
         `The inputs range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
-      "target-scale": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high }) =>
+      "target-scale": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high },
+      ) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
-      "rate-high": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate }) => `The learning rate ${rate} is too large: each step overshoots.`,
-      "rate-low": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate, loss, ahead, times, percent, start }) =>
-        `The learning rate ${rate} is too small: ${percent
-          ? `the weights have moved by ${percent}% of their size`
-          : start ? `the training ended while the loss, which was ${start} and is ${loss}, had hardly begun to fall`
-          : `${times} times as far in the same direction the loss would be ${ahead} instead of ${loss}`}.`,
-      exploding: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) => `The gradients explode: that of this layer is ${times} times as long as its weights.`,
+      "rate-high": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate }) =>
+        `The learning rate ${rate} is too large: each step overshoots.`,
+      "rate-low": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ {
+          rate,
+          loss,
+          ahead,
+          times,
+          percent,
+          start,
+        },
+      ) =>
+        `The learning rate ${rate} is too small: ${
+          percent
+            ? `the weights have moved by ${percent}% of their size`
+            : start
+              ? `the training ended while the loss, which was ${start} and is ${loss}, had hardly begun to fall`
+              : `${times} times as far in the same direction the loss would be ${ahead} instead of ${loss}`
+        }.`,
+      exploding: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) =>
+        `The gradients explode: that of this layer is ${times} times as long as its weights.`,
       vanishing: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { times }) =>
         `The gradients vanish on their way to the first layer, which learns ${times} times slower than the fastest.`,
-      "dead-units": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { dead, units }) => `${dead} of ${units} units are dead: their result is 0 for every sample.`,
-      frozen: /** @returns {string} */ (/** @type {import("../panels/watch/doctor-words.js").Words} */ { why }) => (why === "gradient"
-        ? "This layer gets no gradient: the loss does not depend on its weights, so it learns nothing."
-        : "This layer is frozen with the weights that chance gave it, so it learns nothing."),
-      shuffled: () => "Inputs and targets do not belong together: samples that are alike have targets that are not, "
-        + "as if one of them was shuffled alone.",
-      overfitting: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { epoch, best, now }) =>
+      "dead-units": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { dead, units },
+      ) => `${dead} of ${units} units are dead: their result is 0 for every sample.`,
+      frozen: /** @returns {string} */ (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { why },
+      ) =>
+        why === "gradient"
+          ? "This layer gets no gradient: the loss does not depend on its weights, so it learns nothing."
+          : "This layer is frozen with the weights that chance gave it, so it learns nothing.",
+      shuffled: () =>
+        "Inputs and targets do not belong together: samples that are alike have targets that are not, " +
+        "as if one of them was shuffled alone.",
+      overfitting: (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { epoch, best, now },
+      ) =>
         `The network overfits: since epoch ${epoch} the test loss has risen from ${best} to ${now} while the training loss fell.`,
-      "not-falling": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { start, now, why }) => `The loss does not fall: it was ${start} and is ${now}.${{
-        constant: " All weights of this layer begin with one value, so its units stay alike.",
-        softmax: " A softmax of one unit is always 1.",
-        positive: " The last layer is never negative after relu, but targets are.",
-        weak: " The weights of this layer are so small that hardly anything passes it.",
-        unrelated: " Samples that are alike have targets that are not: check that x and y are in the same order.",
-      }[why] ?? " Check that the inputs say something about the targets, and try a larger network."}`,
-      "not-seen": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { error, message }) =>
+      "not-falling": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { start, now, why },
+      ) =>
+        `The loss does not fall: it was ${start} and is ${now}.${
+          {
+            constant: " All weights of this layer begin with one value, so its units stay alike.",
+            softmax: " A softmax of one unit is always 1.",
+            positive: " The last layer is never negative after relu, but targets are.",
+            weak: " The weights of this layer are so small that hardly anything passes it.",
+            unrelated:
+              " Samples that are alike have targets that are not: check that x and y are in the same order.",
+          }[why] ??
+          " Check that the inputs say something about the targets, and try a larger network."
+        }`,
+      "not-seen": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { error, message },
+      ) =>
         `The doctor could not look at everything (${message ? `${error}: ${message}` : error}). The training is not affected.`,
     },
     edits: {
-      "set-rate": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after }) => `learning rate ${before} → ${after}`,
-      clip: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { norm }) => `clip gradients: global_clipnorm=${norm}`,
-      guard: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { function: name, least }) => `keep the argument of ${name} at ${least} or more`,
-      "insert-first": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `first layer ${layer}`,
-      "append-last": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `last layer ${layer}`,
-      "append-last-adam": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) => `last layer ${layer}, trained by Adam`,
-      "set-activation": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after }) => `${before} → ${after}`,
+      "set-rate": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after },
+      ) => `learning rate ${before} → ${after}`,
+      clip: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { norm }) =>
+        `clip gradients: global_clipnorm=${norm}`,
+      guard: (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { function: name, least },
+      ) => `keep the argument of ${name} at ${least} or more`,
+      "insert-first": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) =>
+        `first layer ${layer}`,
+      "append-last": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { layer }) =>
+        `last layer ${layer}`,
+      "append-last-adam": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { layer },
+      ) => `last layer ${layer}, trained by Adam`,
+      "set-activation": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { before, after },
+      ) => `${before} → ${after}`,
       thaw: () => "trainable = True",
       "let-gradient": () => "without stop_gradient",
-      unshuffle: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { name }) => `do not shuffle ${name} alone`,
+      unshuffle: (/** @type {import("../panels/watch/doctor-words.js").Words} */ { name }) =>
+        `do not shuffle ${name} alone`,
       "stop-early": () => "stop early, with the best weights",
       initialize: () => "random initial weights",
     },
@@ -745,15 +1103,19 @@ export const en = {
     saveSafetensors: "Save as safetensors",
     saveNpz: "Save as npz",
     load: "Load a file…",
-    saved: (/** @type {string} */ file, /** @type {number} */ bytes) => `Saved ${file}, ${count(bytes)} bytes.`,
-    loaded: (/** @type {string[]} */ names, /** @type {string} */ file) => `Loaded ${names.length} variables from ${file}: ${names.join(", ")}.`,
-    otherNames: (/** @type {string} */ file) => `${file} has other names than this network. Nothing is loaded until you press Apply in the table.`,
+    saved: (/** @type {string} */ file, /** @type {number} */ bytes) =>
+      `Saved ${file}, ${count(bytes)} bytes.`,
+    loaded: (/** @type {string[]} */ names, /** @type {string} */ file) =>
+      `Loaded ${names.length} variables from ${file}: ${names.join(", ")}.`,
+    otherNames: (/** @type {string} */ file) =>
+      `${file} has other names than this network. Nothing is loaded until you press Apply in the table.`,
     notLoaded: (/** @type {string} */ file) => `Nothing was loaded from ${file}.`,
     none: "Run a network first. Then you can save its weights and load them again.",
     about: "PyTorch and NumPy can open these files. Drop a file here to load it.",
     tooLarge: (/** @type {string} */ file, /** @type {string} */ size) =>
       `${file} is ${size}, far larger than the weights of this network. Choose a file that was saved from a network with the same layers.`,
-    unreadable: (/** @type {string} */ file, /** @type {string} */ reason) => `${file} could not be read: ${reason} Choose it again.`,
+    unreadable: (/** @type {string} */ file, /** @type {string} */ reason) =>
+      `${file} could not be read: ${reason} Choose it again.`,
   },
   matching: {
     name: "The table of weights",
@@ -767,10 +1129,17 @@ export const en = {
     tensor: "Tensor in the file",
     tensorFor: (/** @type {string} */ weights) => `Tensor for ${weights}`,
     by: "Matched by",
-    how: { name: "name", layer: "layer and order", shape: "shape and order", hand: "you", none: "–" },
+    how: {
+      name: "name",
+      layer: "layer and order",
+      shape: "shape and order",
+      hand: "you",
+      none: "–",
+    },
     nothing: "Choose…",
     noSuchShape: "none of this shape",
-    missing: (/** @type {number} */ number) => `${plural(number, "tensor")} missing. All weights are loaded, or none.`,
+    missing: (/** @type {number} */ number) =>
+      `${plural(number, "tensor")} missing. All weights are loaded, or none.`,
     complete: "Every weight has its tensor.",
     unused: (/** @type {string[]} */ tensors) => `Not used: ${tensors.join(", ")}`,
     cancel: "Cancel",
@@ -780,7 +1149,8 @@ export const en = {
     save: (/** @type {string} */ what, /** @type {string} */ format) => `Save ${what} as ${format}`,
     failed: (/** @type {string} */ reason) => `The picture was not saved: ${reason}`,
     noPng: "the browser could not make the picture. Save it as SVG.",
-    reduced: (/** @type {string} */ percent) => `The drawing is too large for a PNG, which has ${percent} of its size. The SVG has all of it.`,
+    reduced: (/** @type {string} */ percent) =>
+      `The drawing is too large for a PNG, which has ${percent} of its size. The SVG has all of it.`,
   },
   graph: {
     title: "Graph",
@@ -793,10 +1163,17 @@ export const en = {
     keys: "Graph. Arrow keys move, Enter opens.",
     minimap: "Overview of the graph. Arrow keys move the view.",
     scope: (/** @type {string} */ name) => `${name}, scope`,
-    part: (/** @type {string} */ name, /** @type {number} */ number, /** @type {number} */ parts) => `${name} ${number}/${parts}`,
+    part: (/** @type {string} */ name, /** @type {number} */ number, /** @type {number} */ parts) =>
+      `${name} ${number}/${parts}`,
     namedPart: (/** @type {string} */ name, /** @type {string} */ use) => `${name}: ${use}`,
     /** What the parts of a training step are for, by the phase of their operations. @type {Record<string, string>} */
-    stepParts: { input: "batch", forward: "loss", gradient: "gradients", update: "step", variable: "variables" },
+    stepParts: {
+      input: "batch",
+      forward: "loss",
+      gradient: "gradients",
+      update: "step",
+      variable: "variables",
+    },
     colourBy: "Colour by",
     role: "role",
     device: "device",
@@ -818,7 +1195,13 @@ export const en = {
     exitFullPage: "Exit full page",
     legend: "Colours",
     controlEdge: "control edge",
-    phases: { input: "input", variable: "variable", forward: "forward", gradient: "gradient", update: "update" },
+    phases: {
+      input: "input",
+      variable: "variable",
+      forward: "forward",
+      gradient: "gradient",
+      update: "update",
+    },
     notPlaced: "not placed",
     node: {
       label: "Selected operation",
@@ -846,16 +1229,21 @@ export const en = {
     branchWhere: "First move the slider to an earlier step",
     begins: (/** @type {number} */ run, /** @type {number} */ step) =>
       `This run branches off ${run > 0 ? `from run ${run}` : "from the run before"} at step ${count(step)}.`,
-    branchOf: (/** @type {number} */ run, /** @type {number} */ step) => `branch${run > 0 ? ` of run ${run}` : ""} at step ${count(step)}`,
+    branchOf: (/** @type {number} */ run, /** @type {number} */ step) =>
+      `branch${run > 0 ? ` of run ${run}` : ""} at step ${count(step)}`,
   },
   bench: {
     title: "The kernel bench",
     open: "Try another kernel",
     close: "Close the bench",
     openAbout: "Edit the WGSL, check it against NumPy and time it. The training is not touched",
-    about: (/** @type {string[]} */ nodes, /** @type {string} */ adapter, /** @type {boolean} */ ofRun) =>
-      `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of ${ofRun ? "the last run that needs it" : "the first batch"}. `
-      + `Edits stay here: ${ofRun ? "sessions run" : "training goes on with"} the compiler's kernel.`,
+    about: (
+      /** @type {string[]} */ nodes,
+      /** @type {string} */ adapter,
+      /** @type {boolean} */ ofRun,
+    ) =>
+      `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of ${ofRun ? "the last run that needs it" : "the first batch"}. ` +
+      `Edits stay here: ${ofRun ? "sessions run" : "training goes on with"} the compiler's kernel.`,
     kernel: "Kernel",
     number: (/** @type {number} */ at, /** @type {number} */ all) => `${at} of ${all}`,
     source: "WGSL of the kernel",
@@ -864,11 +1252,18 @@ export const en = {
     time: "Time",
     timing: "Measuring…",
     back: "Back to the compiler's",
-    passed: (/** @type {number} */ samples) => `It computes what NumPy does, in all ${samples} samples.`,
-    failed: (/** @type {number} */ wrong, /** @type {number} */ samples) => `It computes something else in ${wrong} of ${samples} samples.`,
-    sample: (/** @type {string} */ name) => (/** @type {Record<string, string>} */ ({
-      step: "Inputs of the first batch:", run: "Inputs of the last run:", normal: "Random inputs:", zeros: "Zeros:", large: "Large inputs:",
-    })[name] ?? `Sample ${name.replace(/\D+/, "")} of the op contract:`),
+    passed: (/** @type {number} */ samples) =>
+      `It computes what NumPy does, in all ${samples} samples.`,
+    failed: (/** @type {number} */ wrong, /** @type {number} */ samples) =>
+      `It computes something else in ${wrong} of ${samples} samples.`,
+    sample: (/** @type {string} */ name) =>
+      /** @type {Record<string, string>} */ ({
+        step: "Inputs of the first batch:",
+        run: "Inputs of the last run:",
+        normal: "Random inputs:",
+        zeros: "Zeros:",
+        large: "Large inputs:",
+      })[name] ?? `Sample ${name.replace(/\D+/, "")} of the op contract:`,
     others: (/** @type {number} */ number) =>
       `${number} ${number === 1 ? "sample of the op contract runs" : "samples of the op contract run"} another kernel, without the lines you changed.`,
     compiled: "compiler's",
@@ -878,7 +1273,11 @@ export const en = {
     measureAbout: "How close the kernel comes to the least time that this device could take",
     ratio: (/** @type {string} */ ratio) => `The edited kernel takes ${ratio} times as long.`,
     share: (/** @type {string} */ percent) => `${percent}% of the limit`,
-    how: (/** @type {number} */ runs, /** @type {string} */ moved, /** @type {string} */ operations) =>
+    how: (
+      /** @type {number} */ runs,
+      /** @type {string} */ moved,
+      /** @type {string} */ operations,
+    ) =>
       `Medians of seven rounds of ${runs} runs, by turns. The limit is the time to move ${moved} bytes or to do ${operations} operations, whichever is longer, at the rates measured on this device. A tensor that fits a cache can be faster.`,
   },
   nodeTabs: {
@@ -893,18 +1292,36 @@ export const en = {
     firstBatch: "the first training batch",
     oneSample: (/** @type {boolean} */ hasTests) => `one ${hasTests ? "training " : ""}sample`,
     oneTestSample: "one test sample",
-    statistics: { min: "min", max: "max", mean: "mean", std: "std", zeros: "zeros", nan: "NaN", inf: "infinite" },
+    statistics: {
+      min: "min",
+      max: "max",
+      mean: "mean",
+      std: "std",
+      zeros: "zeros",
+      nan: "NaN",
+      inf: "infinite",
+    },
     empty: "It has no elements.",
-    histogram: (/** @type {string} */ low, /** @type {string} */ high) => `Histogram of the values, from ${low} to ${high}`,
+    histogram: (/** @type {string} */ low, /** @type {string} */ high) =>
+      `Histogram of the values, from ${low} to ${high}`,
     sampled: "of a sample",
-    grid: (/** @type {number} */ rows, /** @type {number} */ columns) => `Values as colours, ${rows} rows by ${columns} columns`,
-    part: (/** @type {number} */ rows, /** @type {number} */ allRows, /** @type {number} */ columns, /** @type {number} */ allColumns) =>
-      `${rows} of ${allRows} rows, ${columns} of ${allColumns} columns, evenly spread`,
+    grid: (/** @type {number} */ rows, /** @type {number} */ columns) =>
+      `Values as colours, ${rows} rows by ${columns} columns`,
+    part: (
+      /** @type {number} */ rows,
+      /** @type {number} */ allRows,
+      /** @type {number} */ columns,
+      /** @type {number} */ allColumns,
+    ) => `${rows} of ${allRows} rows, ${columns} of ${allColumns} columns, evenly spread`,
     pictures: {
-      samples: (/** @type {number} */ shown, /** @type {number} */ all) => (all === 1 || shown < 2 ? "as an image" : `${shown} of ${all} images`),
-      channels: (/** @type {number} */ shown, /** @type {number} */ all) => `${shown} of ${all} maps of the first sample`,
-      filters: (/** @type {number} */ shown, /** @type {number} */ all) => `${shown} of ${all} filters`,
-      units: (/** @type {number} */ shown, /** @type {number} */ all) => `weights of ${shown} of ${all} units`,
+      samples: (/** @type {number} */ shown, /** @type {number} */ all) =>
+        all === 1 || shown < 2 ? "as an image" : `${shown} of ${all} images`,
+      channels: (/** @type {number} */ shown, /** @type {number} */ all) =>
+        `${shown} of ${all} maps of the first sample`,
+      filters: (/** @type {number} */ shown, /** @type {number} */ all) =>
+        `${shown} of ${all} filters`,
+      units: (/** @type {number} */ shown, /** @type {number} */ all) =>
+        `weights of ${shown} of ${all} units`,
     },
     numbers: "Numbers",
     noLine: "No line of your program created this operation: the library added it.",
@@ -916,20 +1333,30 @@ export const en = {
       placeholder: "relu, or value(*relu*) zeros > 0.5",
       pressEnter: "Enter asks Python.",
       names: (/** @type {number} */ all, /** @type {number} */ here) =>
-        all === 0 ? "No operation has this name." : `${here < 0 ? "" : `${here + 1} of `}${all} found. Enter selects the next.`,
-      values: (/** @type {number} */ all, /** @type {number} */ checked, /** @type {number} */ skipped,
-        /** @type {number} */ here, /** @type {string} */ number) =>
+        all === 0
+          ? "No operation has this name."
+          : `${here < 0 ? "" : `${here + 1} of `}${all} found. Enter selects the next.`,
+      values: (
+        /** @type {number} */ all,
+        /** @type {number} */ checked,
+        /** @type {number} */ skipped,
+        /** @type {number} */ here,
+        /** @type {string} */ number,
+      ) =>
         `${all} of ${checked} match${skipped ? `, ${skipped} left out: no value, or more than 16 million elements` : ""}${here < 0 ? "" : `; number ${here + 1}: ${number}`}.`,
     },
-    numpy: (/** @type {string} */ op, /** @type {string} */ device) => `NumPy computes ${op} on ${device}: a processor runs no kernels.`,
+    numpy: (/** @type {string} */ op, /** @type {string} */ device) =>
+      `NumPy computes ${op} on ${device}: a processor runs no kernels.`,
     within: "It has no kernel of its own. It is computed within",
     together: "Computed in the same operation:",
     family: "Kernel",
     workgroups: "Workgroups",
     merged: (/** @type {number} */ number) => `One dispatch for ${number} operations:`,
     source: "WGSL source",
-    beginning: (/** @type {number} */ shown, /** @type {number} */ all) => `The first ${shown} of ${all} characters.`,
-    dispatches: (/** @type {number} */ number) => `A training step is ${number === 1 ? "one dispatch" : `${number} dispatches`} on this device.`,
+    beginning: (/** @type {number} */ shown, /** @type {number} */ all) =>
+      `The first ${shown} of ${all} characters.`,
+    dispatches: (/** @type {number} */ number) =>
+      `A training step is ${number === 1 ? "one dispatch" : `${number} dispatches`} on this device.`,
     alone: "alone",
     step: "a step",
     share: "share",
@@ -938,30 +1365,49 @@ export const en = {
     again: "Measure again",
     problems: {
       stored: () => "It is stored, not computed, so no kernel runs for it in a step.",
-      resolved: () => "The compiler resolved it before the step runs: it is constant, equal to another operation, or not needed.",
-      no_wgsl: (/** @type {any} */ { device }) => `NumPy computes it on ${device}, and no kernel. Train on a GPU to try others.`,
+      resolved: () =>
+        "The compiler resolved it before the step runs: it is constant, equal to another operation, or not needed.",
+      no_wgsl: (/** @type {any} */ { device }) =>
+        `NumPy computes it on ${device}, and no kernel. Train on a GPU to try others.`,
       not_measured: (/** @type {any} */ { message }) => `It cannot run by itself: ${message}`,
-      no_run: () => "No run of this program that is kept computes it, so there is no kernel to look at.",
+      no_run: () =>
+        "No run of this program that is kept computes it, so there is no kernel to look at.",
       query_form: () => "Write a query as value(*relu*) zeros > 0.5 or grad(dense_*) |max| > 10.",
-      query_part: (/** @type {any} */ { word }) => `A query begins with value(…) or grad(…), not ${word}(…).`,
-      query_pattern: () => "Write the names to look at between the parentheses; * stands for any characters: value(dense_*).",
-      query_statistic: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a number of a tensor.` : "A number of the tensor is missing."} Compare |max|, max, min, mean, std, zeros, nan or inf.`,
-      query_comparison: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a comparison.` : "A comparison is missing."} Use >, >=, <, <=, = or !=.`,
-      query_number: (/** @type {any} */ { word }) => `${word ? `“${word}” is not a number.` : "A number to compare with is missing."} Write one such as 10, 1e-3 or 50%.`,
-      query_nothing: (/** @type {any} */ { pattern }) => `No operation has a name like ${pattern}. The pattern has to fit the whole name, as in *relu*.`,
-      unknown: (/** @type {any} */ { name }) => `The training step does not have an operation named ${name}.`,
+      query_part: (/** @type {any} */ { word }) =>
+        `A query begins with value(…) or grad(…), not ${word}(…).`,
+      query_pattern: () =>
+        "Write the names to look at between the parentheses; * stands for any characters: value(dense_*).",
+      query_statistic: (/** @type {any} */ { word }) =>
+        `${word ? `“${word}” is not a number of a tensor.` : "A number of the tensor is missing."} Compare |max|, max, min, mean, std, zeros, nan or inf.`,
+      query_comparison: (/** @type {any} */ { word }) =>
+        `${word ? `“${word}” is not a comparison.` : "A comparison is missing."} Use >, >=, <, <=, = or !=.`,
+      query_number: (/** @type {any} */ { word }) =>
+        `${word ? `“${word}” is not a number.` : "A number to compare with is missing."} Write one such as 10, 1e-3 or 50%.`,
+      query_nothing: (/** @type {any} */ { pattern }) =>
+        `No operation has a name like ${pattern}. The pattern has to fit the whole name, as in *relu*.`,
+      unknown: (/** @type {any} */ { name }) =>
+        `The training step does not have an operation named ${name}.`,
       no_output: () => "This operation has no value: it only makes others run together.",
-      not_floating: (/** @type {any} */ { dtype }) => `It has no gradient, because its values are ${dtype}: only floating-point values can change a little.`,
-      no_loss: () => "The program does not differentiate a loss, so there is nothing to take the gradient of.",
-      independent: () => "It has no gradient: the loss does not depend on it, or only through an operation that blocks gradients.",
+      not_floating: (/** @type {any} */ { dtype }) =>
+        `It has no gradient, because its values are ${dtype}: only floating-point values can change a little.`,
+      no_loss: () =>
+        "The program does not differentiate a loss, so there is nothing to take the gradient of.",
+      independent: () =>
+        "It has no gradient: the loss does not depend on it, or only through an operation that blocks gradients.",
       no_rule: (/** @type {any} */ { message }) => `It has no gradient: ${message}`,
-      no_sample: (/** @type {any} */ { sample, count }) => `There is no sample ${sample}: the data set has samples 0 to ${count - 1}.`,
-      needs_feed: (/** @type {any} */ { name }) => `Its value depends on the placeholder ${name}, and no run has fed that together with the others it needs, or more than the page keeps.`,
-      no_session: () => "Its value was in a session that the program has closed, and is too large to be kept. Leave the session open to look at it.",
-      not_run: () => "The program has built this graph, but not run it: train the model, or run the graph with a session.",
-      restored: () => "The weights were restored without their program. Press Run or Resume to look inside.",
+      no_sample: (/** @type {any} */ { sample, count }) =>
+        `There is no sample ${sample}: the data set has samples 0 to ${count - 1}.`,
+      needs_feed: (/** @type {any} */ { name }) =>
+        `Its value depends on the placeholder ${name}, and no run has fed that together with the others it needs, or more than the page keeps.`,
+      no_session: () =>
+        "Its value was in a session that the program has closed, and is too large to be kept. Leave the session open to look at it.",
+      not_run: () =>
+        "The program has built this graph, but not run it: train the model, or run the graph with a session.",
+      restored: () =>
+        "The weights were restored without their program. Press Run or Resume to look inside.",
       no_program: () => "Python does not have this graph any more. Press Run to look inside.",
-      asynchronous: () => "With asynchronous training, each replica has weights of its own, so there is not one value to show. Train on one device to look inside.",
+      asynchronous: () =>
+        "With asynchronous training, each replica has weights of its own, so there is not one value to show. Train on one device to look inside.",
     },
   },
   runs: {
@@ -978,7 +1424,13 @@ export const en = {
     untitled: "Your program",
     table: "Table of runs",
     sortBy: "Sort by",
-    columns: { number: "Run", step: "Steps", seconds: "Time", loss: "Loss (trend)", testAccuracy: "Test accuracy" },
+    columns: {
+      number: "Run",
+      step: "Steps",
+      seconds: "Time",
+      loss: "Loss (trend)",
+      testAccuracy: "Test accuracy",
+    },
     changes: "Changed since the run before",
     actions: "Actions",
     showCurve: "Show its curve",
@@ -992,69 +1444,125 @@ export const en = {
     remove: "Remove",
     removeThis: (/** @type {number} */ run) => `Remove run ${run}`,
     code: (/** @type {number} */ run) => `Code of run ${run}`,
-    comparedCode: (/** @type {number} */ run, /** @type {number} */ before) => `Code of run ${run}, compared with run ${before}`,
+    comparedCode: (/** @type {number} */ run, /** @type {number} */ before) =>
+      `Code of run ${run}, compared with run ${before}`,
     isInEditor: "In the editor",
     restore: "Restore code",
     isSame: "The code is the same.",
     added: "added: ",
     removed: "removed: ",
     anotherProgram: (/** @type {string} */ title) => `another program: ${title}`,
-    device: (/** @type {string} */ before, /** @type {string} */ after) => `device ${before} → ${after}`,
+    device: (/** @type {string} */ before, /** @type {string} */ after) =>
+      `device ${before} → ${after}`,
     inLab: "in the Lab",
     notInLab: "not in the Lab",
     labSettings: {
-      strategy: "strategy", devices: "devices", micro_batches: "micro batches", schedule: "schedule", chunks: "chunks",
-      collective: "collective", staleness: "staleness", every: "every", delays: "delays", steps: "steps",
+      strategy: "strategy",
+      devices: "devices",
+      micro_batches: "micro batches",
+      schedule: "schedule",
+      chunks: "chunks",
+      collective: "collective",
+      staleness: "staleness",
+      every: "every",
+      delays: "delays",
+      steps: "steps",
     },
-    labChange: (/** @type {string} */ setting, /** @type {string} */ before, /** @type {string} */ after) => `${setting} ${before} → ${after}`,
+    labChange: (
+      /** @type {string} */ setting,
+      /** @type {string} */ before,
+      /** @type {string} */ after,
+    ) => `${setting} ${before} → ${after}`,
     nothing: "nothing",
-    whileTraining: (/** @type {string} */ setting, /** @type {string} */ values) => `${setting} ${values} while training`,
+    whileTraining: (/** @type {string} */ setting, /** @type {string} */ values) =>
+      `${setting} ${values} while training`,
   },
   summary: {
     title: "In words",
-    epochs: (/** @type {number} */ number) => `, which is ${plural(number, "pass", "passes")} over the data`,
-    trained: (/** @type {number} */ parameters, /** @type {number} */ steps, /** @type {string} */ epochs, /** @type {string} */ time, /** @type {string} */ device) =>
+    epochs: (/** @type {number} */ number) =>
+      `, which is ${plural(number, "pass", "passes")} over the data`,
+    trained: (
+      /** @type {number} */ parameters,
+      /** @type {number} */ steps,
+      /** @type {string} */ epochs,
+      /** @type {string} */ time,
+      /** @type {string} */ device,
+    ) =>
       `A network with ${plural(parameters, "adjustable number", "adjustable numbers")} trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
-    ran: (/** @type {number} */ steps, /** @type {string} */ epochs, /** @type {string} */ time, /** @type {string} */ device) =>
-      `The network trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
-    ofLastFit: (/** @type {string} */ sentence) => `${sentence} These are the numbers of the last of several fits.`,
-    lossFell: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, fell from ${from} to ${to}: it learnt.`,
-    lossStayed: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, went from ${from} to ${to}: it hardly learnt.`,
-    lossGrew: (/** @type {string} */ from, /** @type {string} */ to) => `Its loss, which says how wrong it is, grew from ${from} to ${to}: it did not learn.`,
+    ran: (
+      /** @type {number} */ steps,
+      /** @type {string} */ epochs,
+      /** @type {string} */ time,
+      /** @type {string} */ device,
+    ) => `The network trained for ${plural(steps, "step")}${epochs}; it took ${time} on ${device}.`,
+    ofLastFit: (/** @type {string} */ sentence) =>
+      `${sentence} These are the numbers of the last of several fits.`,
+    lossFell: (/** @type {string} */ from, /** @type {string} */ to) =>
+      `Its loss, which says how wrong it is, fell from ${from} to ${to}: it learnt.`,
+    lossStayed: (/** @type {string} */ from, /** @type {string} */ to) =>
+      `Its loss, which says how wrong it is, went from ${from} to ${to}: it hardly learnt.`,
+    lossGrew: (/** @type {string} */ from, /** @type {string} */ to) =>
+      `Its loss, which says how wrong it is, grew from ${from} to ${to}: it did not learn.`,
     lossLost: "Its loss, which says how wrong it is, is no longer a number: the training was lost.",
     tested: (/** @type {string} */ accuracy, /** @type {number | null} */ oneIn) =>
       `Of examples that it had never seen it gets ${accuracy} right${oneIn === null ? ", all of them" : oneIn > 1 ? `: about one mistake in ${count(oneIn)}` : ""}.`,
-    testedLoss: (/** @type {string} */ loss) => `On data that it had never seen its loss is ${loss}.`,
-    untested: "While it trained, it was not tested on data that it had never seen; with validation_data, fit does that.",
+    testedLoss: (/** @type {string} */ loss) =>
+      `On data that it had never seen its loss is ${loss}.`,
+    untested:
+      "While it trained, it was not tested on data that it had never seen; with validation_data, fit does that.",
     understood: (/** @type {string} */ accuracy) =>
       `Of those that it trained on it gets ${accuracy} right, hardly more, so it has learnt the rule and not the examples by heart.`,
     byHeart: (/** @type {string} */ accuracy, /** @type {string} */ points) =>
       `Of those that it trained on it gets ${accuracy} right, ${points} points more, so it has learnt some of them by heart; more data or Dropout may help.`,
     bothLosses: (/** @type {string} */ train, /** @type {string} */ test) =>
       `On the data that it trained on its loss is ${train}, against ${test} on new data: the closer they are, the less it has learnt by heart.`,
-    unknown: "Whether it has learnt the rule or the examples by heart, only a test on new data can tell.",
+    unknown:
+      "Whether it has learnt the rule or the examples by heart, only a test on new data can tell.",
     lower: "Try again with a much lower learning rate.",
     unfinished: (/** @type {number} */ step, /** @type {number} */ total) =>
       `It ended at step ${count(step)} of ${count(total)}, so there may be more in it.`,
-    stillFalling: (/** @type {string} */ percent) => `In the last fifth of the training the loss still fell by ${percent}: more epochs may help.`,
+    stillFalling: (/** @type {string} */ percent) =>
+      `In the last fifth of the training the loss still fell by ${percent}: more epochs may help.`,
     slow: (/** @type {string} */ percent) =>
       `In the last fifth of the training the loss changed by only ${percent}, although it is not far below the first one: a higher learning rate or another network may do more than more epochs.`,
-    settled: (/** @type {string} */ percent) => `In the last fifth of the training the loss changed by only ${percent}: more epochs alone would do little.`,
+    settled: (/** @type {string} */ percent) =>
+      `In the last fifth of the training the loss changed by only ${percent}: more epochs alone would do little.`,
   },
   report: {
     run: (/** @type {number} */ number, /** @type {string} */ title) => `Run ${number}: ${title}`,
     runs: (/** @type {number} */ number) => `${number} runs`,
-    saved: (/** @type {string} */ when, /** @type {string} */ versions) => `Saved ${when} UTC${versions && `, with ${versions}`}`,
-    columns: { run: "Run", program: "Program", steps: "Steps", time: "Time", loss: "Loss", testAccuracy: "Test accuracy" },
+    saved: (/** @type {string} */ when, /** @type {string} */ versions) =>
+      `Saved ${when} UTC${versions && `, with ${versions}`}`,
+    columns: {
+      run: "Run",
+      program: "Program",
+      steps: "Steps",
+      time: "Time",
+      loss: "Loss",
+      testAccuracy: "Test accuracy",
+    },
     facts: {
-      program: "Program", began: "Began", device: "Device", seed: "Seed", result: "Result", loss: "Loss", accuracy: "Accuracy",
-      testAccuracy: "Test accuracy", changed: "Changed while training", changes: "Changed since the run before",
+      program: "Program",
+      began: "Began",
+      device: "Device",
+      seed: "Seed",
+      result: "Result",
+      loss: "Loss",
+      accuracy: "Accuracy",
+      testAccuracy: "Test accuracy",
+      changed: "Changed while training",
+      changes: "Changed since the run before",
     },
     utc: (/** @type {string} */ when) => `${when} UTC`,
-    device: (/** @type {string} */ ranOn, /** @type {string} */ chosen) => `${ranOn} (chosen: ${chosen})`,
+    device: (/** @type {string} */ ranOn, /** @type {string} */ chosen) =>
+      `${ranOn} (chosen: ${chosen})`,
     lab: (/** @type {string} */ setting) => `Lab: ${setting}`,
-    result: (/** @type {string} */ state, /** @type {number} */ step, /** @type {number} */ total, /** @type {string} */ duration) =>
-      `${state} after ${count(step)} of ${count(total)} steps in ${duration}`,
+    result: (
+      /** @type {string} */ state,
+      /** @type {number} */ step,
+      /** @type {number} */ total,
+      /** @type {string} */ duration,
+    ) => `${state} after ${count(step)} of ${count(total)} steps in ${duration}`,
     isFirst: "this is the first one",
     defaultSeed: "0, the default; other seeds are in the program",
     loss: "Loss",
@@ -1082,27 +1590,44 @@ export const en = {
       kind: "Kind of devices",
       schedule: "Schedule",
       collective: "Collective",
-      allowed: (/** @type {number} */ least, /** @type {number} */ most) => `Allowed: ${least} to ${most}. `,
+      allowed: (/** @type {number} */ least, /** @type {number} */ most) =>
+        `Allowed: ${least} to ${most}. `,
       any: "any",
     },
     devices: {
-      auto: { title: "Automatic", about: "The program's choice, otherwise GPU workers if the browser has WebGPU." },
+      auto: {
+        title: "Automatic",
+        about: "The program's choice, otherwise GPU workers if the browser has WebGPU.",
+      },
       gpu: { title: "GPU workers", about: "Each device has its own worker and its own GPUDevice." },
-      cpu: { title: "NumPy workers", about: "cpu:0 is the page's own Python. Every other device is a worker with its own Python." },
+      cpu: {
+        title: "NumPy workers",
+        about:
+          "cpu:0 is the page's own Python. Every other device is a worker with its own Python.",
+      },
     },
     delays: {
       title: "Delays, ms",
-      about: "Delays every task on a device by this time, to show how a slow device affects the others.",
+      about:
+        "Delays every task on a device by this time, to show how a slow device affects the others.",
       device: (/** @type {number} */ place) => `Device ${place}`,
     },
     speed: {
-      shareGpu: (/** @type {string} */ gpu, /** @type {number} */ devices) => `All GPU workers share one GPU here (${gpu}), so ${devices} of them are no faster than one.`,
-      shareCores: (/** @type {number} */ cores, /** @type {number} */ devices) => `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as `
-        + "fast as one, and slower than one if layers are small.",
-      honestly: (/** @type {string} */ shared, /** @type {string} */ measured) => `${shared} Moving tensors takes extra time. The order of work, the waiting and the traffic are real. ${measured}`,
+      shareGpu: (/** @type {string} */ gpu, /** @type {number} */ devices) =>
+        `All GPU workers share one GPU here (${gpu}), so ${devices} of them are no faster than one.`,
+      shareCores: (/** @type {number} */ cores, /** @type {number} */ devices) =>
+        `This machine has ${cores} cores, so ${devices} NumPy workers are at best ${Math.min(cores, devices)} times as ` +
+        "fast as one, and slower than one if layers are small.",
+      honestly: (/** @type {string} */ shared, /** @type {string} */ measured) =>
+        `${shared} Moving tensors takes extra time. The order of work, the waiting and the traffic are real. ${measured}`,
       withoutDelays: "Run it without delays to see the measured speedup here.",
       oneFirst: "Run one device first, then a strategy, to see the measured speedup here.",
-      measured: (/** @type {number} */ run, /** @type {number} */ devices, /** @type {string} */ kind, /** @type {string} */ times) =>
+      measured: (
+        /** @type {number} */ run,
+        /** @type {number} */ devices,
+        /** @type {string} */ kind,
+        /** @type {string} */ times,
+      ) =>
         `Measured: run ${run}, on ${devices} ${kind} devices, was ${times} times as fast as one device.`,
     },
     compare: {
@@ -1111,8 +1636,15 @@ export const en = {
       empty: "Each run in the Lab appears here, with its speed, waiting time and loss.",
       label: "Runs compared",
       columns: {
-        run: "Run", devices: "Devices", msPerStep: "ms per step", speedup: "Speedup", efficiency: "Efficiency",
-        waiting: "Waiting", moved: "Moved", loss: "Loss", remove: "Remove",
+        run: "Run",
+        devices: "Devices",
+        msPerStep: "ms per step",
+        speedup: "Speedup",
+        efficiency: "Efficiency",
+        waiting: "Waiting",
+        moved: "Moved",
+        loss: "Loss",
+        remove: "Remove",
       },
       abouts: {
         speedup: "Speed relative to the last run of this program on one device",
@@ -1125,15 +1657,22 @@ export const en = {
       remove: (/** @type {number} */ run) => `Remove run ${run}`,
     },
     states: {
-      running: "running", paused: "paused", stopped: "stopped", done: "done", error: "error", idle: "idle",
+      running: "running",
+      paused: "paused",
+      stopped: "stopped",
+      done: "done",
+      error: "error",
+      idle: "idle",
       "no fit() was called": "no fit() was called",
     },
     timeline: {
-      title: (/** @type {number} */ steps) => `Timeline of ${steps === 1 ? "one step" : `${steps} steps`}`,
+      title: (/** @type {number} */ steps) =>
+        `Timeline of ${steps === 1 ? "one step" : `${steps} steps`}`,
       noRun: "Run a strategy to see when each device computes, moves tensors and waits.",
       soon: "A step is measured shortly after training starts.",
       ended: "This run ended before a step was measured. Train a few more steps.",
-      lost: (/** @type {string} */ device, /** @type {string} */ reason) => `${device} was lost; the others continued. Reason: ${reason}`,
+      lost: (/** @type {string} */ device, /** @type {string} */ reason) =>
+        `${device} was lost; the others continued. Reason: ${reason}`,
       bubble: "Waiting (bubble)",
       waiting: "Waiting",
       formula: (/** @type {string} */ share) => `formula ${share}`,
@@ -1147,17 +1686,32 @@ export const en = {
       traced: "Traced time",
       staleness: "Staleness",
       updatesOnAverage: "updates, on average",
-      track: (/** @type {string} */ device, /** @type {number} */ tasks) => `${device}: ${tasks} tasks. Arrow keys move between them.`,
+      track: (/** @type {string} */ device, /** @type {number} */ tasks) =>
+        `${device}: ${tasks} tasks. Arrow keys move between them.`,
       hint: "Point at a task, or move along a track with the arrow keys.",
-      task: (/** @type {{device: string, kind: string, took: string, size: string, start: string, name: string}} */ { device, kind, took, size, start, name }) =>
-        `${device}: ${kind}, ${took} ms${size && `, ${size}`}, from ${start} ms (${name})`,
+      task: (
+        /** @type {{device: string, kind: string, took: string, size: string, start: string, name: string}} */ {
+          device,
+          kind,
+          took,
+          size,
+          start,
+          name,
+        },
+      ) => `${device}: ${kind}, ${took} ms${size && `, ${size}`}, from ${start} ms (${name})`,
       legend: "Colours",
       pale: (/** @type {string} */ kind) => `${kind} (pale)`,
       idle: "waiting",
     },
     /** Kinds of work. */
     kinds: {
-      input: "input", forward: "forward", gradient: "gradient", update: "update", receive: "receive", send: "send", delay: "delay",
+      input: "input",
+      forward: "forward",
+      gradient: "gradient",
+      update: "update",
+      receive: "receive",
+      send: "send",
+      delay: "delay",
     },
     times: {
       label: "Times of each device",
@@ -1171,9 +1725,11 @@ export const en = {
     },
     placement: {
       title: "Where each operation runs, and why",
-      measuring: "Measuring the operations that have not been measured yet. This takes a second or two.",
-      replicas: "Each replica computes gradients with a copy of these operations on its own device. The table shows the "
-        + "step of the device that holds the weights.",
+      measuring:
+        "Measuring the operations that have not been measured yet. This takes a second or two.",
+      replicas:
+        "Each replica computes gradients with a copy of these operations on its own device. The table shows the " +
+        "step of the device that holds the weights.",
       label: "Devices of the operations",
       caption: "Operations of the last training step, by scope",
       scope: "Scope",
@@ -1181,7 +1737,8 @@ export const en = {
       device: "Device",
       operations: "Operations",
       reason: "Reason",
-      names: (/** @type {string[]} */ first, /** @type {number} */ others) => `${first.join(", ")}${others > 0 ? ` and ${others} more` : ""}`,
+      names: (/** @type {string[]} */ first, /** @type {number} */ others) =>
+        `${first.join(", ")}${others > 0 ? ` and ${others} more` : ""}`,
     },
   },
   /** The timeline of a measured step, below the graph. */
@@ -1192,10 +1749,12 @@ export const en = {
     measuring: "Measuring a step",
     about: "Run one training step and time each of its operations. The weights stay as they are.",
     apart: "one kernel per operation",
-    apartAbout: "On a GPU, small operations share kernels while the network trains. This gives each a kernel of its own, so that each has a time; a step takes longer then.",
+    apartAbout:
+      "On a GPU, small operations share kernels while the network trains. This gives each a kernel of its own, so that each has a time; a step takes longer then.",
     failed: (/** @type {string} */ reason) => `No step was measured: ${reason}`,
     nothing: "This step has no operations.",
-    summary: (/** @type {number} */ operations, /** @type {string} */ took) => `${took} ms in ${count(operations)} ${operations === 1 ? "part" : "parts"}`,
+    summary: (/** @type {number} */ operations, /** @type {string} */ took) =>
+      `${took} ms in ${count(operations)} ${operations === 1 ? "part" : "parts"}`,
     zoom: "Zoom and save",
     zoomIn: "Zoom in (+)",
     zoomOut: "Zoom out (−)",
@@ -1203,14 +1762,21 @@ export const en = {
     save: "Trace",
     saveAbout: "Save the trace as a file for chrome://tracing or ui.perfetto.dev",
     hint: "Point at a bar, or move along a track with the arrow keys. A click or Enter shows the operation in the graph.",
-    kernel: (/** @type {string} */ kind, /** @type {string} */ kernel) => `${kind}, kernel ${kernel}`,
-    notInGraph: (/** @type {string} */ name) => `The compiler added ${name}; it is not in the graph.`,
-    leftOut: (/** @type {number} */ others) => `${count(others)} later operations are only in the saved trace.`,
-    clock: (/** @type {string} */ device, /** @type {string} */ words, /** @type {string} */ trip) =>
-      `${device}: ${words}${trip && ` An empty call alone takes ${trip} ms.`}`,
+    kernel: (/** @type {string} */ kind, /** @type {string} */ kernel) =>
+      `${kind}, kernel ${kernel}`,
+    notInGraph: (/** @type {string} */ name) =>
+      `The compiler added ${name}; it is not in the graph.`,
+    leftOut: (/** @type {number} */ others) =>
+      `${count(others)} later operations are only in the saved trace.`,
+    clock: (
+      /** @type {string} */ device,
+      /** @type {string} */ words,
+      /** @type {string} */ trip,
+    ) => `${device}: ${words}${trip && ` An empty call alone takes ${trip} ms.`}`,
     clocks: {
       timestamps: "timed by the GPU, which writes a timestamp around each kernel.",
-      waits: "each kernel was submitted alone and waited for, which takes longer than within a step.",
+      waits:
+        "each kernel was submitted alone and waited for, which takes longer than within a step.",
       operations: "the operations ran one after the other on one thread.",
       segments: "each segment was timed as a whole.",
     },
@@ -1225,7 +1791,8 @@ export const en = {
   /** A step operation by operation, below the graph. */
   operations: {
     title: "Operation by operation",
-    about: "Run one training step on copies of the variables, and go through it operation by operation. The weights stay as they are.",
+    about:
+      "Run one training step on copies of the variables, and go through it operation by operation. The weights stay as they are.",
     asking: "Running a step",
     failed: (/** @type {string} */ reason) => `There is no step to go through: ${reason}`,
     hint: "The step was run on copies by NumPy, in the order of the executor. Arrow keys go forward and back, Home and End to the ends. In the graph, ready operations have a thick dashed frame, and the one that ran last a filled box.",
@@ -1233,7 +1800,8 @@ export const en = {
     back: "Back",
     forward: "Forward",
     position: "Operations that have run",
-    place: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
+    place: (/** @type {number} */ done, /** @type {number} */ all) =>
+      `${count(done)} of ${count(all)}`,
     again: "Run again",
     againAbout: "Run the step again with the weights of now",
     close: "Close",
@@ -1243,19 +1811,22 @@ export const en = {
     next: (/** @type {string} */ device) => `next, ${device} takes it`,
     more: (/** @type {number} */ others) => `and ${count(others)} more`,
     allDone: "All operations have run.",
-    fell: (/** @type {number} */ before, /** @type {number} */ after) => after === 0 ? `${before} → 0, ready` : `${before} → ${after}`,
+    fell: (/** @type {number} */ before, /** @type {number} */ after) =>
+      after === 0 ? `${before} → 0, ready` : `${before} → ${after}`,
     nothingYet: "nothing yet",
     ran: (/** @type {string} */ op, /** @type {string} */ device) => `${op} on ${device}.`,
-    dispatch: (/** @type {number} */ number, /** @type {string} */ kernel) => kernel === "group"
-      ? `While the network trains, dispatch ${number} computes it, merged with others.`
-      : `While the network trains, dispatch ${number} computes it, with the kernel ${kernel}.`,
+    dispatch: (/** @type {number} */ number, /** @type {string} */ kernel) =>
+      kernel === "group"
+        ? `While the network trains, dispatch ${number} computes it, merged with others.`
+        : `While the network trains, dispatch ${number} computes it, with the kernel ${kernel}.`,
     members: "Fused into it:",
     values: "Inputs and outputs",
     tensor: "Tensor",
     shape: "Shape",
     input: "input",
     output: "output",
-    passes: (/** @type {number} */ groups) => `Passes of the compiler, ${count(groups)} fused ${groups === 1 ? "operation" : "operations"}`,
+    passes: (/** @type {number} */ groups) =>
+      `Passes of the compiler, ${count(groups)} fused ${groups === 1 ? "operation" : "operations"}`,
     passTable: "Passes of the compiler",
     pass: "Pass",
     does: "What it does",
@@ -1279,7 +1850,8 @@ export const en = {
     title: "Share",
     about: "Make a link to this program",
     contains: "The link contains the code and the settings.",
-    hasLosses: "A few losses of the run are in it, so that whoever opens it can see whether theirs gives the same.",
+    hasLosses:
+      "A few losses of the run are in it, so that whoever opens it can see whether theirs gives the same.",
     hasNoLosses: "It has no losses to compare yet: run the program as it is now to add them.",
     isPrivate: "Nothing is sent to a server.",
     link: "Link to this program",
@@ -1289,7 +1861,8 @@ export const en = {
     parts: { gallery: "Gallery", blocks: "Blocks", output: "Output" },
     copied: "The link is copied.",
     copyByHand: "The browser does not allow copying here. The link is selected: press Ctrl+C.",
-    noQrCode: (/** @type {string} */ reason) => `The QR code could not be loaded: ${reason}. Copy the link instead.`,
+    noQrCode: (/** @type {string} */ reason) =>
+      `The QR code could not be loaded: ${reason}. Copy the link instead.`,
     qrTooLong: (/** @type {number} */ characters, /** @type {number} */ most) =>
       `This program is too long for a QR code: its link has ${count(characters)} characters of at most ${count(most)}. Copy the link instead.`,
     qrPicture: "QR code of the link",
@@ -1302,20 +1875,27 @@ export const en = {
     arrivedWithLosses: (/** @type {string} */ device) =>
       `This program came with a link, with the losses of a run on ${device}. Read it, then press Run: it runs in this page only.`,
     changed: "The code is no longer that of the link, so its losses are not compared.",
-    differs: (/** @type {number} */ step, /** @type {string} */ here, /** @type {string} */ there, /** @type {string} */ device) =>
+    differs: (
+      /** @type {number} */ step,
+      /** @type {string} */ here,
+      /** @type {string} */ there,
+      /** @type {string} */ device,
+    ) =>
       `The loss differs from the link's from step ${step} on: ${here} here, ${there} there, on ${device}.`,
     reproduced: (/** @type {number} */ steps, /** @type {string} */ accuracy) =>
       `Reproduced: the losses of ${steps} steps are those of the link, ${accuracy}.`,
     exactly: "to the last digit",
     within: (/** @type {string} */ percent) => `to within ${percent}%`,
-    soFar: (/** @type {number} */ compared, /** @type {number} */ all) => `The same as in the link up to here: ${compared} of ${all} losses compared.`,
+    soFar: (/** @type {number} */ compared, /** @type {number} */ all) =>
+      `The same as in the link up to here: ${compared} of ${all} losses compared.`,
   },
   locks: {
     title: "Lock lines",
     lines: (/** @type {LineRange[]} */ ranges) => capitalized(lines(ranges)),
     arrived: (/** @type {LineRange[]} */ ranges) =>
       `${capitalized(lines(ranges))}: locked by the author of the link that was opened here. A link from here locks them, too.`,
-    about: "Whoever opens the link can change locked lines only after unlocking a copy: this guides a class, it is not a protection.",
+    about:
+      "Whoever opens the link can change locked lines only after unlocking a copy: this guides a class, it is not a protection.",
     unlock: "Unlock",
     unlockLines: (/** @type {LineRange} */ range) => `Unlock ${lines([range])}`,
     lockLines: (/** @type {LineRange} */ range) => `Lock ${lines([range])}`,
@@ -1323,19 +1903,25 @@ export const en = {
     select: "Select other lines in the code to lock them.",
     unlockCopy: "Unlock a copy",
     unlockCopyAbout: "All lines can be changed then. The link stays as it is.",
-    byAuthor: (/** @type {LineRange[]} */ ranges) => `${capitalized(lines(ranges))} ${isOneLine(ranges) ? "is" : "are"} locked by its author.`,
+    byAuthor: (/** @type {LineRange[]} */ ranges) =>
+      `${capitalized(lines(ranges))} ${isOneLine(ranges) ? "is" : "are"} locked by its author.`,
     held: "Locked by the author of this link.",
-    replaced: (/** @type {number} */ replaced, /** @type {number} */ left) => `${count(replaced)} replaced, ${count(left)} ${left === 1 ? "is" : "are"} locked.`,
-    heldHere: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked by the author of this link`,
-    forLinks: (/** @type {LineRange} */ range) => `${capitalized(lines([range]))}: locked for whoever opens a link`,
-    tooMany: (/** @type {number} */ most) => `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
+    replaced: (/** @type {number} */ replaced, /** @type {number} */ left) =>
+      `${count(replaced)} replaced, ${count(left)} ${left === 1 ? "is" : "are"} locked.`,
+    heldHere: (/** @type {LineRange} */ range) =>
+      `${capitalized(lines([range]))}: locked by the author of this link`,
+    forLinks: (/** @type {LineRange} */ range) =>
+      `${capitalized(lines([range]))}: locked for whoever opens a link`,
+    tooMany: (/** @type {number} */ most) =>
+      `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
     unlocked: "This copy is yours now: every line can be changed. The link stays as it is.",
   },
   embed: {
     copy: "Copy embed snippet",
     snippet: "Embed snippet",
-    copied: "The snippet is copied: HTML for a page of yours. The program is in it, and runs in the frame where the browser "
-      + "permits that; elsewhere the frame shows it, with a button that opens playgrad.",
+    copied:
+      "The snippet is copied: HTML for a page of yours. The program is in it, and runs in the frame where the browser " +
+      "permits that; elsewhere the frame shows it, with a button that opens playgrad.",
     copyByHand: "The browser does not allow copying here. Select the snippet, and press Ctrl+C.",
     isForbidden: "This server does not let other sites embed programs. Share the link instead.",
     frame: (/** @type {string} */ program) => `${program}, in playgrad`,
@@ -1343,35 +1929,75 @@ export const en = {
     open: "Open in playgrad",
     openPlaygrad: "Open playgrad",
     still: "Not running here",
-    noMemory: "Python cannot run inside this page: the browser gives the frame no shared memory. The program runs in a tab of its own.",
-    isEmpty: "The address of this frame has no program. Copy the embed snippet again, under Share in playgrad.",
+    noMemory:
+      "Python cannot run inside this page: the browser gives the frame no shared memory. The program runs in a tab of its own.",
+    isEmpty:
+      "The address of this frame has no program. Copy the embed snippet again, under Share in playgrad.",
   },
   link: {
     tooLong: "The program is too long for a link. Save the code as a file and send that.",
-    broken: (/** @type {string} */ reason) => `The link could not be opened, because ${reason}. Ask for it again, and copy it whole.`,
+    broken: (/** @type {string} */ reason) =>
+      `The link could not be opened, because ${reason}. Ask for it again, and copy it whole.`,
     isTooLong: "it is too long",
     isDamaged: "a part of it is missing or changed",
     locksOther: "it locks lines that its program does not have",
     isNewer: "The link was made by a later version of playgrad. Update this one to open it.",
-    noCompression: "This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.",
+    noCompression:
+      "This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.",
   },
   exporting: {
     title: "Export",
     about: "Save the program, the weights, the run or the project as a file",
     program: { title: "Program", about: "The code. Runs here, and on the desktop with playgrad" },
-    weights: { title: "Weights", about: "With the layers: pg.load_model opens it, as do libraries that read safetensors", lacks: "compile settings, optimizer state" },
-    weightsForNumPy: { title: "Weights for NumPy", about: "Opened by numpy.load, and by this page", lacks: "layers, compile settings, optimizer state" },
-    onnx: { title: "ONNX model", about: "The graph that predicts: ONNX Runtime and tools of many languages open it", lacks: "compile settings, optimizer state" },
-    keras: { title: "Keras model", about: "Layers, weights and compile settings: keras.models.load_model opens it", lacks: "optimizer state" },
-    pytorch: { title: "PyTorch module", about: "A zip file with model.py and the weights: predicts and trains further in PyTorch", lacks: "compile settings, optimizer state, regularizers, constraints" },
-    tfjs: { title: "TensorFlow.js model", about: "A zip file with model.json and the weights: unpack it, and tf.loadLayersModel opens it", lacks: "compile settings, optimizer state, initializers, regularizers, constraints" },
-    script: { title: "Script that predicts", about: "The trained network as Python: needs NumPy, nothing else", lacks: "compile settings, optimizer state" },
-    page: { title: "Page that predicts", about: "The trained network as one HTML file: opens in any browser, without a network", lacks: "compile settings, optimizer state" },
+    weights: {
+      title: "Weights",
+      about: "With the layers: pg.load_model opens it, as do libraries that read safetensors",
+      lacks: "compile settings, optimizer state",
+    },
+    weightsForNumPy: {
+      title: "Weights for NumPy",
+      about: "Opened by numpy.load, and by this page",
+      lacks: "layers, compile settings, optimizer state",
+    },
+    onnx: {
+      title: "ONNX model",
+      about: "The graph that predicts: ONNX Runtime and tools of many languages open it",
+      lacks: "compile settings, optimizer state",
+    },
+    keras: {
+      title: "Keras model",
+      about: "Layers, weights and compile settings: keras.models.load_model opens it",
+      lacks: "optimizer state",
+    },
+    pytorch: {
+      title: "PyTorch module",
+      about: "A zip file with model.py and the weights: predicts and trains further in PyTorch",
+      lacks: "compile settings, optimizer state, regularizers, constraints",
+    },
+    tfjs: {
+      title: "TensorFlow.js model",
+      about:
+        "A zip file with model.json and the weights: unpack it, and tf.loadLayersModel opens it",
+      lacks: "compile settings, optimizer state, initializers, regularizers, constraints",
+    },
+    script: {
+      title: "Script that predicts",
+      about: "The trained network as Python: needs NumPy, nothing else",
+      lacks: "compile settings, optimizer state",
+    },
+    page: {
+      title: "Page that predicts",
+      about: "The trained network as one HTML file: opens in any browser, without a network",
+      lacks: "compile settings, optimizer state",
+    },
     report: (/** @type {number | null} */ run) => ({
       title: run === null ? "Report of a run" : `Report of run ${run}`,
       about: "Settings, code and curves as a page without scripts",
     }),
-    project: { title: "Project, with all of these", about: "Opened by this page: drop it anywhere" },
+    project: {
+      title: "Project, with all of these",
+      about: "Opened by this page: drop it anywhere",
+    },
     without: (/** @type {string} */ lacks) => `Not in it: ${lacks}`,
     noWeights: "There are weights to save once a network has trained.",
     weightsFailed: (/** @type {string} */ reason) => `The weights were not saved: ${reason}`,
@@ -1394,48 +2020,71 @@ export const en = {
     save: "Save as file",
     saveAbout: (/** @type {string} */ ending) => `Save everything as one ${ending} file`,
     open: "Open file…",
-    openAbout: (/** @type {string} */ ending) => `Open a ${ending} file. It can also be dropped anywhere on the page`,
+    openAbout: (/** @type {string} */ ending) =>
+      `Open a ${ending} file. It can also be dropped anywhere on the page`,
     isBusy: "Stop the run to open, duplicate or begin a project.",
     removed: (/** @type {string} */ name) => `Removed: ${name}`,
     others: "Other projects in this browser",
     none: "None yet. Everything is saved by itself. A project with a name stays until you remove it; of those without one, the last ten stay.",
-    unguarded: "This browser has no Web Locks, so each reload continues a copy, and the original stays here without its name.",
+    unguarded:
+      "This browser has no Web Locks, so each reload continues a copy, and the original stays here without its name.",
     edited: (/** @type {string} */ title) => `${title}, edited`,
     isOpen: "open in another tab",
     state: (/** @type {string} */ progress, /** @type {string} */ when) => `${progress} · ${when}`,
     remove: "Remove",
-    removeThis: (/** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ when) => `Remove ${name}, ${title}, of ${when}`,
+    removeThis: (
+      /** @type {string} */ name,
+      /** @type {string} */ title,
+      /** @type {string} */ when,
+    ) => `Remove ${name}, ${title}, of ${when}`,
     endedWithError: "ended with an error",
     notTrained: "not trained",
     trained: (/** @type {number} */ steps) => `trained, ${count(steps)} steps`,
-    errorAt: (/** @type {number} */ step, /** @type {number} */ total) => `error at step ${count(step)} of ${count(total)}`,
-    stoppedAt: (/** @type {number} */ step, /** @type {number} */ total) => `stopped at step ${count(step)} of ${count(total)}`,
+    errorAt: (/** @type {number} */ step, /** @type {number} */ total) =>
+      `error at step ${count(step)} of ${count(total)}`,
+    stoppedAt: (/** @type {number} */ step, /** @type {number} */ total) =>
+      `stopped at step ${count(step)} of ${count(total)}`,
     stopFirst: "Stop the run first: what it has trained since its last checkpoint would be lost.",
     isElsewhere: "The project is open in another tab. Close that tab, or go on there.",
     isGone: "The project is no longer there: it was removed in another tab.",
     begun: "A new project. The one before is in the list of projects.",
     copy: (/** @type {string} */ name) => `${name} copy`,
-    numberedCopy: (/** @type {string} */ name, /** @type {number} */ number) => `${name} copy ${number}`,
-    duplicated: (/** @type {string} */ name) => `This is “${name}”. The original is in the list of projects.`,
+    numberedCopy: (/** @type {string} */ name, /** @type {number} */ number) =>
+      `${name} copy ${number}`,
+    duplicated: (/** @type {string} */ name) =>
+      `This is “${name}”. The original is in the list of projects.`,
     opened: (/** @type {string} */ name) => `“${name}” was opened.`,
     lost: (/** @type {string[]} */ parts) =>
       `The file is damaged, and what could not be read was left out: ${parts.join(", ")}. Everything else is here.`,
     dataOf: (/** @type {string} */ name) => `the data “${name}”`,
-    withoutData: (/** @type {string[]} */ names) => `The file has everything but the data ${quoted(names)}, which is too large for it or cannot be read.`,
+    withoutData: (/** @type {string[]} */ names) =>
+      `The file has everything but the data ${quoted(names)}, which is too large for it or cannot be read.`,
     otherData: (/** @type {string} */ name, /** @type {string} */ kept) =>
       `This browser has other data named “${name}”, so that of the project is “${kept}”: change the line that loads it.`,
-    noRoomForData: (/** @type {string[]} */ names) => `There was no room to keep the data ${quoted(names)}. Remove other data, and open the file again.`,
+    noRoomForData: (/** @type {string[]} */ names) =>
+      `There was no room to keep the data ${quoted(names)}. Remove other data, and open the file again.`,
     isUnsaved: "The present project is not saved, so this page stays as it is.",
     isBeingSaved: "It is still being written.",
-    isFull: "The browser's storage is full, so there is no room for another project. Remove some from the list, and try again.",
-    notStored: (/** @type {string} */ reason) => `The browser could not store the project: ${reason}. Nothing has changed. Try again.`,
-    notOpened: (/** @type {string} */ file, /** @type {string} */ reason) => `${file} could not be opened: ${reason}`,
+    isFull:
+      "The browser's storage is full, so there is no room for another project. Remove some from the list, and try again.",
+    notStored: (/** @type {string} */ reason) =>
+      `The browser could not store the project: ${reason}. Nothing has changed. Try again.`,
+    notOpened: (/** @type {string} */ file, /** @type {string} */ reason) =>
+      `${file} could not be opened: ${reason}`,
   },
   sessions: {
     parts: {
-      choices: "the choices", run: "the numbers of the run", curves: "the curves", output: "the output",
-      losses: "the losses to compare", graph: "the graph", runs: "the runs", lab: "the runs of the Lab", checkpoint: "the weights",
-      locks: "the locked lines", summary: "the list of sessions",
+      choices: "the choices",
+      run: "the numbers of the run",
+      curves: "the curves",
+      output: "the output",
+      losses: "the losses to compare",
+      graph: "the graph",
+      runs: "the runs",
+      lab: "the runs of the Lab",
+      checkpoint: "the weights",
+      locks: "the locked lines",
+      summary: "the list of sessions",
     },
     codeOf: (/** @type {string} */ example) => `the code of ${example}`,
     restored: (/** @type {string} */ when) => `Restored from ${when}.`,
@@ -1445,15 +2094,20 @@ export const en = {
     },
     unread: (/** @type {string} */ reason) =>
       `What was saved here could not be read (${reason}). It is still stored: reload the page to try again.`,
-    earlierWeights: "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.",
+    earlierWeights:
+      "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.",
     noWeights: "The run ended before its weights were saved. Run starts it again.",
-    unavailable: (/** @type {string} */ reason) => `The browser does not store anything for this page (${reason}). `
-      + "Code, curves and weights are lost when you close or reload it. Save the code and the weights as files.",
-    codeTooLarge: (/** @type {string} */ size) => `The browser's storage is full, and the code (${size}) does not fit. It is lost when you `
-      + "close or reload this page. Save it as a file, or remove other projects.",
-    weightsTooLarge: (/** @type {string} */ size) => `The browser's storage is full, and the weights (${size}) do not fit. They are lost when you `
-      + "close or reload this page. Save them as a file, or remove other projects.",
-    full: (/** @type {string[]} */ parts) => `The browser's storage is full. What is not saved: ${parts.join(", ")}. Remove other projects to make room.`,
+    unavailable: (/** @type {string} */ reason) =>
+      `The browser does not store anything for this page (${reason}). ` +
+      "Code, curves and weights are lost when you close or reload it. Save the code and the weights as files.",
+    codeTooLarge: (/** @type {string} */ size) =>
+      `The browser's storage is full, and the code (${size}) does not fit. It is lost when you ` +
+      "close or reload this page. Save it as a file, or remove other projects.",
+    weightsTooLarge: (/** @type {string} */ size) =>
+      `The browser's storage is full, and the weights (${size}) do not fit. They are lost when you ` +
+      "close or reload this page. Save them as a file, or remove other projects.",
+    full: (/** @type {string[]} */ parts) =>
+      `The browser's storage is full. What is not saved: ${parts.join(", ")}. Remove other projects to make room.`,
     database: {
       missing: "it has no IndexedDB",
       blocked: "another tab holds an older version of it open",
@@ -1464,20 +2118,29 @@ export const en = {
   projectFile: {
     tooLarge: (/** @type {string} */ size, /** @type {string} */ most) =>
       `The project is ${size}, and a file may have ${most}. Save the code and the weights as files of their own.`,
-    empty: (/** @type {string} */ file) => `“${file}” is empty. Save the project again, or choose another file.`,
-    otherFile: (/** @type {string} */ file, /** @type {string} */ size, /** @type {string} */ most) =>
-      `“${file}” is ${size}. Projects have at most ${most}, so this is something else.`,
-    farTooMuch: (/** @type {string} */ file) => `“${file}” contains far more than a project. It was not opened.`,
-    unreadable: (/** @type {string} */ file, /** @type {string} */ reason) => `“${file}” could not be read: ${reason} Choose it again.`,
+    empty: (/** @type {string} */ file) =>
+      `“${file}” is empty. Save the project again, or choose another file.`,
+    otherFile: (
+      /** @type {string} */ file,
+      /** @type {string} */ size,
+      /** @type {string} */ most,
+    ) => `“${file}” is ${size}. Projects have at most ${most}, so this is something else.`,
+    farTooMuch: (/** @type {string} */ file) =>
+      `“${file}” contains far more than a project. It was not opened.`,
+    unreadable: (/** @type {string} */ file, /** @type {string} */ reason) =>
+      `“${file}” could not be read: ${reason} Choose it again.`,
     noProject: (/** @type {string} */ file) => `“${file}” is not a project of playgrad.`,
-    incomplete: (/** @type {string} */ file, /** @type {string} */ reason) => `“${file}” is incomplete: ${reason}. Copy or download it again.`,
-    damaged: (/** @type {string} */ file, /** @type {string} */ reason) => `“${file}” is damaged: ${reason}. Copy or download it again.`,
+    incomplete: (/** @type {string} */ file, /** @type {string} */ reason) =>
+      `“${file}” is incomplete: ${reason}. Copy or download it again.`,
+    damaged: (/** @type {string} */ file, /** @type {string} */ reason) =>
+      `“${file}” is damaged: ${reason}. Copy or download it again.`,
     isWeights: "Weights are loaded below the curves, under Watch.",
     isCode: "Copy its code into the editor.",
     chooseEnding: (/** @type {string} */ ending) => `Choose a file that ends in ${ending}.`,
     noProjectZip: (/** @type {string} */ file, /** @type {string} */ ending) =>
       `“${file}” is a zip archive, but not a project of playgrad. Choose a file that ends in ${ending}.`,
-    isNewer: (/** @type {string} */ file) => `“${file}” was saved by a later version of playgrad. Update this one to open it.`,
+    isNewer: (/** @type {string} */ file) =>
+      `“${file}” was saved by a later version of playgrad. Update this one to open it.`,
     zip: {
       noEnd: "its end is missing",
       partMissing: "a part of it is missing",
@@ -1493,10 +2156,12 @@ export const en = {
   blocks: {
     broken: "The code has a slip in its syntax, so cards may be missing.",
     empty: "No network, data or training of the library is in this program. Code shows all of it.",
-    later: "What trains is the program as it was started. Run starts this one; only the learning rate applies at once.",
+    later:
+      "What trains is the program as it was started. Run starts this one; only the learning rate applies at once.",
     about: {
       data: "The samples from which the network learns.",
-      training: "How the network learns: the optimizer changes the weights a little after each batch, so that the loss falls.",
+      training:
+        "How the network learns: the optimizer changes the weights a little after each batch, so that the loss falls.",
       code: "Blocks shows this part as it is. Change it under Code.",
     },
     /** A card of code, as a title and inside of a sentence. */
@@ -1509,15 +2174,19 @@ export const en = {
       total: (/** @type {number} */ parameters) => `${count(parameters)} parameters`,
       add: "Add a layer",
       addFirst: "Add a layer at the beginning",
-      addBefore: (/** @type {string} */ kind, /** @type {number} */ place) => `Add a layer before ${kind}, ${place}`,
+      addBefore: (/** @type {string} */ kind, /** @type {number} */ place) =>
+        `Add a layer before ${kind}, ${place}`,
       addLast: "Add a layer at the end",
     },
     /** What has just been changed. */
     said: {
-      added: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) => `${kind} added, ${place} of ${of}.`,
-      removed: (/** @type {string} */ kind, /** @type {number} */ left) => `${kind} removed. ${left} left.`,
+      added: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) =>
+        `${kind} added, ${place} of ${of}.`,
+      removed: (/** @type {string} */ kind, /** @type {number} */ left) =>
+        `${kind} removed. ${left} left.`,
       duplicated: (/** @type {string} */ kind) => `${kind} duplicated.`,
-      moved: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) => `${kind} moved, ${place} of ${of}.`,
+      moved: (/** @type {string} */ kind, /** @type {number} */ place, /** @type {number} */ of) =>
+        `${kind} moved, ${place} of ${of}.`,
       undone: "Undone.",
       redone: "Done again.",
       set: (/** @type {string} */ field, /** @type {string} */ value) => `${field} ${value}.`,
@@ -1541,21 +2210,64 @@ export const en = {
       shape: "Shape of the result, for one sample",
       shapeBefore: "shape",
       drag: "Drag, or press Alt+↑ or Alt+↓, to move",
-      place: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) => `${title}, ${place} of ${of}`,
-      placeMovable: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) =>
-        `${title}, ${place} of ${of}. Alt and arrow keys move it`,
+      place: (/** @type {string} */ title, /** @type {number} */ place, /** @type {number} */ of) =>
+        `${title}, ${place} of ${of}`,
+      placeMovable: (
+        /** @type {string} */ title,
+        /** @type {number} */ place,
+        /** @type {number} */ of,
+      ) => `${title}, ${place} of ${of}. Alt and arrow keys move it`,
     },
     /** Names of fields. */
     fields: {
-      units: "Units", activation: "Activation", function: "Function", bias: "Bias", regularization: "Regularization", strength: "Strength",
-      filters: "Filters", window: "Window", stride: "Stride", padding: "Padding", dilation: "Dilation", rate: "Rate", everyStep: "Every step",
-      dropout: "Dropout", shape: "Shape", scale: "Scale", offset: "Offset", filtersEach: "Filters each", factor: "Factor", border: "Border",
-      words: "Words", features: "Features", heads: "Heads", featuresEach: "Features each", earlierOnly: "Only earlier steps",
-      momentum: "Momentum", groups: "Groups", deviation: "Deviation", slope: "Slope", order: "Order", times: "Times", positions: "Positions",
-      optimizer: "Optimizer", learningRate: "Learning rate", firstLearningRate: "Learning rate at first", loss: "Loss",
-      batchSize: "Batch size", epochs: "Epochs", weightDecay: "Weight decay", seed: "Seed",
-      set: "Set", noise: "Noise", points: "Points", pointsSeed: "Seed of the points", images: "Images", imagesSeed: "Seed of the images",
-      ratio: "For training", metrics: "Metrics",
+      units: "Units",
+      activation: "Activation",
+      function: "Function",
+      bias: "Bias",
+      regularization: "Regularization",
+      strength: "Strength",
+      filters: "Filters",
+      window: "Window",
+      stride: "Stride",
+      padding: "Padding",
+      dilation: "Dilation",
+      rate: "Rate",
+      everyStep: "Every step",
+      dropout: "Dropout",
+      shape: "Shape",
+      scale: "Scale",
+      offset: "Offset",
+      filtersEach: "Filters each",
+      factor: "Factor",
+      border: "Border",
+      words: "Words",
+      features: "Features",
+      heads: "Heads",
+      featuresEach: "Features each",
+      earlierOnly: "Only earlier steps",
+      momentum: "Momentum",
+      groups: "Groups",
+      deviation: "Deviation",
+      slope: "Slope",
+      order: "Order",
+      times: "Times",
+      positions: "Positions",
+      optimizer: "Optimizer",
+      learningRate: "Learning rate",
+      firstLearningRate: "Learning rate at first",
+      loss: "Loss",
+      batchSize: "Batch size",
+      epochs: "Epochs",
+      weightDecay: "Weight decay",
+      seed: "Seed",
+      set: "Set",
+      noise: "Noise",
+      points: "Points",
+      pointsSeed: "Seed of the points",
+      images: "Images",
+      imagesSeed: "Seed of the images",
+      ratio: "For training",
+      metrics: "Metrics",
     },
     field: {
       inCode: "Your code sets this. Change it under Code.",
@@ -1566,12 +2278,21 @@ export const en = {
       lessOf: (/** @type {string} */ field) => `${field}: less`,
       moreOf: (/** @type {string} */ field) => `${field}: more`,
       sizes: "Write sizes as 28 × 28.",
-      refused: (/** @type {string} */ text, /** @type {{isWhole: boolean, least?: number, most?: number}} */ { isWhole, least, most }) => {
+      refused: (
+        /** @type {string} */ text,
+        /** @type {{isWhole: boolean, least?: number, most?: number}} */ { isWhole, least, most },
+      ) => {
         const number = isWhole ? "whole number" : "number";
-        const limits = most === undefined ? (least === undefined ? "" : ` of at least ${least}`) : ` from ${least ?? 0} to ${most}`;
+        const limits =
+          most === undefined
+            ? least === undefined
+              ? ""
+              : ` of at least ${least}`
+            : ` from ${least ?? 0} to ${most}`;
         return `“${text}” was not taken: enter a ${number}${limits}.`;
       },
-      notPositive: (/** @type {string} */ text) => `“${text}” was not taken: enter a number greater than 0.`,
+      notPositive: (/** @type {string} */ text) =>
+        `“${text}” was not taken: enter a number greater than 0.`,
     },
     training: {
       title: "Training",
@@ -1589,19 +2310,28 @@ export const en = {
       title: "Data",
       shape: "Shape of one sample",
       yours: "Your data…",
-      missing: (/** @type {string} */ name) => `This browser has no data of the name “${name}”. Add it, or choose other data.`,
+      missing: (/** @type {string} */ name) =>
+        `This browser has no data of the name “${name}”. Add it, or choose other data.`,
       sets: {
-        mnist: "Handwritten digits (MNIST)", spiral: "Two spirals", circle: "Disc and ring", xor: "Opposite corners (xor)", gauss: "Two clouds",
-        moons: "Two half moons", fashion_mnist: "Clothes (Fashion-MNIST)", shapes: "Coloured shapes, made up",
+        mnist: "Handwritten digits (MNIST)",
+        spiral: "Two spirals",
+        circle: "Disc and ring",
+        xor: "Opposite corners (xor)",
+        gauss: "Two clouds",
+        moons: "Two half moons",
+        fashion_mnist: "Clothes (Fashion-MNIST)",
+        shapes: "Coloured shapes, made up",
       },
     },
   },
   /** Why Blocks cannot change the data of a program. */
   dataChange: {
-    notOffered: (/** @type {string[]} */ sets, /** @type {string} */ reason) => `Not offered here: ${sets.join(", ")}. ${reason}`,
+    notOffered: (/** @type {string[]} */ sets, /** @type {string} */ reason) =>
+      `Not offered here: ${sets.join(", ")}. ${reason}`,
     all: "all",
     ratioAbout: "The share of the data; the network is tested with the others",
-    held: (/** @type {string} */ split) => `fit() holds back a part already, validation_split=${split}.`,
+    held: (/** @type {string} */ split) =>
+      `fit() holds back a part already, validation_split=${split}.`,
     noList: "The layers are not in a list, so Blocks cannot change the first of them.",
     severalSets: "The program has several data sets.",
     notOneNetwork: "The program has more or less than one network.",
@@ -1612,7 +2342,8 @@ export const en = {
     units: (/** @type {string} */ units) => `The units of the last layer are ${units}.`,
     loss: (/** @type {string} */ loss) => `The loss is ${loss}.`,
     notForPoints: (/** @type {string} */ kind) => `${kind} does not fit points: remove it first.`,
-    notForImages: (/** @type {string} */ kind, /** @type {string} */ shape) => `${kind} does not fit images of ${shape}: remove it first.`,
+    notForImages: (/** @type {string} */ kind, /** @type {string} */ shape) =>
+      `${kind} does not fit images of ${shape}: remove it first.`,
     lost: "Blocks cannot follow the data to fit().",
     takenApart: "The program takes the data apart in its own way.",
     computed: (/** @type {number} */ line) => `Line ${line} computes with the data.`,
@@ -1622,42 +2353,61 @@ export const en = {
     measured: (/** @type {string} */ metric) => `${metric}: measured.`,
     notMeasured: (/** @type {string} */ metric) => `${metric}: not measured.`,
     names: {
-      accuracy: "accuracy", top_k_accuracy: "among the best five", mean_absolute_error: "absolute error",
-      mean_squared_error: "squared error", root_mean_squared_error: "root of the squared error", r2_score: "R²",
+      accuracy: "accuracy",
+      top_k_accuracy: "among the best five",
+      mean_absolute_error: "absolute error",
+      mean_squared_error: "squared error",
+      root_mean_squared_error: "root of the squared error",
+      r2_score: "R²",
     },
   },
   layers: {
     title: "Layers",
-    groups: { basic: "Basic", images: "Images", sequences: "Sequences and text", normalization: "Normalization and noise" },
+    groups: {
+      basic: "Basic",
+      images: "Images",
+      sequences: "Sequences and text",
+      normalization: "Normalization and noise",
+    },
     about: {
       Dense: "Each unit adds up all its inputs, each times a weight that training finds.",
-      Activation: "Bends each number by a function; without such bends, many layers could do no more than one.",
-      Dropout: "Switches off some inputs at random while training, so that the network does not rely on single ones.",
+      Activation:
+        "Bends each number by a function; without such bends, many layers could do no more than one.",
+      Dropout:
+        "Switches off some inputs at random while training, so that the network does not rely on single ones.",
       Flatten: "Puts all numbers of a sample into one row, so that a dense layer can take them.",
       Reshape: "Arranges the same numbers in another shape, such as an image with one channel.",
-      Rescaling: "Multiplies all inputs by one number: networks learn best from numbers near 0 and 1.",
+      Rescaling:
+        "Multiplies all inputs by one number: networks learn best from numbers near 0 and 1.",
       Conv2D: "Slides small filters over the image; each looks for one pattern, wherever it is.",
-      MaxPool2D: "Keeps only the largest number of each small square, so that the image shrinks and small shifts matter less.",
+      MaxPool2D:
+        "Keeps only the largest number of each small square, so that the image shrinks and small shifts matter less.",
       AveragePool2D: "Keeps the mean of each small square, so that the image shrinks.",
       GlobalAveragePooling2D: "Keeps one number of each channel: its mean over the whole image.",
       GlobalMaxPooling2D: "Keeps one number of each channel: its largest in the whole image.",
       DepthwiseConv2D: "Filters each channel by itself, with few weights.",
-      SeparableConv2D: "Filters each channel by itself, then mixes the channels: a convolution with far fewer weights.",
+      SeparableConv2D:
+        "Filters each channel by itself, then mixes the channels: a convolution with far fewer weights.",
       Conv2DTranspose: "A convolution backwards: draws a larger image with small filters.",
       UpSampling2D: "Repeats each pixel, so that the image grows.",
       ZeroPadding2D: "Adds a border of zeros, so that the next filters reach the edge.",
-      Embedding: "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
+      Embedding:
+        "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
       LSTM: "Reads a sequence step by step, and learns what to remember for long and what to forget.",
       GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
       SimpleRNN: "Reads a sequence step by step; what it remembers fades soon.",
       Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",
-      MaxPool1D: "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
+      MaxPool1D:
+        "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
       GlobalAveragePooling1D: "Keeps the mean of each feature over all steps.",
       GlobalMaxPooling1D: "Keeps the largest number of each feature over all steps.",
-      MultiHeadAttention: "Lets each step look at all others and take from those that matter to it.",
-      BatchNormalization: "Brings each feature to mean 0 and deviation 1 in a batch, so that deep networks train faster.",
+      MultiHeadAttention:
+        "Lets each step look at all others and take from those that matter to it.",
+      BatchNormalization:
+        "Brings each feature to mean 0 and deviation 1 in a batch, so that deep networks train faster.",
       LayerNormalization: "Brings the features of each sample to mean 0 and deviation 1.",
-      GroupNormalization: "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
+      GroupNormalization:
+        "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
       GaussianNoise: "Adds noise while training, so that the network learns to look past it.",
       Input: "The shape of one sample, which the network takes.",
       Bidirectional: "Reads a sequence forwards and backwards, and joins what both have seen.",
@@ -1669,56 +2419,95 @@ export const en = {
       Softmax: "Turns scores into probabilities that add up to 1.",
       Permute: "Exchanges the axes of a sample, such as rows and columns.",
       RepeatVector: "Repeats each sample, as the steps of a sequence.",
-      PositionEmbedding: "A row of numbers for each position, by which a network can tell first from last.",
-      TransformerEncoder: "Attention, then a small dense network for each step: a block of a transformer.",
+      PositionEmbedding:
+        "A row of numbers for each position, by which a network can tell first from last.",
+      TransformerEncoder:
+        "Attention, then a small dense network for each step: a block of a transformer.",
     },
   },
   shapes: {
     oneNumber: "one number",
     any: "any",
-    inputDiffers: (/** @type {string} */ data, /** @type {string} */ input) => `The data has samples of ${data}, but the input is ${input}.`,
-    whole: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ least) =>
-      `${parameter} of ${kind} must be a whole number of at least ${least}.`,
-    sizes: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ axes) =>
-      `${parameter} of ${kind} must be one number${axes > 1 ? ` or ${axes}` : ""}.`,
-    items: (/** @type {string} */ parameter, /** @type {string} */ kind, /** @type {number} */ axes) =>
-      `${parameter} of ${kind} must have ${axes} items.`,
-    pairs: (/** @type {string} */ parameter, /** @type {string} */ kind) => `${parameter} of ${kind} has pairs of numbers.`,
+    inputDiffers: (/** @type {string} */ data, /** @type {string} */ input) =>
+      `The data has samples of ${data}, but the input is ${input}.`,
+    whole: (
+      /** @type {string} */ parameter,
+      /** @type {string} */ kind,
+      /** @type {number} */ least,
+    ) => `${parameter} of ${kind} must be a whole number of at least ${least}.`,
+    sizes: (
+      /** @type {string} */ parameter,
+      /** @type {string} */ kind,
+      /** @type {number} */ axes,
+    ) => `${parameter} of ${kind} must be one number${axes > 1 ? ` or ${axes}` : ""}.`,
+    items: (
+      /** @type {string} */ parameter,
+      /** @type {string} */ kind,
+      /** @type {number} */ axes,
+    ) => `${parameter} of ${kind} must have ${axes} items.`,
+    pairs: (/** @type {string} */ parameter, /** @type {string} */ kind) =>
+      `${parameter} of ${kind} has pairs of numbers.`,
     images: "images: height, width and channels",
     sequences: "sequences: steps and features",
     row: "one row of numbers",
-    wrongRank: (/** @type {string} */ kind, /** @type {string} */ expected, /** @type {string} */ input, /** @type {string} */ layer) =>
-      `${kind} takes ${expected}. Its input is ${input}. Put ${layer} before it.`,
-    oneForEach: (/** @type {string} */ kind) => `${kind} takes several numbers for each sample. Its input is one number.`,
+    wrongRank: (
+      /** @type {string} */ kind,
+      /** @type {string} */ expected,
+      /** @type {string} */ input,
+      /** @type {string} */ layer,
+    ) => `${kind} takes ${expected}. Its input is ${input}. Put ${layer} before it.`,
+    oneForEach: (/** @type {string} */ kind) =>
+      `${kind} takes several numbers for each sample. Its input is one number.`,
     reshapeTuple: "target_shape of Reshape must be a tuple, such as (28, 28, 1).",
     reshape: (/** @type {number} */ all, /** @type {string} */ from, /** @type {string} */ to) =>
       `Reshape cannot arrange the ${all} numbers of ${from} as ${to}.`,
     permute: (/** @type {number} */ axes) => `dims of Permute must hold the numbers 1 to ${axes}.`,
     noAxis: (/** @type {string} */ kind, /** @type {number} */ axis, /** @type {string} */ input) =>
       `${kind} has no axis ${axis} in its input, ${input}.`,
-    channelGroups: (/** @type {string} */ kind, /** @type {number} */ groups, /** @type {number} */ channels) =>
-      `${kind} has ${groups} groups, which do not divide its ${channels} channels.`,
-    filterGroups: (/** @type {string} */ kind, /** @type {number} */ groups, /** @type {number} */ filters) =>
-      `${kind} has ${groups} groups, which do not divide its ${filters} filters.`,
-    heads: (/** @type {string} */ kind, /** @type {number} */ heads, /** @type {number} */ features) =>
-      `${kind} has ${heads} heads, which do not divide the ${features} features of its input.`,
+    channelGroups: (
+      /** @type {string} */ kind,
+      /** @type {number} */ groups,
+      /** @type {number} */ channels,
+    ) => `${kind} has ${groups} groups, which do not divide its ${channels} channels.`,
+    filterGroups: (
+      /** @type {string} */ kind,
+      /** @type {number} */ groups,
+      /** @type {number} */ filters,
+    ) => `${kind} has ${groups} groups, which do not divide its ${filters} filters.`,
+    heads: (
+      /** @type {string} */ kind,
+      /** @type {number} */ heads,
+      /** @type {number} */ features,
+    ) => `${kind} has ${heads} heads, which do not divide the ${features} features of its input.`,
     positions: (/** @type {number} */ length, /** @type {number} */ steps) =>
       `PositionEmbedding has vectors for ${length} positions. Its input has ${steps}.`,
     several: (/** @type {string} */ kind) => `${kind} takes two or more tensors.`,
-    oneShape: (/** @type {string} */ kind, /** @type {string} */ one, /** @type {string} */ other) =>
-      `${kind} takes tensors of one shape, but gets ${one} and ${other}.`,
-    concatenate: (/** @type {string[]} */ shapes) => `Concatenate cannot join ${shapes.join(" and ")}: all sizes but one must be the same.`,
-    window: (/** @type {string} */ kind, /** @type {number} */ window, /** @type {number} */ size) =>
-      `The window of ${kind} is ${window} wide, but its input only ${size}. `
-      + "Use a smaller window, fewer layers that shrink the input before it, or padding \"same\".",
-    nothingLeft: (/** @type {string} */ kind, /** @type {number} */ cut, /** @type {number} */ size) =>
-      `${kind} cuts off ${cut} of ${size}. Nothing is left.`,
+    oneShape: (
+      /** @type {string} */ kind,
+      /** @type {string} */ one,
+      /** @type {string} */ other,
+    ) => `${kind} takes tensors of one shape, but gets ${one} and ${other}.`,
+    concatenate: (/** @type {string[]} */ shapes) =>
+      `Concatenate cannot join ${shapes.join(" and ")}: all sizes but one must be the same.`,
+    window: (
+      /** @type {string} */ kind,
+      /** @type {number} */ window,
+      /** @type {number} */ size,
+    ) =>
+      `The window of ${kind} is ${window} wide, but its input only ${size}. ` +
+      'Use a smaller window, fewer layers that shrink the input before it, or padding "same".',
+    nothingLeft: (
+      /** @type {string} */ kind,
+      /** @type {number} */ cut,
+      /** @type {number} */ size,
+    ) => `${kind} cuts off ${cut} of ${size}. Nothing is left.`,
   },
   data: {
     title: "Your data",
     back: "← Back",
     close: "Close",
-    privacy: "Your files never leave this browser: they are read and kept here, and no server gets them.",
+    privacy:
+      "Your files never leave this browser: they are read and kept here, and no server gets them.",
     reading: "Reading…",
     unreadable: (/** @type {string} */ reason) => `The files cannot be read: ${reason}`,
     dropped: "Drop data to train on, a trained model, or a program or project to open",
@@ -1726,35 +2515,58 @@ export const en = {
       label: "Bring data",
       drop: "Drop files anywhere on the page",
       orChoose: ", or choose them here.",
-      file: "Choose a file", folder: "A folder of images", camera: "Use the camera", points: "Draw points",
-      files: "Files", folderOf: "Folder",
-      tables: "Tables", tablesAre: ": CSV with any delimiter, with or without a header; up to 32 MiB.",
-      images: "Images", imagesAre: ": a folder or a ZIP archive with a folder for each class; up to 1 GiB.",
+      file: "Choose a file",
+      folder: "A folder of images",
+      camera: "Use the camera",
+      points: "Draw points",
+      files: "Files",
+      folderOf: "Folder",
+      tables: "Tables",
+      tablesAre: ": CSV with any delimiter, with or without a header; up to 32 MiB.",
+      images: "Images",
+      imagesAre: ": a folder or a ZIP archive with a folder for each class; up to 1 GiB.",
       arrays: "Arrays",
-      arraysAre: ": .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.",
-      models: "Trained models", modelsAre: ": .onnx, .keras of Keras 3, or .safetensors and .playgrad files of playgrad; up to 512 MiB.",
+      arraysAre:
+        ": .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.",
+      models: "Trained models",
+      modelsAre:
+        ": .onnx, .keras of Keras 3, or .safetensors and .playgrad files of playgrad; up to 512 MiB.",
     },
     /** Parts of the descriptions of data sets. */
-    counts: (/** @type {number} */ train, /** @type {number} */ test) => `${count(train)} to train, ${count(test)} to test`,
+    counts: (/** @type {number} */ train, /** @type {number} */ test) =>
+      `${count(train)} to train, ${count(test)} to test`,
     classes: (/** @type {number} */ number) => `${number} classes`,
     numbers: "numbers to predict",
     kept: {
       title: "Kept in this browser",
-      about: (/** @type {string} */ counts, /** @type {string} */ shape, /** @type {string} */ task) => `${counts}; ${shape} each; ${task}`,
+      about: (
+        /** @type {string} */ counts,
+        /** @type {string} */ shape,
+        /** @type {string} */ task,
+      ) => `${counts}; ${shape} each; ${task}`,
       nameTaken: (/** @type {string} */ name) => `There is already data of the name “${name}”.`,
       newName: (/** @type {string} */ name) => `New name of ${name}`,
       failed: (/** @type {string} */ name, /** @type {string} */ reason) => `${name}: ${reason}`,
-      lost: (/** @type {string} */ name) => `the browser has lost the file of ${name}. Add it again.`,
+      lost: (/** @type {string} */ name) =>
+        `the browser has lost the file of ${name}. Add it again.`,
       full: "The browser has no room left, so this data is here only until the page closes. Delete other data, or save it as a file.",
       notStored: (/** @type {string} */ reason) =>
         `The browser does not store it (${reason}), so this data is here only until the page closes. Save it as a file.`,
-      use: "Use", begin: "New program", rename: "Rename", cancel: "Cancel", remove: "Delete", removeNow: "Delete it", keep: "Keep",
+      use: "Use",
+      begin: "New program",
+      rename: "Rename",
+      cancel: "Cancel",
+      remove: "Delete",
+      removeNow: "Delete it",
+      keep: "Keep",
     },
     names: {
       label: "Name",
       empty: "Give the data a name.",
-      wrong: (/** @type {number} */ longest) => `A name has at most ${longest} letters, digits, spaces, points, - and _.`,
-      ofLibrary: (/** @type {string} */ name) => `“${name}” is a data set of the library. Choose another name.`,
+      wrong: (/** @type {number} */ longest) =>
+        `A name has at most ${longest} letters, digits, spaces, points, - and _.`,
+      ofLibrary: (/** @type {string} */ name) =>
+        `“${name}” is a data set of the library. Choose another name.`,
       replaces: (/** @type {string} */ name) => `Replaces the data of the name “${name}”.`,
     },
     use: {
@@ -1766,16 +2578,23 @@ export const en = {
       save: "Save as .npz",
       saved: (/** @type {string} */ name) =>
         `Saved. Beside a program, or in the folder PLAYGRAD_DATA, pg.data.load("${name}") finds it on your computer.`,
-      loads: (/** @type {string} */ name) => `The program loads “${name}”. Adapt the layers to it, then press Run.`,
-      locked: (/** @type {string} */ name) => `The program cannot be changed now. Write: pg.data.load("${name}")`,
-      begun: (/** @type {string} */ name) => `A new program trains on “${name}”. Press Run. The menu of examples has the one before.`,
+      loads: (/** @type {string} */ name) =>
+        `The program loads “${name}”. Adapt the layers to it, then press Run.`,
+      locked: (/** @type {string} */ name) =>
+        `The program cannot be changed now. Write: pg.data.load("${name}")`,
+      begun: (/** @type {string} */ name) =>
+        `A new program trains on “${name}”. Press Run. The menu of examples has the one before.`,
       /** "480 samples to train, 120 to test, 2 each; 4.7 KiB", with the numbers between these parts. */
       summary: {
-        first: "", toTrain: " samples to train, ", toTest: " to test, ", each: (/** @type {string} */ size) => ` each; ${size}`,
+        first: "",
+        toTrain: " samples to train, ",
+        toTest: " to test, ",
+        each: (/** @type {string} */ size) => ` each; ${size}`,
       },
       byClass: "Samples by class",
       moreClasses: (/** @type {number} */ number) => `and ${number} more`,
-      target: (/** @type {string} */ low, /** @type {string} */ high) => `The target is a number, from ${low} to ${high}.`,
+      target: (/** @type {string} */ low, /** @type {string} */ high) =>
+        `The target is a number, from ${low} to ${high}.`,
       testPart: "For testing",
       splitSeed: "Seed of the split",
     },
@@ -1785,21 +2604,26 @@ export const en = {
     label: (/** @type {string} */ name) => `Model ${name}`,
     waiting: "The model is read as soon as Python has started…",
     reading: "Reading the model…",
-    size: (/** @type {number} */ layers, /** @type {number} */ parameters) => `${plural(layers, "layer")} with ${plural(parameters, "parameter")}.`,
+    size: (/** @type {number} */ layers, /** @type {number} */ parameters) =>
+      `${plural(layers, "layer")} with ${plural(parameters, "parameter")}.`,
     sides: (/** @type {string[]} */ inputs, /** @type {string[]} */ outputs) =>
       `Takes samples of ${inputs.join(" and ")}, and gives ${outputs.join(" and ")}.`,
     tensor: (/** @type {string} */ shape, /** @type {string} */ dtype) => `${shape} (${dtype})`,
     compiled: "The file has the settings of compile.",
-    ending: (/** @type {string} */ ending) => `Give the model a name that ends in ${ending}, as the file does.`,
+    ending: (/** @type {string} */ ending) =>
+      `Give the model a name that ends in ${ending}, as the file does.`,
     replaces: (/** @type {string} */ name) => `Replaces the model of the name “${name}”.`,
     now: "Use this model",
     nowIs: "Keep it, and write one line into the program",
     begin: "New program with it",
     beginIs: "Keep it, and open a new program that shows it and predicts",
     save: "Save as file",
-    loads: (/** @type {string} */ name) => `The program loads “${name}”. Adapt the data to it, then press Run.`,
-    locked: (/** @type {string} */ name) => `The program cannot be changed now. Write: model = pg.load_model("${name}")`,
-    begun: (/** @type {string} */ name) => `A new program loads “${name}”. Press Run. The menu of examples has the one before.`,
+    loads: (/** @type {string} */ name) =>
+      `The program loads “${name}”. Adapt the data to it, then press Run.`,
+    locked: (/** @type {string} */ name) =>
+      `The program cannot be changed now. Write: model = pg.load_model("${name}")`,
+    begun: (/** @type {string} */ name) =>
+      `A new program loads “${name}”. Press Run. The menu of examples has the one before.`,
   },
   dataForms: {
     normalize: "Bring features to mean 0 and deviation 1",
@@ -1809,7 +2633,8 @@ export const en = {
       delimiter: "Delimiter",
       delimiters: { comma: "comma", semicolon: "semicolon", tab: "tab", bar: "bar" },
       header: "The first row names the columns",
-      size: (/** @type {number} */ rows, /** @type {number} */ columns) => `${count(rows)} rows, ${columns} columns.`,
+      size: (/** @type {number} */ rows, /** @type {number} */ columns) =>
+        `${count(rows)} rows, ${columns} columns.`,
       target: "Label",
       targetIs: (/** @type {string} */ title) => `“${title}” is`,
       aClass: "a class",
@@ -1817,20 +2642,36 @@ export const en = {
       holes: (/** @type {number} */ number) => `${plural(number, "row")} with missing values`,
       drop: "leave out",
       mean: "fill with the mean",
-      raggedLine: (/** @type {number} */ line) => `Line ${line} has another number of cells than the others, and is left out.`,
-      raggedLines: (/** @type {number} */ number, /** @type {number[]} */ lines, /** @type {boolean} */ areMore) =>
+      raggedLine: (/** @type {number} */ line) =>
+        `Line ${line} has another number of cells than the others, and is left out.`,
+      raggedLines: (
+        /** @type {number} */ number,
+        /** @type {number[]} */ lines,
+        /** @type {boolean} */ areMore,
+      ) =>
         `${count(number)} lines have another number of cells than the others, and are left out: ${lines.join(", ")}${areMore ? ", …" : ""}.`,
-      oddCell: (/** @type {string} */ title, /** @type {"number" | "date"} */ type, /** @type {string} */ cell, /** @type {number} */ line) =>
+      oddCell: (
+        /** @type {string} */ title,
+        /** @type {"number" | "date"} */ type,
+        /** @type {string} */ cell,
+        /** @type {number} */ line,
+      ) =>
         `“${title}” has a cell that is no ${type}, “${cell}” in line ${line}. It counts as missing.`,
-      oddCells: (/** @type {string} */ title, /** @type {number} */ number, /** @type {"number" | "date"} */ type, /** @type {string} */ cell,
-        /** @type {number} */ line) =>
+      oddCells: (
+        /** @type {string} */ title,
+        /** @type {number} */ number,
+        /** @type {"number" | "date"} */ type,
+        /** @type {string} */ cell,
+        /** @type {number} */ line,
+      ) =>
         `“${title}” has ${count(number)} cells that are no ${type}, such as “${cell}” in line ${line}. They count as missing.`,
       preview: "The first rows",
       predict: (/** @type {string} */ title) => `Predict “${title}”`,
       isTarget: "label",
       typeOf: (/** @type {string} */ title) => `Type of ${title}`,
       types: { number: "number", category: "category", date: "date", text: "left out" },
-      moreColumns: (/** @type {number} */ number) => `and ${number} more columns, which are used, too`,
+      moreColumns: (/** @type {number} */ number) =>
+        `and ${number} more columns, which are used, too`,
       column: (/** @type {number} */ number) => `column ${number}`,
     },
     arrays: {
@@ -1842,9 +2683,12 @@ export const en = {
     },
     images: {
       label: (/** @type {string} */ name) => `Images of ${name}`,
-      size: (/** @type {number} */ images, /** @type {number} */ folders) => `${count(images)} images in ${folders} folders.`,
-      reading: (/** @type {number} */ number, /** @type {number} */ of) => `Reading image ${count(number)} of ${count(of)}…`,
-      leftOut: (/** @type {number} */ number) => (number === 1 ? "One file was left out" : `${count(number)} files were left out`),
+      size: (/** @type {number} */ images, /** @type {number} */ folders) =>
+        `${count(images)} images in ${folders} folders.`,
+      reading: (/** @type {number} */ number, /** @type {number} */ of) =>
+        `Reading image ${count(number)} of ${count(of)}…`,
+      leftOut: (/** @type {number} */ number) =>
+        number === 1 ? "One file was left out" : `${count(number)} files were left out`,
       side: "Size in pixels",
       colours: "Colours",
       colour: "colour",
@@ -1855,11 +2699,14 @@ export const en = {
       hint: "Hold a button while the camera sees something of that class. Move it about: a network learns what stays the same.",
       begin: "Turn the camera on",
       sees: "What the camera sees",
-      noAccess: "This browser gives the page no camera. Bring images in a folder or a ZIP archive instead.",
-      notAllowed: "The browser was not allowed to use the camera. Allow it beside the address of the page, then try again.",
+      noAccess:
+        "This browser gives the page no camera. Bring images in a folder or a ZIP archive instead.",
+      notAllowed:
+        "The browser was not allowed to use the camera. Allow it beside the address of the page, then try again.",
       none: "This device has no camera. Bring images in a folder or a ZIP archive instead.",
       busy: "Another program uses the camera. Close it, then try again.",
-      failed: (/** @type {string} */ reason) => `The camera cannot be used: ${reason}. Bring images in a folder or a ZIP archive instead.`,
+      failed: (/** @type {string} */ reason) =>
+        `The camera cannot be used: ${reason}. Bring images in a folder or a ZIP archive instead.`,
       className: (/** @type {number} */ number) => `class ${number}`,
       nameOf: (/** @type {number} */ number) => `Name of class ${number}`,
       frames: (/** @type {number} */ number) => `${count(number)} frames`,
@@ -1875,7 +2722,8 @@ export const en = {
       title: "Draw points",
       hint: "Click or draw on the plane. With keys: arrows move the cross, Space places a point, Backspace takes the last one back.",
       next: "Class of the next points",
-      count: (/** @type {string} */ name, /** @type {number} */ number) => `Class ${name}: ${count(number)}`,
+      count: (/** @type {string} */ name, /** @type {number} */ number) =>
+        `Class ${name}: ${count(number)}`,
       takeBack: "Take back",
       clear: "Clear",
       plane: (/** @type {number} */ number, /** @type {string} */ x, /** @type {string} */ y) =>
@@ -1884,40 +2732,61 @@ export const en = {
     },
   },
   dataFiles: {
-    kinds: "Bring a CSV file, an .npz or .npy file of NumPy, images in a folder or a ZIP archive, one folder per class, or a model as .onnx or .keras.",
+    kinds:
+      "Bring a CSV file, an .npz or .npy file of NumPy, images in a folder or a ZIP archive, one folder per class, or a model as .onnx or .keras.",
     none: (/** @type {string} */ kinds) => `There are no files here. ${kinds}`,
     severalOthers: (/** @type {number} */ number, /** @type {string} */ kinds) =>
       `${number} files were chosen, none of them an image. ${kinds} A table is one file.`,
     empty: (/** @type {string} */ name) => `${name} is empty.`,
-    oneImage: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is a single image. ${kinds}`,
-    weights: (/** @type {string} */ name) => `${name} holds weights, and does not describe the layers that they belong to. Build the network, run it, and load the file in the panel Watch, under Weights.`,
+    oneImage: (/** @type {string} */ name, /** @type {string} */ kinds) =>
+      `${name} is a single image. ${kinds}`,
+    weights: (/** @type {string} */ name) =>
+      `${name} holds weights, and does not describe the layers that they belong to. Build the network, run it, and load the file in the panel Watch, under Weights.`,
     saveAsCsv: (/** @type {string} */ name) => `${name} cannot be read here. Save it as CSV.`,
-    otherKind: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} is of a kind that this page does not read. ${kinds}`,
+    otherKind: (/** @type {string} */ name, /** @type {string} */ kinds) =>
+      `${name} is of a kind that this page does not read. ${kinds}`,
     /** Several files of arrays, in place of the name of one. */
     theArrays: "the arrays",
-    severalTables: (/** @type {string} */ name, /** @type {number} */ number) => `${name} holds ${number} tables. Unpack it, and bring one of them.`,
-    nothingIn: (/** @type {string} */ name, /** @type {string} */ kinds) => `${name} holds no images and no table. ${kinds}`,
-    size: (/** @type {number} */ mebi, /** @type {number} */ bytes) => (mebi >= 1 ? `${Math.round(mebi)} MiB` : `${bytes} bytes`),
-    tooLarge: (/** @type {string} */ name, /** @type {string} */ size, /** @type {string} */ most) =>
-      `${name} has ${size}, and this page reads at most ${most}. `
-      + "Use a part of it here, or all of it on your computer: pg.data.Dataset reads large files piece by piece.",
+    severalTables: (/** @type {string} */ name, /** @type {number} */ number) =>
+      `${name} holds ${number} tables. Unpack it, and bring one of them.`,
+    nothingIn: (/** @type {string} */ name, /** @type {string} */ kinds) =>
+      `${name} holds no images and no table. ${kinds}`,
+    size: (/** @type {number} */ mebi, /** @type {number} */ bytes) =>
+      mebi >= 1 ? `${Math.round(mebi)} MiB` : `${bytes} bytes`,
+    tooLarge: (
+      /** @type {string} */ name,
+      /** @type {string} */ size,
+      /** @type {string} */ most,
+    ) =>
+      `${name} has ${size}, and this page reads at most ${most}. ` +
+      "Use a part of it here, or all of it on your computer: pg.data.Dataset reads large files piece by piece.",
     setTooLarge: (/** @type {string} */ size, /** @type {string} */ most) =>
       `The data set would take ${size}, and a page can hold ${most}. Use fewer samples, or smaller images.`,
     archive: {
-      tooLarge: (/** @type {string} */ name) => `${name} is too large a ZIP archive for this page. Pack a part of the files.`,
-      notZip: (/** @type {string} */ name) => `${name} is not a ZIP archive, or it is truncated. Pack the files again.`,
-      encrypted: (/** @type {string} */ name) => `${name} is encrypted. Pack it without a password.`,
+      tooLarge: (/** @type {string} */ name) =>
+        `${name} is too large a ZIP archive for this page. Pack a part of the files.`,
+      notZip: (/** @type {string} */ name) =>
+        `${name} is not a ZIP archive, or it is truncated. Pack the files again.`,
+      encrypted: (/** @type {string} */ name) =>
+        `${name} is encrypted. Pack it without a password.`,
       limit: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ most) =>
         `${name} unpacks to ${size} bytes, more than the ${most} allowed.`,
       method: (/** @type {string} */ name, /** @type {number} */ method) =>
         `${name} is packed in a way (${method}) that browsers cannot unpack. Pack it as an ordinary ZIP.`,
-      bomb: (/** @type {string} */ name) => `${name} unpacks to more than the archive says. It is damaged, or made to do harm.`,
+      bomb: (/** @type {string} */ name) =>
+        `${name} unpacks to more than the archive says. It is damaged, or made to do harm.`,
       damaged: (/** @type {string} */ name) => `${name} is damaged. Pack it again.`,
     },
     table: {
-      notText: (/** @type {string} */ name) => `${name} is not a table of text. Save it as CSV first.`,
-      oneColumn: (/** @type {string} */ name) => `${name} has a single column, and a label and a feature are needed. Is the delimiter right?`,
-      manyColumns: (/** @type {string} */ name, /** @type {number} */ columns, /** @type {number} */ most) =>
+      notText: (/** @type {string} */ name) =>
+        `${name} is not a table of text. Save it as CSV first.`,
+      oneColumn: (/** @type {string} */ name) =>
+        `${name} has a single column, and a label and a feature are needed. Is the delimiter right?`,
+      manyColumns: (
+        /** @type {string} */ name,
+        /** @type {number} */ columns,
+        /** @type {number} */ most,
+      ) =>
         `${name} has ${columns} columns, and the page shows at most ${most}. Save images as an archive, other data as .npz.`,
       noRows: (/** @type {string} */ name) => `${name} has a header but no rows.`,
       openQuote: (/** @type {string} */ name, /** @type {number} */ line) =>
@@ -1928,56 +2797,90 @@ export const en = {
         `The label “${title}” has no values, so there is nothing to tell apart. Choose another column as the label.`,
       manyClasses: (/** @type {string} */ title, /** @type {number} */ classes) =>
         `The label “${title}” has ${classes} classes. Make it a number, or choose another column.`,
-      textTarget: (/** @type {string} */ title, /** @type {string} */ cell) => `The label “${title}” holds text, such as “${cell}”. Make it a category.`,
+      textTarget: (/** @type {string} */ title, /** @type {string} */ cell) =>
+        `The label “${title}” holds text, such as “${cell}”. Make it a category.`,
       noFeatures: "No column is left as a feature. Make one a number or a category.",
-      holesEverywhere: "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out.",
+      holesEverywhere:
+        "Every row has a missing value. Fill them with the mean, or make the columns with holes text, which leaves them out.",
       oneRow: "Only one row is left, and at least two are needed: one to train on, one to test.",
       manyCategories: (/** @type {string} */ title, /** @type {number} */ values) =>
         `“${title}” has ${values} different values, too many for a category. Make it text, which leaves it out.`,
     },
     arrays: {
       none: (/** @type {string} */ name) => `${name} holds no arrays. Save some with numpy.savez.`,
-      inArchive: (/** @type {string} */ file, /** @type {string} */ archive) => `${file} in ${archive}`,
-      tooLarge: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ most) =>
-        `${name} unpacks to ${size} MiB, more than the ${most} MiB that this page reads.`,
-      shapesDiffer: (/** @type {string} */ name, /** @type {string} */ train, /** @type {string} */ test) =>
-        `The samples in ${name} differ in shape: ${train} in x_train, ${test} in x_test.`,
-      oneClass: (/** @type {string} */ name) => `The targets in ${name} are all of one class, so there is nothing to tell apart.`,
+      inArchive: (/** @type {string} */ file, /** @type {string} */ archive) =>
+        `${file} in ${archive}`,
+      tooLarge: (
+        /** @type {string} */ name,
+        /** @type {number} */ size,
+        /** @type {number} */ most,
+      ) => `${name} unpacks to ${size} MiB, more than the ${most} MiB that this page reads.`,
+      shapesDiffer: (
+        /** @type {string} */ name,
+        /** @type {string} */ train,
+        /** @type {string} */ test,
+      ) => `The samples in ${name} differ in shape: ${train} in x_train, ${test} in x_test.`,
+      oneClass: (/** @type {string} */ name) =>
+        `The targets in ${name} are all of one class, so there is nothing to tell apart.`,
       others: (/** @type {string} */ name, /** @type {string[]} */ parts) =>
         `${name} holds ${parts.join(", ")}. A data set has x_train, y_train, x_test and y_test, or x and y.`,
-      text: (/** @type {string} */ part, /** @type {string} */ name) => `${part} in ${name} holds text. Make it numbers.`,
-      single: (/** @type {string} */ part, /** @type {string} */ name) => `${part} in ${name} is a single number, not rows.`,
+      text: (/** @type {string} */ part, /** @type {string} */ name) =>
+        `${part} in ${name} holds text. Make it numbers.`,
+      single: (/** @type {string} */ part, /** @type {string} */ name) =>
+        `${part} in ${name} is a single number, not rows.`,
       notFinite: (/** @type {string} */ part, /** @type {string} */ name) =>
         `${part} in ${name} holds NaN or infinity. Replace them first: numpy.nan_to_num.`,
-      unpaired: (/** @type {string} */ name, /** @type {number} */ xRows, /** @type {string} */ x, /** @type {number} */ yRows, /** @type {string} */ y) =>
-        `${name} has ${xRows} rows in ${x} but ${yRows} in ${y}. Each sample needs one target.`,
-      noFeatures: (/** @type {string} */ part, /** @type {string} */ name, /** @type {string} */ shape) =>
-        `${part} in ${name} has shape ${shape}. Give it an axis for the features: x[:, None].`,
-      tooFew: (/** @type {string} */ part, /** @type {string} */ name, /** @type {number} */ rows) =>
-        `${part} in ${name} has ${rows} rows, and at least two are needed.`,
-      notNumPy: (/** @type {string} */ name) => `${name} is not an array of NumPy. Save one with numpy.save or numpy.savez.`,
-      objects: (/** @type {string} */ name) => `${name} holds Python objects, which could run a program when they are read. `
-        + "Save it as numbers: array.astype(\"float32\").",
+      unpaired: (
+        /** @type {string} */ name,
+        /** @type {number} */ xRows,
+        /** @type {string} */ x,
+        /** @type {number} */ yRows,
+        /** @type {string} */ y,
+      ) => `${name} has ${xRows} rows in ${x} but ${yRows} in ${y}. Each sample needs one target.`,
+      noFeatures: (
+        /** @type {string} */ part,
+        /** @type {string} */ name,
+        /** @type {string} */ shape,
+      ) => `${part} in ${name} has shape ${shape}. Give it an axis for the features: x[:, None].`,
+      tooFew: (
+        /** @type {string} */ part,
+        /** @type {string} */ name,
+        /** @type {number} */ rows,
+      ) => `${part} in ${name} has ${rows} rows, and at least two are needed.`,
+      notNumPy: (/** @type {string} */ name) =>
+        `${name} is not an array of NumPy. Save one with numpy.save or numpy.savez.`,
+      objects: (/** @type {string} */ name) =>
+        `${name} holds Python objects, which could run a program when they are read. ` +
+        'Save it as numbers: array.astype("float32").',
       records: (/** @type {string} */ name) =>
         `${name} holds records, and only arrays of numbers can be used. Save each field as an array.`,
-      truncated: (/** @type {string} */ name, /** @type {number} */ size, /** @type {number} */ actual) =>
-        `${name} is truncated: it should have ${size} bytes, and has ${actual}. Save it again.`,
+      truncated: (
+        /** @type {string} */ name,
+        /** @type {number} */ size,
+        /** @type {number} */ actual,
+      ) => `${name} is truncated: it should have ${size} bytes, and has ${actual}. Save it again.`,
       otherNumbers: (/** @type {string} */ name, /** @type {string} */ type) =>
         `${name} holds ${type}, and only real numbers can be used. Save it as float32.`,
     },
     images: {
-      tooMany: (/** @type {string} */ name, /** @type {number} */ images, /** @type {number} */ most) =>
+      tooMany: (
+        /** @type {string} */ name,
+        /** @type {number} */ images,
+        /** @type {number} */ most,
+      ) =>
         `${name} holds ${images} images, and this page takes at most ${most}. Bring a part of them.`,
       oneFolder: (/** @type {string} */ name, /** @type {string} */ folder) =>
         `All images in ${name} are in one folder, “${folder}”, so there is only one class. Put the images of each class into a folder of its own.`,
       noFolders: (/** @type {string} */ name) =>
         `The images in ${name} are not in folders, so there is only one class. Put the images of each class into a folder of its own.`,
-      manyFolders: (/** @type {string} */ name, /** @type {number} */ folders) => `${name} has ${folders} folders of images, too many for classes.`,
+      manyFolders: (/** @type {string} */ name, /** @type {number} */ folders) =>
+        `${name} has ${folders} folders of images, too many for classes.`,
       /** Why a file was left out. */
       skipped: (/** @type {string} */ path, /** @type {string} */ reason) => `${path}: ${reason}`,
       notImage: "not an image",
       undecodable: "the browser cannot decode it",
-      manyPixels: (/** @type {number} */ width, /** @type {number} */ height) => `${width} × ${height} pixels are too many`,
+      manyPixels: (/** @type {number} */ width, /** @type {number} */ height) =>
+        `${width} × ${height} pixels are too many`,
       emptyClasses: (/** @type {string[]} */ names) =>
         `Images of at least two classes are needed. There are none of ${names.map((name) => `“${name}”`).join(", ")}.`,
     },
@@ -1986,7 +2889,8 @@ export const en = {
     python: (/** @type {string} */ problem) => `A part of Python does not arrive. ${problem}`,
     examples: (/** @type {string} */ problem, /** @type {number} */ seconds) =>
       `The examples do not arrive: ${problem} Trying again in ${seconds} s.`,
-    notStarted: (/** @type {number} */ seconds) => `Python could not start. Trying again in ${seconds} s.`,
+    notStarted: (/** @type {number} */ seconds) =>
+      `Python could not start. Trying again in ${seconds} s.`,
     startingAgain: "Trying to start Python again…",
     failed: (/** @type {string} */ name, /** @type {string} */ reason) =>
       `${name} could not be loaded: ${reason}. Reload the page to try again; your work is saved.`,
@@ -1995,11 +2899,17 @@ export const en = {
   },
   numbers: {
     seconds: (/** @type {number} */ seconds) => `${seconds} s`,
-    minutes: (/** @type {number} */ minutes, /** @type {number} */ seconds) => `${minutes} min ${seconds} s`,
-    hours: (/** @type {number} */ hours, /** @type {number} */ minutes) => `${hours} h ${minutes} min`,
+    minutes: (/** @type {number} */ minutes, /** @type {number} */ seconds) =>
+      `${minutes} min ${seconds} s`,
+    hours: (/** @type {number} */ hours, /** @type {number} */ minutes) =>
+      `${hours} h ${minutes} min`,
     unknown: "unknown",
     scalar: "scalar",
-    day: (/** @type {number} */ day, /** @type {number} */ month, /** @type {number | null} */ year) =>
+    day: (
+      /** @type {number} */ day,
+      /** @type {number} */ month,
+      /** @type {number | null} */ year,
+    ) =>
       `${day} ${"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ")[month]}${year === null ? "" : ` ${year}`}`,
     list: (/** @type {string[]} */ items) => items.join(", "),
     clauses: (/** @type {string[]} */ items) => items.join("; "),

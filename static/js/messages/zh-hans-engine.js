@@ -2,9 +2,11 @@
 
 /** Why a file does not arrive, by the code of the sentence. @type {Record<string, (values: Record<string, string | number>) => string>} */
 export const ARRIVALS = {
-  cut: ({ file, arrived, total }) => `${file} 收到时已损坏：${total} 字节中只收到 ${arrived} 字节。`,
+  cut: ({ file, arrived, total }) =>
+    `${file} 收到时已损坏：${total} 字节中只收到 ${arrived} 字节。`,
   damaged: ({ file }) => `${file} 收到时已损坏：校验和不正确。`,
-  large: ({ file, most }) => `${file} 超过 ${most} 字节，这是页面能加载的最大文件。请使用其中一部分。`,
+  large: ({ file, most }) =>
+    `${file} 超过 ${most} 字节，这是页面能加载的最大文件。请使用其中一部分。`,
   silent: ({ file, seconds }) => `${file}：${seconds} 秒内没有收到任何数据。`,
   refused: ({ file, answer }) => `${file}：服务器返回“${answer}”。`,
   offline: ({ file }) => `${file}：这台计算机处于离线状态。`,
@@ -24,5 +26,6 @@ export const ENGINE = {
   "its worker has ended": "它的工作线程已结束",
   "it did not answer in time.": "它没有及时应答。",
   "its worker failed: it could not be loaded": "它的工作线程出错：无法加载",
-  "its worker did not start: its scripts have not arrived for 12 s": "它的工作线程没有启动：12 秒内没有收到它的脚本",
+  "its worker did not start: its scripts have not arrived for 12 s":
+    "它的工作线程没有启动：12 秒内没有收到它的脚本",
 };

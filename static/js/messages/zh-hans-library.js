@@ -30,13 +30,17 @@ export const LAB = {
   GPipe: "GPipe",
   "All parts forward, then all parts backward.": "所有部分先全部前向，再全部反向。",
   "1F1B": "1F1B",
-  "Forward and backward in turn: as fast as GPipe, using less memory.": "前向与反向交替进行：与 GPipe 一样快，占用内存更少。",
+  "Forward and backward in turn: as fast as GPipe, using less memory.":
+    "前向与反向交替进行：与 GPipe 一样快，占用内存更少。",
   Interleaved: "交错",
-  "Several groups of layers on each device: shorter gaps, more transfers.": "每个设备上有若干组层：空隙更短，传输更多。",
+  "Several groups of layers on each device: shorter gaps, more transfers.":
+    "每个设备上有若干组层：空隙更短，传输更多。",
   Bidirectional: "双向",
-  "Two streams, from both ends, each filling the other's gaps.": "两条数据流从两端进入，互相填补空隙。",
+  "Two streams, from both ends, each filling the other's gaps.":
+    "两条数据流从两端进入，互相填补空隙。",
   "Zero bubble": "零气泡",
-  "1F1B whose gradients of weights are computed while a device would wait.": "在 1F1B 的基础上，利用设备的等待时间计算权重的梯度。",
+  "1F1B whose gradients of weights are computed while a device would wait.":
+    "在 1F1B 的基础上，利用设备的等待时间计算权重的梯度。",
   DualPipe: "DualPipe",
   "Two streams, from both ends, whose gradients of weights fill the gaps that are left.":
     "两条数据流从两端进入，剩余的空隙用来计算权重的梯度。",
@@ -48,7 +52,8 @@ export const LAB = {
   "Through one device": "经由一个设备",
   "One device computes the sum and sends it back.": "由一个设备求和，再把结果发回。",
   Ring: "环",
-  "Each device sends parts to its neighbour: most even load, most messages.": "每个设备把各部分发给相邻设备：负载最均衡，消息最多。",
+  "Each device sends parts to its neighbour: most even load, most messages.":
+    "每个设备把各部分发给相邻设备：负载最均衡，消息最多。",
   Tree: "树",
   "Pairs add up, then pairs of pairs: few rounds.": "先两两相加，再逐级合并：轮次少。",
   Devices: "设备数",
@@ -56,12 +61,14 @@ export const LAB = {
   "Micro-batches": "微批次",
   "Parts of each batch: more parts, less waiting.": "每个批次分成的份数：份数越多，等待越少。",
   Chunks: "分组",
-  "Groups of layers on each device. The network needs a layer for each.": "每个设备上的层分成的组数。网络中每组至少要有一层。",
+  "Groups of layers on each device. The network needs a layer for each.":
+    "每个设备上的层分成的组数。网络中每组至少要有一层。",
   "Staleness bound": "陈旧度上限",
   "Batches that a device may be ahead of the slowest before it waits. Empty: no limit.":
     "设备在等待之前，最多可以领先最慢设备多少个批次。留空：不限。",
   "Average every": "平均间隔",
-  "Steps that each device takes on its own before all devices average.": "每个设备独自训练多少步之后，所有设备取一次平均。",
+  "Steps that each device takes on its own before all devices average.":
+    "每个设备独自训练多少步之后，所有设备取一次平均。",
   Steps: "步数",
   "Number of training steps. 0: as many as the program says.": "训练的步数。0：由程序决定。",
 };
@@ -79,34 +86,45 @@ const SETTINGS = [
 export function titled(title) {
   const strategy = Object.keys(LAB).find((each) => title === each || title.startsWith(`${each}, `));
   if (strategy === undefined) return title;
-  const settings = title.slice(strategy.length + 2).split(", ").filter(Boolean);
+  const settings = title
+    .slice(strategy.length + 2)
+    .split(", ")
+    .filter(Boolean);
   return [LAB[strategy], ...settings.map(setting)].join("，");
 }
 
 /** @param {string} text */
 function setting(text) {
   const [pattern, words] = SETTINGS.find(([each]) => each.test(text)) ?? [];
-  return pattern && words ? text.replace(pattern, words) : LAB[text] ?? text;
+  return pattern && words ? text.replace(pattern, words) : (LAB[text] ?? text);
 }
 
 /** @type {Record<string, string>} */
 export const BRIDGE = {
-  "The page shows the graph of the network; model.summary() prints its layers.": "页面会显示网络的计算图；model.summary() 打印各层。",
-  "The seed belongs to the graph: pg.reset_default_graph(seed).": "种子属于计算图：pg.reset_default_graph(seed)。",
+  "The page shows the graph of the network; model.summary() prints its layers.":
+    "页面会显示网络的计算图；model.summary() 打印各层。",
+  "The seed belongs to the graph: pg.reset_default_graph(seed).":
+    "种子属于计算图：pg.reset_default_graph(seed)。",
   'pg.load(file) loads what model.save("model.playgrad") has written.':
     'pg.load(file) 可加载由 model.save("model.playgrad") 写出的文件。',
   "fit takes generators and data sets.": "fit 接受生成器和数据集。",
-  "Regularizers add to the loss; for other losses write a loop.": "正则化项会加到损失中；其他损失请自己写训练循环。",
+  "Regularizers add to the loss; for other losses write a loop.":
+    "正则化项会加到损失中；其他损失请自己写训练循环。",
   "model.get_weights() lists the weights of all layers, named_weights() names them.":
     "model.get_weights() 列出所有层的权重，named_weights() 还给出名称。",
-  "Use model.set_weights({name: array}), for instance.": "可以使用 model.set_weights({name: array}) 等。",
-  "model.count_params() counts all, model.summary() by layer.": "model.count_params() 统计总数，model.summary() 按层统计。",
-  "Variables have their values at once: nothing is to be initialized.": "变量创建时就有值，不需要初始化。",
+  "Use model.set_weights({name: array}), for instance.":
+    "可以使用 model.set_weights({name: array}) 等。",
+  "model.count_params() counts all, model.summary() by layer.":
+    "model.count_params() 统计总数，model.summary() 按层统计。",
+  "Variables have their values at once: nothing is to be initialized.":
+    "变量创建时就有值，不需要初始化。",
   "pg.Session(device=...) chooses the device.": "用 pg.Session(device=...) 选择设备。",
   "Gradients are nodes: pg.gradients(loss, variables), in a function with @pg.function.":
     "梯度是计算图的节点：在带有 @pg.function 的函数中使用 pg.gradients(loss, variables)。",
-  "@pg.function(model) compiles a training step; graphs need no decorator.": "@pg.function(model) 编译一个训练步；计算图不需要装饰器。",
-  "pg.io saves arrays; model.save_weights(file) a model's.": "pg.io 保存数组；model.save_weights(file) 保存模型的权重。",
+  "@pg.function(model) compiles a training step; graphs need no decorator.":
+    "@pg.function(model) 编译一个训练步；计算图不需要装饰器。",
+  "pg.io saves arrays; model.save_weights(file) a model's.":
+    "pg.io 保存数组；model.save_weights(file) 保存模型的权重。",
   "Use with pg.eager(): to compute at once.": "用 with pg.eager(): 立即计算。",
   "Graphs and sessions are usual here.": "这里本来就使用计算图和会话。",
   "A network is pg.Sequential([...]) or pg.Model(inputs, outputs); a layer of your own is a subclass of nn.Layer with build and call.":
@@ -114,7 +132,8 @@ export const BRIDGE = {
   "model.predict computes no gradients.": "model.predict 不计算梯度。",
   'model.compile(device="gpu") chooses the device.': '用 model.compile(device="gpu") 选择设备。',
   "model.save_weights(file) saves the weights.": "model.save_weights(file) 保存权重。",
-  "model.load_weights(file) loads weights into a model.": "model.load_weights(file) 把权重载入模型。",
+  "model.load_weights(file) loads weights into a model.":
+    "model.load_weights(file) 把权重载入模型。",
   "model.fit runs the loop; in a loop of your own, optimizer.minimize(loss) updates the weights.":
     "model.fit 会执行训练循环；在自己写的循环中，用 optimizer.minimize(loss) 更新权重。",
   "model.get_weights() returns the weights by name.": "model.get_weights() 按名称返回权重。",
@@ -124,37 +143,57 @@ export const BRIDGE = {
     "Keras 的数据集中有 pg.data.mnist() 和 fashion_mnist()，小彩色图像由 pg.data.shapes() 生成。pg.data.read_csv 和 read_npz 可以读取文件。",
   "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images.":
     "请用 NumPy 准备数据；nn.RandomFlip、RandomRotation 等可以做图像增强。",
-  "There are no trained ones; model.load_weights(file) loads one.": "这里没有预训练模型；可以用 model.load_weights(file) 载入权重。",
-  "The page draws the curves, and nn.CSVLogger(file) writes them.": "页面会绘制曲线，nn.CSVLogger(file) 可以把它们写入文件。",
-  "nn.LambdaCallback calls functions of yours; runs are resumed by themselves.": "nn.LambdaCallback 可以调用自己的函数；中断的运行会自动恢复。",
-  "Write a subclass of nn.Callback, or use nn.LambdaCallback.": "请写一个 nn.Callback 的子类，或使用 nn.LambdaCallback。",
-  "Windows have one or two dimensions: nn.Conv2D, nn.MaxPool2D.": "窗口只有一维或二维：nn.Conv2D、nn.MaxPool2D。",
+  "There are no trained ones; model.load_weights(file) loads one.":
+    "这里没有预训练模型；可以用 model.load_weights(file) 载入权重。",
+  "The page draws the curves, and nn.CSVLogger(file) writes them.":
+    "页面会绘制曲线，nn.CSVLogger(file) 可以把它们写入文件。",
+  "nn.LambdaCallback calls functions of yours; runs are resumed by themselves.":
+    "nn.LambdaCallback 可以调用自己的函数；中断的运行会自动恢复。",
+  "Write a subclass of nn.Callback, or use nn.LambdaCallback.":
+    "请写一个 nn.Callback 的子类，或使用 nn.LambdaCallback。",
+  "Windows have one or two dimensions: nn.Conv2D, nn.MaxPool2D.":
+    "窗口只有一维或二维：nn.Conv2D、nn.MaxPool2D。",
   "The nearest is nn.MultiHeadAttention.": "最接近的是 nn.MultiHeadAttention。",
-  "Use nn.LSTM, nn.GRU or nn.SimpleRNN, or pg.scan.": "请使用 nn.LSTM、nn.GRU、nn.SimpleRNN 或 pg.scan。",
+  "Use nn.LSTM, nn.GRU or nn.SimpleRNN, or pg.scan.":
+    "请使用 nn.LSTM、nn.GRU、nn.SimpleRNN 或 pg.scan。",
   "Prepare data with NumPy before training.": "请在训练前用 NumPy 准备数据。",
-  "Write a layer of a few lines (a subclass of nn.Layer), or nn.Lambda.": "几行代码就能写一个层（nn.Layer 的子类），也可以用 nn.Lambda。",
+  "Write a layer of a few lines (a subclass of nn.Layer), or nn.Lambda.":
+    "几行代码就能写一个层（nn.Layer 的子类），也可以用 nn.Lambda。",
   "A function of (y_true, y_pred) is a loss.": "任何 (y_true, y_pred) 的函数都可以作为损失。",
   "A function of (y_true, y_pred) is a metric.": "任何 (y_true, y_pred) 的函数都可以作为指标。",
   "A subclass of pg.optim.Schedule is a schedule.": "pg.optim.Schedule 的子类就是学习率调度。",
-  "pg.optim.Adam and pg.optim.AdamW cover its uses.": "pg.optim.Adam 和 pg.optim.AdamW 可以代替它。",
+  "pg.optim.Adam and pg.optim.AdamW cover its uses.":
+    "pg.optim.Adam 和 pg.optim.AdamW 可以代替它。",
   "Everything is computed in float32.": "一切都以 float32 计算。",
-  "It is not part of playgrad; Python and NumPy can do most of it.": "这不属于 playgrad；大部分可以用 Python 和 NumPy 完成。",
-  "Strategies are in pg.parallel, such as pg.parallel.DataParallel.": "并行策略在 pg.parallel 中，例如 pg.parallel.DataParallel。",
-  "playgrad saves weights: model.save_weights(file).": "playgrad 保存的是权重：model.save_weights(file)。",
-  "Operations have NumPy's names in playgrad; the reference lists them.": "playgrad 的操作沿用 NumPy 的名称，参考文档中有完整列表。",
-  "Use pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n).": "请使用 pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n)。",
-  "Pass a schedule as the rate: pg.optim.ExponentialDecay(...).": "把调度作为学习率传入：pg.optim.ExponentialDecay(...)。",
-  "pg.data.mnist() has the digits; pg.data.read_npz reads arrays.": "pg.data.mnist() 提供手写数字；pg.data.read_npz 读取数组。",
-  "Operations have NumPy's names in playgrad, such as pg.relu.": "playgrad 的操作沿用 NumPy 的名称，例如 pg.relu。",
-  "Layers have the names of Keras: nn.Dense, nn.Conv2D.": "层沿用 Keras 的名称：nn.Dense、nn.Conv2D。",
+  "It is not part of playgrad; Python and NumPy can do most of it.":
+    "这不属于 playgrad；大部分可以用 Python 和 NumPy 完成。",
+  "Strategies are in pg.parallel, such as pg.parallel.DataParallel.":
+    "并行策略在 pg.parallel 中，例如 pg.parallel.DataParallel。",
+  "playgrad saves weights: model.save_weights(file).":
+    "playgrad 保存的是权重：model.save_weights(file)。",
+  "Operations have NumPy's names in playgrad; the reference lists them.":
+    "playgrad 的操作沿用 NumPy 的名称，参考文档中有完整列表。",
+  "Use pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n).":
+    "请使用 pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n)。",
+  "Pass a schedule as the rate: pg.optim.ExponentialDecay(...).":
+    "把调度作为学习率传入：pg.optim.ExponentialDecay(...)。",
+  "pg.data.mnist() has the digits; pg.data.read_npz reads arrays.":
+    "pg.data.mnist() 提供手写数字；pg.data.read_npz 读取数组。",
+  "Operations have NumPy's names in playgrad, such as pg.relu.":
+    "playgrad 的操作沿用 NumPy 的名称，例如 pg.relu。",
+  "Layers have the names of Keras: nn.Dense, nn.Conv2D.":
+    "层沿用 Keras 的名称：nn.Dense、nn.Conv2D。",
   // Reasons of arguments, which end a sentence.
-  "the shape comes from the data, or from pg.Input(shape) as the first item": "形状来自数据，或来自放在最前面的 pg.Input(shape)",
+  "the shape comes from the data, or from pg.Input(shape) as the first item":
+    "形状来自数据，或来自放在最前面的 pg.Input(shape)",
   "everything is float32": "一切都是 float32",
   "operations return new tensors": "运算返回新的张量",
-  "pg.gradients(loss, variables) differentiates by any variable": "pg.gradients(loss, variables) 可以对任何变量求导",
+  "pg.gradients(loss, variables) differentiates by any variable":
+    "pg.gradients(loss, variables) 可以对任何变量求导",
   "set layer.trainable after creating it": "请在创建层之后设置 layer.trainable",
   "use kernel_regularizer": "请使用 kernel_regularizer",
-  "use a schedule, such as pg.optim.InverseTimeDecay": "请使用学习率调度，例如 pg.optim.InverseTimeDecay",
+  "use a schedule, such as pg.optim.InverseTimeDecay":
+    "请使用学习率调度，例如 pg.optim.InverseTimeDecay",
   "every step is compiled": "每一步都会编译",
   "use beta_1 and beta_2": "请使用 beta_1 和 beta_2",
   "data needs no workers": "读取数据不需要工作进程",

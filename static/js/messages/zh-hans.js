@@ -5,7 +5,8 @@ import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
 /** "第 1、4–7、9 行". @param {import("../editor/line-locks.js").LineRange[]} ranges */
-const lines = (ranges) => `第 ${ranges.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join("、")} 行`;
+const lines = (ranges) =>
+  `第 ${ranges.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join("、")} 行`;
 
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join("、");
@@ -23,15 +24,24 @@ export const zhHans = {
     languageFailed: (reason) => `无法加载该语言：${reason}`,
   },
   panels: {
-    training: "观察", inspect: "检视", graph: "计算图", runs: "运行记录", lab: "实验室", build: "搭建",
-    more: "更多", moreOf: (open) => (open ? `更多面板：已打开${open}` : "更多面板"),
-    label: "视图", parts: "页面的各部分", skip: "跳转",
+    training: "观察",
+    inspect: "检视",
+    graph: "计算图",
+    runs: "运行记录",
+    lab: "实验室",
+    build: "搭建",
+    more: "更多",
+    moreOf: (open) => (open ? `更多面板：已打开${open}` : "更多面板"),
+    label: "视图",
+    parts: "页面的各部分",
+    skip: "跳转",
     skipTo: { build: "跳到网络", panels: "跳到网络的表现" },
   },
   inspect: {
     title: "检视",
     views: "看什么",
-    empty: "训练一个网络，然后在这里看它的内部。如果程序只运行自己的会话，请在“计算图”中查看各个值。",
+    empty:
+      "训练一个网络，然后在这里看它的内部。如果程序只运行自己的会话，请在“计算图”中查看各个值。",
     asking: "正在查看…",
     problem: (message) => `无法显示：${message}`,
   },
@@ -44,7 +54,8 @@ export const zhHans = {
     missed: (step) => `从第 ${step} 步开始记录。此前没有记录，因为当时没有人在看。`,
     kinds: { weights: "权重", gradients: "梯度", activations: "激活值" },
     ratios: "更新比率",
-    ratiosAbout: "一步改变了一层权重的多大部分。0.001（虚线）左右是健康的：远高于它，训练不平稳；远低于它，几乎学不到东西。",
+    ratiosAbout:
+      "一步改变了一层权重的多大部分。0.001（虚线）左右是健康的：远高于它，训练不平稳；远低于它，几乎学不到东西。",
     guideline: "0.001",
     sizes: "权重的平均大小",
     at: (name, step) => `${name}，第 ${step} 步`,
@@ -55,7 +66,13 @@ export const zhHans = {
     leftOut: (many) => `还有 ${many} 层没有显示。`,
     table: "表格",
     columns: {
-      layer: "层", step: "步", ratio: "更新比率", kind: "数值", size: "平均大小", spread: "标准差", strays: "NaN 或无穷大",
+      layer: "层",
+      step: "步",
+      ratio: "更新比率",
+      kind: "数值",
+      size: "平均大小",
+      spread: "标准差",
+      strays: "NaN 或无穷大",
     },
     reasons: {
       untrained: "没有用 fit() 训练过的网络没有直方图。",
@@ -74,40 +91,63 @@ export const zhHans = {
     parameters: (parameters) => `${count(parameters)} 个权重`,
     weightsOf: (layer) => `${layer} 的权重`,
     noWeights: "这一层没有权重。",
-    numbers: { mean: "均值", deviation: "标准差", smallest: "最小", largest: "最大", norm: "范数", zeros: "零的占比" },
-    filter: (unit, input, inputs) => (inputs > 1 ? `第 ${unit} 个单元对输入通道 ${input} 的权重` : `第 ${unit} 个单元的权重`),
+    numbers: {
+      mean: "均值",
+      deviation: "标准差",
+      smallest: "最小",
+      largest: "最大",
+      norm: "范数",
+      zeros: "零的占比",
+    },
+    filter: (unit, input, inputs) =>
+      inputs > 1 ? `第 ${unit} 个单元对输入通道 ${input} 的权重` : `第 ${unit} 个单元的权重`,
     matrix: (name) => `${name}：每列一个单元，每行一个输入`,
     scale: (largest) => `蓝色为负，橙色为正；最深的颜色表示 ±${largest}。`,
-    strays: (many, all) => (many === all
-      ? "显示的数都是 NaN 或无穷大，没有颜色。"
-      : `显示的 ${count(all)} 个数中有 ${count(many)} 个是 NaN 或无穷大，没有颜色。`),
+    strays: (many, all) =>
+      many === all
+        ? "显示的数都是 NaN 或无穷大，没有颜色。"
+        : `显示的 ${count(all)} 个数中有 ${count(many)} 个是 NaN 或无穷大，没有颜色。`,
     sampled: (units, allUnits, inputs, allInputs) =>
       `太大，无法全部显示：这里是均匀抽取的 ${count(units)} 个单元（共 ${count(allUnits)} 个）和 ${count(inputs)} 个输入（共 ${count(allInputs)} 个）。`,
     asTable: "以表格显示",
-    unitColumn: "单元", norm: "其权重的范数", meanColumn: "均值", changeColumn: "变化",
+    unitColumn: "单元",
+    norm: "其权重的范数",
+    meanColumn: "均值",
+    changeColumn: "变化",
     activationsOf: (layer) => `${layer} 的激活值`,
     unitsOf: (layer) => `${layer} 的单元`,
     silenceHint: "点击一个单元使其静默，或给它另一个系数：仅供观察。权重保持不变。",
     showChange: "只显示变化",
     unit: (unit, value, isMap) => `第 ${unit} 个单元：${isMap ? "平均 " : ""}${value}`,
     someUnits: (shown, all) => `这里是均匀抽取的 ${count(shown)} 个单元（共 ${count(all)} 个）。`,
-    noSample: "激活值用于只有一个输入和一个输出的网络，而且程序中要有一个数组，其样本的形状与网络的输入相同。",
+    noSample:
+      "激活值用于只有一个输入和一个输出的网络，而且程序中要有一个数组，其样本的形状与网络的输入相同。",
     drawing: "手写的数字",
-    sample: (number, all, isTest) => `${isTest === null ? "" : isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
-    target: "目标", predicted: "预测", predictedBefore: "改变前",
-    previous: "上一个", next: "下一个", random: "随机",
-    original: "原样本", resetSample: "撤销修改",
+    sample: (number, all, isTest) =>
+      `${isTest === null ? "" : isTest ? "测试" : "训练"}样本 ${count(number)} / ${count(all)}`,
+    target: "目标",
+    predicted: "预测",
+    predictedBefore: "改变前",
+    previous: "上一个",
+    next: "下一个",
+    random: "随机",
+    original: "原样本",
+    resetSample: "撤销修改",
     pixels: "样本的像素",
     pixelHint: "点击一个像素，或用方向键移到它并按空格键：它会变暗或变亮。拖动可以涂抹。",
     pixel: (row, column) => `第 ${row} 行，第 ${column} 列`,
-    channels: ["红", "绿", "蓝"], pixelValue: "数值",
+    channels: ["红", "绿", "蓝"],
+    pixelValue: "数值",
     rowHint: "修改一个数，看看它在网络中改变了什么。",
     valuesLeft: (values) => `还有 ${count(values)} 个值没有显示。`,
     was: (value) => `原为 ${value}`,
     travel: "差异如何传播",
     travelHint: "每一层结果的变化的范数与原结果的范数之比。",
-    travelFromZero: "原为 0", input: "输入",
-    outputs: "输出", output: "输出", changed: "修改后",
+    travelFromZero: "原为 0",
+    input: "输入",
+    outputs: "输出",
+    output: "输出",
+    changed: "修改后",
     scaledUnits: "静默和缩放的单元",
     scaledHint: "系数与单元的输出相乘：0 使其静默，1 保持原样。",
     unitOf: (layer, unit) => `${layer} 的第 ${unit} 个单元`,
@@ -118,38 +158,55 @@ export const zhHans = {
   },
   sampleNumber: {
     label: (last) => `样本编号，0 到 ${last}`,
-    refused: (text, all) => `${text === "" ? "这不是一个数" : `没有编号为 ${text} 的样本`}。`
-      + (all === 1 ? "唯一的样本编号为 0。" : `${count(all)} 个样本的编号为 0 到 ${count(all - 1)}。`),
+    refused: (text, all) =>
+      `${text === "" ? "这不是一个数" : `没有编号为 ${text} 的样本`}。` +
+      (all === 1
+        ? "唯一的样本编号为 0。"
+        : `${count(all)} 个样本的编号为 0 到 ${count(all - 1)}。`),
   },
   inspectSamples: {
     title: "样本",
     none: {
       restored: "模型已恢复，但没有数据。按“运行”或“继续”，这里就会显示样本。",
       data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
-      program: "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，再定义一个包含目标的数组（例如 y），然后重新运行程序。",
+      program:
+        "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，再定义一个包含目标的数组（例如 y），然后重新运行程序。",
       loss: "预测错了多少取决于损失函数，而这个网络没有损失函数。请调用它的 compile() 并给出损失函数，然后重新运行程序。",
-      targets: "程序中有适合这个网络的样本，但没有可与预测比较的目标。请定义一个名称以 y、label、target 或 class 开头的数组，每个样本对应一个目标，然后重新运行程序。",
-      outputs: "此视图用于对每个样本预测一个类别或一个数的网络。这个网络预测的是别的：多个标签或数，或者一个序列。",
+      targets:
+        "程序中有适合这个网络的样本，但没有可与预测比较的目标。请定义一个名称以 y、label、target 或 class 开头的数组，每个样本对应一个目标，然后重新运行程序。",
+      outputs:
+        "此视图用于对每个样本预测一个类别或一个数的网络。这个网络预测的是别的：多个标签或数，或者一个序列。",
       layers: "这个网络没有可以显示数值的层。",
     },
     samples: (shown, all, tested) => {
       const samples = `个${tested === null ? "" : tested ? "测试" : "训练"}样本`;
-      return shown < all ? `${count(all)} ${samples}中的 ${count(shown)} 个` : `${count(shown)} ${samples}`;
+      return shown < all
+        ? `${count(all)} ${samples}中的 ${count(shown)} 个`
+        : `${count(shown)} ${samples}`;
     },
-    rightOf: (right, samples, share) => `${samples}中，${right} 个正确（${share}）。行是真实类别，列是预测类别。`,
+    rightOf: (right, samples, share) =>
+      `${samples}中，${right} 个正确（${share}）。行是真实类别，列是预测类别。`,
     notCounted: (samples) => `${count(samples)} 个不在任何格中：网络对它们给出的不是数。`,
     manyClasses: (classes) => `${count(classes)} 个类别的表格太大，无法阅读。最难的样本在下面。`,
-    cell: (truth, predicted, samples) => `真实为 ${truth}，预测为 ${predicted}：${count(samples)} 个样本`,
+    cell: (truth, predicted, samples) =>
+      `真实为 ${truth}，预测为 ${predicted}：${count(samples)} 个样本`,
     press: "按一个格子，查看其中的样本。",
     anySample: "任意样本",
-    number: (number) => `第 ${number} 号`, numberColumn: "编号",
-    look: "在“层”中查看", lookAt: (number) => `在“层”中查看样本 ${number}`,
+    number: (number) => `第 ${number} 号`,
+    numberColumn: "编号",
+    look: "在“层”中查看",
+    lookAt: (number) => `在“层”中查看样本 ${number}`,
     hardest: "最难的样本：损失最高的那些",
     largest: "最大的误差：损失最高的样本",
     error: (error, samples) => `平均绝对误差 ${error}，${samples}。`,
     more: (next, all) => `再显示 ${count(next)} 个（共 ${count(all)} 个）`,
-    truth: "真实", predicted: "预测", probability: "概率", loss: "损失",
-    right: "正确", wrong: "错误", noClass: "无",
+    truth: "真实",
+    predicted: "预测",
+    probability: "概率",
+    loss: "损失",
+    right: "正确",
+    wrong: "错误",
+    noClass: "无",
     column: (number) => `输入 ${number}`,
     columnsLeft: (columns) => `还有 ${count(columns)} 个输入没有显示。`,
   },
@@ -157,11 +214,13 @@ export const zhHans = {
     title: "投影",
     layer: "数值来自",
     layerOf: (name, size) => `${name}（${count(size)}）`,
-    explained: (both, first, second) => `主成分分析得到的两个方向占方差的 ${both}（${first} 和 ${second}）。`,
+    explained: (both, first, second) =>
+      `主成分分析得到的两个方向占方差的 ${both}（${first} 和 ${second}）。`,
     shown: (samples) => `这些点是${samples}。`,
     wrong: (points) => (points === 0 ? "全部预测正确。" : `带圈的 ${count(points)} 个预测错误。`),
     leftOut: (points) => `${count(points)} 个样本的数值不是有限数，没有显示。`,
-    tooFew: (finite, all) => `投影需要两个数值有限的样本；这里的 ${count(all)} 个中有 ${count(finite)} 个。`,
+    tooFew: (finite, all) =>
+      `投影需要两个数值有限的样本；这里的 ${count(all)} 个中有 ${count(finite)} 个。`,
     method: "方法",
     methods: { pca: "主成分", umap: "UMAP" },
     umap: (dimensions, part) =>
@@ -188,8 +247,10 @@ export const zhHans = {
     none: {
       restored: "模型已恢复，但没有程序和数据。按“运行”或“继续”，这里就会显示它的注意力。",
       data: "此视图用于只有一个输入和一个输出的网络，训练时页面会保留它的一些样本。",
-      program: "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，然后重新运行程序。",
-      attention: "这个网络没有注意力层。nn.MultiHeadAttention、nn.TransformerEncoder 和 nn.TransformerDecoder 带有注意力。",
+      program:
+        "程序中没有适合这个网络的数据。请定义一个数组（例如 x），其样本的形状与网络的输入相同，然后重新运行程序。",
+      attention:
+        "这个网络没有注意力层。nn.MultiHeadAttention、nn.TransformerEncoder 和 nn.TransformerDecoder 带有注意力。",
     },
     layer: "层",
     layerOf: (name, heads) => `${name}（${count(heads)} 个头）`,
@@ -202,7 +263,8 @@ export const zhHans = {
     picture: (layer, head) => `${layer} 第 ${head} 个头的注意力权重。`,
     keys: "方向键在方格之间移动。",
     choose: "指向一个方格，或用方向键移到它，即可读出它的权重。",
-    position: (position, token) => (token === null ? `位置 ${position}` : `位置 ${position}（${token}）`),
+    position: (position, token) =>
+      token === null ? `位置 ${position}` : `位置 ${position}（${token}）`,
     reading: (query, key, weight) => `从${query}到${key}：${weight}`,
     scale: (largest) => `最深的颜色是 ${largest}，即所有头中最大的权重。`,
     table: "权重表",
@@ -215,18 +277,24 @@ export const zhHans = {
       untrained: "程序没有训练这个网络。用 fit() 训练之后，这里就会显示它预测的下一个词元。",
       text: "此视图用于写文字的网络：它们预测序列的下一个词元，并且程序中有 pg.data.Vocabulary。",
     },
-    text: (unit, least) => `文字${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,
+    text: (unit, least) =>
+      `文字${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,
     own: "你的文字",
     fromData: "数据中的样本",
-    temperatureAbout: "softmax 之前，得分先除以温度：温度低时概率集中在最可能的词元上，温度高时各词元趋于相等",
-    about: (unit, length) => `每个${unit === "word" ? "词" : "字符"}的底色表示网络给它的概率；虚线标出的不是网络的首选。网络能看到最近 ${count(length)} 个${unit === "word" ? "词" : "字符"}。`,
-    summary: (unit, right, all, perplexity) => `${count(all)} 次预测中有 ${count(right)} 次，实际出现的${unit === "word" ? "词" : "字符"}就是概率最高的；困惑度 ${perplexity}。`,
-    cut: (unit, shown, all) => `只显示前 ${count(shown)} 个${unit === "word" ? "词" : "字符"}（共 ${count(all)} 个）。`,
+    temperatureAbout:
+      "softmax 之前，得分先除以温度：温度低时概率集中在最可能的词元上，温度高时各词元趋于相等",
+    about: (unit, length) =>
+      `每个${unit === "word" ? "词" : "字符"}的底色表示网络给它的概率；虚线标出的不是网络的首选。网络能看到最近 ${count(length)} 个${unit === "word" ? "词" : "字符"}。`,
+    summary: (unit, right, all, perplexity) =>
+      `${count(all)} 次预测中有 ${count(right)} 次，实际出现的${unit === "word" ? "词" : "字符"}就是概率最高的；困惑度 ${perplexity}。`,
+    cut: (unit, shown, all) =>
+      `只显示前 ${count(shown)} 个${unit === "word" ? "词" : "字符"}（共 ${count(all)} 个）。`,
     board: (unit) => `文字中的各个${unit === "word" ? "词" : "字符"}。用方向键移动。`,
     option: (token, chance, rank) => `${token}：${chance}，第 ${rank} 位`,
     end: "文字之后",
     after: (unit) => `下一个${unit === "word" ? "词" : "字符"}，接在此后：`,
-    came: (token, chance, rank) => `实际出现的是“${token}”：${chance}，${rank === 1 ? "概率最高" : `排第 ${rank} 位`}。`,
+    came: (token, chance, rank) =>
+      `实际出现的是“${token}”：${chance}，${rank === 1 ? "概率最高" : `排第 ${rank} 位`}。`,
     nothingCame: "文字到此为止。",
     this: "出现",
     table: "概率表",
@@ -250,7 +318,13 @@ export const zhHans = {
   },
   status: {
     states: {
-      loading: "加载中", ready: "就绪", running: "运行中", paused: "已暂停", stopped: "已停止", done: "已完成", error: "出错",
+      loading: "加载中",
+      ready: "就绪",
+      running: "运行中",
+      paused: "已暂停",
+      stopped: "已停止",
+      done: "已完成",
+      error: "出错",
       diverged: "已发散",
     },
     unsupported: "此浏览器无法运行任何程序，详见代码下方。",
@@ -261,18 +335,25 @@ export const zhHans = {
       part: (percent, megabytes) => `共 ${megabytes} MB，已接收 ${percent}%。`,
     },
     waits: "准备好后就会开始运行。",
-    intents: { pause: "当前批次结束后暂停…", resume: "正在继续…", stop: "正在停止…", reset: "正在重置…" },
+    intents: {
+      pause: "当前批次结束后暂停…",
+      resume: "正在继续…",
+      stop: "正在停止…",
+      reset: "正在重置…",
+    },
     noCode: "没有可运行的代码。",
     noGpu: (problem) => `无法使用 GPU：${problem}。请选择“自动”或 CPU。`,
     startingDevices: (names) => `正在为 ${names.join("、")} 启动 Python…`,
     running: "正在运行代码…",
     loadingOnnx: "正在加载 playgrad 处理 ONNX 文件的部分…",
-    loadingData: (name, received, total) => `程序正在等待数据：${name}，已加载 ${total ? `${received} / ${total} MB` : `${received} MB`}…`,
+    loadingData: (name, received, total) =>
+      `程序正在等待数据：${name}，已加载 ${total ? `${received} / ${total} MB` : `${received} MB`}…`,
     training: (parameters, place) => `正在 ${place} 上训练 ${count(parameters)} 个参数`,
     cpu: "CPU",
     gpu: "GPU",
     paused: {
-      batch: "已暂停。“单步”训练一个批次。", epoch: "已暂停。“单步”训练到这一轮结束。",
+      batch: "已暂停。“单步”训练一个批次。",
+      epoch: "已暂停。“单步”训练到这一轮结束。",
       operation: "已暂停。“单步”显示训练步骤中的一个运算。",
     },
     lost: "已暂停，因为训练已经失败：请看诊断的结果。“继续”会接着训练。",
@@ -308,14 +389,20 @@ export const zhHans = {
     resuming: (step, total) => `从第 ${count(step)} 步继续（共 ${count(total)} 步）。`,
     promptEnded: (reason) => `未能执行完毕：${reason}。`,
     forged: "程序冒充 playgrad 发送了一条消息，该消息已被忽略。",
-    reused: "无法启动新的 Python，可能是连不上服务器。这次运行沿用上次运行的 Python，其中还留有上次的全部内容。",
+    reused:
+      "无法启动新的 Python，可能是连不上服务器。这次运行沿用上次运行的 Python，其中还留有上次的全部内容。",
     restored: (run) => `运行 ${run} 的代码已放入编辑器。`,
   },
   progress: {
     label: "训练进度",
     left: (percent, duration) => `${percent}%，还需 ${duration}`,
-    epoch: "轮", step: "步", loss: "损失", testAccuracy: "测试准确率", timeLeft: "剩余时间",
-    batchAccuracy: "批次准确率", rate: "步/秒",
+    epoch: "轮",
+    step: "步",
+    loss: "损失",
+    testAccuracy: "测试准确率",
+    timeLeft: "剩余时间",
+    batchAccuracy: "批次准确率",
+    rate: "步/秒",
   },
   devices: {
     device: "设备",
@@ -337,12 +424,14 @@ export const zhHans = {
     notMeasured: (kernels) => `内核（此适配器的默认值）：${kernels}`,
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
-    gone: (problem) => `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
+    gone: (problem) =>
+      `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
     back: (name) => `找到了 GPU：${name}。下次运行即可使用。`,
     stillGone: (problem) => `仍然没有 GPU：${problem}。训练在 CPU 上运行。`,
     reasons: {
       noWebGpu: () => "此浏览器没有 WebGPU，或已将其停用",
-      noAdapter: () => "此浏览器支持 WebGPU，但没有提供适配器。如果以前有，可能是它的 GPU 进程崩溃次数过多：请关闭浏览器的所有窗口，再重新打开",
+      noAdapter: () =>
+        "此浏览器支持 WebGPU，但没有提供适配器。如果以前有，可能是它的 GPU 进程崩溃次数过多：请关闭浏览器的所有窗口，再重新打开",
       notFound: (detail) => `浏览器查找 GPU 时失败（${detail}）`,
       notOpened: (detail) => `浏览器打开 GPU 时失败（${detail}）`,
     },
@@ -361,170 +450,223 @@ export const zhHans = {
       close: "关闭示例库",
       kind: "示例类型",
       kinds: {
-        all: "全部", points: "点与表格", images: "图像", text: "文本与序列", graphs: "图与树", games: "游戏", devices: "多台设备",
+        all: "全部",
+        points: "点与表格",
+        images: "图像",
+        text: "文本与序列",
+        graphs: "图与树",
+        games: "游戏",
+        devices: "多台设备",
         inside: "框架的原理",
       },
       found: (examples) => `${examples} 个示例`,
-      none: (search) => (search.trim() ? `此类示例中没有提到“${search.trim()}”的。` : "没有此类示例。"),
+      none: (search) =>
+        search.trim() ? `此类示例中没有提到“${search.trim()}”的。` : "没有此类示例。",
       showAll: "显示全部",
-      times: "时间是程序在一台没有独立显卡的电脑的一个处理器核心上所用的时间，页面同时绘图可能再多几秒。大的网络在显卡上更快。",
+      times:
+        "时间是程序在一台没有独立显卡的电脑的一个处理器核心上所用的时间，页面同时绘图可能再多几秒。大的网络在显卡上更快。",
     },
     cards: {
-      digit: { title: "手写数字", about: "写一个数字，网络马上就能认出来。然后用 60,000 个数字训练你自己的网络。" },
+      digit: {
+        title: "手写数字",
+        about: "写一个数字，网络马上就能认出来。然后用 60,000 个数字训练你自己的网络。",
+      },
       spiral: { title: "分开螺旋", about: "两层网络把一条线弯起来，直到它贴着两类点的分界。" },
       text: { title: "生成文本", about: "网络逐个字母地读一首童谣，然后自己接着往下写。" },
       game: { title: "自我对弈", about: "井字棋选手只靠和自己下棋来学习。" },
       devices: { title: "多台设备", about: "两台设备训练同一个网络，其中一台很慢。谁在等谁？" },
       code: { title: "编写代码", about: "二十行 Python，边写边有提示，随你怎么改。" },
-      table: { title: "你的表格", about: "带来一张表格，选择要预测的列，用它来训练。数据不会离开此浏览器。" },
-      photos: { title: "你的照片", about: "每类一个文件夹的图片，或者用摄像头拍摄：教网络区分它们。" },
+      table: {
+        title: "你的表格",
+        about: "带来一张表格，选择要预测的列，用它来训练。数据不会离开此浏览器。",
+      },
+      photos: {
+        title: "你的照片",
+        about: "每类一个文件夹的图片，或者用摄像头拍摄：教网络区分它们。",
+      },
       points: { title: "你的点", about: "画出两类点，看网络把分界线画在哪里。" },
     },
   },
   examples: {
     "board-moves": {
       title: "在 9 × 9 围棋盘上看出该下哪里的网络",
-      description: "每个虚构的局面中，恰有一步能提子：它占住对方一颗孤子旁的最后一口气。网络只有卷积，81 个输出各是棋盘上一点的得分。没有人告诉它规则。在没见过的局面中，它应能在 95% 的情况下找到这一步。",
+      description:
+        "每个虚构的局面中，恰有一步能提子：它占住对方一颗孤子旁的最后一口气。网络只有卷积，81 个输出各是棋盘上一点的得分。没有人告诉它规则。在没见过的局面中，它应能在 95% 的情况下找到这一步。",
     },
     "branching-two-devices": {
       title: "有两个分支的网络，每个分支在一台设备上",
-      description: "两个分支都对螺旋线上的点分类：一个深，一个宽。在合并之前，两者互不需要，所以两台设备可以同时计算。按设备给计算图着色，可以看到图在哪里切开、传送了哪些张量。",
+      description:
+        "两个分支都对螺旋线上的点分类：一个深，一个宽。在合并之前，两者互不需要，所以两台设备可以同时计算。按设备给计算图着色，可以看到图在哪里切开、传送了哪些张量。",
     },
     captcha: {
       title: "不知道数字在哪里也能读验证码的网络",
-      description: "三四个手写数字彼此相连，有位移，被划线，还有噪声。卷积描述图中 12 列的内容，双向 LSTM 查看每列旁边的列，CTC 损失（Graves 等，2006）自行找出哪些列属于哪个数字。没见过的验证码应有 82% 能完全读对。",
+      description:
+        "三四个手写数字彼此相连，有位移，被划线，还有噪声。卷积描述图中 12 列的内容，双向 LSTM 查看每列旁边的列，CTC 损失（Graves 等，2006）自行找出哪些列属于哪个数字。没见过的验证码应有 82% 能完全读对。",
     },
     "character-gru": {
       title: "会写文字的循环网络",
-      description: "门控循环单元一次一个字符地读一首数数儿歌，凭记忆预测下一个字符。训练之后，它能从开头几个字母起背出这首儿歌。准确率应达到 94%：一段文字的头几个字母还看不出它在儿歌的什么位置。",
+      description:
+        "门控循环单元一次一个字符地读一首数数儿歌，凭记忆预测下一个字符。训练之后，它能从开头几个字母起背出这首儿歌。准确率应达到 94%：一段文字的头几个字母还看不出它在儿歌的什么位置。",
     },
     "character-transformer": {
       title: "会写文字的 Transformer",
-      description: "两个注意力模块学习根据前 16 个字符预测一首童谣的下一个字符。嵌入表同时也是输出层。训练好的网络再一个字符接一个字符地自己写出这首童谣。准确率应达到 92%。",
+      description:
+        "两个注意力模块学习根据前 16 个字符预测一首童谣的下一个字符。嵌入表同时也是输出层。训练好的网络再一个字符接一个字符地自己写出这首童谣。准确率应达到 92%。",
     },
     "citation-attention": {
       title: "学会哪些引用更重要的图网络",
-      description: "虚构的论文引用同一主题的论文，但也与教科书相连；教科书有许多某一主题的词，却引用各个主题的论文。图卷积对所有邻居取平均。图注意力网络（Velickovic 等，2018）则根据词来决定每个邻居的分量。只有 60 篇论文有标签。其余论文的准确率应达到 91%，没有注意力时为 85%。",
+      description:
+        "虚构的论文引用同一主题的论文，但也与教科书相连；教科书有许多某一主题的词，却引用各个主题的论文。图卷积对所有邻居取平均。图注意力网络（Velickovic 等，2018）则根据词来决定每个邻居的分量。只有 60 篇论文有标签。其余论文的准确率应达到 91%，没有注意力时为 85%。",
     },
     "citation-graph": {
       title: "找出论文主题的图网络",
-      description: "300 篇虚构的论文各有几个词，并引用另外三篇，大多属于同一主题。只有 30 篇有标签。图卷积（Kipf 和 Welling，2017）把一篇论文的词与邻居的词混合，使标签传到其他论文。同样的网络去掉引用，就能看出引用的价值。有引用时应达到 99%，没有时为 78%。",
+      description:
+        "300 篇虚构的论文各有几个词，并引用另外三篇，大多属于同一主题。只有 30 篇有标签。图卷积（Kipf 和 Welling，2017）把一篇论文的词与邻居的词混合，使标签传到其他论文。同样的网络去掉引用，就能看出引用的价值。有引用时应达到 99%，没有时为 78%。",
     },
     "control-dependencies": {
       title: "谁先发生：控制依赖",
-      description: "数据流图没有行的先后：输入一到，运算就执行；变量在被改变之前先被读取。如果读取必须等待更新，就用控制依赖说明。这里以两种方式读取一个计数器，还有一个平均值，每输入一个数就变化一次。平均值应为 4、6 和 7。",
+      description:
+        "数据流图没有行的先后：输入一到，运算就执行；变量在被改变之前先被读取。如果读取必须等待更新，就用控制依赖说明。这里以两种方式读取一个计数器，还有一个平均值，每输入一个数就变化一次。平均值应为 4、6 和 7。",
     },
     "coloured-shapes": {
       title: "彩色图形，卷积网络",
-      description: "六种图形的小彩色图像，由程序生成：颜色、大小、位置和方向各不相同。全连接网络几乎什么也学不到；在图像上滑动的滤波器无论边和角在哪里都能找到。准确率应达到 82%。",
+      description:
+        "六种图形的小彩色图像，由程序生成：颜色、大小、位置和方向各不相同。全连接网络几乎什么也学不到；在图像上滑动的滤波器无论边和角在哪里都能找到。准确率应达到 82%。",
     },
     "custom-operation": {
       title: "自己的运算，带有自己的 GPU 内核",
-      description: "一层径向基函数：每个单元有一个中心，输出表示一个点离中心多近。距离的平方是库里没有的运算。这里用 NumPy（结果是什么）、WGSL（GPU 怎样计算）和梯度来定义它，用有限差分检验，并在螺旋线上训练。",
+      description:
+        "一层径向基函数：每个单元有一个中心，输出表示一个点离中心多近。距离的平方是库里没有的运算。这里用 NumPy（结果是什么）、WGSL（GPU 怎样计算）和梯度来定义它，用有限差分检验，并在螺旋线上训练。",
     },
     "dates-with-attention": {
       title: "用带注意力的序列到序列网络改写日期",
-      description: "人们写 “7 March 1998” 或 “September 27, 1998”，网络写出 1998-03-07。循环编码器从两个方向读取所有字符。第二个网络逐个写出字符，并用注意力选择为每个字符看哪里（Bahdanau 等，2015）。没见过的日期应有 98% 每个字符都正确。",
+      description:
+        "人们写 “7 March 1998” 或 “September 27, 1998”，网络写出 1998-03-07。循环编码器从两个方向读取所有字符。第二个网络逐个写出字符，并用注意力选择为每个字符看哪里（Bahdanau 等，2015）。没见过的日期应有 98% 每个字符都正确。",
     },
     "deep-belief-net": {
       title: "深度信念网络：三个玻尔兹曼机层层相叠",
-      description: "受限玻尔兹曼机不需要标签，就能学出数据由哪些特征构成：这里先是数字的特征，再是特征的特征。它用对比散度在自己的循环中训练。叠好之后变成分类器，只用 100 个有标签的数字微调（Hinton 等，2006）。准确率应达到 69%；同样的网络没有第一部分训练时只有 59%。",
+      description:
+        "受限玻尔兹曼机不需要标签，就能学出数据由哪些特征构成：这里先是数字的特征，再是特征的特征。它用对比散度在自己的循环中训练。叠好之后变成分类器，只用 100 个有标签的数字微调（Hinton 等，2006）。准确率应达到 69%；同样的网络没有第一部分训练时只有 59%。",
     },
     "denoising-autoencoder": {
       title: "去除数字图像噪声的自编码器",
-      description: "噪声掩盖了每幅图像的笔画。网络把带噪声的图像压缩成 64 个数，再由它们画出干净的图像，因此必须学会数字的样子。平方误差应只剩 28%。",
+      description:
+        "噪声掩盖了每幅图像的笔画。网络把带噪声的图像压缩成 64 个数，再由它们画出干净的图像，因此必须学会数字的样子。平方误差应只剩 28%。",
     },
     "digits-row-by-row": {
       title: "手写数字，逐行读取",
-      description: "循环网络从上到下，一次只看一行 28 个像素，从不看到整幅图像。读完最后一行后记住的 64 个数说明这是哪个数字。前 60 个批次后准确率应达到 70%；一轮有 938 个批次。",
+      description:
+        "循环网络从上到下，一次只看一行 28 个像素，从不看到整幅图像。读完最后一行后记住的 64 个数说明这是哪个数字。前 60 个批次后准确率应达到 70%；一轮有 938 个批次。",
     },
     "dilated-convolutions": {
       title: "用膨胀卷积预测声音",
-      description: "声音由两个音和少许噪声组成。每一层回看的距离是下一层的两倍，即 1、2、4、8 和 16 个采样点，五个小层因此能看到 32 个采样点（van den Oord 等，2016，WaveNet）。使用因果填充，任何一层都看不到未来。误差应为声音功率的 1%；而重复上一个采样点的误差是 18%。",
+      description:
+        "声音由两个音和少许噪声组成。每一层回看的距离是下一层的两倍，即 1、2、4、8 和 16 个采样点，五个小层因此能看到 32 个采样点（van den Oord 等，2016，WaveNet）。使用因果填充，任何一层都看不到未来。误差应为声音功率的 1%；而重复上一个采样点的误差是 18%。",
     },
     "film-ratings": {
       title: "猜测观众怎样给电影打分的玻尔兹曼机",
-      description: "600 个虚构的人按各自隐藏的喜好，给 50 部电影中的一些打了 1 到 5 颗星。受限玻尔兹曼机接收一个人已知的评分，略去未知的，并补全其余（Salakhutdinov 等，2007）。在没见过的评分上误差应为 0.59 颗星；用每部电影的平均分则误差为 1.11。",
+      description:
+        "600 个虚构的人按各自隐藏的喜好，给 50 部电影中的一些打了 1 到 5 颗星。受限玻尔兹曼机接收一个人已知的评分，略去未知的，并补全其余（Salakhutdinov 等，2007）。在没见过的评分上误差应为 0.59 颗星；用每部电影的平均分则误差为 1.11。",
     },
     "fine-tuning": {
       title: "微调别处得来的权重",
-      description: "一个网络学会了数字 0 到 4，并保存了权重。第二个网络接过这些权重，只用 20 幅图像学习数字 5 到 9：旧的层保持冻结，只有新的最后一层在学习。应达到约 70%；从零开始的网络为 60%。",
+      description:
+        "一个网络学会了数字 0 到 4，并保存了权重。第二个网络接过这些权重，只用 20 幅图像学习数字 5 到 9：旧的层保持冻结，只有新的最后一层在学习。应达到约 70%；从零开始的网络为 60%。",
     },
     "first-program": {
       title: "你自己的程序",
-      description: "数据、网络、怎样学习：这几行就够了。随意修改，然后按“运行”；“积木”把同一个程序显示为卡片。编辑器认识这些名称：输入 “nn.” 或 “pg.”，或在名称上按 Ctrl+I。准确率应达到 98%。",
+      description:
+        "数据、网络、怎样学习：这几行就够了。随意修改，然后按“运行”；“积木”把同一个程序显示为卡片。编辑器认识这些名称：输入 “nn.” 或 “pg.”，或在名称上按 Ctrl+I。准确率应达到 98%。",
     },
     "grid-world": {
       title: "深度 Q 学习：网络在尝试中找到路",
-      description: "一个行走者在 6 × 6 的网格上，格中有墙和两个坑，它不知道地图。每走一步付出 0.04，掉进坑付出 1，到达终点得到 1。网络从记录的步中学习四种走法各自最终价值多少（Mnih 等，2015）：32 个行走者收集步，网络不久前的副本则评价一步所到的格子。应找到从全部 25 个格子出发的最短路。",
+      description:
+        "一个行走者在 6 × 6 的网格上，格中有墙和两个坑，它不知道地图。每走一步付出 0.04，掉进坑付出 1，到达终点得到 1。网络从记录的步中学习四种走法各自最终价值多少（Mnih 等，2015）：32 个行走者收集步，网络不久前的副本则评价一步所到的格子。应找到从全部 25 个格子出发的最短路。",
     },
     lenet: {
       title: "LeNet，第一个读数字的卷积网络",
-      description: "LeNet-5（LeCun 等，1998）读取支票上的金额。两层滤波与平均，再接三个全连接层：除了末尾的 softmax，至今变化不大。一轮之后准确率应达到 97%。",
+      description:
+        "LeNet-5（LeCun 等，1998）读取支票上的金额。两层滤波与平均，再接三个全连接层：除了末尾的 softmax，至今变化不大。一轮之后准确率应达到 97%。",
     },
     "letters-beside-digits": {
       title: "同时识别字母和数字的网络",
-      description: "大写字母来自一种小字体，每个都重新绘制：大小不一，有倾斜、位移和噪声。数字是手写的（MNIST）。网络有 36 个类别。它能分清 O 和 0、I 和 1，只因为印刷和手写的笔画不同。没见过的字母准确率应达到 99%，没见过的数字为 94%。",
+      description:
+        "大写字母来自一种小字体，每个都重新绘制：大小不一，有倾斜、位移和噪声。数字是手写的（MNIST）。网络有 36 个类别。它能分清 O 和 0、I 和 1，只因为印刷和手写的笔画不同。没见过的字母准确率应达到 99%，没见过的数字为 94%。",
     },
     "logic-trees": {
       title: "计算逻辑表达式的树形网络",
-      description: "像 (a and (b or a)) 这样的表达式是一棵树，每棵树的形状都不同。树形 LSTM（Tai 等，2015）由两个子节点的状态计算节点的状态。一个批次中所有树的同高节点一起计算（动态批处理，Looks 等，2017）。在没见过的表达式上准确率应达到 99%，速度是逐棵计算的二十倍。",
+      description:
+        "像 (a and (b or a)) 这样的表达式是一棵树，每棵树的形状都不同。树形 LSTM（Tai 等，2015）由两个子节点的状态计算节点的状态。一个批次中所有树的同高节点一起计算（动态批处理，Looks 等，2017）。在没见过的表达式上准确率应达到 99%，速度是逐棵计算的二十倍。",
     },
     "mnist-cnn": {
       title: "手写数字，卷积网络",
-      description: "两个由小滤波器组成的卷积层在图像的任何位置寻找笔画。它的权重比小网络少，错误也更少。一轮之后准确率应达到 98%。",
+      description:
+        "两个由小滤波器组成的卷积层在图像的任何位置寻找笔画。它的权重比小网络少，错误也更少。一轮之后准确率应达到 98%。",
     },
     "mnist-mlp": {
       title: "手写数字，小网络",
-      description: "在 MNIST 的 60,000 个数字上训练一个有 128 个单元的单隐藏层网络，再用它从未见过的 10,000 个数字测试。一轮之后准确率应达到 96%。",
+      description:
+        "在 MNIST 的 60,000 个数字上训练一个有 128 个单元的单隐藏层网络，再用它从未见过的 10,000 个数字测试。一轮之后准确率应达到 96%。",
     },
     "noise-before-a-classifier": {
       title: "把一个训练好的网络接在另一个之前",
-      description: "分类器从干净的数字学成，遇到有噪声的数字就失败。第二个网络单独训练，用来去除噪声。把它接在分类器之前，分类器又能认出数字了，尽管它从没见过噪声。然后把两者作为一个网络一起训练。有噪声的数字应为 40%，接上去噪网络后为 73%，一起训练后为 82%。",
+      description:
+        "分类器从干净的数字学成，遇到有噪声的数字就失败。第二个网络单独训练，用来去除噪声。把它接在分类器之前，分类器又能认出数字了，尽管它从没见过噪声。然后把两者作为一个网络一起训练。有噪声的数字应为 40%，接上去噪网络后为 73%，一起训练后为 82%。",
     },
     "pipeline-schedules": {
       title: "比较流水线的调度方式",
-      description: "两台设备各有两层。一个批次分成八个微批次，按调度规定的次序流过它们。气泡是设备等待时间所占的比例。每个任务延迟 10 ms，用来模拟大的层，这样即使两台设备共用一个处理器也看得出调度。所有调度的损失都相同，只有 PipeDream 例外，它不等待更新，使用较旧的权重。在“实验室”中选择“由程序决定”，可以看到各自的时间线。",
+      description:
+        "两台设备各有两层。一个批次分成八个微批次，按调度规定的次序流过它们。气泡是设备等待时间所占的比例。每个任务延迟 10 ms，用来模拟大的层，这样即使两台设备共用一个处理器也看得出调度。所有调度的损失都相同，只有 PipeDream 例外，它不等待更新，使用较旧的权重。在“实验室”中选择“由程序决定”，可以看到各自的时间线。",
     },
     "sampled-neighbours": {
       title: "图太大放不下时：对邻居采样的图网络",
-      description: "对 3,000 篇虚构论文做图卷积，每一步都需要全部论文。这里每一步只取 50 篇论文，每篇随机取五个邻居，每个邻居再取五个邻居（GraphSAGE，Hamilton 等，2017）：一步的开销与图的大小无关。准确率应达到 97%，只看论文自己的词则为 89%。",
+      description:
+        "对 3,000 篇虚构论文做图卷积，每一步都需要全部论文。这里每一步只取 50 篇论文，每篇随机取五个邻居，每个邻居再取五个邻居（GraphSAGE，Hamilton 等，2017）：一步的开销与图的大小无关。准确率应达到 97%，只看论文自己的词则为 89%。",
     },
     "schedules-raced": {
       title: "逐渐下降的学习率，来一场比赛",
-      description: "同一个网络把同样的数字学四遍，只有学习率随时间的变化不同。高到足以学得快的学习率，往往高得无法收敛。“运行记录”把四次并排显示。学习率不变时应达到 93%，下降时为 93.5% 到 94.5%。",
+      description:
+        "同一个网络把同样的数字学四遍，只有学习率随时间的变化不同。高到足以学得快的学习率，往往高得无法收敛。“运行记录”把四次并排显示。学习率不变时应达到 93%，下降时为 93.5% 到 94.5%。",
     },
     segmentation: {
       title: "逐像素给形状着色的网络",
-      description: "有噪声的图像中有大小不一的圆盘和方块。网络只有卷积（Long 等，2015）：它把图像缩小一半两次以看到整个形状，再放大回来，并加上之前的细节。它的答案是每个像素的类别：背景、圆盘或方块。答案与真值的交集应达到并集的 98%。",
+      description:
+        "有噪声的图像中有大小不一的圆盘和方块。网络只有卷积（Long 等，2015）：它把图像缩小一半两次以看到整个形状，再放大回来，并加上之前的细节。它的答案是每个像素的类别：背景、圆盘或方块。答案与真值的交集应达到并集的 98%。",
     },
     "small-resnet": {
       title: "识别数字的小型残差网络",
-      description: "每个模块把计算结果加到输入上（He 等，2015），梯度因此能原样传到最前面的层，网络深也无妨。在图像减半的地方，一个像素的卷积把模块的输入变成新的形状。一轮之后准确率应达到 98.5%。",
+      description:
+        "每个模块把计算结果加到输入上（He 等，2015），梯度因此能原样传到最前面的层，网络深也无妨。在图像减半的地方，一个像素的卷积把模块的输入变成新的形状。一轮之后准确率应达到 98.5%。",
     },
     spiral: {
       title: "分开螺旋线",
-      description: "两类点在螺旋线的两条臂上。一条直线分不开它们；两层各 16 个单元把它弯曲，直到贴合两条臂。在曲线下方观察平面怎样染上各类的颜色，以及每个单元找到了什么。在没见过的点上准确率应达到 99%。",
+      description:
+        "两类点在螺旋线的两条臂上。一条直线分不开它们；两层各 16 个单元把它弯曲，直到贴合两条臂。在曲线下方观察平面怎样染上各类的颜色，以及每个单元找到了什么。在没见过的点上准确率应达到 99%。",
     },
     "sync-against-async": {
       title: "有一台慢设备时的同步与异步训练",
-      description: "两台设备训练同一个网络，第二台很慢。如果每一步都互相等待，两者都只有慢设备的速度。如果不等待，快的那台继续前进，但慢设备的梯度是过时的：它们用较旧的权重算出。在“实验室”中选择“由程序决定”，可以看到曲线和时间线。",
+      description:
+        "两台设备训练同一个网络，第二台很慢。如果每一步都互相等待，两者都只有慢设备的速度。如果不等待，快的那台继续前进，但慢设备的梯度是过时的：它们用较旧的权重算出。在“实验室”中选择“由程序决定”，可以看到曲线和时间线。",
     },
     "tic-tac-toe": {
       title: "从自己的对局中学习的井字棋手",
-      description: "它同时执双方，一次下 400 局，记录每个局面和那一局的结果。网络从记录中学习：一个局面对刚走完的一方会有怎样的结局；下一批对局就用它来下，在随机开局之后，每一步都走到它评价最高的局面。对随机走子的对手，它应只输 1% 的对局；训练之前要输 42%。",
+      description:
+        "它同时执双方，一次下 400 局，记录每个局面和那一局的结果。网络从记录中学习：一个局面对刚走完的一方会有怎样的结局；下一批对局就用它来下，在随机开局之后，每一步都走到它评价最高的局面。对随机走子的对手，它应只输 1% 的对局；训练之前要输 42%。",
     },
     "two-graphs": {
       title: "两个图，三个会话",
-      description: "图说明计算什么；会话保存变量的值。一个图可以在几个会话中，每个会话有自己的值；一个程序也可以有几个图。这里两个会话从不同的起点训练同一个图，第二个图算出它们最后相差多远。两者都应到达斜率 3。",
+      description:
+        "图说明计算什么；会话保存变量的值。一个图可以在几个会话中，每个会话有自己的值；一个程序也可以有几个图。这里两个会话从不同的起点训练同一个图，第二个图算出它们最后相差多远。两者都应到达斜率 3。",
     },
     "used-car-prices": {
       title: "二手车的价格，特征的大小相差很大",
-      description: "车龄只有几年，里程却有几万。每个特征都用训练部分的数值调整为均值 0、标准差 1，价格也一样。表格是虚构的：车随年限和里程贬值，柴油车贬得少些。平均误差应为约 560 欧元；总是猜平均价则误差为 6,300。",
+      description:
+        "车龄只有几年，里程却有几万。每个特征都用训练部分的数值调整为均值 0、标准差 1，价格也一样。表格是虚构的：车随年限和里程贬值，柴油车贬得少些。平均误差应为约 560 欧元；总是猜平均价则误差为 6,300。",
     },
     "variational-autoencoder": {
       title: "画出新数字的变分自编码器",
-      description: "编码器把图像变成一团编码，即 8 个均值和 8 个标准差；解码器由这团编码中的一个画出图像（Kingma 和 Welling，2014）。损失把这些编码团拉向正态分布，因此从正态分布抽出的编码能画出新的数字。每幅图像应为 125 纳特，8 个数应能还原没见过的图像与平均图像之差的 61%。",
+      description:
+        "编码器把图像变成一团编码，即 8 个均值和 8 个标准差；解码器由这团编码中的一个画出图像（Kingma 和 Welling，2014）。损失把这些编码团拉向正态分布，因此从正态分布抽出的编码能画出新的数字。每幅图像应为 125 纳特，8 个数应能还原没见过的图像与平均图像之差的 61%。",
     },
   },
   editor: {
@@ -548,7 +690,8 @@ export const zhHans = {
     lostAbout: "你的代码。它原来的示例已不存在。",
     fileOpened: (name) => `“${name}”已作为单独的程序打开。原来的程序和你的修改仍在程序列表中。`,
     fileAbout: "来自文件的程序。",
-    fileLarge: (name, size, most) => `“${name}”有 ${size}，而程序最多 ${most}。要用数据训练，请放下表格、图片或数组。`,
+    fileLarge: (name, size, most) =>
+      `“${name}”有 ${size}，而程序最多 ${most}。要用数据训练，请放下表格、图片或数组。`,
     fileNoText: (name) => `“${name}”不是 UTF-8 文本，无法作为程序打开。请在编辑器中存为 UTF-8。`,
     fileEmpty: (name) => `“${name}”中没有代码。`,
     fileUnreadable: (name, reason) => `无法读取“${name}”：${reason}`,
@@ -558,7 +701,8 @@ export const zhHans = {
     fromLink: "来自链接的程序。",
   },
   codeHelp: {
-    label: "Python 代码。按 Escape 再按 Tab 可离开编辑器。Control+I 解释光标处的名称，Alt+Enter 跳到下一个标记，或修正光标处的标记。",
+    label:
+      "Python 代码。按 Escape 再按 Tab 可离开编辑器。Control+I 解释光标处的名称，Alt+Enter 跳到下一个标记，或修正光标处的标记。",
     leaving: "Tab 键用于缩进。要离开编辑器，请先按 Esc，再按 Tab。",
     unknown: "没有关于光标处名称的说明。",
     errorHere: "错误在这一行",
@@ -597,19 +741,23 @@ export const zhHans = {
     removeLine: "删除这一行",
     fixAll: "全部修正",
     argument: {
-      isNot: (argument, of, reason = "") => `在 playgrad 中，\`${of}\` 没有参数 \`${argument}\`${reason && `：${reason}`}。`,
-      isNotBut: (argument, of, near) => `在 playgrad 中，\`${of}\` 没有参数 \`${argument}\`。是否想写 \`${near}\`？`,
+      isNot: (argument, of, reason = "") =>
+        `在 playgrad 中，\`${of}\` 没有参数 \`${argument}\`${reason && `：${reason}`}。`,
+      isNotBut: (argument, of, near) =>
+        `在 playgrad 中，\`${of}\` 没有参数 \`${argument}\`。是否想写 \`${near}\`？`,
       writeInput: "在最前面加上 pg.Input",
     },
     oneList: "Sequential 接受一个由层组成的列表。",
     makeList: "改成列表",
     shapeOfSample: "build 接受单个样本的形状，不含批次维度。",
     weightsFiles: "playgrad 的权重文件是 .safetensors 或 .npz。",
-    padding: (layer) => `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
+    padding: (layer) =>
+      `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
     shapeFromData: "逐层添加的模型会从数据得到形状。",
     imports: {
       unresolved: (names) => `${names.join("、")}：这里不可用。请改用 playgrad 的名称。`,
-      absent: (names, lines) => `${names.join("、")}：这里不可用。${lines.length > 0 ? `可改为：${lines.join("；")}` : ""}`,
+      absent: (names, lines) =>
+        `${names.join("、")}：这里不可用。${lines.length > 0 ? `可改为：${lines.join("；")}` : ""}`,
       fix: "改从 playgrad 导入",
       remove: "删除这条导入",
     },
@@ -631,14 +779,20 @@ export const zhHans = {
     noOnnx: (reason) => `无法加载 playgrad 处理 ONNX 文件的部分：${reason}`,
     newRun: "新的运行已经开始",
     examples: (reason) => `无法加载示例：${reason}`,
-    missing: (words, name) => `此浏览器没有${words}（${name}），因此 Python 无法在页面中运行。`
-      + "请用较新的 Chrome、Edge、Firefox 或 Safari 打开本页，并使用不受限制的窗口。",
+    missing: (words, name) =>
+      `此浏览器没有${words}（${name}），因此 Python 无法在页面中运行。` +
+      "请用较新的 Chrome、Edge、Firefox 或 Safari 打开本页，并使用不受限制的窗口。",
     features: {
-      Worker: " Web Worker ", WebAssembly: " WebAssembly ", MessageChannel: "消息通道", ReadableStream: "流", Atomics: "原子操作",
+      Worker: " Web Worker ",
+      WebAssembly: " WebAssembly ",
+      MessageChannel: "消息通道",
+      ReadableStream: "流",
+      Atomics: "原子操作",
       SharedArrayBuffer: "共享内存",
     },
-    notIsolated: "本页没有跨源隔离，因此无法与它的 worker 共享内存。请从 playgrad 自己的服务器打开（http://localhost 或 HTTPS），"
-      + "并使用支持隔离的浏览器：较新的 Chrome、Edge、Firefox 或 Safari。",
+    notIsolated:
+      "本页没有跨源隔离，因此无法与它的 worker 共享内存。请从 playgrad 自己的服务器打开（http://localhost 或 HTTPS），" +
+      "并使用支持隔离的浏览器：较新的 Chrome、Edge、Firefox 或 Safari。",
   },
   output: {
     title: "输出",
@@ -666,14 +820,16 @@ export const zhHans = {
     },
   },
   engine: {
-    said: ({ message, code, values }) => (Object.hasOwn(ARRIVALS, code) ? ARRIVALS[code](values) : ENGINE[message] ?? message),
+    said: ({ message, code, values }) =>
+      Object.hasOwn(ARRIVALS, code) ? ARRIVALS[code](values) : (ENGINE[message] ?? message),
     again: (problem, seconds) => `${problem}${seconds} 秒后重试。`,
     perhapsUpdated: (problem) => `${problem}如果服务器已更新，请重新加载页面。`,
     dataSet: (problem) => `程序所需的文件没有收到：${problem}`,
   },
   prompt: {
     hint: "Python，可使用上次运行的变量",
-    label: "提示符：可使用程序中名称的 Python。Enter 执行，Shift+Enter 换行，上下方向键浏览输入过的内容，Tab 补全。",
+    label:
+      "提示符：可使用程序中名称的 Python。Enter 执行，Shift+Enter 换行，上下方向键浏览输入过的内容，Tab 补全。",
     runFirst: "请先按“运行”：提示符使用本次访问中运行过的程序的变量。",
     betweenSteps: "等待两步之间的空隙…",
     working: "正在执行…",
@@ -701,15 +857,34 @@ export const zhHans = {
     settings: { "learning rate": "学习率" },
     change: (name, before, after, step) => `${name} ${before} → ${after}，在第 ${step} 步`,
     table: {
-      label: "曲线的表格", byEpoch: "按轮", byStep: "按步", sampleByStep: "按步（部分）", changes: "训练中改动的设置",
-      epoch: "轮", step: "步", loss: "损失", accuracy: "准确率", testLoss: "测试损失", testAccuracy: "测试准确率", trend: "趋势",
-      afterStep: "在此步之后", setting: "设置", before: "之前", after: "之后",
+      label: "曲线的表格",
+      byEpoch: "按轮",
+      byStep: "按步",
+      sampleByStep: "按步（部分）",
+      changes: "训练中改动的设置",
+      epoch: "轮",
+      step: "步",
+      loss: "损失",
+      accuracy: "准确率",
+      testLoss: "测试损失",
+      testAccuracy: "测试准确率",
+      trend: "趋势",
+      afterStep: "在此步之后",
+      setting: "设置",
+      before: "之前",
+      after: "之后",
     },
   },
   task: {
     titles: {
-      "prediction-over-the-plane": "平面上的预测", "decision-boundary": "决策边界", "test-images": "测试图片", "training-images": "训练图片",
-      "predicted-against-true-classes": "预测类别与真实类别", "predicted-against-true": "预测值与真实值", "text-the-network-writes": "网络写出的文字", "what-the-network-does": "网络的表现",
+      "prediction-over-the-plane": "平面上的预测",
+      "decision-boundary": "决策边界",
+      "test-images": "测试图片",
+      "training-images": "训练图片",
+      "predicted-against-true-classes": "预测类别与真实类别",
+      "predicted-against-true": "预测值与真实值",
+      "text-the-network-writes": "网络写出的文字",
+      "what-the-network-does": "网络的表现",
     },
     thisPicture: "此图",
     problem: (problem) => `无法显示：${problem}`,
@@ -719,16 +894,25 @@ export const zhHans = {
     untrained: "这次运行没有训练网络。用 fit() 训练的网络会在这里显示它如何处理数据。",
     classNumber: (label) => `类别 ${label}`,
     testPoints: "测试点（空心）",
-    plane: ([left, right, bottom, top], content) => `平面上的预测，x 从 ${left} 到 ${right}，y 从 ${bottom} 到 ${top}：${content}`,
+    plane: ([left, right, bottom, top], content) =>
+      `平面上的预测，x 从 ${left} 到 ${right}，y 从 ${bottom} 到 ${top}：${content}`,
     range: (low, high) => `从 ${low} 到 ${high}`,
     shareOfClass: (label, share) => `类别 ${label} 占 ${share}`,
     unitsOf: (layer) => `${layer} 的单元`,
     units: (layer, shown, all) => `${layer}：${shown < all ? `${shown} / ${all}` : all} 个单元`,
     unit: (number, layer) => `${layer} 的单元 ${number}`,
-    images: (shown, all, tested) => [`这 ${shown} 张${tested ? "测试" : "训练"}图片中，`, ` 张正确；全部共 ${count(all)} 张。`],
-    image: (truth, predicted, chance, { isRight }) => `真实为 ${truth}，预测为 ${predicted}${chance && `，${chance}`}：${isRight ? "正确" : "错误"}`,
-    rows: (shown, all, tested) => `${count(shown)} 行${tested ? "测试" : "训练"}数据${shown < all ? `（共 ${count(all)} 行）` : ""}`,
-    confusion: (rows, share) => [`${rows}中，`, ` 行正确（${share}）。表格的行是真实类别，列是预测类别。`],
+    images: (shown, all, tested) => [
+      `这 ${shown} 张${tested ? "测试" : "训练"}图片中，`,
+      ` 张正确；全部共 ${count(all)} 张。`,
+    ],
+    image: (truth, predicted, chance, { isRight }) =>
+      `真实为 ${truth}，预测为 ${predicted}${chance && `，${chance}`}：${isRight ? "正确" : "错误"}`,
+    rows: (shown, all, tested) =>
+      `${count(shown)} 行${tested ? "测试" : "训练"}数据${shown < all ? `（共 ${count(all)} 行）` : ""}`,
+    confusion: (rows, share) => [
+      `${rows}中，`,
+      ` 行正确（${share}）。表格的行是真实类别，列是预测类别。`,
+    ],
     error: "，平均绝对误差 ",
     onRows: (rows) => `，基于 ${rows}`,
     scatter: (explained, error) => `预测值与真实值：R² ${explained}，平均绝对误差 ${error}`,
@@ -736,9 +920,11 @@ export const zhHans = {
     predicted: "预测值",
   },
   sample: {
-    prompt: (unit, least) => `开头${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,
+    prompt: (unit, least) =>
+      `开头${least > 1 ? `（至少 ${least} 个${unit === "word" ? "词" : "字符"}）` : ""}`,
     temperature: "温度",
-    temperatureAbout: (unit) => `0 表示每次都写可能性最大的${unit === "word" ? "词" : "字符"}；越大越随机`,
+    temperatureAbout: (unit) =>
+      `0 表示每次都写可能性最大的${unit === "word" ? "词" : "字符"}；越大越随机`,
     another: "换一段",
     anotherAbout: "用另外的随机数来写",
     onlyOne: "温度为 0 时只有一种写法",
@@ -772,32 +958,46 @@ export const zhHans = {
     elsewhere: "编辑器中的程序不是运行的那一个。",
     announced: (sentence, more) => `诊断：${sentence}${more > 0 ? `另有 ${more} 条。` : ""}`,
     sentences: {
-      "not-finite": ({ step, op, weights }) => (weights
-        ? `损失从第一步起就是 NaN 或无穷大：“${weights}”的权重在训练前就含有 NaN 或无穷大。请检查程序在哪里设置或加载它们。`
-        : `损失在第 ${step} 步变成了 NaN 或无穷大${op ? `：“${op}”是第一个结果为 NaN 或无穷大的运算` : ""}。`),
-      "input-scale": ({ low, high }) => `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
-      "target-scale": ({ low, high }) => `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
+      "not-finite": ({ step, op, weights }) =>
+        weights
+          ? `损失从第一步起就是 NaN 或无穷大：“${weights}”的权重在训练前就含有 NaN 或无穷大。请检查程序在哪里设置或加载它们。`
+          : `损失在第 ${step} 步变成了 NaN 或无穷大${op ? `：“${op}”是第一个结果为 NaN 或无穷大的运算` : ""}。`,
+      "input-scale": ({ low, high }) =>
+        `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
+      "target-scale": ({ low, high }) =>
+        `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,
-      "rate-low": ({ rate, loss, ahead, times, percent, start }) => `学习率 ${rate} 太小：${percent
-        ? `权重只移动了其大小的 ${percent}%`
-        : start ? `训练结束时损失才刚刚开始下降：原为 ${start}，现为 ${loss}`
-        : `沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}`}。`,
+      "rate-low": ({ rate, loss, ahead, times, percent, start }) =>
+        `学习率 ${rate} 太小：${
+          percent
+            ? `权重只移动了其大小的 ${percent}%`
+            : start
+              ? `训练结束时损失才刚刚开始下降：原为 ${start}，现为 ${loss}`
+              : `沿同一方向走 ${times} 倍远，损失会是 ${ahead}，而不是 ${loss}`
+        }。`,
       exploding: ({ times }) => `梯度爆炸：这一层的梯度是其权重长度的 ${times} 倍。`,
       vanishing: ({ times }) => `梯度在传到第一层的途中消失：第一层比学得最快的层慢 ${times} 倍。`,
-      "dead-units": ({ dead, units }) => `${units} 个单元中有 ${dead} 个已经失效：对每个样本，它们的结果都是 0。`,
-      frozen: ({ why }) => (why === "gradient"
-        ? "这一层没有梯度：损失不依赖于它的权重，因此它什么也学不到。"
-        : "这一层带着随机得到的权重被冻结了，因此它什么也学不到。"),
+      "dead-units": ({ dead, units }) =>
+        `${units} 个单元中有 ${dead} 个已经失效：对每个样本，它们的结果都是 0。`,
+      frozen: ({ why }) =>
+        why === "gradient"
+          ? "这一层没有梯度：损失不依赖于它的权重，因此它什么也学不到。"
+          : "这一层带着随机得到的权重被冻结了，因此它什么也学不到。",
       shuffled: () => "输入和目标对不上：相似的样本目标却不同，好像其中一个被单独打乱了。",
-      overfitting: ({ epoch, best, now }) => `网络过拟合：从第 ${epoch} 轮起，测试损失从 ${best} 升到 ${now}，而训练损失在下降。`,
-      "not-falling": ({ start, now, why }) => `损失没有下降：原来是 ${start}，现在是 ${now}。${{
-        constant: "这一层的所有权重初始值都相同，因此各单元一直一样。",
-        softmax: "只有一个单元的 softmax 永远是 1。",
-        positive: "最后一层经过 relu，永远不会是负数，而目标中有负数。",
-        weak: "这一层的权重太小，几乎什么都传不过去。",
-        unrelated: "相似的样本目标却不同：请检查 x 和 y 的顺序是否一致。",
-      }[why] ?? "请检查输入是否与目标有关，并试试更大的网络。"}`,
-      "not-seen": ({ error, message }) => `有些内容无法诊断（${message ? `${error}: ${message}` : error}）。训练不受影响。`,
+      overfitting: ({ epoch, best, now }) =>
+        `网络过拟合：从第 ${epoch} 轮起，测试损失从 ${best} 升到 ${now}，而训练损失在下降。`,
+      "not-falling": ({ start, now, why }) =>
+        `损失没有下降：原来是 ${start}，现在是 ${now}。${
+          {
+            constant: "这一层的所有权重初始值都相同，因此各单元一直一样。",
+            softmax: "只有一个单元的 softmax 永远是 1。",
+            positive: "最后一层经过 relu，永远不会是负数，而目标中有负数。",
+            weak: "这一层的权重太小，几乎什么都传不过去。",
+            unrelated: "相似的样本目标却不同：请检查 x 和 y 的顺序是否一致。",
+          }[why] ?? "请检查输入是否与目标有关，并试试更大的网络。"
+        }`,
+      "not-seen": ({ error, message }) =>
+        `有些内容无法诊断（${message ? `${error}: ${message}` : error}）。训练不受影响。`,
     },
     edits: {
       "set-rate": ({ before, after }) => `学习率 ${before} → ${after}`,
@@ -821,18 +1021,21 @@ export const zhHans = {
     load: "加载文件…",
     saved: (file, bytes) => `已保存 ${file}，${count(bytes)} 字节。`,
     loaded: (names, file) => `已从 ${file} 加载 ${names.length} 个变量：${names.join("、")}。`,
-    otherNames: (file) => `${file} 中的名称与这个网络不同。在表格中点击“应用”之前，不会加载任何内容。`,
+    otherNames: (file) =>
+      `${file} 中的名称与这个网络不同。在表格中点击“应用”之前，不会加载任何内容。`,
     notLoaded: (file) => `没有从 ${file} 加载任何内容。`,
     none: "先运行一个网络，然后就可以保存它的权重，也可以重新加载。",
     about: "PyTorch 和 NumPy 可以打开这些文件。将文件拖放到这里即可加载。",
-    tooLarge: (file, size) => `${file} 大小为 ${size}，远大于这个网络的权重。请选择由层相同的网络保存的文件。`,
+    tooLarge: (file, size) =>
+      `${file} 大小为 ${size}，远大于这个网络的权重。请选择由层相同的网络保存的文件。`,
     unreadable: (file, reason) => `无法读取 ${file}：${reason} 请重新选择。`,
   },
   matching: {
     name: "权重对应表",
     title: "匹配权重",
     close: "关闭，不加载",
-    about: (file, layout) => `${file} 中的名称与网络的不同。张量已按形状和顺序匹配，并由${layout}转换而来。请检查表格；点击“应用”之前不会有任何改变。`,
+    about: (file, layout) =>
+      `${file} 中的名称与网络的不同。张量已按形状和顺序匹配，并由${layout}转换而来。请检查表格；点击“应用”之前不会有任何改变。`,
     layouts: { pytorch: " PyTorch 的布局", keras: " Keras 的布局（与 playgrad 相同）" },
     weight: "权重",
     shape: "文件中的形状",
@@ -867,7 +1070,13 @@ export const zhHans = {
     scope: (name) => `${name}，作用域`,
     part: (name, number, parts) => `${name} ${number}/${parts}`,
     namedPart: (name, use) => `${name}：${use}`,
-    stepParts: { input: "批次", forward: "损失", gradient: "梯度", update: "计步", variable: "变量" },
+    stepParts: {
+      input: "批次",
+      forward: "损失",
+      gradient: "梯度",
+      update: "计步",
+      variable: "变量",
+    },
     colourBy: "着色依据",
     role: "角色",
     device: "设备",
@@ -908,12 +1117,15 @@ export const zhHans = {
     title: "回看",
     about: "拖动滑块，查看较早一步时的全部情况",
     whileRunning: "暂停后即可回看",
-    place: (step, total, loss) => `第 ${count(step)} 步${total > 0 ? `（共 ${count(total)} 步）` : ""}${loss && `，损失 ${loss}`}`,
-    looking: (step, end) => `正在查看第 ${count(step)} 步。训练位于第 ${count(end)} 步，没有任何内容丢失。`,
+    place: (step, total, loss) =>
+      `第 ${count(step)} 步${total > 0 ? `（共 ${count(total)} 步）` : ""}${loss && `，损失 ${loss}`}`,
+    looking: (step, end) =>
+      `正在查看第 ${count(step)} 步。训练位于第 ${count(end)} 步，没有任何内容丢失。`,
     branch: "从这里分支",
     branchAbout: "用现在的代码，从这一步开始一次新的运行",
     branchWhere: "请先把滑块移到较早的一步",
-    begins: (run, step) => `这次运行从${run > 0 ? `运行 ${run} ` : "上一次运行"}的第 ${count(step)} 步分支。`,
+    begins: (run, step) =>
+      `这次运行从${run > 0 ? `运行 ${run} ` : "上一次运行"}的第 ${count(step)} 步分支。`,
     branchOf: (run, step) => `${run > 0 ? `运行 ${run} ` : ""}第 ${count(step)} 步的分支`,
   },
   bench: {
@@ -933,9 +1145,14 @@ export const zhHans = {
     back: "恢复编译器的内核",
     passed: (samples) => `全部 ${samples} 个样本的结果都与 NumPy 一致。`,
     failed: (wrong, samples) => `${samples} 个样本中有 ${wrong} 个结果不同。`,
-    sample: (name) => ({
-      step: "第一个批次的输入：", run: "最后一次运行的输入：", normal: "随机输入：", zeros: "全零输入：", large: "较大的输入：",
-    }[name] ?? `运算契约的样本 ${name.replace(/\D+/, "")}：`),
+    sample: (name) =>
+      ({
+        step: "第一个批次的输入：",
+        run: "最后一次运行的输入：",
+        normal: "随机输入：",
+        zeros: "全零输入：",
+        large: "较大的输入：",
+      })[name] ?? `运算契约的样本 ${name.replace(/\D+/, "")}：`,
     others: (number) => `运算契约中有 ${number} 个样本运行另一个内核，不含你修改的行。`,
     compiled: "编译器的",
     edited: "修改后的",
@@ -959,14 +1176,24 @@ export const zhHans = {
     firstBatch: "第一个训练批次",
     oneSample: (hasTests) => `一个${hasTests ? "训练" : ""}样本`,
     oneTestSample: "一个测试样本",
-    statistics: { min: "最小", max: "最大", mean: "均值", std: "标准差", zeros: "零", nan: "NaN", inf: "无穷" },
+    statistics: {
+      min: "最小",
+      max: "最大",
+      mean: "均值",
+      std: "标准差",
+      zeros: "零",
+      nan: "NaN",
+      inf: "无穷",
+    },
     empty: "它没有元素。",
     histogram: (low, high) => `值的直方图，从 ${low} 到 ${high}`,
     sampled: "抽样",
     grid: (rows, columns) => `用颜色表示的值，${rows} 行 ${columns} 列`,
-    part: (rows, allRows, columns, allColumns) => `均匀选取：${allRows} 行中的 ${rows} 行，${allColumns} 列中的 ${columns} 列`,
+    part: (rows, allRows, columns, allColumns) =>
+      `均匀选取：${allRows} 行中的 ${rows} 行，${allColumns} 列中的 ${columns} 列`,
     pictures: {
-      samples: (shown, all) => (all === 1 || shown < 2 ? "作为图像" : `${all} 幅图像中的 ${shown} 幅`),
+      samples: (shown, all) =>
+        all === 1 || shown < 2 ? "作为图像" : `${all} 幅图像中的 ${shown} 幅`,
       channels: (shown, all) => `第一个样本的 ${all} 幅特征图中的 ${shown} 幅`,
       filters: (shown, all) => `${all} 个滤波器中的 ${shown} 个`,
       units: (shown, all) => `${all} 个单元中 ${shown} 个的权重`,
@@ -980,7 +1207,10 @@ export const zhHans = {
       label: "按名称查找运算，或按值查找，例如 grad(dense_*) |max| > 10",
       placeholder: "relu，或 value(*relu*) zeros > 0.5",
       pressEnter: "按 Enter 询问 Python。",
-      names: (all, here) => (all === 0 ? "没有这个名称的运算。" : `找到 ${all} 个${here < 0 ? "" : `，当前第 ${here + 1} 个`}。按 Enter 选择下一个。`),
+      names: (all, here) =>
+        all === 0
+          ? "没有这个名称的运算。"
+          : `找到 ${all} 个${here < 0 ? "" : `，当前第 ${here + 1} 个`}。按 Enter 选择下一个。`,
       values: (all, checked, skipped, here, number) =>
         `${checked} 个中有 ${all} 个符合${skipped ? `，另有 ${skipped} 个未计入：没有值，或元素超过 1600 万个` : ""}${here < 0 ? "" : `；第 ${here + 1} 个：${number}`}。`,
     },
@@ -996,7 +1226,8 @@ export const zhHans = {
     alone: "单独",
     step: "一步",
     share: "占比",
-    measuredHow: (runs, device) => `在 ${device} 上单独测量：三轮中最短的一轮，每轮 ${runs} 次，输入来自第一个批次。在训练步骤中，它可能与其他运算融合，那时用时更短；“一步”是训练中的时间。`,
+    measuredHow: (runs, device) =>
+      `在 ${device} 上单独测量：三轮中最短的一轮，每轮 ${runs} 次，输入来自第一个批次。在训练步骤中，它可能与其他运算融合，那时用时更短；“一步”是训练中的时间。`,
     again: "再次测量",
     problems: {
       stored: () => "它是存储的值，不需要计算，所以训练步骤中没有为它运行的内核。",
@@ -1007,10 +1238,14 @@ export const zhHans = {
       query_form: () => "查询的写法：value(*relu*) zeros > 0.5 或 grad(dense_*) |max| > 10。",
       query_part: ({ word }) => `查询以 value(…) 或 grad(…) 开头，而不是 ${word}(…)。`,
       query_pattern: () => "请在括号中写出要查看的名称；* 代表任意字符：value(dense_*)。",
-      query_statistic: ({ word }) => `${word ? `“${word}”不是张量的统计量。` : "缺少张量的统计量。"}可以比较 |max|、max、min、mean、std、zeros、nan 或 inf。`,
-      query_comparison: ({ word }) => `${word ? `“${word}”不是比较符号。` : "缺少比较符号。"}请使用 >、>=、<、<=、= 或 !=。`,
-      query_number: ({ word }) => `${word ? `“${word}”不是数字。` : "缺少要比较的数字。"}例如 10、1e-3 或 50%。`,
-      query_nothing: ({ pattern }) => `没有名称符合 ${pattern} 的运算。模式必须符合整个名称，例如 *relu*。`,
+      query_statistic: ({ word }) =>
+        `${word ? `“${word}”不是张量的统计量。` : "缺少张量的统计量。"}可以比较 |max|、max、min、mean、std、zeros、nan 或 inf。`,
+      query_comparison: ({ word }) =>
+        `${word ? `“${word}”不是比较符号。` : "缺少比较符号。"}请使用 >、>=、<、<=、= 或 !=。`,
+      query_number: ({ word }) =>
+        `${word ? `“${word}”不是数字。` : "缺少要比较的数字。"}例如 10、1e-3 或 50%。`,
+      query_nothing: ({ pattern }) =>
+        `没有名称符合 ${pattern} 的运算。模式必须符合整个名称，例如 *relu*。`,
       unknown: ({ name }) => `训练步骤中没有名为 ${name} 的运算。`,
       no_output: () => "这个运算没有值：它只是让其他运算一起执行。",
       not_floating: ({ dtype }) => `它没有梯度，因为它的值是 ${dtype}：只有浮点数才能微小地变化。`,
@@ -1018,12 +1253,15 @@ export const zhHans = {
       independent: () => "它没有梯度：损失不依赖于它，或者只经过阻断梯度的运算依赖于它。",
       no_rule: ({ message }) => `它没有梯度：${message}`,
       no_sample: ({ sample, count }) => `没有样本 ${sample}：数据集的样本是 0 到 ${count - 1}。`,
-      needs_feed: ({ name }) => `它的值取决于占位符 ${name}，而没有哪次运行把它和其他所需的占位符一起输入，或者输入的数据太大，页面没有保留。`,
-      no_session: () => "它的值在程序已经关闭的会话中，而且太大，没有保留。让会话保持打开即可查看。",
+      needs_feed: ({ name }) =>
+        `它的值取决于占位符 ${name}，而没有哪次运行把它和其他所需的占位符一起输入，或者输入的数据太大，页面没有保留。`,
+      no_session: () =>
+        "它的值在程序已经关闭的会话中，而且太大，没有保留。让会话保持打开即可查看。",
       not_run: () => "程序构建了这个图，但还没有运行它：请训练模型，或用会话运行该图。",
       restored: () => "恢复的权重没有附带程序。按“运行”或“继续”后即可查看内部。",
       no_program: () => "Python 中已经没有这个图。按“运行”后即可查看内部。",
-      asynchronous: () => "异步训练时，每个副本都有自己的权重，所以没有单一的值可以显示。请用一个设备训练来查看内部。",
+      asynchronous: () =>
+        "异步训练时，每个副本都有自己的权重，所以没有单一的值可以显示。请用一个设备训练来查看内部。",
     },
   },
   runs: {
@@ -1040,7 +1278,13 @@ export const zhHans = {
     untitled: "你的程序",
     table: "运行记录表",
     sortBy: "排序方式",
-    columns: { number: "运行", step: "步数", seconds: "用时", loss: "损失（趋势）", testAccuracy: "测试准确率" },
+    columns: {
+      number: "运行",
+      step: "步数",
+      seconds: "用时",
+      loss: "损失（趋势）",
+      testAccuracy: "测试准确率",
+    },
     changes: "与上次运行相比的改动",
     actions: "操作",
     showCurve: "显示它的曲线",
@@ -1065,8 +1309,16 @@ export const zhHans = {
     inLab: "在实验室中",
     notInLab: "不在实验室中",
     labSettings: {
-      strategy: "策略", devices: "设备数", micro_batches: "微批次", schedule: "调度", chunks: "分段", collective: "集合通信", staleness: "陈旧度",
-      every: "同步间隔", delays: "延迟", steps: "步数",
+      strategy: "策略",
+      devices: "设备数",
+      micro_batches: "微批次",
+      schedule: "调度",
+      chunks: "分段",
+      collective: "集合通信",
+      staleness: "陈旧度",
+      every: "同步间隔",
+      delays: "延迟",
+      steps: "步数",
     },
     labChange: (setting, before, after) => `${setting} ${before} → ${after}`,
     nothing: "无",
@@ -1075,39 +1327,65 @@ export const zhHans = {
   summary: {
     title: "用文字概括",
     epochs: (number) => `（把数据过了 ${count(number)} 遍）`,
-    trained: (parameters, steps, epochs, time, device) => `一个有 ${count(parameters)} 个可调数值的网络在 ${device} 上训练了 ${count(steps)} 步${epochs}，用时 ${time}。`,
-    ran: (steps, epochs, time, device) => `网络在 ${device} 上训练了 ${count(steps)} 步${epochs}，用时 ${time}。`,
+    trained: (parameters, steps, epochs, time, device) =>
+      `一个有 ${count(parameters)} 个可调数值的网络在 ${device} 上训练了 ${count(steps)} 步${epochs}，用时 ${time}。`,
+    ran: (steps, epochs, time, device) =>
+      `网络在 ${device} 上训练了 ${count(steps)} 步${epochs}，用时 ${time}。`,
     ofLastFit: (sentence) => `${sentence}这里的数字来自多次 fit 中的最后一次。`,
     lossFell: (from, to) => `损失表示它错得有多厉害：从 ${from} 降到 ${to}，说明它学到了东西。`,
     lossStayed: (from, to) => `损失表示它错得有多厉害：从 ${from} 到 ${to}，几乎没有学到什么。`,
     lossGrew: (from, to) => `损失表示它错得有多厉害：从 ${from} 升到 ${to}，说明它没有学会。`,
     lossLost: "损失表示它错得有多厉害：它已经不是一个数了，这次训练失败了。",
-    tested: (accuracy, oneIn) => `在从未见过的样本中，它答对了 ${accuracy}${oneIn === null ? "，一个不错" : oneIn > 1 ? `：大约每 ${count(oneIn)} 个错一个` : ""}。`,
+    tested: (accuracy, oneIn) =>
+      `在从未见过的样本中，它答对了 ${accuracy}${oneIn === null ? "，一个不错" : oneIn > 1 ? `：大约每 ${count(oneIn)} 个错一个` : ""}。`,
     testedLoss: (loss) => `在从未见过的数据上，它的损失是 ${loss}。`,
     untested: "训练时没有用它从未见过的数据测试；传入 validation_data，fit 就会这样做。",
-    understood: (accuracy) => `在训练过的样本中，它答对了 ${accuracy}，几乎没有更高，说明它学到的是规律，而不是死记样本。`,
-    byHeart: (accuracy, points) => `在训练过的样本中，它答对了 ${accuracy}，高出 ${points} 个百分点，说明它死记了一部分样本；更多数据或 Dropout 也许有用。`,
-    bothLosses: (train, test) => `在训练过的数据上损失是 ${train}，在新数据上是 ${test}：两者越接近，死记的就越少。`,
+    understood: (accuracy) =>
+      `在训练过的样本中，它答对了 ${accuracy}，几乎没有更高，说明它学到的是规律，而不是死记样本。`,
+    byHeart: (accuracy, points) =>
+      `在训练过的样本中，它答对了 ${accuracy}，高出 ${points} 个百分点，说明它死记了一部分样本；更多数据或 Dropout 也许有用。`,
+    bothLosses: (train, test) =>
+      `在训练过的数据上损失是 ${train}，在新数据上是 ${test}：两者越接近，死记的就越少。`,
     unknown: "它学到的是规律还是死记的样本，只有用新数据测试才能知道。",
     lower: "请用低得多的学习率再试一次。",
-    unfinished: (step, total) => `它停在第 ${count(step)} 步（共 ${count(total)} 步），也许还能学得更好。`,
-    stillFalling: (percent) => `在训练的最后五分之一里，损失还下降了 ${percent}：多训练几轮也许有用。`,
-    slow: (percent) => `在训练的最后五分之一里，损失只变化了 ${percent}，而它离最初的损失并不远：提高学习率或换一个网络，也许比多训练几轮更有用。`,
-    settled: (percent) => `在训练的最后五分之一里，损失只变化了 ${percent}：只靠多训练几轮，作用不大。`,
+    unfinished: (step, total) =>
+      `它停在第 ${count(step)} 步（共 ${count(total)} 步），也许还能学得更好。`,
+    stillFalling: (percent) =>
+      `在训练的最后五分之一里，损失还下降了 ${percent}：多训练几轮也许有用。`,
+    slow: (percent) =>
+      `在训练的最后五分之一里，损失只变化了 ${percent}，而它离最初的损失并不远：提高学习率或换一个网络，也许比多训练几轮更有用。`,
+    settled: (percent) =>
+      `在训练的最后五分之一里，损失只变化了 ${percent}：只靠多训练几轮，作用不大。`,
   },
   report: {
     run: (number, title) => `运行 ${number}：${title}`,
     runs: (number) => `${number} 次运行`,
     saved: (when, versions) => `保存于 ${when} UTC${versions && `，使用 ${versions}`}`,
-    columns: { run: "运行", program: "程序", steps: "步数", time: "用时", loss: "损失", testAccuracy: "测试准确率" },
+    columns: {
+      run: "运行",
+      program: "程序",
+      steps: "步数",
+      time: "用时",
+      loss: "损失",
+      testAccuracy: "测试准确率",
+    },
     facts: {
-      program: "程序", began: "开始时间", device: "设备", seed: "种子", result: "结果", loss: "损失", accuracy: "准确率", testAccuracy: "测试准确率",
-      changed: "训练中的改动", changes: "与上次运行相比的改动",
+      program: "程序",
+      began: "开始时间",
+      device: "设备",
+      seed: "种子",
+      result: "结果",
+      loss: "损失",
+      accuracy: "准确率",
+      testAccuracy: "测试准确率",
+      changed: "训练中的改动",
+      changes: "与上次运行相比的改动",
     },
     utc: (when) => `${when} UTC`,
     device: (ranOn, chosen) => `${ranOn}（选择：${chosen}）`,
     lab: (setting) => `实验室：${setting}`,
-    result: (state, step, total, duration) => `${state}，共 ${count(total)} 步中的 ${count(step)} 步，用时 ${duration}`,
+    result: (state, step, total, duration) =>
+      `${state}，共 ${count(total)} 步中的 ${count(step)} 步，用时 ${duration}`,
     isFirst: "这是第一次运行",
     defaultSeed: "0（默认值）；其他种子见程序",
     loss: "损失",
@@ -1137,9 +1415,15 @@ export const zhHans = {
       any: "不限",
     },
     devices: {
-      auto: { title: "自动", about: "由程序选择；程序未指定时，若浏览器支持 WebGPU，则使用 GPU 工作线程。" },
+      auto: {
+        title: "自动",
+        about: "由程序选择；程序未指定时，若浏览器支持 WebGPU，则使用 GPU 工作线程。",
+      },
       gpu: { title: "GPU 工作线程", about: "每个设备都有各自的工作线程和 GPUDevice。" },
-      cpu: { title: "NumPy 工作线程", about: "cpu:0 是页面自己的 Python，其他设备各是一个带有独立 Python 的工作线程。" },
+      cpu: {
+        title: "NumPy 工作线程",
+        about: "cpu:0 是页面自己的 Python，其他设备各是一个带有独立 Python 的工作线程。",
+      },
     },
     delays: {
       title: "延迟（毫秒）",
@@ -1147,12 +1431,16 @@ export const zhHans = {
       device: (place) => `设备 ${place}`,
     },
     speed: {
-      shareGpu: (gpu, devices) => `这里的所有 GPU 工作线程共用一块 GPU（${gpu}），因此 ${devices} 个并不比一个快。`,
-      shareCores: (cores, devices) => `这台机器有 ${cores} 个核，因此 ${devices} 个 NumPy 工作线程的速度最多是一个的 ${Math.min(cores, devices)} 倍；层很小时，反而比一个慢。`,
-      honestly: (shared, measured) => `${shared}传输张量也要花时间。工作的顺序、等待和通信量都是真实的。${measured}`,
+      shareGpu: (gpu, devices) =>
+        `这里的所有 GPU 工作线程共用一块 GPU（${gpu}），因此 ${devices} 个并不比一个快。`,
+      shareCores: (cores, devices) =>
+        `这台机器有 ${cores} 个核，因此 ${devices} 个 NumPy 工作线程的速度最多是一个的 ${Math.min(cores, devices)} 倍；层很小时，反而比一个慢。`,
+      honestly: (shared, measured) =>
+        `${shared}传输张量也要花时间。工作的顺序、等待和通信量都是真实的。${measured}`,
       withoutDelays: "不加延迟再运行一次，这里会显示测得的加速比。",
       oneFirst: "先用一个设备运行，再用某种策略运行，这里会显示测得的加速比。",
-      measured: (run, devices, kind, times) => `测量结果：运行 ${run} 使用 ${devices} 个 ${kind} 设备，速度是单个设备的 ${times} 倍。`,
+      measured: (run, devices, kind, times) =>
+        `测量结果：运行 ${run} 使用 ${devices} 个 ${kind} 设备，速度是单个设备的 ${times} 倍。`,
     },
     compare: {
       title: "比较",
@@ -1160,8 +1448,15 @@ export const zhHans = {
       empty: "实验室中的每次运行都会列在这里，并显示其速度、等待时间和损失。",
       label: "各次运行的比较",
       columns: {
-        run: "运行", devices: "设备", msPerStep: "每步毫秒", speedup: "加速比", efficiency: "效率",
-        waiting: "等待", moved: "传输量", loss: "损失", remove: "移除",
+        run: "运行",
+        devices: "设备",
+        msPerStep: "每步毫秒",
+        speedup: "加速比",
+        efficiency: "效率",
+        waiting: "等待",
+        moved: "传输量",
+        loss: "损失",
+        remove: "移除",
       },
       abouts: {
         speedup: "相对于此程序最近一次单设备运行的速度",
@@ -1174,7 +1469,12 @@ export const zhHans = {
       remove: (run) => `移除运行 ${run}`,
     },
     states: {
-      running: "运行中", paused: "已暂停", stopped: "已停止", done: "已完成", error: "出错", idle: "空闲",
+      running: "运行中",
+      paused: "已暂停",
+      stopped: "已停止",
+      done: "已完成",
+      error: "出错",
+      idle: "空闲",
       "no fit() was called": "没有调用 fit()",
     },
     timeline: {
@@ -1198,12 +1498,21 @@ export const zhHans = {
       updatesOnAverage: "次更新（平均）",
       track: (device, tasks) => `${device}：${tasks} 个任务。用方向键在任务之间移动。`,
       hint: "指向某个任务，或用方向键沿时间轨道移动。",
-      task: ({ device, kind, took, size, start, name }) => `${device}：${kind}，${took} ms${size && `，${size}`}，始于 ${start} ms（${name}）`,
+      task: ({ device, kind, took, size, start, name }) =>
+        `${device}：${kind}，${took} ms${size && `，${size}`}，始于 ${start} ms（${name}）`,
       legend: "颜色",
       pale: (kind) => `${kind}（浅色）`,
       idle: "等待",
     },
-    kinds: { input: "输入", forward: "前向", gradient: "梯度", update: "更新", receive: "接收", send: "发送", delay: "延迟" },
+    kinds: {
+      input: "输入",
+      forward: "前向",
+      gradient: "梯度",
+      update: "更新",
+      receive: "接收",
+      send: "发送",
+      delay: "延迟",
+    },
     times: {
       label: "各设备的时间",
       caption: "各设备的毫秒数、传输量和内存",
@@ -1217,7 +1526,8 @@ export const zhHans = {
     placement: {
       title: "每个操作在哪里运行，以及原因",
       measuring: "正在测量尚未测量过的操作，需要一两秒。",
-      replicas: "每个副本都在各自的设备上，用这些操作的一份拷贝计算梯度。表中显示的是持有权重的设备的那一步。",
+      replicas:
+        "每个副本都在各自的设备上，用这些操作的一份拷贝计算梯度。表中显示的是持有权重的设备的那一步。",
       label: "各操作的设备",
       caption: "最近一个训练步的操作，按作用域排列",
       scope: "作用域",
@@ -1225,7 +1535,8 @@ export const zhHans = {
       device: "设备",
       operations: "操作",
       reason: "原因",
-      names: (first, others) => `${first.join("、")}${others > 0 ? ` 等 ${first.length + others} 个` : ""}`,
+      names: (first, others) =>
+        `${first.join("、")}${others > 0 ? ` 等 ${first.length + others} 个` : ""}`,
     },
   },
   execution: {
@@ -1235,7 +1546,8 @@ export const zhHans = {
     measuring: "正在测量一步",
     about: "运行一个训练步骤并测量其中每个运算的时间。权重保持不变。",
     apart: "每个运算一个内核",
-    apartAbout: "训练时，小运算在 GPU 上共用内核。勾选后每个运算都有自己的内核，因而各有自己的时间；这样一步会更慢。",
+    apartAbout:
+      "训练时，小运算在 GPU 上共用内核。勾选后每个运算都有自己的内核，因而各有自己的时间；这样一步会更慢。",
     failed: (reason) => `没有测量到步骤：${reason}`,
     nothing: "这一步没有运算。",
     summary: (operations, took) => `${took} ms，${count(operations)} 个部分`,
@@ -1284,11 +1596,13 @@ export const zhHans = {
     next: (device) => `下一个，由 ${device} 取走`,
     more: (others) => `另有 ${count(others)} 个`,
     allDone: "所有运算都已运行。",
-    fell: (before, after) => after === 0 ? `${before} → 0，就绪` : `${before} → ${after}`,
+    fell: (before, after) => (after === 0 ? `${before} → 0，就绪` : `${before} → ${after}`),
     nothingYet: "还没有",
     ran: (op, device) => `${op}，在 ${device} 上。`,
-    dispatch: (number, kernel) => kernel === "group"
-      ? `训练时由第 ${number} 次调度与其他运算一起计算。` : `训练时由第 ${number} 次调度计算，内核为 ${kernel}。`,
+    dispatch: (number, kernel) =>
+      kernel === "group"
+        ? `训练时由第 ${number} 次调度与其他运算一起计算。`
+        : `训练时由第 ${number} 次调度计算，内核为 ${kernel}。`,
     members: "融合在其中：",
     values: "输入和输出",
     tensor: "张量",
@@ -1330,7 +1644,8 @@ export const zhHans = {
     copied: "链接已复制。",
     copyByHand: "浏览器不允许在此复制。链接已选中，请按 Ctrl+C。",
     noQrCode: (reason) => `无法加载二维码：${reason}。请改为复制链接。`,
-    qrTooLong: (characters, most) => `程序太长，放不进二维码：链接有 ${count(characters)} 个字符，最多 ${count(most)} 个。请改为复制链接。`,
+    qrTooLong: (characters, most) =>
+      `程序太长，放不进二维码：链接有 ${count(characters)} 个字符，最多 ${count(most)} 个。请改为复制链接。`,
     qrPicture: "链接的二维码",
     qrLarge: "放大显示，供全班扫描",
     qrClose: "关闭二维码",
@@ -1338,9 +1653,11 @@ export const zhHans = {
     showAll: "显示整个页面",
     noLosses: "这个程序来自一个链接，其中没有可供比较的损失值。",
     arrived: "这个程序来自一个链接。请先阅读，再按“运行”：它只在本页中运行。",
-    arrivedWithLosses: (device) => `这个程序来自一个链接，附有在 ${device} 上运行的损失值。请先阅读，再按“运行”：它只在本页中运行。`,
+    arrivedWithLosses: (device) =>
+      `这个程序来自一个链接，附有在 ${device} 上运行的损失值。请先阅读，再按“运行”：它只在本页中运行。`,
     changed: "代码已与链接中的不同，因此不再比较损失。",
-    differs: (step, here, there, device) => `从第 ${step} 步起，损失与链接中的不同：此处为 ${here}，链接中（${device}）为 ${there}。`,
+    differs: (step, here, there, device) =>
+      `从第 ${step} 步起，损失与链接中的不同：此处为 ${here}，链接中（${device}）为 ${there}。`,
     reproduced: (steps, accuracy) => `已重现：${steps} 步的损失与链接中的一致，${accuracy}。`,
     exactly: "每一位数字都相同",
     within: (percent) => `相差不超过 ${percent}%`,
@@ -1349,7 +1666,8 @@ export const zhHans = {
   locks: {
     title: "锁定代码行",
     lines,
-    arrived: (ranges) => `${lines(ranges)}：由这里打开的链接的作者锁定。从这里分享的链接同样会锁定它们。`,
+    arrived: (ranges) =>
+      `${lines(ranges)}：由这里打开的链接的作者锁定。从这里分享的链接同样会锁定它们。`,
     about: "打开链接的人要先解锁一份副本，才能修改锁定的行：这是给课堂的引导，不是保护措施。",
     unlock: "解锁",
     unlockLines: (range) => `解锁${lines([range])}`,
@@ -1369,7 +1687,8 @@ export const zhHans = {
   embed: {
     copy: "复制嵌入代码",
     snippet: "嵌入代码",
-    copied: "嵌入代码已复制：把这段 HTML 放进你的网页即可。程序就在其中；浏览器允许时在框内运行，否则框内只显示程序，并有一个打开 playgrad 的按钮。",
+    copied:
+      "嵌入代码已复制：把这段 HTML 放进你的网页即可。程序就在其中；浏览器允许时在框内运行，否则框内只显示程序，并有一个打开 playgrad 的按钮。",
     copyByHand: "浏览器不允许在这里复制。请选中嵌入代码，然后按 Ctrl+C。",
     isForbidden: "此服务器不允许其他网站嵌入程序。请改为分享链接。",
     frame: (program) => `${program}，在 playgrad 中`,
@@ -1377,7 +1696,8 @@ export const zhHans = {
     open: "在 playgrad 中打开",
     openPlaygrad: "打开 playgrad",
     still: "不在这里运行",
-    noMemory: "Python 无法在此页面中运行：浏览器没有给这个框提供共享内存。程序会在单独的标签页中运行。",
+    noMemory:
+      "Python 无法在此页面中运行：浏览器没有给这个框提供共享内存。程序会在单独的标签页中运行。",
     isEmpty: "这个框的地址中没有程序。请在 playgrad 的“分享”中重新复制嵌入代码。",
   },
   link: {
@@ -1387,20 +1707,53 @@ export const zhHans = {
     isDamaged: "链接有一部分缺失或被改动",
     locksOther: "它锁定了程序中没有的行",
     isNewer: "链接由较新版本的 playgrad 生成。更新当前版本后才能打开。",
-    noCompression: "此浏览器没有 CompressionStream，而带程序的链接需要它。请更新浏览器，或以文件形式发送代码。",
+    noCompression:
+      "此浏览器没有 CompressionStream，而带程序的链接需要它。请更新浏览器，或以文件形式发送代码。",
   },
   exporting: {
     title: "导出",
     about: "将程序、权重、运行或项目保存为文件",
     program: { title: "程序", about: "代码。可在此运行，也可在安装了 playgrad 的桌面上运行" },
-    weights: { title: "权重", about: "包含各层：可用 pg.load_model 打开，支持 safetensors 的库也能读取", lacks: "编译设置、优化器状态" },
-    weightsForNumPy: { title: "NumPy 用的权重", about: "可用 numpy.load 打开，也可在本页面打开", lacks: "层、编译设置、优化器状态" },
-    onnx: { title: "ONNX 模型", about: "用于预测的图：可用 ONNX Runtime 和多种语言的工具打开", lacks: "编译设置、优化器状态" },
-    keras: { title: "Keras 模型", about: "包含各层、权重和编译设置：可用 keras.models.load_model 打开", lacks: "优化器状态" },
-    pytorch: { title: "PyTorch 模块", about: "包含 model.py 和权重的 zip 文件：可在 PyTorch 中预测并继续训练", lacks: "编译设置、优化器状态、正则化、约束" },
-    tfjs: { title: "TensorFlow.js 模型", about: "包含 model.json 和权重的 zip 文件：解压后可用 tf.loadLayersModel 打开", lacks: "编译设置、优化器状态、初始化器、正则化、约束" },
-    script: { title: "预测脚本", about: "训练好的网络写成 Python：只需要 NumPy", lacks: "编译设置、优化器状态" },
-    page: { title: "预测网页", about: "训练好的网络写成一个 HTML 文件：可在任何浏览器中打开，无需联网", lacks: "编译设置、优化器状态" },
+    weights: {
+      title: "权重",
+      about: "包含各层：可用 pg.load_model 打开，支持 safetensors 的库也能读取",
+      lacks: "编译设置、优化器状态",
+    },
+    weightsForNumPy: {
+      title: "NumPy 用的权重",
+      about: "可用 numpy.load 打开，也可在本页面打开",
+      lacks: "层、编译设置、优化器状态",
+    },
+    onnx: {
+      title: "ONNX 模型",
+      about: "用于预测的图：可用 ONNX Runtime 和多种语言的工具打开",
+      lacks: "编译设置、优化器状态",
+    },
+    keras: {
+      title: "Keras 模型",
+      about: "包含各层、权重和编译设置：可用 keras.models.load_model 打开",
+      lacks: "优化器状态",
+    },
+    pytorch: {
+      title: "PyTorch 模块",
+      about: "包含 model.py 和权重的 zip 文件：可在 PyTorch 中预测并继续训练",
+      lacks: "编译设置、优化器状态、正则化、约束",
+    },
+    tfjs: {
+      title: "TensorFlow.js 模型",
+      about: "包含 model.json 和权重的 zip 文件：解压后可用 tf.loadLayersModel 打开",
+      lacks: "编译设置、优化器状态、初始化器、正则化、约束",
+    },
+    script: {
+      title: "预测脚本",
+      about: "训练好的网络写成 Python：只需要 NumPy",
+      lacks: "编译设置、优化器状态",
+    },
+    page: {
+      title: "预测网页",
+      about: "训练好的网络写成一个 HTML 文件：可在任何浏览器中打开，无需联网",
+      lacks: "编译设置、优化器状态",
+    },
     report: (run) => ({
       title: run === null ? "运行的报告" : `运行 ${run} 的报告`,
       about: "设置、代码和曲线，一个不含脚本的网页",
@@ -1410,8 +1763,10 @@ export const zhHans = {
     noWeights: "网络训练之后才有可保存的权重。",
     weightsFailed: (reason) => `权重未能保存：${reason}`,
     projectFailed: (reason) => `项目未能保存：${reason}`,
-    damagedOnTheWay: (file) => `没有保存：${file} 在从 Python 传来的途中损坏。请再次保存；如果仍然出现，请重新加载页面。`,
-    damagedCopy: (file) => `没有保存：浏览器中 ${file} 的副本已损坏。请再次保存；如果仍然出现，请重新加载页面。`,
+    damagedOnTheWay: (file) =>
+      `没有保存：${file} 在从 Python 传来的途中损坏。请再次保存；如果仍然出现，请重新加载页面。`,
+    damagedCopy: (file) =>
+      `没有保存：浏览器中 ${file} 的副本已损坏。请再次保存；如果仍然出现，请重新加载页面。`,
   },
   projects: {
     title: "项目",
@@ -1431,7 +1786,8 @@ export const zhHans = {
     removed: (name) => `已移除：${name}`,
     others: "此浏览器中的其他项目",
     none: "还没有。所有内容都会自动保存。有名称的项目会一直保留，直到你移除它；没有名称的只保留最近十个。",
-    unguarded: "此浏览器不支持 Web Locks，因此每次重新加载都会在副本上继续，原项目以未命名的形式留在这里。",
+    unguarded:
+      "此浏览器不支持 Web Locks，因此每次重新加载都会在副本上继续，原项目以未命名的形式留在这里。",
     edited: (title) => `${title}（已修改）`,
     isOpen: "已在另一个标签页中打开",
     state: (progress, when) => `${progress} · ${when}`,
@@ -1452,9 +1808,12 @@ export const zhHans = {
     opened: (name) => `已打开“${name}”。`,
     lost: (parts) => `文件已损坏，无法读取的部分没有打开：${parts.join("、")}。其余内容都在。`,
     dataOf: (name) => `数据“${name}”`,
-    withoutData: (names) => `文件包含全部内容，只缺数据${quoted(names)}：它们对文件来说太大，或无法读取。`,
-    otherData: (name, kept) => `此浏览器中已有另一份名为“${name}”的数据，因此项目的数据名为“${kept}”：请修改加载它的那一行。`,
-    noRoomForData: (names) => `没有空间保存数据${quoted(names)}。请移除其他数据，然后重新打开该文件。`,
+    withoutData: (names) =>
+      `文件包含全部内容，只缺数据${quoted(names)}：它们对文件来说太大，或无法读取。`,
+    otherData: (name, kept) =>
+      `此浏览器中已有另一份名为“${name}”的数据，因此项目的数据名为“${kept}”：请修改加载它的那一行。`,
+    noRoomForData: (names) =>
+      `没有空间保存数据${quoted(names)}。请移除其他数据，然后重新打开该文件。`,
     isUnsaved: "当前项目尚未保存，因此本页保持不变。",
     isBeingSaved: "正在写入。",
     isFull: "浏览器的存储空间已满，放不下更多项目。请从列表中移除一些，然后重试。",
@@ -1463,8 +1822,17 @@ export const zhHans = {
   },
   sessions: {
     parts: {
-      choices: "所选设置", run: "运行的数值", curves: "曲线", output: "输出", losses: "供比较的损失", graph: "计算图", runs: "运行记录",
-      lab: "实验室的运行", checkpoint: "权重", locks: "锁定的行", summary: "会话列表",
+      choices: "所选设置",
+      run: "运行的数值",
+      curves: "曲线",
+      output: "输出",
+      losses: "供比较的损失",
+      graph: "计算图",
+      runs: "运行记录",
+      lab: "实验室的运行",
+      checkpoint: "权重",
+      locks: "锁定的行",
+      summary: "会话列表",
     },
     codeOf: (example) => `${example} 的代码`,
     restored: (when) => `已恢复到 ${when} 的状态。`,
@@ -1472,10 +1840,14 @@ export const zhHans = {
     unread: (reason) => `无法读取这里保存的内容（${reason}）。它仍在存储中：重新加载页面即可再试。`,
     earlierWeights: "运行在保存权重之前就结束了；保留的是上一次运行的权重。“运行”会重新开始。",
     noWeights: "运行在保存权重之前就结束了。“运行”会重新开始。",
-    unavailable: (reason) => `浏览器不为本页存储任何内容（${reason}）。关闭或重新加载页面时，代码、曲线和权重都会丢失。请将代码和权重保存为文件。`,
-    codeTooLarge: (size) => `浏览器的存储空间已满，放不下代码（${size}）。关闭或重新加载本页时它会丢失。请将它保存为文件，或移除其他项目。`,
-    weightsTooLarge: (size) => `浏览器的存储空间已满，放不下权重（${size}）。关闭或重新加载本页时它们会丢失。请将它们保存为文件，或移除其他项目。`,
-    full: (parts) => `浏览器的存储空间已满。未保存的有：${parts.join("、")}。请移除其他项目以腾出空间。`,
+    unavailable: (reason) =>
+      `浏览器不为本页存储任何内容（${reason}）。关闭或重新加载页面时，代码、曲线和权重都会丢失。请将代码和权重保存为文件。`,
+    codeTooLarge: (size) =>
+      `浏览器的存储空间已满，放不下代码（${size}）。关闭或重新加载本页时它会丢失。请将它保存为文件，或移除其他项目。`,
+    weightsTooLarge: (size) =>
+      `浏览器的存储空间已满，放不下权重（${size}）。关闭或重新加载本页时它们会丢失。请将它们保存为文件，或移除其他项目。`,
+    full: (parts) =>
+      `浏览器的存储空间已满。未保存的有：${parts.join("、")}。请移除其他项目以腾出空间。`,
     database: {
       missing: "没有 IndexedDB",
       blocked: "另一个标签页打开着它的旧版本",
@@ -1484,9 +1856,11 @@ export const zhHans = {
     },
   },
   projectFile: {
-    tooLarge: (size, most) => `项目大小为 ${size}，而文件最大为 ${most}。请将代码和权重分别保存为文件。`,
+    tooLarge: (size, most) =>
+      `项目大小为 ${size}，而文件最大为 ${most}。请将代码和权重分别保存为文件。`,
     empty: (file) => `“${file}”是空文件。请重新保存项目，或选择其他文件。`,
-    otherFile: (file, size, most) => `“${file}”大小为 ${size}。项目最大为 ${most}，所以这是别的文件。`,
+    otherFile: (file, size, most) =>
+      `“${file}”大小为 ${size}。项目最大为 ${most}，所以这是别的文件。`,
     farTooMuch: (file) => `“${file}”的内容远远超出一个项目，没有打开。`,
     unreadable: (file, reason) => `无法读取“${file}”：${reason} 请重新选择。`,
     noProject: (file) => `“${file}”不是 playgrad 的项目。`,
@@ -1495,7 +1869,8 @@ export const zhHans = {
     isWeights: "权重请在“观察”页的曲线下方加载。",
     isCode: "请将其中的代码复制到编辑器。",
     chooseEnding: (ending) => `请选择以 ${ending} 结尾的文件。`,
-    noProjectZip: (file, ending) => `“${file}”是 ZIP 压缩包，但不是 playgrad 的项目。请选择以 ${ending} 结尾的文件。`,
+    noProjectZip: (file, ending) =>
+      `“${file}”是 ZIP 压缩包，但不是 playgrad 的项目。请选择以 ${ending} 结尾的文件。`,
     isNewer: (file) => `“${file}”由较新版本的 playgrad 保存。更新当前版本后才能打开。`,
     zip: {
       noEnd: "缺少结尾",
@@ -1559,17 +1934,58 @@ export const zhHans = {
       shapeBefore: "形状",
       drag: "拖动，或按 Alt+↑ 或 Alt+↓，即可移动",
       place: (title, place, of) => `${title}，第 ${place} 层，共 ${of} 层`,
-      placeMovable: (title, place, of) => `${title}，第 ${place} 层，共 ${of} 层。按 Alt 和方向键可移动`,
+      placeMovable: (title, place, of) =>
+        `${title}，第 ${place} 层，共 ${of} 层。按 Alt 和方向键可移动`,
     },
     fields: {
-      units: "单元数", activation: "激活函数", function: "函数", bias: "偏置", regularization: "正则化", strength: "强度",
-      filters: "滤波器数", window: "窗口", stride: "步幅", padding: "填充", dilation: "膨胀率", rate: "丢弃率", everyStep: "输出每一步",
-      dropout: "丢弃率", shape: "形状", scale: "缩放", offset: "偏移", filtersEach: "每通道滤波器数", factor: "倍数", border: "边框宽度",
-      words: "词汇量", features: "特征数", heads: "头数", featuresEach: "每头特征数", earlierOnly: "只看之前的步",
-      momentum: "动量", groups: "组数", deviation: "标准差", slope: "斜率", order: "顺序", times: "次数", positions: "位置数",
-      optimizer: "优化器", learningRate: "学习率", firstLearningRate: "初始学习率", loss: "损失函数",
-      batchSize: "批大小", epochs: "轮数", weightDecay: "权重衰减", seed: "种子",
-      set: "数据集", noise: "噪声", points: "点数", pointsSeed: "点的种子", images: "图像数", imagesSeed: "图像的种子", ratio: "用于训练", metrics: "指标",
+      units: "单元数",
+      activation: "激活函数",
+      function: "函数",
+      bias: "偏置",
+      regularization: "正则化",
+      strength: "强度",
+      filters: "滤波器数",
+      window: "窗口",
+      stride: "步幅",
+      padding: "填充",
+      dilation: "膨胀率",
+      rate: "丢弃率",
+      everyStep: "输出每一步",
+      dropout: "丢弃率",
+      shape: "形状",
+      scale: "缩放",
+      offset: "偏移",
+      filtersEach: "每通道滤波器数",
+      factor: "倍数",
+      border: "边框宽度",
+      words: "词汇量",
+      features: "特征数",
+      heads: "头数",
+      featuresEach: "每头特征数",
+      earlierOnly: "只看之前的步",
+      momentum: "动量",
+      groups: "组数",
+      deviation: "标准差",
+      slope: "斜率",
+      order: "顺序",
+      times: "次数",
+      positions: "位置数",
+      optimizer: "优化器",
+      learningRate: "学习率",
+      firstLearningRate: "初始学习率",
+      loss: "损失函数",
+      batchSize: "批大小",
+      epochs: "轮数",
+      weightDecay: "权重衰减",
+      seed: "种子",
+      set: "数据集",
+      noise: "噪声",
+      points: "点数",
+      pointsSeed: "点的种子",
+      images: "图像数",
+      imagesSeed: "图像的种子",
+      ratio: "用于训练",
+      metrics: "指标",
     },
     field: {
       inCode: "这个值由你的代码设定。请在“代码”中修改。",
@@ -1581,7 +1997,12 @@ export const zhHans = {
       moreOf: (field) => `${field}：增大`,
       sizes: "请按 28 × 28 的形式填写。",
       refused: (text, { isWhole, least, most }) => {
-        const limits = most === undefined ? (least === undefined ? "" : `不小于 ${least} 的`) : ` ${least ?? 0} 到 ${most} 之间的`;
+        const limits =
+          most === undefined
+            ? least === undefined
+              ? ""
+              : `不小于 ${least} 的`
+            : ` ${least ?? 0} 到 ${most} 之间的`;
         return `未采用“${text}”：请输入${limits}${isWhole ? "整数" : "数"}。`;
       },
       notPositive: (text) => `未采用“${text}”：请输入大于 0 的数。`,
@@ -1603,7 +2024,16 @@ export const zhHans = {
       shape: "单个样本的形状",
       yours: "你的数据…",
       missing: (name) => `这个浏览器中没有名为“${name}”的数据。请添加它，或选择其他数据。`,
-      sets: { mnist: "手写数字（MNIST）", spiral: "两条螺旋线", circle: "圆盘与圆环", xor: "对角（异或）", gauss: "两团点", moons: "两个半月", fashion_mnist: "服装（Fashion-MNIST）", shapes: "彩色图形（虚构）" },
+      sets: {
+        mnist: "手写数字（MNIST）",
+        spiral: "两条螺旋线",
+        circle: "圆盘与圆环",
+        xor: "对角（异或）",
+        gauss: "两团点",
+        moons: "两个半月",
+        fashion_mnist: "服装（Fashion-MNIST）",
+        shapes: "彩色图形（虚构）",
+      },
     },
   },
   dataChange: {
@@ -1631,13 +2061,22 @@ export const zhHans = {
     measured: (metric) => `${metric}：已加入测量。`,
     notMeasured: (metric) => `${metric}：不再测量。`,
     names: {
-      accuracy: "准确率", top_k_accuracy: "前五名之内", mean_absolute_error: "绝对误差", mean_squared_error: "平方误差",
-      root_mean_squared_error: "平方误差的根", r2_score: "R²",
+      accuracy: "准确率",
+      top_k_accuracy: "前五名之内",
+      mean_absolute_error: "绝对误差",
+      mean_squared_error: "平方误差",
+      root_mean_squared_error: "平方误差的根",
+      r2_score: "R²",
     },
   },
   layers: {
     title: "层",
-    groups: { basic: "基本", images: "图像", sequences: "序列与文本", normalization: "归一化与噪声" },
+    groups: {
+      basic: "基本",
+      images: "图像",
+      sequences: "序列与文本",
+      normalization: "归一化与噪声",
+    },
     about: {
       Dense: "每个单元把所有输入各乘以一个权重，再相加；权重由训练得出。",
       Activation: "用一个函数对每个数做非线性变换；没有这种变换，再多的层也不比一层强。",
@@ -1679,7 +2118,8 @@ export const zhHans = {
       Permute: "交换样本的轴，例如行和列。",
       RepeatVector: "重复每个样本，作为一个序列的各步。",
       PositionEmbedding: "每个位置对应一行数，网络借此分辨先后。",
-      TransformerEncoder: "先做注意力，再对每一步使用一个小的全连接网络：这就是 Transformer 的一个模块。",
+      TransformerEncoder:
+        "先做注意力，再对每一步使用一个小的全连接网络：这就是 Transformer 的一个模块。",
     },
   },
   shapes: {
@@ -1687,25 +2127,32 @@ export const zhHans = {
     any: "任意",
     inputDiffers: (data, input) => `数据中样本的形状是 ${data}，而输入是 ${input}。`,
     whole: (parameter, kind, least) => `${kind} 的 ${parameter} 必须是整数，且不小于 ${least}。`,
-    sizes: (parameter, kind, axes) => `${kind} 的 ${parameter} 必须是一个数${axes > 1 ? `或 ${axes} 个数` : ""}。`,
+    sizes: (parameter, kind, axes) =>
+      `${kind} 的 ${parameter} 必须是一个数${axes > 1 ? `或 ${axes} 个数` : ""}。`,
     items: (parameter, kind, axes) => `${kind} 的 ${parameter} 必须有 ${axes} 项。`,
     pairs: (parameter, kind) => `${kind} 的 ${parameter} 由成对的数组成。`,
     images: "图像（高、宽、通道）",
     sequences: "序列（步、特征）",
     row: "一行数",
-    wrongRank: (kind, expected, input, layer) => `${kind} 接收${expected}，而它的输入是 ${input}。请在它之前加上 ${layer}。`,
+    wrongRank: (kind, expected, input, layer) =>
+      `${kind} 接收${expected}，而它的输入是 ${input}。请在它之前加上 ${layer}。`,
     oneForEach: (kind) => `${kind} 要求每个样本有多个数，而它的输入只有一个数。`,
     reshapeTuple: "Reshape 的 target_shape 必须是元组，例如 (28, 28, 1)。",
     reshape: (all, from, to) => `Reshape 无法把 ${from} 的 ${all} 个数排成 ${to}。`,
     permute: (axes) => `Permute 的 dims 必须由 1 到 ${axes} 各数组成。`,
     noAxis: (kind, axis, input) => `${kind} 的输入 ${input} 没有第 ${axis} 轴。`,
-    channelGroups: (kind, groups, channels) => `${kind} 的 ${channels} 个通道不能平均分成 ${groups} 组。`,
-    filterGroups: (kind, groups, filters) => `${kind} 的 ${filters} 个滤波器不能平均分成 ${groups} 组。`,
-    heads: (kind, heads, features) => `${kind} 的输入有 ${features} 个特征，不能平均分给 ${heads} 个头。`,
-    positions: (length, steps) => `PositionEmbedding 只有 ${length} 个位置的向量，而它的输入有 ${steps} 个位置。`,
+    channelGroups: (kind, groups, channels) =>
+      `${kind} 的 ${channels} 个通道不能平均分成 ${groups} 组。`,
+    filterGroups: (kind, groups, filters) =>
+      `${kind} 的 ${filters} 个滤波器不能平均分成 ${groups} 组。`,
+    heads: (kind, heads, features) =>
+      `${kind} 的输入有 ${features} 个特征，不能平均分给 ${heads} 个头。`,
+    positions: (length, steps) =>
+      `PositionEmbedding 只有 ${length} 个位置的向量，而它的输入有 ${steps} 个位置。`,
     several: (kind) => `${kind} 需要两个或更多张量。`,
     oneShape: (kind, one, other) => `${kind} 要求各张量形状相同，而输入是 ${one} 和 ${other}。`,
-    concatenate: (shapes) => `Concatenate 无法拼接 ${shapes.join(" 和 ")}：除一个轴外，其余各轴的大小必须相同。`,
+    concatenate: (shapes) =>
+      `Concatenate 无法拼接 ${shapes.join(" 和 ")}：除一个轴外，其余各轴的大小必须相同。`,
     window: (kind, window, size) =>
       `${kind} 的窗口宽 ${window}，而它的输入只有 ${size}。请使用更小的窗口，减少前面使输入变小的层，或把填充设为 "same"。`,
     nothingLeft: (kind, cut, size) => `${kind} 从 ${size} 中裁掉 ${cut}，什么也不剩了。`,
@@ -1722,12 +2169,22 @@ export const zhHans = {
       label: "导入数据",
       drop: "把文件拖到页面的任意位置",
       orChoose: "，或在这里选择。",
-      file: "选择文件", folder: "图像文件夹", camera: "使用摄像头", points: "画点",
-      files: "文件", folderOf: "文件夹",
-      tables: "表格", tablesAre: "：CSV，分隔符不限，有无表头均可；最大 32 MiB。",
-      images: "图像", imagesAre: "：文件夹或 ZIP 压缩包，每个类别一个文件夹；最大 1 GiB。",
-      arrays: "数组", arraysAre: "：NumPy 的 .npz 或 .npy，其中有 x 和 y，或 x_train、y_train、x_test 和 y_test；最大 512 MiB。",
-      models: "训练好的模型", modelsAre: "：.onnx、Keras 3 的 .keras，或 playgrad 的 .safetensors 和 .playgrad；最大 512 MiB。",
+      file: "选择文件",
+      folder: "图像文件夹",
+      camera: "使用摄像头",
+      points: "画点",
+      files: "文件",
+      folderOf: "文件夹",
+      tables: "表格",
+      tablesAre: "：CSV，分隔符不限，有无表头均可；最大 32 MiB。",
+      images: "图像",
+      imagesAre: "：文件夹或 ZIP 压缩包，每个类别一个文件夹；最大 1 GiB。",
+      arrays: "数组",
+      arraysAre:
+        "：NumPy 的 .npz 或 .npy，其中有 x 和 y，或 x_train、y_train、x_test 和 y_test；最大 512 MiB。",
+      models: "训练好的模型",
+      modelsAre:
+        "：.onnx、Keras 3 的 .keras，或 playgrad 的 .safetensors 和 .playgrad；最大 512 MiB。",
     },
     counts: (train, test) => `训练 ${count(train)} 个，测试 ${count(test)} 个`,
     classes: (number) => `${number} 个类别`,
@@ -1740,8 +2197,15 @@ export const zhHans = {
       failed: (name, reason) => `${name}：${reason}`,
       lost: (name) => `浏览器丢失了 ${name} 的文件。请重新添加。`,
       full: "浏览器的空间已满，因此这份数据只保留到页面关闭。请删除其他数据，或把它存为文件。",
-      notStored: (reason) => `浏览器没有存储它（${reason}），因此这份数据只保留到页面关闭。请把它存为文件。`,
-      use: "使用", begin: "新建程序", rename: "重命名", cancel: "取消", remove: "删除", removeNow: "确认删除", keep: "保留",
+      notStored: (reason) =>
+        `浏览器没有存储它（${reason}），因此这份数据只保留到页面关闭。请把它存为文件。`,
+      use: "使用",
+      begin: "新建程序",
+      rename: "重命名",
+      cancel: "取消",
+      remove: "删除",
+      removeNow: "确认删除",
+      keep: "保留",
     },
     names: {
       label: "名称",
@@ -1757,11 +2221,17 @@ export const zhHans = {
       begin: "用它新建程序",
       beginIs: "保存数据，并打开一个用它训练的新程序",
       save: "存为 .npz",
-      saved: (name) => `已保存。把它放在程序旁边或文件夹 PLAYGRAD_DATA 中，在你的电脑上用 pg.data.load("${name}") 就能找到。`,
+      saved: (name) =>
+        `已保存。把它放在程序旁边或文件夹 PLAYGRAD_DATA 中，在你的电脑上用 pg.data.load("${name}") 就能找到。`,
       loads: (name) => `程序现在加载“${name}”。请调整各层以适应它，然后按“运行”。`,
       locked: (name) => `现在无法修改程序。请自己写：pg.data.load("${name}")`,
       begun: (name) => `新程序用“${name}”训练。请按“运行”。之前的程序在示例菜单中。`,
-      summary: { first: "训练样本 ", toTrain: " 个，测试样本 ", toTest: " 个，形状 ", each: (size) => `；共 ${size}` },
+      summary: {
+        first: "训练样本 ",
+        toTrain: " 个，测试样本 ",
+        toTest: " 个，形状 ",
+        each: (size) => `；共 ${size}`,
+      },
       byClass: "各类别的样本数",
       moreClasses: (number) => `还有 ${number} 个`,
       target: (low, high) => `目标是数值，从 ${low} 到 ${high}。`,
@@ -1805,8 +2275,10 @@ export const zhHans = {
       drop: "舍去这些行",
       mean: "用均值填补",
       raggedLine: (line) => `第 ${line} 行的单元格数与其他行不同，已略去。`,
-      raggedLines: (number, lines, areMore) => `${count(number)} 行的单元格数与其他行不同，已略去：第 ${lines.join("、")}${areMore ? "…" : ""} 行。`,
-      oddCell: (title, type, cell, line) => `“${title}”有一个单元格不是${type === "date" ? "日期" : "数"}：第 ${line} 行的“${cell}”。按缺失处理。`,
+      raggedLines: (number, lines, areMore) =>
+        `${count(number)} 行的单元格数与其他行不同，已略去：第 ${lines.join("、")}${areMore ? "…" : ""} 行。`,
+      oddCell: (title, type, cell, line) =>
+        `“${title}”有一个单元格不是${type === "date" ? "日期" : "数"}：第 ${line} 行的“${cell}”。按缺失处理。`,
       oddCells: (title, number, type, cell, line) =>
         `“${title}”有 ${count(number)} 个单元格不是${type === "date" ? "日期" : "数"}，例如第 ${line} 行的“${cell}”。按缺失处理。`,
       preview: "前几行",
@@ -1867,12 +2339,15 @@ export const zhHans = {
     },
   },
   dataFiles: {
-    kinds: "请提供 CSV 文件、NumPy 的 .npz 或 .npy 文件，文件夹或 ZIP 压缩包中的图像（每个类别一个文件夹），或 .onnx、.keras 格式的模型。",
+    kinds:
+      "请提供 CSV 文件、NumPy 的 .npz 或 .npy 文件，文件夹或 ZIP 压缩包中的图像（每个类别一个文件夹），或 .onnx、.keras 格式的模型。",
     none: (kinds) => `这里没有文件。${kinds}`,
-    severalOthers: (number, kinds) => `选择了 ${number} 个文件，其中没有图像。${kinds}一个表格就是一个文件。`,
+    severalOthers: (number, kinds) =>
+      `选择了 ${number} 个文件，其中没有图像。${kinds}一个表格就是一个文件。`,
     empty: (name) => `${name} 是空的。`,
     oneImage: (name, kinds) => `${name} 只是一幅图像。${kinds}`,
-    weights: (name) => `${name} 中只有权重，没有说明它们属于哪些层。请先搭建网络并运行，再在“观察”面板的“权重”中加载这个文件。`,
+    weights: (name) =>
+      `${name} 中只有权重，没有说明它们属于哪些层。请先搭建网络并运行，再在“观察”面板的“权重”中加载这个文件。`,
     saveAsCsv: (name) => `这里无法读取 ${name}。请把它存为 CSV。`,
     otherKind: (name, kinds) => `这个页面不读取 ${name} 这种文件。${kinds}`,
     theArrays: "数组",
@@ -1881,60 +2356,80 @@ export const zhHans = {
     size: (mebi, bytes) => (mebi >= 1 ? `${Math.round(mebi)} MiB` : `${bytes} 字节`),
     tooLarge: (name, size, most) =>
       `${name} 有 ${size}，这个页面最多读取 ${most}。请在这里使用其中一部分，或在你的电脑上使用全部：pg.data.Dataset 可以分块读取大文件。`,
-    setTooLarge: (size, most) => `这个数据集要占 ${size}，一个页面只能容纳 ${most}。请减少样本，或缩小图像。`,
+    setTooLarge: (size, most) =>
+      `这个数据集要占 ${size}，一个页面只能容纳 ${most}。请减少样本，或缩小图像。`,
     archive: {
       tooLarge: (name) => `${name} 作为 ZIP 压缩包对这个页面来说太大了。请只打包一部分文件。`,
       notZip: (name) => `${name} 不是 ZIP 压缩包，或不完整。请重新打包文件。`,
       encrypted: (name) => `${name} 已加密。请不设密码重新打包。`,
       limit: (name, size, most) => `${name} 解压后有 ${size} 字节，超过允许的 ${most} 字节。`,
-      method: (name, method) => `${name} 的压缩方式（${method}）浏览器无法解压。请打包为普通的 ZIP。`,
+      method: (name, method) =>
+        `${name} 的压缩方式（${method}）浏览器无法解压。请打包为普通的 ZIP。`,
       bomb: (name) => `${name} 解压后比压缩包所说的更大。它已损坏，或者是恶意文件。`,
       damaged: (name) => `${name} 已损坏。请重新打包。`,
     },
     table: {
       notText: (name) => `${name} 不是文本表格。请先把它存为 CSV。`,
       oneColumn: (name) => `${name} 只有一列，而训练需要一个标签和至少一个特征。分隔符正确吗？`,
-      manyColumns: (name, columns, most) => `${name} 有 ${columns} 列，这个页面最多显示 ${most} 列。请把图像存为压缩包，其他数据存为 .npz。`,
+      manyColumns: (name, columns, most) =>
+        `${name} 有 ${columns} 列，这个页面最多显示 ${most} 列。请把图像存为压缩包，其他数据存为 .npz。`,
       noRows: (name) => `${name} 只有表头，没有数据行。`,
       openQuote: (name, line) => `${name} 第 ${line} 行：有一个引号没有闭合。请补上或删除它。`,
-      oneClass: (title, only) => `标签“${title}”只有一个类别“${only}”，没有可区分的内容。请选择其他列作为标签。`,
+      oneClass: (title, only) =>
+        `标签“${title}”只有一个类别“${only}”，没有可区分的内容。请选择其他列作为标签。`,
       noValues: (title) => `标签“${title}”没有值，没有可区分的内容。请选择其他列作为标签。`,
-      manyClasses: (title, classes) => `标签“${title}”有 ${classes} 个类别。请把它设为数值，或选择其他列。`,
+      manyClasses: (title, classes) =>
+        `标签“${title}”有 ${classes} 个类别。请把它设为数值，或选择其他列。`,
       textTarget: (title, cell) => `标签“${title}”中是文本，例如“${cell}”。请把它设为类别。`,
       noFeatures: "没有剩下可作为特征的列。请把某一列设为数值或类别。",
       holesEverywhere: "每一行都有缺失值。请用均值填补，或把有缺失的列设为不使用。",
       oneRow: "只剩一行，而至少需要两行：一行训练，一行测试。",
-      manyCategories: (title, values) => `“${title}”有 ${values} 个不同的值，作为类别太多了。请把它设为不使用。`,
+      manyCategories: (title, values) =>
+        `“${title}”有 ${values} 个不同的值，作为类别太多了。请把它设为不使用。`,
     },
     arrays: {
       none: (name) => `${name} 中没有数组。可以用 numpy.savez 保存。`,
       inArchive: (file, archive) => `${archive} 中的 ${file}`,
-      tooLarge: (name, size, most) => `${name} 解压后有 ${size} MiB，超过这个页面能读取的 ${most} MiB。`,
-      shapesDiffer: (name, train, test) => `${name} 中样本的形状不同：x_train 中是 ${train}，x_test 中是 ${test}。`,
+      tooLarge: (name, size, most) =>
+        `${name} 解压后有 ${size} MiB，超过这个页面能读取的 ${most} MiB。`,
+      shapesDiffer: (name, train, test) =>
+        `${name} 中样本的形状不同：x_train 中是 ${train}，x_test 中是 ${test}。`,
       oneClass: (name) => `${name} 中的目标都属于同一类别，没有可区分的内容。`,
-      others: (name, parts) => `${name} 中有 ${parts.join("、")}。数据集应有 x_train、y_train、x_test 和 y_test，或 x 和 y。`,
+      others: (name, parts) =>
+        `${name} 中有 ${parts.join("、")}。数据集应有 x_train、y_train、x_test 和 y_test，或 x 和 y。`,
       text: (part, name) => `${name} 中的 ${part} 是文本。请把它改为数。`,
       single: (part, name) => `${name} 中的 ${part} 只是一个数，没有行。`,
-      notFinite: (part, name) => `${name} 中的 ${part} 含有 NaN 或无穷大。请先替换它们：numpy.nan_to_num。`,
-      unpaired: (name, xRows, x, yRows, y) => `${name} 中 ${x} 有 ${xRows} 行，而 ${y} 有 ${yRows} 行。每个样本需要一个目标。`,
-      noFeatures: (part, name, shape) => `${name} 中 ${part} 的形状是 ${shape}。请为特征加一个轴：x[:, None]。`,
+      notFinite: (part, name) =>
+        `${name} 中的 ${part} 含有 NaN 或无穷大。请先替换它们：numpy.nan_to_num。`,
+      unpaired: (name, xRows, x, yRows, y) =>
+        `${name} 中 ${x} 有 ${xRows} 行，而 ${y} 有 ${yRows} 行。每个样本需要一个目标。`,
+      noFeatures: (part, name, shape) =>
+        `${name} 中 ${part} 的形状是 ${shape}。请为特征加一个轴：x[:, None]。`,
       tooFew: (part, name, rows) => `${name} 中的 ${part} 有 ${rows} 行，而至少需要两行。`,
       notNumPy: (name) => `${name} 不是 NumPy 数组。请用 numpy.save 或 numpy.savez 保存。`,
-      objects: (name) => `${name} 中有 Python 对象，读取它们时可能会运行程序。请存为数值：array.astype("float32")。`,
-      records: (name) => `${name} 中是结构化记录，而这里只能使用数值数组。请把每个字段存为一个数组。`,
-      truncated: (name, size, actual) => `${name} 不完整：应有 ${size} 字节，实际只有 ${actual} 字节。请重新保存。`,
-      otherNumbers: (name, type) => `${name} 的类型是 ${type}，而这里只能使用实数。请存为 float32。`,
+      objects: (name) =>
+        `${name} 中有 Python 对象，读取它们时可能会运行程序。请存为数值：array.astype("float32")。`,
+      records: (name) =>
+        `${name} 中是结构化记录，而这里只能使用数值数组。请把每个字段存为一个数组。`,
+      truncated: (name, size, actual) =>
+        `${name} 不完整：应有 ${size} 字节，实际只有 ${actual} 字节。请重新保存。`,
+      otherNumbers: (name, type) =>
+        `${name} 的类型是 ${type}，而这里只能使用实数。请存为 float32。`,
     },
     images: {
-      tooMany: (name, images, most) => `${name} 中有 ${images} 幅图像，这个页面最多接收 ${most} 幅。请只提供一部分。`,
-      oneFolder: (name, folder) => `${name} 中的图像都在同一个文件夹“${folder}”中，所以只有一个类别。请把每个类别的图像各放一个文件夹。`,
-      noFolders: (name) => `${name} 中的图像不在文件夹中，所以只有一个类别。请把每个类别的图像各放一个文件夹。`,
+      tooMany: (name, images, most) =>
+        `${name} 中有 ${images} 幅图像，这个页面最多接收 ${most} 幅。请只提供一部分。`,
+      oneFolder: (name, folder) =>
+        `${name} 中的图像都在同一个文件夹“${folder}”中，所以只有一个类别。请把每个类别的图像各放一个文件夹。`,
+      noFolders: (name) =>
+        `${name} 中的图像不在文件夹中，所以只有一个类别。请把每个类别的图像各放一个文件夹。`,
       manyFolders: (name, folders) => `${name} 中有 ${folders} 个图像文件夹，作为类别太多了。`,
       skipped: (path, reason) => `${path}：${reason}`,
       notImage: "不是图像",
       undecodable: "浏览器无法解码",
       manyPixels: (width, height) => `${width} × ${height} 像素太多`,
-      emptyClasses: (names) => `至少需要两个类别的图像。还没有${names.map((name) => `“${name}”`).join("、")}的图像。`,
+      emptyClasses: (names) =>
+        `至少需要两个类别的图像。还没有${names.map((name) => `“${name}”`).join("、")}的图像。`,
     },
   },
   loading: {
@@ -1956,6 +2451,9 @@ export const zhHans = {
     list: (items) => items.join("、"),
     clauses: (items) => items.join("；"),
     // An English sentence, which comes from Python or the browser, ends with a space.
-    sentences: (sentences) => sentences.filter(Boolean).reduce((text, each) => text + (/[\x21-\x7e]$/.test(text) ? " " : "") + each, ""),
+    sentences: (sentences) =>
+      sentences
+        .filter(Boolean)
+        .reduce((text, each) => text + (/[\x21-\x7e]$/.test(text) ? " " : "") + each, ""),
   },
 };

@@ -39,10 +39,12 @@ export function ConsolePanel() {
       </div>
       <div class="console" id="output" hidden=${!isOpen} data-testid="console" ref=${box} onScroll=${onScroll} tabindex="0"
         role="log" aria-live="off" aria-label=${t().output.label}>
-        ${lines.map((line) => html`
+        ${lines.map(
+          (line) => html`
           <div key=${line.id} class="console-line" data-stream=${line.stream}>
             ${line.figure ? html`<${LazyFigure} line=${line} />` : line.text || "\u00a0"}</div>
-        `)}
+        `,
+        )}
       </div>
       ${(isOpen || store.hasNamespace.value) && html`<${LazyPrompt} />`}
     </section>

@@ -14,31 +14,44 @@ export function ErrorPanel() {
   }, [error]);
   return html`
     <div class="error-place" role="alert" ref=${place}>
-      ${error && html`
+      ${
+        error &&
+        html`
         <section class="error" data-testid="error" aria-label=${words.section}>
           <div class="error-head">
             <strong class="error-type">${error.type}</strong>
             ${error.op && html`<${Operation} name=${error.op} />`}
-            ${error.line !== null && html`
+            ${
+              error.line !== null &&
+              html`
               <button type="button" class="link" data-testid="error-line"
                 onClick=${() => store.revealLine(error.line)}>${words.line(error.line)}</button>
-            `}
+            `
+            }
             <button type="button" class="button quiet icon-only" aria-label=${words.dismiss}
               onClick=${() => (store.error.value = null)}><${Icon} name="close" /></button>
           </div>
           <p class="error-message" lang=${error.traceback ? "en" : undefined}>${error.message}</p>
           ${error.traceback && language.value !== "en" && html`<p class="hint">${words.inEnglish}</p>`}
-          ${error.line !== null && bridgedLines.value.has(error.line) && html`
+          ${
+            error.line !== null &&
+            bridgedLines.value.has(error.line) &&
+            html`
             <button type="button" class="button small" data-testid="error-translate" onClick=${translate}>${words.translate}</button>
-          `}
-          ${error.traceback && html`
+          `
+          }
+          ${
+            error.traceback &&
+            html`
             <details>
               <summary>${words.traceback}</summary>
               <pre tabindex="0">${error.traceback}</pre>
             </details>
-          `}
+          `
+          }
         </section>
-      `}
+      `
+      }
     </div>
   `;
 }

@@ -12,9 +12,10 @@ export const short = (value) => String(Number(value.toPrecision(4))).replace("-"
 
 /** Say what a figure shows. @param {Figure} figure */
 export function describe(figure) {
-  const what = figure.shows === "plot"
-    ? t().output.figures.plot(t().numbers.clauses(figure.series.map(seriesInWords)))
-    : picturesInWords(figure);
+  const what =
+    figure.shows === "plot"
+      ? t().output.figures.plot(t().numbers.clauses(figure.series.map(seriesInWords)))
+      : picturesInWords(figure);
   return figure.title ? t().output.figures.titled(figure.title, what) : what;
 }
 
@@ -22,7 +23,8 @@ export function describe(figure) {
 function picturesInWords({ count, height, width, scale, low, high, note }) {
   const words = t().output.figures;
   const what = words.pictures(count, height, width);
-  const text = scale === "colour" ? words.inColour(what) : words.range(what, short(low), short(high));
+  const text =
+    scale === "colour" ? words.inColour(what) : words.range(what, short(low), short(high));
   return note ? words.noted(text, note) : text;
 }
 
@@ -32,6 +34,9 @@ function seriesInWords({ label, y, total }) {
   const words = t().output.figures;
   const points = words.points(label, total);
   if (finite.length === 0) return words.noNumbers(points);
-  const [low, high] = finite.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
+  const [low, high] = finite.reduce(
+    ([a, b], each) => [Math.min(a, each), Math.max(b, each)],
+    [Infinity, -Infinity],
+  );
   return words.values(points, short(low), short(high), short(finite[finite.length - 1]));
 }

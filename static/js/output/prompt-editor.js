@@ -1,9 +1,25 @@
 /** The input line of the prompt: keys, completion and look. */
 
 import {
-  EditorState, EditorView, Prec, autocompletion, bracketMatching, completionStatus, defaultKeymap, drawSelection, history,
-  historyKeymap, indentUnit, insertNewlineAndIndent, keymap, placeholder, python, pythonLanguage, selectedCompletion,
-  startCompletion, syntaxHighlighting,
+  EditorState,
+  EditorView,
+  Prec,
+  autocompletion,
+  bracketMatching,
+  completionStatus,
+  defaultKeymap,
+  drawSelection,
+  history,
+  historyKeymap,
+  indentUnit,
+  insertNewlineAndIndent,
+  keymap,
+  placeholder,
+  python,
+  pythonLanguage,
+  selectedCompletion,
+  startCompletion,
+  syntaxHighlighting,
 } from "../../vendor/codemirror.js";
 import { completeNames } from "../actions.js";
 import { acceptFirst, completion } from "../editor/editor-completion.js";
@@ -25,15 +41,29 @@ import * as store from "../store.js";
 const NAMES_MS = 700;
 
 const look = EditorView.theme({
-  "&": { flex: "1", minWidth: "0", maxHeight: "9.6em", fontSize: "12.5px", backgroundColor: "transparent", color: "var(--text)" },
+  "&": {
+    flex: "1",
+    minWidth: "0",
+    maxHeight: "9.6em",
+    fontSize: "12.5px",
+    backgroundColor: "transparent",
+    color: "var(--text)",
+  },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
   ".cm-content": { padding: "6px 0", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 4px" },
   ".cm-placeholder": { color: "var(--muted)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
-  ".cm-tooltip": { backgroundColor: "var(--surface)", color: "var(--text)", border: "1px solid var(--edge)" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--edge)",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    backgroundColor: "var(--accent)",
+    color: "var(--on-accent)",
+  },
   "& > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground":
     { background: "var(--selection)" },
 });
@@ -45,14 +75,19 @@ export function createPrompt(parent, use) {
 
 /** Replace the code. @param {EditorView} view @param {string} code */
 export function setCode(view, code) {
-  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code }, selection: { anchor: code.length }, scrollIntoView: true });
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: code },
+    selection: { anchor: code.length },
+    scrollIntoView: true,
+  });
 }
 
 /** @param {Use} use */
 function extensions({ submit, interrupt, earlier }) {
   /** @param {EditorView} view */
   function enter(view) {
-    if (completionStatus(view.state) === "active" && selectedCompletion(view.state)) return acceptFirst(view);
+    if (completionStatus(view.state) === "active" && selectedCompletion(view.state))
+      return acceptFirst(view);
     const code = view.state.doc.toString();
     if (/:\s*$/.test(code)) return insertNewlineAndIndent(view); // of a block, whose lines follow
     if (code.trim() !== "") submit(code);
@@ -75,13 +110,20 @@ function extensions({ submit, interrupt, earlier }) {
   const tab = (view) => acceptFirst(view) || (/[\w.]$/.test(before(view)) && startCompletion(view));
 
   return [
-    Prec.highest(keymap.of([
-      { key: "Enter", run: enter },
-      { key: "Shift-Enter", run: insertNewlineAndIndent },
-      { key: "Tab", run: tab },
-      { key: "Ctrl-c", run: cancel },
-    ])),
-    Prec.high(keymap.of([{ key: "ArrowUp", run: recall(-1) }, { key: "ArrowDown", run: recall(1) }])),
+    Prec.highest(
+      keymap.of([
+        { key: "Enter", run: enter },
+        { key: "Shift-Enter", run: insertNewlineAndIndent },
+        { key: "Tab", run: tab },
+        { key: "Ctrl-c", run: cancel },
+      ]),
+    ),
+    Prec.high(
+      keymap.of([
+        { key: "ArrowUp", run: recall(-1) },
+        { key: "ArrowDown", run: recall(1) },
+      ]),
+    ),
     history(),
     drawSelection(),
     indentUnit.of("    "),
@@ -91,9 +133,15 @@ function extensions({ submit, interrupt, earlier }) {
     syntaxHighlighting(colours),
     EditorView.lineWrapping,
     look,
-    inLanguage(() => [placeholder(t().prompt.hint), EditorView.contentAttributes.of({ "aria-label": t().prompt.label })]),
+    inLanguage(() => [
+      placeholder(t().prompt.hint),
+      EditorView.contentAttributes.of({ "aria-label": t().prompt.label }),
+    ]),
     EditorView.contentAttributes.of({
-      "data-testid": "prompt", spellcheck: "false", autocorrect: "off", autocapitalize: "off",
+      "data-testid": "prompt",
+      spellcheck: "false",
+      autocorrect: "off",
+      autocapitalize: "off",
     }),
     keymap.of([...defaultKeymap, ...historyKeymap]),
   ];
@@ -133,6 +181,11 @@ function fromLibrary({ state, pos }) {
   if (!known) return [];
   const start = `${store.executed.value.source}\n`;
   const code = start + state.doc.toString();
-  const program = new Program(code, pythonLanguage.parser.parse(code), known.names, known.translator);
+  const program = new Program(
+    code,
+    pythonLanguage.parser.parse(code),
+    known.names,
+    known.translator,
+  );
   return suggest(program, start.length + pos)?.options.map(completion) ?? [];
 }

@@ -17,7 +17,8 @@ export class PromptHistory {
   add(code) {
     const others = this.#entries.at(-1) === code ? this.#entries.slice(0, -1) : this.#entries;
     this.#entries = [...others, code].slice(-MOST_ENTRIES);
-    while (this.#entries.length > 1 && this.#entries.join("").length > MOST_CHARACTERS) this.#entries.shift();
+    while (this.#entries.length > 1 && this.#entries.join("").length > MOST_CHARACTERS)
+      this.#entries.shift();
     this.#at = this.#entries.length;
     this.#typed = "";
     rememberInTab(KEY, JSON.stringify(this.#entries));

@@ -41,11 +41,14 @@ export function Prompt() {
     <div class="prompt" data-busy=${isBusy ? "" : undefined} data-ready=${isReady ? "" : undefined} onFocusIn=${loadLibrary}>
       <span class="prompt-mark" aria-hidden="true">${">>>"}</span>
       <div class="prompt-editor" ref=${place}></div>
-      ${isBusy && html`
+      ${
+        isBusy &&
+        html`
         <span class="hint" role="status" data-testid="prompt-state">${store.runState.value === "running" ? words.betweenSteps : words.working}</span>
         <button type="button" class="button quiet small" data-testid="prompt-stop" title=${words.interrupt}
           onClick=${interruptPrompt}><${Icon} name="stop" />${words.stop}</button>
-      `}
+      `
+      }
     </div>
   `;
 }

@@ -103,7 +103,13 @@ export class Transcript {
   /** Code that was typed at the prompt. @param {string} code */
   typed(code) {
     this.#open = null;
-    this.add(code.split("\n").map((line, at) => `${at === 0 ? ">>>" : "..."} ${line}\n`).join(""), "input");
+    this.add(
+      code
+        .split("\n")
+        .map((line, at) => `${at === 0 ? ">>>" : "..."} ${line}\n`)
+        .join(""),
+      "input",
+    );
   }
 
   /** @param {Figure} figure @param {string} text says what it shows */
@@ -163,7 +169,8 @@ export class Transcript {
     const id = open && last ? last.id : this.#nextId++;
     if (open) this.lines.pop();
     this.lines.push({ id, text: shown(line), stream });
-    if (line.leftOut > 0) this.#hidden.set(id, { count: line.leftOut, said: gap(line.leftOut).length });
+    if (line.leftOut > 0)
+      this.#hidden.set(id, { count: line.leftOut, said: gap(line.leftOut).length });
     else this.#hidden.delete(id);
     this.#open = line;
   }

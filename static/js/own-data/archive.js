@@ -43,11 +43,16 @@ export async function readEntry(archive, entry, most) {
 function inWords({ kind }, { name, size, method }, most) {
   const words = t().dataFiles.archive;
   switch (kind) {
-    case "encrypted": return new DataProblem(words.encrypted(name));
-    case "limit": return new DataProblem(words.limit(name, size, most));
-    case "method": return new DataProblem(words.method(name, method));
-    case "bomb": return new DataProblem(words.bomb(name));
-    default: return damaged(name);
+    case "encrypted":
+      return new DataProblem(words.encrypted(name));
+    case "limit":
+      return new DataProblem(words.limit(name, size, most));
+    case "method":
+      return new DataProblem(words.method(name, method));
+    case "bomb":
+      return new DataProblem(words.bomb(name));
+    default:
+      return damaged(name);
   }
 }
 

@@ -23,7 +23,8 @@ const MOST_CATEGORIES = 50;
 /** A column of numbers may have this part of other cells, which count as missing. */
 const MOST_ODD = 0.1;
 const DAY_MS = 86_400_000;
-const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+const DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** @param {string} cell */
 export const isMissing = (cell) => isMissingText(cell.trim());
@@ -47,9 +48,13 @@ export function numberOf(cell) {
 function daysOf(cell) {
   const parts = DATE.exec(cell.trim());
   if (!parts) return NaN;
-  const [year, month, day, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map((part) => Number(part ?? 0));
+  const [year, month, day, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() / DAY_MS : NaN;
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+    ? date.getTime() / DAY_MS
+    : NaN;
 }
 
 /** @param {string} title @param {string[]} cells @returns {Column} */
@@ -70,8 +75,12 @@ export function describeColumn(title, cells) {
   let type = "text";
   if (present > 0 && present - numbers <= MOST_ODD * present) type = "number";
   else if (dates > 0 && present - dates <= MOST_ODD * present) type = "date";
-  else if (distinct > 0 && distinct <= MOST_CATEGORIES && (distinct <= 2 || distinct < present)) type = "category";
-  return withType({ title, cells, type, missing: cells.length - present, distinct, odd: 0, firstOdd: null }, type);
+  else if (distinct > 0 && distinct <= MOST_CATEGORIES && (distinct <= 2 || distinct < present))
+    type = "category";
+  return withType(
+    { title, cells, type, missing: cells.length - present, distinct, odd: 0, firstOdd: null },
+    type,
+  );
 }
 
 /** @param {Column} column @param {ColumnType} type @returns {Column} */
@@ -90,8 +99,11 @@ export function withType(column, type) {
 /** The type of a column as the label: a few whole numbers are classes. @param {Column} column @returns {"number" | "category"} */
 export function labelType(column) {
   if (column.type === "category" || column.type === "text") return "category";
-  return column.type === "number" && column.distinct <= 10 && numbersOf(column).every((value) => Number.isNaN(value) || Number.isInteger(value))
-    ? "category" : "number";
+  return column.type === "number" &&
+    column.distinct <= 10 &&
+    numbersOf(column).every((value) => Number.isNaN(value) || Number.isInteger(value))
+    ? "category"
+    : "number";
 }
 
 /** What was read of columns, which never change. @type {WeakMap<Column, Float64Array>} */

@@ -50,11 +50,15 @@ export function readTable(text, name, choices = {}) {
   const fits = rows.map((row) => row.length === width);
   const whole = rows.filter((_, at) => fits[at]);
   const hasHeader = choices.hasHeader ?? isHeader(whole);
-  const titles = hasHeader ? unique(whole[0].map((cell) => cell.trim())) : unique(whole[0].map(() => ""));
+  const titles = hasHeader
+    ? unique(whole[0].map((cell) => cell.trim()))
+    : unique(whole[0].map(() => ""));
   const first = hasHeader ? 1 : 0;
   if (whole.length === first) throw new DataProblem(words.noRows(name));
   return {
-    titles, delimiter, hasHeader,
+    titles,
+    delimiter,
+    hasHeader,
     rows: whole.slice(first),
     lines: lines.filter((_, at) => fits[at]).slice(first),
     ragged: lines.filter((_, at) => !fits[at]),
@@ -86,7 +90,13 @@ function readRows(text, delimiter, name, most = Infinity) {
         ({ cell, at } = quoted);
       } else cell = "";
       let end = at;
-      while (end < text.length && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") end += 1;
+      while (
+        end < text.length &&
+        text[end] !== delimiter &&
+        text[end] !== "\n" &&
+        text[end] !== "\r"
+      )
+        end += 1;
       row.push(cell + text.slice(at, end));
       at = end;
       if (text[at] !== delimiter) break;

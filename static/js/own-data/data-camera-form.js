@@ -17,7 +17,11 @@ const MOST_CLASSES = 12;
 function inWords({ name, message }) {
   const words = t().dataForms.camera;
   /** @type {Record<string, string>} */
-  const known = { NotAllowedError: words.notAllowed, NotFoundError: words.none, NotReadableError: words.busy };
+  const known = {
+    NotAllowedError: words.notAllowed,
+    NotFoundError: words.none,
+    NotReadableError: words.busy,
+  };
   return known[name] ?? words.failed(message);
 }
 
@@ -41,7 +45,12 @@ export function CameraForm() {
     setFailure("");
     if (!navigator.mediaDevices) return setFailure(words.noAccess);
     try {
-      setStream(await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 }, audio: false }));
+      setStream(
+        await navigator.mediaDevices.getUserMedia({
+          video: { width: 640, height: 480 },
+          audio: false,
+        }),
+      );
     } catch (problem) {
       setFailure(inWords(/** @type {Error} */ (problem)));
     }
@@ -60,34 +69,54 @@ export function CameraForm() {
   const { pixels, labels } = useMemo(() => joined(frames), [frames]);
   const isReady = new Set(labels).size > 1;
   const { value: set, problem } = useMemo(
-    () => (isReady ? attempt(() => imagesSet({ pixels, labels }, format, classes, choices)) : { value: null, problem: "" }),
+    () =>
+      isReady
+        ? attempt(() => imagesSet({ pixels, labels }, format, classes, choices))
+        : { value: null, problem: "" },
     [pixels, labels, format, classes, choices],
   );
   const rename = (/** @type {number} */ label) => (/** @type {any} */ event) =>
-    setClasses(classes.map((each, at) => (at === label ? event.target.value.trim() || words.className(label + 1) : each)));
+    setClasses(
+      classes.map((each, at) =>
+        at === label ? event.target.value.trim() || words.className(label + 1) : each,
+      ),
+    );
   return html`<section class="data-form" aria-label=${words.title}>
     <h3>${words.title}</h3>
     <p class="hint">${words.hint}</p>
     <div role="alert">${failure && html`<p class="data-problem" data-testid="data-camera-problem">${failure}</p>`}</div>
-    ${stream
-      ? html`<video class="data-video" ref=${video} autoplay muted playsinline aria-label=${words.sees}></video>`
-      : html`<button type="button" class="button primary" data-testid="data-camera-begin" onClick=${begin}>${words.begin}</button>`}
+    ${
+      stream
+        ? html`<video class="data-video" ref=${video} autoplay muted playsinline aria-label=${words.sees}></video>`
+        : html`<button type="button" class="button primary" data-testid="data-camera-begin" onClick=${begin}>${words.begin}</button>`
+    }
     <div class="data-fields"><${FormatFields} format=${format} change=${setFormat} isFixed=${frames.length > 0} /></div>
     <ul class="data-recorders">
-      ${classes.map((name, label) => html`<li key=${label}>
+      ${classes.map(
+        (name, label) => html`<li key=${label}>
         <input class="data-name" value=${name} aria-label=${words.nameOf(label + 1)} onChange=${rename(label)} />
         <${HoldButton} isOff=${!stream} name=${name} act=${() => take(label)} />
         <span class="hint">${words.frames(labels.filter((each) => each === label).length)}</span>
-        ${labels.includes(label) && html`<button type="button" class="button quiet small" aria-label=${words.discardOf(name)}
-          onClick=${() => setFrames(frames.filter((frame) => frame.label !== label))}>${words.discard}</button>`}
-      </li>`)}
+        ${
+          labels.includes(label) &&
+          html`<button type="button" class="button quiet small" aria-label=${words.discardOf(name)}
+          onClick=${() => setFrames(frames.filter((frame) => frame.label !== label))}>${words.discard}</button>`
+        }
+      </li>`,
+      )}
     </ul>
-    ${classes.length < MOST_CLASSES && html`<button type="button" class="button small" data-testid="data-add-class"
-      onClick=${() => setClasses([...classes, words.className(classes.length + 1)])}>${words.addClass}</button>`}
+    ${
+      classes.length < MOST_CLASSES &&
+      html`<button type="button" class="button small" data-testid="data-add-class"
+      onClick=${() => setClasses([...classes, words.className(classes.length + 1)])}>${words.addClass}</button>`
+    }
     ${frames.length > 0 && html`<${Thumbnails} ...${{ pixels, labels, format, classes }} />`}
-    ${isReady && html`
+    ${
+      isReady &&
+      html`
       <div class="data-fields"><${SplitFields} ...${choices} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} /></div>
-      <${UseData} set=${set} problem=${problem} file="camera" />`}
+      <${UseData} set=${set} problem=${problem} file="camera" />`
+    }
   </section>`;
 }
 

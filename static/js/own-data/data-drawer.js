@@ -21,7 +21,14 @@ import { DataProblem } from "./problem.js";
  */
 
 /** @type {Record<Stage["kind"], any>} */
-const FORMS = { table: TableForm, arrays: ArraysForm, images: ImagesForm, model: ModelForm, camera: CameraForm, points: PointsForm };
+const FORMS = {
+  table: TableForm,
+  arrays: ArraysForm,
+  images: ImagesForm,
+  model: ModelForm,
+  camera: CameraForm,
+  points: PointsForm,
+};
 
 /** The drawer in which visitors bring data of their own. */
 export function DataDrawer() {
@@ -40,7 +47,8 @@ export function DataDrawer() {
   }, []);
   useEffect(() => {
     if (request?.items) take(request.items);
-    else if (request?.start === "camera" || request?.start === "points") setStage({ kind: request.start });
+    else if (request?.start === "camera" || request?.start === "points")
+      setStage({ kind: request.start });
   }, [request]);
 
   /** @param {Item[] | Promise<Item[]>} items */
@@ -52,8 +60,11 @@ export function DataDrawer() {
       stages.current += 1; // a form for each, even if another file is of the same kind
       setStage(draft);
     } catch (failure) {
-      setProblem(failure instanceof DataProblem
-        ? failure.message : t().data.unreadable(/** @type {Error} */ (failure).message));
+      setProblem(
+        failure instanceof DataProblem
+          ? failure.message
+          : t().data.unreadable(/** @type {Error} */ (failure).message),
+      );
     }
     setReading(false);
   }
@@ -72,9 +83,11 @@ export function DataDrawer() {
       <p class="data-privacy">${words.privacy}</p>
       <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
       ${isReading && html`<p class="hint" role="status">${words.reading}</p>`}
-      ${Form
-        ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} />`
-        : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`}
+      ${
+        Form
+          ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} />`
+          : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`
+      }
     </div>
   </dialog>`;
 }

@@ -17,7 +17,9 @@ const THUMBNAILS = 24;
 /** Images in folders: their size and colours. @param {{draft: ImagesDraft}} props */
 export function ImagesForm({ draft: { name, images, classes, skipped } }) {
   const [format, setFormat] = useState(/** @type {Format} */ ({ side: 32, channels: 3 }));
-  const [decoded, setDecoded] = useState(/** @type {{format: Format, images: Decoded} | null} */ (null));
+  const [decoded, setDecoded] = useState(
+    /** @type {{format: Format, images: Decoded} | null} */ (null),
+  );
   const [done, setDone] = useState(0);
   const [tooLarge, setTooLarge] = useState("");
   const [choices, setChoices] = useState({ test: 0.2, seed: 0 });
@@ -34,7 +36,10 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
     return () => work.abort();
   }, [images, format]);
   const { value: set, problem } = useMemo(
-    () => (decoded ? attempt(() => imagesSet(decoded.images, decoded.format, classes, choices)) : { value: null, problem: "" }),
+    () =>
+      decoded
+        ? attempt(() => imagesSet(decoded.images, decoded.format, classes, choices))
+        : { value: null, problem: "" },
     [decoded, choices],
   );
   const words = t().dataForms.images;
@@ -46,12 +51,20 @@ export function ImagesForm({ draft: { name, images, classes, skipped } }) {
       <${FormatFields} format=${format} change=${setFormat} />
       <${SplitFields} test=${choices.test} seed=${choices.seed} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} />
     </div>
-    ${!decoded && !tooLarge && html`<p class="hint" role="status">${words.reading(done + 1, images.length)}
-      <progress max=${images.length} value=${done}></progress></p>`}
+    ${
+      !decoded &&
+      !tooLarge &&
+      html`<p class="hint" role="status">${words.reading(done + 1, images.length)}
+      <progress max=${images.length} value=${done}></progress></p>`
+    }
     ${decoded && html`<${Thumbnails} ...${{ pixels: decoded.images.pixels, labels: decoded.images.labels, format: decoded.format, classes }} />`}
-    ${decoded && left.length > 0 && html`<details class="data-warning" data-testid="data-skipped" open=${left.length <= 5}>
+    ${
+      decoded &&
+      left.length > 0 &&
+      html`<details class="data-warning" data-testid="data-skipped" open=${left.length <= 5}>
       <summary>${words.leftOut(left.length)}</summary>
-      <ul>${left.slice(0, 100).map((each) => html`<li key=${each}>${each}</li>`)}</ul></details>`}
+      <ul>${left.slice(0, 100).map((each) => html`<li key=${each}>${each}</li>`)}</ul></details>`
+    }
     <${UseData} set=${set} problem=${tooLarge || problem} file=${name} />
   </section>`;
 }
@@ -89,7 +102,8 @@ function Thumbnail({ pixels, at, format: { side, channels } }) {
     const start = at * side * side * channels;
     for (let pixel = 0; pixel < side * side; pixel += 1) {
       for (let channel = 0; channel < 3; channel += 1) {
-        image.data[4 * pixel + channel] = pixels[start + pixel * channels + (channels === 3 ? channel : 0)];
+        image.data[4 * pixel + channel] =
+          pixels[start + pixel * channels + (channels === 3 ? channel : 0)];
       }
       image.data[4 * pixel + 3] = 255;
     }

@@ -36,45 +36,63 @@ function DataEntry({ entry, setProblem }) {
       await act();
     } catch (failure) {
       const { message } = /** @type {Error} */ (failure);
-      setProblem(words.failed(name, failure instanceof shelf.LostData ? words.lost(name) : message));
+      setProblem(
+        words.failed(name, failure instanceof shelf.LostData ? words.lost(name) : message),
+      );
     }
   };
   const isModel = about.kind === "model";
   const use = attempt(() => ((isModel ? loadModelInProgram : loadInProgram)(name), closeDrawer()));
-  const begin = attempt(() => (isModel ? beginModelProgram(name, about) : beginProgram(name, about), closeDrawer()));
-  const save = attempt(async () => offer(isModel ? name : `${name}.npz`, new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await shelf.fileOf(name))])));
+  const begin = attempt(
+    () => (isModel ? beginModelProgram(name, about) : beginProgram(name, about), closeDrawer()),
+  );
+  const save = attempt(async () =>
+    offer(
+      isModel ? name : `${name}.npz`,
+      new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await shelf.fileOf(name))]),
+    ),
+  );
   /** @param {SubmitEvent} event */
   async function rename(event) {
     event.preventDefault();
     const next = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("name"));
     if (next === name) return setDoing("");
-    const wrong = (isModel ? problemOfModelName(next, endingOf(name)) : problemOfName(next)) || (shelf.has(next) ? words.nameTaken(next) : "");
+    const wrong =
+      (isModel ? problemOfModelName(next, endingOf(name)) : problemOfName(next)) ||
+      (shelf.has(next) ? words.nameTaken(next) : "");
     if (wrong) return setProblem(wrong);
     await attempt(() => shelf.rename(name, next))();
     setDoing("");
   }
   return html`<li class="data-entry" data-testid="data-entry" data-name=${name}>
-    ${doing === "rename"
-      ? html`<form class="data-rename" onSubmit=${rename}>
+    ${
+      doing === "rename"
+        ? html`<form class="data-rename" onSubmit=${rename}>
           <input name="name" class="data-name" value=${name} aria-label=${words.newName(name)} autocomplete="off" ref=${focusOnce} />
           <button class="button small primary">${words.rename}</button>
           <button type="button" class="button small" onClick=${() => setDoing("")}>${words.cancel}</button>
         </form>`
-      : html`<p class="data-entry-name"><strong>${name}</strong> <span class="hint">${bytes(entry.bytes)}</span></p>`}
+        : html`<p class="data-entry-name"><strong>${name}</strong> <span class="hint">${bytes(entry.bytes)}</span></p>`
+    }
     <p class="hint">${isModel ? describeModel(about) : describeData(about)}</p>
     ${entry.failure && html`<p class="data-warning">${inMemory(entry.failure)}</p>`}
     <div class="data-entry-actions">
       <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>${words.use}</button>
       <button type="button" class="button small" onClick=${begin}>${words.begin}</button>
       <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />${isModel ? t().dataModels.save : t().data.use.save}</button>
-      ${doing !== "rename" && html`<button type="button" class="button quiet small" data-testid="data-entry-rename"
-        onClick=${() => setDoing("rename")}>${words.rename}</button>`}
-      ${doing === "remove"
-        ? html`<button type="button" class="button small danger" data-testid="data-entry-remove-confirm" ref=${focusOnce}
+      ${
+        doing !== "rename" &&
+        html`<button type="button" class="button quiet small" data-testid="data-entry-rename"
+        onClick=${() => setDoing("rename")}>${words.rename}</button>`
+      }
+      ${
+        doing === "remove"
+          ? html`<button type="button" class="button small danger" data-testid="data-entry-remove-confirm" ref=${focusOnce}
             onClick=${attempt(() => shelf.remove(name))}>${words.removeNow}</button>
             <button type="button" class="button small" onClick=${() => setDoing("")}>${words.keep}</button>`
-        : html`<button type="button" class="button quiet small" data-testid="data-entry-remove"
-            onClick=${() => setDoing("remove")}>${words.remove}</button>`}
+          : html`<button type="button" class="button quiet small" data-testid="data-entry-remove"
+            onClick=${() => setDoing("remove")}>${words.remove}</button>`
+      }
     </div>
   </li>`;
 }
@@ -82,18 +100,28 @@ function DataEntry({ entry, setProblem }) {
 /** @param {import("./data-shelf.js").About} about */
 function describeData({ train, test, shape: sizes, classes }) {
   const { kept, counts, classes: number, numbers } = t().data;
-  return kept.about(counts(train, test), shape(sizes), classes.length > 0 ? number(classes.length) : numbers);
+  return kept.about(
+    counts(train, test),
+    shape(sizes),
+    classes.length > 0 ? number(classes.length) : numbers,
+  );
 }
 
 /** @param {import("../../engine/messages.js").ModelFile} about */
 export function describeModel({ parameters, layers, compiled, inputs, outputs }) {
   const words = t().dataModels;
-  const tensors = (/** @type {import("../../engine/messages.js").ModelTensor[]} */ list) => list.map((each) => words.tensor(shape(each.shape), each.dtype));
-  return t().numbers.sentences([words.size(layers, parameters), words.sides(tensors(inputs), tensors(outputs)), compiled ? words.compiled : ""]);
+  const tensors = (/** @type {import("../../engine/messages.js").ModelTensor[]} */ list) =>
+    list.map((each) => words.tensor(shape(each.shape), each.dtype));
+  return t().numbers.sentences([
+    words.size(layers, parameters),
+    words.sides(tensors(inputs), tensors(outputs)),
+    compiled ? words.compiled : "",
+  ]);
 }
 
 /** Why data is not kept. @param {import("../session/session-database.js").StorageFailure} failure */
-export const inMemory = ({ reason, message }) => (reason === "full" ? t().data.kept.full : t().data.kept.notStored(message));
+export const inMemory = ({ reason, message }) =>
+  reason === "full" ? t().data.kept.full : t().data.kept.notStored(message);
 
 /** @param {HTMLElement | null} element */
 const focusOnce = (element) => {

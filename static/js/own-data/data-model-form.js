@@ -4,7 +4,13 @@ import { t } from "../locale.js";
 import { modelFile } from "../model-files.js";
 import * as store from "../store.js";
 import { describeModel, inMemory } from "./data-list.js";
-import { endingOf, missingModels, problemOfModelName, suggestedModelName, usedModels } from "./data-names.js";
+import {
+  endingOf,
+  missingModels,
+  problemOfModelName,
+  suggestedModelName,
+  usedModels,
+} from "./data-names.js";
 import * as shelf from "./data-shelf.js";
 import { closeDrawer } from "./drawer-state.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
@@ -16,7 +22,10 @@ export function ModelForm({ draft: { name: file, bytes } }) {
   const [about, setAbout] = useState(/** @type {ModelFile | null} */ (null));
   const [problem, setProblem] = useState("");
   useEffect(() => {
-    modelFile(file.slice(0, -endingOf(file).length) + endingOf(file), bytes).then(setAbout, (failure) => setProblem(failure.message));
+    modelFile(file.slice(0, -endingOf(file).length) + endingOf(file), bytes).then(
+      setAbout,
+      (failure) => setProblem(failure.message),
+    );
   }, [file, bytes]);
   const words = t().dataModels;
   return html`<section class="data-form" aria-label=${words.label(file)}>
@@ -32,7 +41,13 @@ function UseModel({ file, bytes, about }) {
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const ending = endingOf(file);
   const missing = missingModels.value.find((each) => endingOf(each) === ending);
-  const name = typed ?? missing ?? suggestedModelName(file, shelf.modelNames.value.filter((each) => !usedModels.value.includes(each)));
+  const name =
+    typed ??
+    missing ??
+    suggestedModelName(
+      file,
+      shelf.modelNames.value.filter((each) => !usedModels.value.includes(each)),
+    );
   const wrong = problemOfModelName(name, ending);
 
   /** @param {() => void} then */

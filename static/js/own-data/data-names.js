@@ -7,21 +7,43 @@ import { entries, modelNames, names } from "./data-shelf.js";
 
 /** The data sets of the library. A test compares them with Python's. */
 export const OF_LIBRARY = [
-  "mnist", "fashion_mnist", "shapes", "circle", "xor", "gauss", "spiral", "moons", "used_cars", "film_ratings", "citation_graph", "rhyme",
+  "mnist",
+  "fashion_mnist",
+  "shapes",
+  "circle",
+  "xor",
+  "gauss",
+  "spiral",
+  "moons",
+  "used_cars",
+  "film_ratings",
+  "citation_graph",
+  "rhyme",
 ];
 
 /** The classes of images of the library. A test compares them with Python's. @type {Record<string, string[]>} */
 export const CLASSES = {
   mnist: [..."0123456789"],
   fashion_mnist: [
-    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
   ],
   shapes: ["disc", "ring", "square", "triangle", "cross", "star"],
 };
 
 /** The data set with names of classes that a program calls, if it is the only one. @param {string} source */
 export function namedSet(source) {
-  const calls = source.matchAll(/^[^#\n]*\bdata\.(?:load\(\s*["'])?(mnist|fashion_mnist|shapes)\b/gm);
+  const calls = source.matchAll(
+    /^[^#\n]*\bdata\.(?:load\(\s*["'])?(mnist|fashion_mnist|shapes)\b/gm,
+  );
   const [name, ...others] = new Set([...calls].map(([, each]) => each));
   return others.length === 0 ? name : undefined;
 }
@@ -47,28 +69,41 @@ export function loadedNames(source) {
  */
 export function loadedModels(source) {
   const calls = source.matchAll(/^[^#\n]*\bload_model\(\s*(["'])([^"'\n/\\]+)\1/gm);
-  return [...new Set([...calls].map(([, , name]) => name))].filter((name) => source.split(name).length === 2);
+  return [...new Set([...calls].map(([, , name]) => name))].filter(
+    (name) => source.split(name).length === 2,
+  );
 }
 
 /** Data sets of a visitor in the program. */
-export const usedNames = computed(() => loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)));
+export const usedNames = computed(() =>
+  loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)),
+);
 
 /** Those that the browser does not have; none before they have been listed. */
 export const missingNames = computed(() =>
-  (entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name))));
+  entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name)),
+);
 
 /** Models of a visitor in the program. */
 export const usedModels = computed(() => loadedModels(store.source.value));
 
 /** Those that the browser does not have; none before they have been listed. */
 export const missingModels = computed(() =>
-  (entries.value === null ? [] : usedModels.value.filter((name) => endingOf(name) && !modelNames.value.includes(name))));
+  entries.value === null
+    ? []
+    : usedModels.value.filter((name) => endingOf(name) && !modelNames.value.includes(name)),
+);
 
 /** What is wrong with a name, "" for nothing. @param {string} name */
 export function problemOfName(name) {
   const words = t().data.names;
   if (name.trim() === "") return words.empty;
-  if (name !== name.trim() || name.length > LONGEST || !/^[\p{L}\p{N}_. -]+$/u.test(name) || name.startsWith(".")) {
+  if (
+    name !== name.trim() ||
+    name.length > LONGEST ||
+    !/^[\p{L}\p{N}_. -]+$/u.test(name) ||
+    name.startsWith(".")
+  ) {
     return words.wrong(LONGEST);
   }
   if (OF_LIBRARY.includes(name)) return words.ofLibrary(name);
@@ -77,7 +112,9 @@ export function problemOfName(name) {
 
 /** What is wrong with a name of a model, "" for nothing. @param {string} name @param {string} ending of its file, with the dot */
 export function problemOfModelName(name, ending) {
-  return endingOf(name) === ending && name.length > ending.length ? problemOfName(name) : t().dataModels.ending(ending);
+  return endingOf(name) === ending && name.length > ending.length
+    ? problemOfName(name)
+    : t().dataModels.ending(ending);
 }
 
 /** A name for the model in a file, which no model has. @param {string} file @param {string[]} taken */
@@ -91,12 +128,18 @@ export function suggestedModelName(file, taken) {
 
 /** The name of a file in the characters that names have. @param {string} file */
 const stemOf = (file) =>
-  file.replace(/^.*\//, "").replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+|-+$/g, "").slice(0, LONGEST - 4);
+  file
+    .replace(/^.*\//, "")
+    .replace(/\.[^.]*$/, "")
+    .replace(/[^\p{L}\p{N}_.-]+/gu, "-")
+    .replace(/^[.-]+|-+$/g, "")
+    .slice(0, LONGEST - 4);
 
 /** A name for data of a file, which no data set has. @param {string} file @param {string[]} taken */
 export function suggestedName(file, taken) {
   const base = stemOf(file) || "data";
-  const isFree = (/** @type {string} */ name) => !taken.includes(name) && !OF_LIBRARY.includes(name);
+  const isFree = (/** @type {string} */ name) =>
+    !taken.includes(name) && !OF_LIBRARY.includes(name);
   let name = base;
   for (let number = 2; !isFree(name); number += 1) name = `${base}-${number}`;
   return name;

@@ -16,14 +16,17 @@ export function DataNote() {
   const isShared = store.shared.value !== null;
   return html`
     <div class="storage-place" role="status">
-      ${(data ?? model) !== undefined && html`
+      ${
+        (data ?? model) !== undefined &&
+        html`
         <div class="storage-note" data-testid="data-note">
           <p>${t().numbers.sentences([data === undefined ? t().notes.noModel(model) : t().notes.noData(data), isShared ? t().notes.noDataInLink : ""])}</p>
           <div class="storage-actions">
             <button type="button" class="button small" data-testid="data-note-open" onClick=${() => openDrawer()}>${data === undefined ? t().notes.addModel : t().notes.addData}</button>
           </div>
         </div>
-      `}
+      `
+      }
     </div>
   `;
 }

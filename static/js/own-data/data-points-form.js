@@ -26,27 +26,37 @@ export function PointsForm() {
   const counts = NAMES.map((_, each) => points.filter((point) => point.label === each).length);
   const isReady = counts.every((each) => each > 1);
   const { value: set, problem } = useMemo(
-    () => (isReady ? attempt(() => pointsSet(points, NAMES, choices)) : { value: null, problem: "" }),
+    () =>
+      isReady ? attempt(() => pointsSet(points, NAMES, choices)) : { value: null, problem: "" },
     [points, choices],
   );
 
   /** @param {{x: number, y: number}} place @param {number} [gap] to the last point */
-  const add = ({ x, y }, gap = 0) => setPoints((before) => {
-    const last = before.at(-1);
-    const isNear = last && last.label === label && Math.hypot(last.x - x, last.y - y) < gap;
-    const isInside = Math.max(Math.abs(x), Math.abs(y)) <= REACH;
-    return isNear || !isInside || before.length >= MOST_POINTS ? before : [...before, { x, y, label }];
-  });
+  const add = ({ x, y }, gap = 0) =>
+    setPoints((before) => {
+      const last = before.at(-1);
+      const isNear = last && last.label === label && Math.hypot(last.x - x, last.y - y) < gap;
+      const isInside = Math.max(Math.abs(x), Math.abs(y)) <= REACH;
+      return isNear || !isInside || before.length >= MOST_POINTS
+        ? before
+        : [...before, { x, y, label }];
+    });
   /** @param {PointerEvent} event */
   function placeOf(event) {
     const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
     return {
-      x: REACH * (2 * (event.clientX - box.left) / box.width - 1), y: REACH * (1 - 2 * (event.clientY - box.top) / box.height),
+      x: REACH * ((2 * (event.clientX - box.left)) / box.width - 1),
+      y: REACH * (1 - (2 * (event.clientY - box.top)) / box.height),
     };
   }
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    const move = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
+    const move = {
+      ArrowLeft: [-STEP, 0],
+      ArrowRight: [STEP, 0],
+      ArrowUp: [0, STEP],
+      ArrowDown: [0, -STEP],
+    }[event.key];
     if (move) setCursor({ x: clamp(cursor.x + move[0]), y: clamp(cursor.y + move[1]) });
     else if (event.key === " " || event.key === "Enter") add(cursor);
     else if (event.key === "Backspace") setPoints(points.slice(0, -1));
@@ -54,14 +64,22 @@ export function PointsForm() {
     event.preventDefault();
   }
   const words = t().dataForms.points;
-  const at = ({ x = 0, y = 0 }) => ({ x: (SIZE / 2) * (1 + x / REACH), y: (SIZE / 2) * (1 - y / REACH) });
+  const at = ({ x = 0, y = 0 }) => ({
+    x: (SIZE / 2) * (1 + x / REACH),
+    y: (SIZE / 2) * (1 - y / REACH),
+  });
   const { x: cursorX, y: cursorY } = at(cursor);
   return html`<section class="data-form" aria-label=${words.label}>
     <h3>${words.title}</h3>
     <p class="hint">${words.hint}</p>
     <div class="data-ways" role="group" aria-label=${words.next}>
-      ${NAMES.map((name, each) => html`<button key=${name} type="button" class="button" data-class=${each} data-testid="data-point-class"
-        aria-pressed=${each === label} onClick=${() => setLabel(each)}><span class="data-dot" data-class=${each}></span>${words.count(name, counts[each])}</button>`)}
+      ${NAMES.map(
+        (
+          name,
+          each,
+        ) => html`<button key=${name} type="button" class="button" data-class=${each} data-testid="data-point-class"
+        aria-pressed=${each === label} onClick=${() => setLabel(each)}><span class="data-dot" data-class=${each}></span>${words.count(name, counts[each])}</button>`,
+      )}
       <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints(points.slice(0, -1))}>${words.takeBack}</button>
       <button type="button" class="button quiet" disabled=${points.length === 0} onClick=${() => setPoints([])}>${words.clear}</button>
     </div>
@@ -84,10 +102,12 @@ export function PointsForm() {
       })}
       <path class="data-cross" d=${`M${cursorX - 5} ${cursorY}h10M${cursorX} ${cursorY - 5}v10`} />
     </svg>
-    ${isReady
-      ? html`<div class="data-fields"><${SplitFields} ...${choices} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} /></div>
+    ${
+      isReady
+        ? html`<div class="data-fields"><${SplitFields} ...${choices} change=${(/** @type {object} */ some) => setChoices({ ...choices, ...some })} /></div>
           <${UseData} set=${set} problem=${problem} file="points" />`
-      : html`<p class="hint">${words.tooFew}</p>`}
+        : html`<p class="hint">${words.tooFew}</p>`
+    }
   </section>`;
 }
 

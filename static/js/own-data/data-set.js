@@ -31,9 +31,13 @@ export function encodeSet({ shape, train, test, classes, columns, normal }) {
     ["y_test", { values: test.y, shape: [test.count, ...(test.targetShape ?? [])] }],
   ];
   if (classes.length > 0) arrays.push(["class_names", { texts: classes, shape: [classes.length] }]);
-  if (columns.length > 0) arrays.push(["column_names", { texts: columns, shape: [columns.length] }]);
+  if (columns.length > 0)
+    arrays.push(["column_names", { texts: columns, shape: [columns.length] }]);
   if (normal) {
-    arrays.push(["feature_mean", { values: normal.mean, shape }], ["feature_deviation", { values: normal.deviation, shape }]);
+    arrays.push(
+      ["feature_mean", { values: normal.mean, shape }],
+      ["feature_deviation", { values: normal.deviation, shape }],
+    );
   }
   return zipped(new Map(arrays.map(([name, array]) => [`${name}.npy`, writeNpy(array)])), WRITTEN);
 }
@@ -61,8 +65,12 @@ export function statistics(x, width) {
   const mean = new Float64Array(width);
   const square = new Float64Array(width);
   for (let at = 0; at < x.length; at += 1) mean[at % width] += x[at] / count;
-  for (let at = 0; at < x.length; at += 1) square[at % width] += (x[at] - mean[at % width]) ** 2 / count;
-  return { mean: Float32Array.from(mean), deviation: Float32Array.from(square, (value) => Math.sqrt(value) || 1) };
+  for (let at = 0; at < x.length; at += 1)
+    square[at % width] += (x[at] - mean[at % width]) ** 2 / count;
+  return {
+    mean: Float32Array.from(mean),
+    deviation: Float32Array.from(square, (value) => Math.sqrt(value) || 1),
+  };
 }
 
 /** Subtract the mean and divide by the deviation, in place. @param {Float32Array} x @param {NonNullable<DataSet["normal"]>} normal */

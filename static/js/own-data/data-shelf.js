@@ -43,7 +43,9 @@ export const isData = (entry) => entry.about.kind !== "model";
 export const names = computed(() => entries.value?.filter(isData).map(({ name }) => name) ?? []);
 
 /** Of the models. */
-export const modelNames = computed(() => entries.value?.filter((entry) => !isData(entry)).map(({ name }) => name) ?? []);
+export const modelNames = computed(
+  () => entries.value?.filter((entry) => !isData(entry)).map(({ name }) => name) ?? [],
+);
 
 /** @type {{underway: Promise<void> | null}} */
 const listing = { underway: null };
@@ -70,16 +72,29 @@ async function read() {
 const side = is.record({ shape: is.listOf(is.nullable(is.count)), dtype: is.text });
 
 export const isModelAbout = is.record({
-  kind: is.oneOf("model"), parameters: is.count, layers: is.count, compiled: is.flag,
-  inputs: is.listOf(side), outputs: is.listOf(side),
+  kind: is.oneOf("model"),
+  parameters: is.count,
+  layers: is.count,
+  compiled: is.flag,
+  inputs: is.listOf(side),
+  outputs: is.listOf(side),
 });
 
 export const isAbout = is.record({
-  kind: is.oneOf("table", "images", "arrays", "points"), shape: is.listOf(is.count), train: is.count, test: is.count,
-  classes: is.listOf(is.text), columns: is.listOf(is.text),
+  kind: is.oneOf("table", "images", "arrays", "points"),
+  shape: is.listOf(is.count),
+  train: is.count,
+  test: is.count,
+  classes: is.listOf(is.text),
+  columns: is.listOf(is.text),
 });
 
-const isEntry = is.record({ name: is.text, saved: is.number, bytes: is.count, about: (about) => isAbout(about) || isModelAbout(about) });
+const isEntry = is.record({
+  name: is.text,
+  saved: is.number,
+  bytes: is.count,
+  about: (about) => isAbout(about) || isModelAbout(about),
+});
 
 /** Whether the name is taken. @param {string} name */
 export const has = (name) => names.value.includes(name) || modelNames.value.includes(name);
@@ -102,7 +117,10 @@ export async function keep(name, bytes, about) {
   /** @type {Entry} */
   const entry = { name, saved: Date.now(), bytes: bytes.length, about };
   try {
-    await database.writeAll([{ store: "data", records: [entry] }, { store: "data_files", records: [{ name, bytes }] }]);
+    await database.writeAll([
+      { store: "data", records: [entry] },
+      { store: "data_files", records: [{ name, bytes }] },
+    ]);
     inMemory.delete(name);
   } catch (failure) {
     if (!(failure instanceof StorageFailure)) throw failure;
@@ -138,7 +156,10 @@ export async function rename(name, next) {
 export async function remove(name) {
   inMemory.delete(name);
   entries.value = (entries.value ?? []).filter((each) => each.name !== name);
-  await database.writeAll([{ store: "data", removed: [name] }, { store: "data_files", removed: [name] }]);
+  await database.writeAll([
+    { store: "data", removed: [name] },
+    { store: "data_files", removed: [name] },
+  ]);
 }
 
 /** Below YOURS: the models. Names have no slash. */

@@ -31,8 +31,13 @@ export function attempt(make) {
 
 /** A table: its columns, its label, and what becomes of holes. @param {{draft: {name: string, text: string}}} props */
 export function TableForm({ draft: { name, text } }) {
-  const [reading, setReading] = useState(/** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}));
-  const { value: table, problem } = useMemo(() => attempt(() => readTable(text, name, reading)), [text, reading]);
+  const [reading, setReading] = useState(
+    /** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}),
+  );
+  const { value: table, problem } = useMemo(
+    () => attempt(() => readTable(text, name, reading)),
+    [text, reading],
+  );
   const words = t().dataForms.table;
   const key = `${table?.delimiter}${table?.hasHeader}`;
   return html`<section class="data-form" aria-label=${words.label(name)}>
@@ -57,7 +62,10 @@ function TableChoicesForm({ table, name }) {
   const [columns, setColumns] = useState(() => describeColumns(table.titles, table.rows));
   const [choices, setChoices] = useState(() => firstChoices(columns));
   const change = (/** @type {Partial<TableChoices>} */ some) => setChoices({ ...choices, ...some });
-  const { value: set, problem } = useMemo(() => attempt(() => tableSet(columns, choices)), [columns, choices]);
+  const { value: set, problem } = useMemo(
+    () => attempt(() => tableSet(columns, choices)),
+    [columns, choices],
+  );
   const holes = useMemo(() => rowsWithHoles(columns, choices.label), [columns, choices.label]);
   const label = columns[choices.label];
   const words = t().dataForms.table;
@@ -71,8 +79,13 @@ function TableChoicesForm({ table, name }) {
       setLabel=${(/** @type {number} */ index) => change({ label: index, labelType: labelType(columns[index]) })} />
     <div class="data-fields">
       <label class="data-field"><span>${words.target}</span>
-        <select data-testid="data-label" value=${choices.label} onChange=${(/** @type {any} */ { target }) =>
-          change({ label: Number(target.value), labelType: labelType(columns[Number(target.value)]) })}>
+        <select data-testid="data-label" value=${choices.label} onChange=${(
+          /** @type {any} */ { target },
+        ) =>
+          change({
+            label: Number(target.value),
+            labelType: labelType(columns[Number(target.value)]),
+          })}>
           ${columns.map(({ title }, index) => html`<option key=${index} value=${index} selected=${index === choices.label}>${title}</option>`)}
         </select></label>
       <label class="data-field"><span>${words.targetIs(label.title)}</span>
@@ -81,11 +94,14 @@ function TableChoicesForm({ table, name }) {
           <option value="number" selected=${choices.labelType === "number"}>${words.aNumber}</option>
         </select></label>
       <${SplitFields} test=${choices.test} seed=${choices.seed} change=${change} />
-      ${holes > 0 && html`<label class="data-field"><span>${words.holes(holes)}</span>
+      ${
+        holes > 0 &&
+        html`<label class="data-field"><span>${words.holes(holes)}</span>
         <select data-testid="data-missing" value=${choices.missing} onChange=${(/** @type {any} */ event) => change({ missing: event.target.value })}>
           <option value="drop" selected=${choices.missing === "drop"}>${words.drop}</option>
           <option value="mean" selected=${choices.missing === "mean"}>${words.mean}</option>
-        </select></label>`}
+        </select></label>`
+      }
       <label class="data-check" title=${t().dataForms.normalizeIs}>
         <input type="checkbox" data-testid="data-normalize" checked=${choices.normalized}
           onChange=${(/** @type {any} */ event) => change({ normalized: event.target.checked })} />
@@ -108,7 +124,9 @@ function Remarks({ table, columns, label }) {
 /** @param {number[]} lines */
 function raggedRemark(lines) {
   const words = t().dataForms.table;
-  return lines.length === 1 ? words.raggedLine(lines[0]) : words.raggedLines(lines.length, lines.slice(0, 8), lines.length > 8);
+  return lines.length === 1
+    ? words.raggedLine(lines[0])
+    : words.raggedLines(lines.length, lines.slice(0, 8), lines.length > 8);
 }
 
 /** @param {Column} column @param {number[]} lines of the rows */
@@ -116,7 +134,9 @@ function oddRemark({ title, type, odd, firstOdd }, lines) {
   if (!firstOdd || (type !== "number" && type !== "date")) return "";
   const words = t().dataForms.table;
   const line = lines[firstOdd.row];
-  return odd === 1 ? words.oddCell(title, type, firstOdd.cell, line) : words.oddCells(title, odd, type, firstOdd.cell, line);
+  return odd === 1
+    ? words.oddCell(title, type, firstOdd.cell, line)
+    : words.oddCells(title, odd, type, firstOdd.cell, line);
 }
 
 /**
@@ -129,18 +149,33 @@ function Preview({ table, columns, label, setType, setLabel }) {
   return html`<div class="data-preview" tabindex="0" role="region" aria-label=${words.preview}>
     <table data-testid="data-preview">
       <thead>
-        <tr>${shown.map(({ title }, index) => html`<th key=${index} scope="col" data-label=${index === label ? "" : undefined}>
+        <tr>${shown.map(
+          (
+            { title },
+            index,
+          ) => html`<th key=${index} scope="col" data-label=${index === label ? "" : undefined}>
           <button type="button" class="data-title" aria-pressed=${index === label} title=${words.predict(title)}
-            onClick=${() => setLabel(index)}>${title}</button></th>`)}</tr>
-        <tr>${shown.map((column, index) => html`<td key=${index} data-label=${index === label ? "" : undefined}>
-          ${index === label ? html`<b class="data-is-label">${words.isTarget}</b>` : html`<select aria-label=${words.typeOf(column.title)} data-testid="data-type"
+            onClick=${() => setLabel(index)}>${title}</button></th>`,
+        )}</tr>
+        <tr>${shown.map(
+          (column, index) => html`<td key=${index} data-label=${index === label ? "" : undefined}>
+          ${
+            index === label
+              ? html`<b class="data-is-label">${words.isTarget}</b>`
+              : html`<select aria-label=${words.typeOf(column.title)} data-testid="data-type"
             value=${column.type} onChange=${(/** @type {any} */ event) => setType(index, event.target.value)}>
             ${TYPES.map((type) => html`<option key=${type} value=${type} selected=${type === column.type}>${words.types[type]}</option>`)}
-          </select>`}</td>`)}</tr>
+          </select>`
+          }</td>`,
+        )}</tr>
       </thead>
-      <tbody>${table.rows.slice(0, ROWS).map((row, at) => html`<tr key=${at}>
-        ${shown.map((column, index) => html`<td key=${index} data-label=${index === label ? "" : undefined}
-          data-out=${column.type === "text" && index !== label ? "" : undefined}>${row[index]}</td>`)}</tr>`)}</tbody>
+      <tbody>${table.rows.slice(0, ROWS).map(
+        (row, at) => html`<tr key=${at}>
+        ${shown.map(
+          (column, index) => html`<td key=${index} data-label=${index === label ? "" : undefined}
+          data-out=${column.type === "text" && index !== label ? "" : undefined}>${row[index]}</td>`,
+        )}</tr>`,
+      )}</tbody>
     </table>
   </div>
   ${columns.length > COLUMNS && html`<p class="hint">${words.moreColumns(columns.length - COLUMNS)}</p>`}`;

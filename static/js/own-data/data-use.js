@@ -22,7 +22,13 @@ const MOST_SHOWN = 24;
 export function UseData({ set, problem, file }) {
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const [outcome, setOutcome] = useState("");
-  const name = typed ?? missingNames.value[0] ?? suggestedName(file, shelf.names.value.filter((each) => !usedNames.value.includes(each)));
+  const name =
+    typed ??
+    missingNames.value[0] ??
+    suggestedName(
+      file,
+      shelf.names.value.filter((each) => !usedNames.value.includes(each)),
+    );
   const wrong = problemOfName(name);
   const isOff = !set || wrong !== "";
 
@@ -71,14 +77,19 @@ function Summary({ set }) {
     <p>${summary.first}<b data-testid="data-train">${count(set.train.count)}</b>${summary.toTrain}<b
       data-testid="data-test">${count(set.test.count)}</b>${summary.toTest}<b
       data-testid="data-shape">${shape(set.shape)}</b>${summary.each(bytes(values * set.train.x.BYTES_PER_ELEMENT))}</p>
-    ${counts.length > 0 && html`<ul class="data-classes" aria-label=${words.byClass}>
-      ${counts.slice(0, MOST_SHOWN).map(({ name, train, test }, label) => html`<li key=${label}>
+    ${
+      counts.length > 0 &&
+      html`<ul class="data-classes" aria-label=${words.byClass}>
+      ${counts.slice(0, MOST_SHOWN).map(
+        ({ name, train, test }, label) => html`<li key=${label}>
         <span class="data-class" title=${name}>${label}: ${name}</span>
         <meter min="0" max=${most} value=${train + test} aria-hidden="true"></meter>
         <span class="hint">${count(train)} + ${count(test)}</span>
-      </li>`)}
+      </li>`,
+      )}
       ${counts.length > MOST_SHOWN && html`<li class="hint">${words.moreClasses(counts.length - MOST_SHOWN)}</li>`}
-    </ul>`}
+    </ul>`
+    }
     ${counts.length === 0 && html`<p class="hint">${words.target(...extent(set.train.y))}</p>`}
   </div>`;
 }

@@ -8,39 +8,52 @@ import { closeDrawer, openDrawer } from "./drawer-state.js";
 /** @import { Item } from "./drawer-state.js" */
 
 /** Whether files are dragged, and not over a place that takes files itself. @param {DragEvent} event */
-const bringsFiles = ({ dataTransfer, target }) => (dataTransfer?.types.includes("Files") ?? false)
-  && !(target instanceof Element && target.closest("[data-takes-files]"));
+const bringsFiles = ({ dataTransfer, target }) =>
+  (dataTransfer?.types.includes("Files") ?? false) &&
+  !(target instanceof Element && target.closest("[data-takes-files]"));
 
 /** Open projects and programs, and the drawer with other files, that are dropped anywhere. They would replace the page otherwise. */
 export function listenForDrops() {
   const root = document.documentElement;
   // Before the editor, which would type the content of a file.
-  window.addEventListener("dragover", (event) => {
-    delete root.dataset.dropping;
-    if (!bringsFiles(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    root.dataset.dropping = t().data.dropped;
-  }, true);
-  window.addEventListener("dragleave", ({ relatedTarget }) => {
-    if (relatedTarget === null) delete root.dataset.dropping;
-  }, true);
-  window.addEventListener("drop", (event) => {
-    delete root.dataset.dropping;
-    if (!bringsFiles(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const transfer = /** @type {DataTransfer} */ (event.dataTransfer);
-    const project = [...transfer.files].find(isProject);
-    const isCode = transfer.files.length > 0 && [...transfer.files].every(isProgram);
-    if (!project && !isCode) {
-      openDrawer("choose", filesOf(transfer));
-      return;
-    }
-    closeDrawer(); // it would cover what is opened
-    if (project) openProject(project);
-    else openPrograms([...transfer.files]);
-  }, true);
+  window.addEventListener(
+    "dragover",
+    (event) => {
+      delete root.dataset.dropping;
+      if (!bringsFiles(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      root.dataset.dropping = t().data.dropped;
+    },
+    true,
+  );
+  window.addEventListener(
+    "dragleave",
+    ({ relatedTarget }) => {
+      if (relatedTarget === null) delete root.dataset.dropping;
+    },
+    true,
+  );
+  window.addEventListener(
+    "drop",
+    (event) => {
+      delete root.dataset.dropping;
+      if (!bringsFiles(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const transfer = /** @type {DataTransfer} */ (event.dataTransfer);
+      const project = [...transfer.files].find(isProject);
+      const isCode = transfer.files.length > 0 && [...transfer.files].every(isProgram);
+      if (!project && !isCode) {
+        openDrawer("choose", filesOf(transfer));
+        return;
+      }
+      closeDrawer(); // it would cover what is opened
+      if (project) openProject(project);
+      else openPrograms([...transfer.files]);
+    },
+    true,
+  );
 }
 
 /** @param {File} file */
@@ -79,9 +92,10 @@ async function filesIn(entry, folder) {
     /** @type {any[]} */
     const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // 100 at a time
     if (entries.length === 0) return items;
-    for (const each of entries) items.push(...await filesIn(each, `${path}/`));
+    for (const each of entries) items.push(...(await filesIn(each, `${path}/`)));
   }
 }
 
 /** The files of an input element, which may be those of a folder. @param {FileList} files @returns {Item[]} */
-export const itemsOf = (files) => [...files].map((file) => ({ path: file.webkitRelativePath || file.name, blob: file }));
+export const itemsOf = (files) =>
+  [...files].map((file) => ({ path: file.webkitRelativePath || file.name, blob: file }));

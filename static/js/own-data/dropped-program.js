@@ -22,9 +22,10 @@ export async function openProgramFile(file) {
     store.side.value = "build"; // on a phone, where the code is
     store.note(t().editor.fileOpened(file.name));
   } catch (failure) {
-    store.projectProblem.value = failure instanceof Refusal
-      ? failure.message
-      : t().editor.fileUnreadable(file.name, /** @type {Error} */ (failure).message);
+    store.projectProblem.value =
+      failure instanceof Refusal
+        ? failure.message
+        : t().editor.fileUnreadable(file.name, /** @type {Error} */ (failure).message);
   }
 }
 
@@ -37,7 +38,8 @@ const nameOf = ({ name }) => name.replace(/\.py$/i, "").slice(0, LONGEST_NAME).t
 /** @param {File} file @returns {Promise<string>} with "\n" between lines */
 async function codeOf(file) {
   const words = t().editor;
-  if (file.size > MOST_BYTES) throw new Refusal(words.fileLarge(file.name, bytes(file.size), bytes(MOST_BYTES)));
+  if (file.size > MOST_BYTES)
+    throw new Refusal(words.fileLarge(file.name, bytes(file.size), bytes(MOST_BYTES)));
   const content = await file.arrayBuffer();
   const code = decoded(content);
   if (code === null || code.includes("\0")) throw new Refusal(words.fileNoText(file.name));

@@ -24,15 +24,25 @@ export const isImage = (path) => /\.(png|jpe?g|webp|gif|bmp)$/i.test(path);
 export function imagesIn(files, name) {
   const words = t().dataFiles.images;
   const images = files.filter(({ path }) => isImage(path));
-  const skipped = files.filter(({ path }) => !isImage(path)).map(({ path }) => words.skipped(path, words.notImage));
-  if (images.length > MOST_IMAGES) throw new DataProblem(words.tooMany(name, images.length, MOST_IMAGES));
+  const skipped = files
+    .filter(({ path }) => !isImage(path))
+    .map(({ path }) => words.skipped(path, words.notImage));
+  if (images.length > MOST_IMAGES)
+    throw new DataProblem(words.tooMany(name, images.length, MOST_IMAGES));
   const folders = images.map(({ path }) => folderOf(path));
   const classes = [...new Set(folders)].sort();
-  if (classes.length < 2) throw new DataProblem(classes[0] ? words.oneFolder(name, classes[0]) : words.noFolders(name));
+  if (classes.length < 2)
+    throw new DataProblem(classes[0] ? words.oneFolder(name, classes[0]) : words.noFolders(name));
   if (classes.length > MOST_CLASSES) throw new DataProblem(words.manyFolders(name, classes.length));
   const labels = new Map(classes.map((title, label) => [title, label]));
   return {
-    images: images.map(({ path, load }, at) => ({ path, load, label: labels.get(folders[at]) ?? 0 })), classes, skipped,
+    images: images.map(({ path, load }, at) => ({
+      path,
+      load,
+      label: labels.get(folders[at]) ?? 0,
+    })),
+    classes,
+    skipped,
   };
 }
 
@@ -48,7 +58,8 @@ function checkPixels(head) {
   if (head.length < 24 || head[1] !== 0x50 || head[2] !== 0x4e || head[3] !== 0x47) return;
   const view = new DataView(head.buffer, head.byteOffset, head.length);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
-  if (width * height > MOST_PIXELS) throw new DataProblem(t().dataFiles.images.manyPixels(width, height));
+  if (width * height > MOST_PIXELS)
+    throw new DataProblem(t().dataFiles.images.manyPixels(width, height));
 }
 
 /**
@@ -70,7 +81,12 @@ export async function decodeImages(files, format, progress, signal) {
   checkSet(4 * files.length * format.side ** 2 * format.channels); // Python makes them float32
   const context = squareContext(format.side);
   /** @type {Decoded} */
-  const decoded = { pixels: new Uint8Array(files.length * format.side ** 2 * format.channels), labels: [], paths: [], skipped: [] };
+  const decoded = {
+    pixels: new Uint8Array(files.length * format.side ** 2 * format.channels),
+    labels: [],
+    paths: [],
+    skipped: [],
+  };
   let count = 0;
   for (const [at, { path, label, load }] of files.entries()) {
     signal.throwIfAborted();
@@ -83,7 +99,9 @@ export async function decodeImages(files, format, progress, signal) {
       bitmap.close();
     } catch (failure) {
       const words = t().dataFiles.images;
-      decoded.skipped.push(words.skipped(path, failure instanceof DataProblem ? failure.message : words.undecodable));
+      decoded.skipped.push(
+        words.skipped(path, failure instanceof DataProblem ? failure.message : words.undecodable),
+      );
       continue;
     }
     decoded.pixels.set(pixelsOf(context, format), count * format.side ** 2 * format.channels);
@@ -98,7 +116,9 @@ export async function decodeImages(files, format, progress, signal) {
 /** @param {number} side */
 export function squareContext(side) {
   const canvas = new OffscreenCanvas(side, side);
-  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+    canvas.getContext("2d", { willReadFrequently: true })
+  );
   context.imageSmoothingQuality = "high";
   return context;
 }

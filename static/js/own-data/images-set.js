@@ -32,5 +32,13 @@ export function imagesSet({ pixels, labels }, { side, channels }, classes, { tes
     each.forEach((row, at) => x.set(pixels.subarray(row * size, (row + 1) * size), at * size));
     return { x, y: Int32Array.from(each, (row) => labels[row]), count: each.length };
   };
-  return { kind: "images", shape: [side, side, channels], classes, columns: [], normal: null, train: part(rows.train), test: part(rows.test) };
+  return {
+    kind: "images",
+    shape: [side, side, channels],
+    classes,
+    columns: [],
+    normal: null,
+    train: part(rows.train),
+    test: part(rows.test),
+  };
 }

@@ -38,7 +38,11 @@ export async function takeIn(items) {
   if (files.length === 1) return await takeFile(path, blob);
   if (files.every((item) => /\.npy$/i.test(item.path))) return await takeNpy(files);
   const images = files.filter((item) => isImage(item.path));
-  if (images.length > 0) return imagesDraft(path.split("/")[0], files.map((item) => ({ path: item.path, load: async () => item.blob })));
+  if (images.length > 0)
+    return imagesDraft(
+      path.split("/")[0],
+      files.map((item) => ({ path: item.path, load: async () => item.blob })),
+    );
   throw new DataProblem(words.severalOthers(files.length, words.kinds));
 }
 
@@ -73,18 +77,30 @@ async function takeNpy(items) {
   for (const { path, blob } of items) {
     const name = path.slice(path.lastIndexOf("/") + 1);
     checkSize(name, blob.size, LARGEST.arrays);
-    arrays.set(name.replace(/\.npy$/i, ""), readNpy(new Uint8Array(await blob.arrayBuffer()), name));
+    arrays.set(
+      name.replace(/\.npy$/i, ""),
+      readNpy(new Uint8Array(await blob.arrayBuffer()), name),
+    );
   }
   const [{ path }] = items;
-  return arraysDraft(items.length === 1 ? path.slice(path.lastIndexOf("/") + 1) : t().dataFiles.theArrays, arrays);
+  return arraysDraft(
+    items.length === 1 ? path.slice(path.lastIndexOf("/") + 1) : t().dataFiles.theArrays,
+    arrays,
+  );
 }
 
 /** Arrays without targets are a table, if there is one with rows and columns. @param {string} name @param {Arrays} arrays @returns {Draft} */
 function arraysDraft(name, arrays) {
   const [only] = [...arrays.values()].filter((array) => "values" in array);
-  if (hasTargets(arrays) || !only || arrays.size > 1 || only.shape.length !== 2) return { kind: "arrays", name, arrays };
-  const { values, shape: [rows, columns] } = /** @type {NumberArray} */ (only);
-  const lines = Array.from({ length: rows }, (_, row) => [...values.subarray(row * columns, (row + 1) * columns)].join(","));
+  if (hasTargets(arrays) || !only || arrays.size > 1 || only.shape.length !== 2)
+    return { kind: "arrays", name, arrays };
+  const {
+    values,
+    shape: [rows, columns],
+  } = /** @type {NumberArray} */ (only);
+  const lines = Array.from({ length: rows }, (_, row) =>
+    [...values.subarray(row * columns, (row + 1) * columns)].join(","),
+  );
   return { kind: "table", name, text: lines.join("\n") };
 }
 
@@ -94,17 +110,27 @@ async function takeArchive(name, blob) {
   const archive = await openArchive(blob, name);
   const entries = archive.entries.filter((entry) => !isHidden(entry.name));
   if (entries.some((entry) => isImage(entry.name))) {
-    return imagesDraft(name, entries.map((entry) => ({
-      path: entry.name,
-      load: async () => new Blob([await readEntry(archive, entry, LARGEST.image)]),
-    })));
+    return imagesDraft(
+      name,
+      entries.map((entry) => ({
+        path: entry.name,
+        load: async () => new Blob([await readEntry(archive, entry, LARGEST.image)]),
+      })),
+    );
   }
   const tables = entries.filter((entry) => TABLE.test(entry.name));
   if (tables.length === 1) {
-    return await takeTable(tables[0].name, new Blob([await readEntry(archive, tables[0], LARGEST.table)]));
+    return await takeTable(
+      tables[0].name,
+      new Blob([await readEntry(archive, tables[0], LARGEST.table)]),
+    );
   }
   const words = t().dataFiles;
-  throw new DataProblem(tables.length > 1 ? words.severalTables(name, tables.length) : words.nothingIn(name, words.kinds));
+  throw new DataProblem(
+    tables.length > 1
+      ? words.severalTables(name, tables.length)
+      : words.nothingIn(name, words.kinds),
+  );
 }
 
 /** @param {string} name @param {{path: string, load: () => Promise<Blob>}[]} files @returns {Draft} */
@@ -113,4 +139,7 @@ function imagesDraft(name, files) {
 }
 
 /** Files that systems leave behind. @param {string} path */
-const isHidden = (path) => path.split("/").some((part) => part.startsWith(".") || part === "__MACOSX" || part === "Thumbs.db");
+const isHidden = (path) =>
+  path
+    .split("/")
+    .some((part) => part.startsWith(".") || part === "__MACOSX" || part === "Thumbs.db");

@@ -20,7 +20,8 @@ export const isModelFile = (name) => endingOf(name) !== "";
  */
 export async function takeModel(name, blob) {
   checkSize(name, blob.size, LARGEST.model);
-  if (/\.safetensors$/i.test(name) && !(await describesLayers(blob))) throw new DataProblem(t().dataFiles.weights(name));
+  if (/\.safetensors$/i.test(name) && !(await describesLayers(blob)))
+    throw new DataProblem(t().dataFiles.weights(name));
   return { kind: "model", name, bytes: new Uint8Array(await blob.arrayBuffer()) };
 }
 

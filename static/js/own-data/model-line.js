@@ -25,7 +25,8 @@ function loads({ text, names }) {
     if (list?.name !== "ArgList" || fullName(dottedName(callee, text), names) !== LOAD) return;
     const [first] = elements(list);
     const value = first?.length === 1 ? evaluate(first[0], text) : null;
-    if (value?.type === "string") found.push({ from: first[0].from, to: first[0].to, name: value.value });
+    if (value?.type === "string")
+      found.push({ from: first[0].from, to: first[0].to, name: value.value });
   });
   return found;
 }
@@ -39,16 +40,26 @@ function loads({ text, names }) {
  */
 export function modelChanges(program, name) {
   const [loaded] = loads(program);
-  if (loaded) return loaded.name === name ? [] : [{ from: loaded.from, to: loaded.to, insert: literal(name) }];
+  if (loaded)
+    return loaded.name === name
+      ? []
+      : [{ from: loaded.from, to: loaded.to, insert: literal(name) }];
   const { name: load, changes } = nameFor(program, LOAD);
   const call = `${load}(${literal(name)})`;
-  const built = program.networks.findLast((network) =>
-    network.scope === "" && network.name !== "" && network.items.every(({ place }) => place.type !== "add"));
+  const built = program.networks.findLast(
+    (network) =>
+      network.scope === "" &&
+      network.name !== "" &&
+      network.items.every(({ place }) => place.type !== "add"),
+  );
   if (built) return [...changes, { ...built.range, insert: call }];
   const { importsEnd } = program.names;
   const text = `model = ${call}`;
   if (importsEnd > 0) return [...changes, insertion(importsEnd, `\n\n${text}`)];
-  return [...changes, insertion(changes[0]?.from ?? 0, changes.length > 0 ? `\n${text}\n` : `${text}\n`)];
+  return [
+    ...changes,
+    insertion(changes[0]?.from ?? 0, changes.length > 0 ? `\n${text}\n` : `${text}\n`),
+  ];
 }
 
 /**
@@ -58,15 +69,26 @@ export function modelChanges(program, name) {
  */
 export function modelProgram(name, { inputs, compiled }) {
   const arrays = inputs.map(randomArray);
-  const samples = arrays.length === 1 ? arrays[0] : `[\n${arrays.map((array) => `    ${array},\n`).join("")}]`;
+  const samples =
+    arrays.length === 1 ? arrays[0] : `[\n${arrays.map((array) => `    ${array},\n`).join("")}]`;
   return [
-    "import numpy as np", "import playgrad as pg", "",
-    `model = pg.load_model(${literal(name)})`, "model.summary()", "",
+    "import numpy as np",
+    "import playgrad as pg",
+    "",
+    `model = pg.load_model(${literal(name)})`,
+    "model.summary()",
+    "",
     "# Two samples of random numbers, in place of yours.",
-    "random = np.random.default_rng(0)", `x = ${samples}`, "print(model.predict(x))", "",
+    "random = np.random.default_rng(0)",
+    `x = ${samples}`,
+    "print(model.predict(x))",
+    "",
     "# To train it further, with samples and targets of your own:",
-    ...(compiled ? [] : ['# model.compile("adam", pg.nn.SparseCategoricalCrossentropy(from_logits=True))']),
-    "# model.fit(x_train, y_train, epochs=1)", "",
+    ...(compiled
+      ? []
+      : ['# model.compile("adam", pg.nn.SparseCategoricalCrossentropy(from_logits=True))']),
+    "# model.fit(x_train, y_train, epochs=1)",
+    "",
   ].join("\n");
 }
 
@@ -74,5 +96,7 @@ export function modelProgram(name, { inputs, compiled }) {
 function randomArray({ shape, dtype }) {
   const sizes = [2, ...shape.map((size) => size ?? 1)].join(", ");
   if (dtype.startsWith("float")) return `random.normal(size=(${sizes})).astype(np.${dtype})`;
-  return dtype === "bool" ? `random.integers(2, size=(${sizes})).astype(bool)` : `random.integers(2, size=(${sizes})).astype(np.${dtype})`;
+  return dtype === "bool"
+    ? `random.integers(2, size=(${sizes})).astype(bool)`
+    : `random.integers(2, size=(${sizes})).astype(np.${dtype})`;
 }

@@ -34,7 +34,8 @@ const GETTERS = {
  */
 export function readNpy(bytes, name) {
   const words = t().dataFiles.arrays;
-  if (bytes.length < 12 || MAGIC.some((byte, at) => bytes[at] !== byte)) throw new DataProblem(words.notNumPy(name));
+  if (bytes.length < 12 || MAGIC.some((byte, at) => bytes[at] !== byte))
+    throw new DataProblem(words.notNumPy(name));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const isShort = bytes[6] === 1;
   const start = isShort ? 10 : 12;
@@ -49,7 +50,8 @@ export function readNpy(bytes, name) {
   const [, order, kind, digits] = type;
   const size = Number(digits) * (kind === "U" ? 4 : 1);
   const count = shape.reduce((a, b) => a * b, 1);
-  if (end + count * size > bytes.length) throw new DataProblem(words.truncated(name, end + count * size, bytes.length));
+  if (end + count * size > bytes.length)
+    throw new DataProblem(words.truncated(name, end + count * size, bytes.length));
   const little = order !== ">";
   if (kind === "U") return { texts: textsOf(view, end, count, Number(digits), little), shape };
   const values = numbersOf(bytes, view, end, count, kind + digits, little);
@@ -67,7 +69,8 @@ function numbersOf(bytes, view, start, count, type, little) {
   if (!get) return null;
   const values = type[0] === "f" ? new Float32Array(count) : new Int32Array(count);
   const size = Number(type.slice(1));
-  for (let index = 0; index < count; index += 1) values[index] = get(view, start + index * size, little);
+  for (let index = 0; index < count; index += 1)
+    values[index] = get(view, start + index * size, little);
   return values;
 }
 
@@ -90,7 +93,8 @@ function inRows(values, shape) {
   const position = shape.map(() => 0);
   for (let index = 0; index < values.length; index += 1) {
     let from = 0;
-    for (let axis = shape.length - 1; axis >= 0; axis -= 1) from = from * shape[axis] + position[axis];
+    for (let axis = shape.length - 1; axis >= 0; axis -= 1)
+      from = from * shape[axis] + position[axis];
     result[index] = values[from];
     for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
       position[axis] += 1;
@@ -103,7 +107,8 @@ function inRows(values, shape) {
 
 /** @param {NumberArray | TextArray} array @returns {Uint8Array<ArrayBuffer>} */
 export function writeNpy(array) {
-  const [type, content] = "texts" in array ? encodeTexts(array.texts) : [typeOf(array.values), bytesOf(array.values)];
+  const [type, content] =
+    "texts" in array ? encodeTexts(array.texts) : [typeOf(array.values), bytesOf(array.values)];
   const sizes = array.shape.length === 1 ? `${array.shape[0]},` : array.shape.join(", ");
   const text = `{'descr': '${type}', 'fortran_order': False, 'shape': (${sizes}), }`;
   const length = Math.ceil((10 + text.length + 1) / LINE) * LINE - 10;
@@ -115,10 +120,12 @@ export function writeNpy(array) {
 }
 
 /** @param {Numbers} values */
-const typeOf = (values) => (values instanceof Uint8Array ? "|u1" : values instanceof Int32Array ? "<i4" : "<f4");
+const typeOf = (values) =>
+  values instanceof Uint8Array ? "|u1" : values instanceof Int32Array ? "<i4" : "<f4";
 
 /** @param {Numbers} values */
-const bytesOf = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
+const bytesOf = ({ buffer, byteOffset, byteLength }) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** @param {string[]} texts @returns {[type: string, content: Uint8Array]} */
 function encodeTexts(texts) {

@@ -14,12 +14,24 @@ import { splitRows } from "./split.js";
  * @returns {DataSet}
  */
 export function pointsSet(points, classes, { test, seed }) {
-  const rows = splitRows(points.map(({ label }) => label), test, seed);
+  const rows = splitRows(
+    points.map(({ label }) => label),
+    test,
+    seed,
+  );
   /** @param {number[]} each */
   const part = (each) => ({
     x: Float32Array.from(each.flatMap((row) => [points[row].x, points[row].y])),
     y: Int32Array.from(each, (row) => points[row].label),
     count: each.length,
   });
-  return { kind: "points", shape: [2], classes, columns: ["x", "y"], normal: null, train: part(rows.train), test: part(rows.test) };
+  return {
+    kind: "points",
+    shape: [2],
+    classes,
+    columns: ["x", "y"],
+    normal: null,
+    train: part(rows.train),
+    test: part(rows.test),
+  };
 }

@@ -6,7 +6,13 @@ export class DataProblem extends Error {}
 const MEBI = 1 << 20;
 
 /** The largest file of each kind that is read, in bytes. A larger one is refused unread. */
-export const LARGEST = { table: 32 * MEBI, arrays: 512 * MEBI, archive: 1024 * MEBI, image: 32 * MEBI, model: 512 * MEBI };
+export const LARGEST = {
+  table: 32 * MEBI,
+  arrays: 512 * MEBI,
+  archive: 1024 * MEBI,
+  image: 32 * MEBI,
+  model: 512 * MEBI,
+};
 
 /** The largest data set, in bytes: Python holds a few copies of it in at most 4 GB. */
 export const LARGEST_SET = 256 * MEBI;

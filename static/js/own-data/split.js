@@ -44,7 +44,8 @@ export function splitRows(groups, test, seed) {
   for (const group of [...rows.keys()].sort((a, b) => a - b)) {
     const order = shuffled(/** @type {number[]} */ (rows.get(group)), next);
     const wanted = Math.round(order.length * test);
-    const tested = test === 0 || order.length < 2 ? 0 : Math.min(Math.max(wanted, 1), order.length - 1);
+    const tested =
+      test === 0 || order.length < 2 ? 0 : Math.min(Math.max(wanted, 1), order.length - 1);
     order.forEach((row, at) => parts[at < tested ? "test" : "train"].push(row));
   }
   return { train: shuffled(parts.train, next), test: shuffled(parts.test, next) };

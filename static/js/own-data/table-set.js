@@ -1,7 +1,14 @@
 /** A data set out of a table: features, a label, and rows for training and for testing. */
 
 import { t } from "../locale.js";
-import { categoriesOf, codesOf, describeColumn, labelType, numbersOf, withType } from "./columns.js";
+import {
+  categoriesOf,
+  codesOf,
+  describeColumn,
+  labelType,
+  numbersOf,
+  withType,
+} from "./columns.js";
 import { normalize, statistics } from "./data-set.js";
 import { DataProblem, checkSet } from "./problem.js";
 import { splitRows } from "./split.js";
@@ -23,13 +30,27 @@ import { splitRows } from "./split.js";
 
 /** @param {string[]} titles @param {string[][]} rows @returns {Column[]} */
 export const describeColumns = (titles, rows) =>
-  titles.map((title, index) => describeColumn(title, rows.map((row) => row[index])));
+  titles.map((title, index) =>
+    describeColumn(
+      title,
+      rows.map((row) => row[index]),
+    ),
+  );
 
 /** The last column is the label, unless it is text or, if there is another, a date. @param {Column[]} columns @returns {TableChoices} */
 export function firstChoices(columns) {
-  const last = (/** @type {string[]} */ ...others) => columns.findLastIndex(({ type }) => !others.includes(type));
-  const label = [last("text", "date"), last("text")].find((place) => place >= 0) ?? columns.length - 1;
-  return { label, labelType: labelType(columns[label]), missing: "drop", test: 0.2, seed: 0, normalized: true };
+  const last = (/** @type {string[]} */ ...others) =>
+    columns.findLastIndex(({ type }) => !others.includes(type));
+  const label =
+    [last("text", "date"), last("text")].find((place) => place >= 0) ?? columns.length - 1;
+  return {
+    label,
+    labelType: labelType(columns[label]),
+    missing: "drop",
+    test: 0.2,
+    seed: 0,
+    normalized: true,
+  };
 }
 
 /**
@@ -39,12 +60,19 @@ export function firstChoices(columns) {
  * @throws {DataProblem}
  */
 export function tableSet(columns, choices) {
-  const target = withType(columns[choices.label], choices.labelType === "category" ? "category" : numberType(columns[choices.label]));
+  const target = withType(
+    columns[choices.label],
+    choices.labelType === "category" ? "category" : numberType(columns[choices.label]),
+  );
   const classes = choices.labelType === "category" ? categoriesOf(target) : [];
   const labels = choices.labelType === "category" ? codesOf(target, classes) : numbersOf(target);
   const words = t().dataFiles.table;
   if (choices.labelType === "category" && classes.length < 2) {
-    throw new DataProblem(classes.length === 1 ? words.oneClass(target.title, classes[0]) : words.noValues(target.title));
+    throw new DataProblem(
+      classes.length === 1
+        ? words.oneClass(target.title, classes[0])
+        : words.noValues(target.title),
+    );
   }
   if (choices.labelType === "category" && classes.length > 1000) {
     throw new DataProblem(words.manyClasses(target.title, classes.length));
@@ -52,12 +80,17 @@ export function tableSet(columns, choices) {
   if (target.odd > 0 && target.odd === target.cells.length - target.missing) {
     throw new DataProblem(words.textTarget(target.title, String(target.firstOdd?.cell)));
   }
-  const features = columns.filter((column, index) => index !== choices.label && column.type !== "text").flatMap(featuresOf);
+  const features = columns
+    .filter((column, index) => index !== choices.label && column.type !== "text")
+    .flatMap(featuresOf);
   if (features.length === 0) throw new DataProblem(words.noFeatures);
   checkSet(4 * features.length * labels.length);
 
-  const used = wholeRows(choices.missing === "mean" ? [labels] : [labels, ...features.map(({ values }) => values)]);
-  if (used.length < 2) throw new DataProblem(used.length === 0 ? words.holesEverywhere : words.oneRow);
+  const used = wholeRows(
+    choices.missing === "mean" ? [labels] : [labels, ...features.map(({ values }) => values)],
+  );
+  if (used.length < 2)
+    throw new DataProblem(used.length === 0 ? words.holesEverywhere : words.oneRow);
   const groups = used.map((row) => (choices.labelType === "category" ? labels[row] : 0));
   const parts = splitRows(groups, choices.test, choices.seed);
   const train = parts.train.map((at) => used[at]);
@@ -83,7 +116,11 @@ export function tableSet(columns, choices) {
     return choices.labelType === "category" ? Int32Array.from(values) : Float32Array.from(values);
   };
   return {
-    kind: "table", shape: [features.length], classes, columns: features.map(({ name }) => name), normal,
+    kind: "table",
+    shape: [features.length],
+    classes,
+    columns: features.map(({ name }) => name),
+    normal,
     train: { x, y: labelsOf(train), count: train.length },
     test: { x: xTest, y: labelsOf(test), count: test.length },
   };
@@ -121,7 +158,8 @@ function meanOf(values, rows) {
 function wholeRows(columns) {
   const hasHole = new Uint8Array(columns[0].length);
   for (const values of columns) {
-    for (let row = 0; row < values.length; row += 1) if (Number.isNaN(values[row])) hasHole[row] = 1;
+    for (let row = 0; row < values.length; row += 1)
+      if (Number.isNaN(values[row])) hasHole[row] = 1;
   }
   /** @type {number[]} */
   const rows = [];
@@ -131,7 +169,12 @@ function wholeRows(columns) {
 
 /** How many rows have a missing value in a column that is used. @param {Column[]} columns @param {number} label */
 export function rowsWithHoles(columns, label) {
-  const used = columns.filter((column, index) => index === label || column.type !== "text")
-    .map((column) => (column.type === "category" || column.type === "text" ? codesOf(column, categoriesOf(column)) : numbersOf(column)));
+  const used = columns
+    .filter((column, index) => index === label || column.type !== "text")
+    .map((column) =>
+      column.type === "category" || column.type === "text"
+        ? codesOf(column, categoriesOf(column))
+        : numbersOf(column),
+    );
   return columns[0].cells.length - wholeRows(used).length;
 }

@@ -30,6 +30,11 @@ export const isOfFormerRun = () => store.branch.value?.hasBegun === false;
 export function watchBranches() {
   effect(() => {
     if (store.active.value || !isOfFormerRun()) return;
-    untracked(() => (store.executed.value = /** @type {import("../types.js").Branch} */ (store.branch.value).from));
+    untracked(
+      () =>
+        (store.executed.value = /** @type {import("../types.js").Branch} */ (
+          store.branch.value
+        ).from),
+    );
   });
 }

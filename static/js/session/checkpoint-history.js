@@ -29,7 +29,8 @@ export function historyOf(kept) {
     const parts = stored && stored.fit.step > 0 ? partsOf(kept, stored) : new Map();
     return [...parts.entries()].every(([name, value]) => SHAPES[name](value)) ? parts : new Map();
   } catch (problem) {
-    if (![SyntaxError, RangeError, TypeError].some((kind) => problem instanceof kind)) throw problem;
+    if (![SyntaxError, RangeError, TypeError].some((kind) => problem instanceof kind))
+      throw problem;
     return new Map();
   }
 }
@@ -43,16 +44,24 @@ function lastFit(bytes) {
   const { header, start } = headerOf(bytes);
   const fit = parsed(header.__metadata__[ABOUT]).fits.at(-1);
   if (!fit) return null;
-  const { dtype, shape: [count, width], data_offsets: [from, to] } = header[fit.steps.$tensor];
-  if (dtype !== "F32" || width !== fit.names.length || to - from !== 4 * count * width) throw new RangeError("sizes differ");
+  const {
+    dtype,
+    shape: [count, width],
+    data_offsets: [from, to],
+  } = header[fit.steps.$tensor];
+  if (dtype !== "F32" || width !== fit.names.length || to - from !== 4 * count * width)
+    throw new RangeError("sizes differ");
   const view = new DataView(bytes.buffer, bytes.byteOffset + start + from, to - from);
   const number = (/** @type {number} */ at) => view.getFloat32(4 * at, true);
-  const rows = Array.from({ length: count }, (_, row) => Array.from({ length: width }, (_, column) => number(row * width + column)));
+  const rows = Array.from({ length: count }, (_, row) =>
+    Array.from({ length: width }, (_, column) => number(row * width + column)),
+  );
   return { fit, rows };
 }
 
 /** JSON of Python, which has words for what is not finite. @param {string} text */
-const parsed = (text) => JSON.parse(text.replace(/(?<=[:,[]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "null"));
+const parsed = (text) =>
+  JSON.parse(text.replace(/(?<=[:,[]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "null"));
 
 /** @param {Kept} kept @param {{fit: StoredFit, rows: (number | null)[][]}} stored */
 function partsOf({ finished, program, parameters, epoch }, { fit, rows }) {
@@ -76,25 +85,52 @@ function partsOf({ finished, program, parameters, epoch }, { fit, rows }) {
   function endEpoch(number, step) {
     const mean = (/** @type {string} */ name) => fit.history[name]?.[number - 1] ?? null;
     const [testLoss, testAccuracy] = [mean("val_loss"), mean(`val_${accuracyName}`)];
-    epochs.push({ epoch: number, step, loss: mean("loss"), accuracy: mean(accuracyName), testLoss, testAccuracy });
+    epochs.push({
+      epoch: number,
+      step,
+      loss: mean("loss"),
+      accuracy: mean(accuracyName),
+      testLoss,
+      testAccuracy,
+    });
     curves.mark(step, testLoss, testAccuracy);
   }
 
   const last = rows.at(-1);
   const run = {
-    state: finished ? "done" : "stopped", program, error: null, branch: null, epochs,
+    state: finished ? "done" : "stopped",
+    program,
+    error: null,
+    branch: null,
+    epochs,
     // On which device it ran is not in the file.
     fit: {
-      epochs: fit.epochs, steps_per_epoch: Math.round(perEpoch), total_steps: fit.total_steps, batch_size: fit.data.batch_size ?? 0,
-      metrics: fit.names.slice(1), device: "", adapter: null, parameters,
+      epochs: fit.epochs,
+      steps_per_epoch: Math.round(perEpoch),
+      total_steps: fit.total_steps,
+      batch_size: fit.data.batch_size ?? 0,
+      metrics: fit.names.slice(1),
+      device: "",
+      adapter: null,
+      parameters,
     },
     progress: {
-      epoch, step: fit.step, loss: last?.[0] ?? null, accuracy: last?.[accuracyAt] ?? null,
-      testLoss: fit.history.val_loss?.at(-1) ?? null, testAccuracy: fit.history[`val_${accuracyName}`]?.at(-1) ?? null,
-      stepsPerSecond: null, seconds: fit.seconds, eta: null,
+      epoch,
+      step: fit.step,
+      loss: last?.[0] ?? null,
+      accuracy: last?.[accuracyAt] ?? null,
+      testLoss: fit.history.val_loss?.at(-1) ?? null,
+      testAccuracy: fit.history[`val_${accuracyName}`]?.at(-1) ?? null,
+      stepsPerSecond: null,
+      seconds: fit.seconds,
+      eta: null,
     },
   };
-  return new Map(/** @type {["run" | "curves" | "losses", any][]} */ ([
-    ["run", run], ["curves", curves.save()], ["losses", { landmarks, shared: null, settings: [] }],
-  ]));
+  return new Map(
+    /** @type {["run" | "curves" | "losses", any][]} */ ([
+      ["run", run],
+      ["curves", curves.save()],
+      ["losses", { landmarks, shared: null, settings: [] }],
+    ]),
+  );
 }

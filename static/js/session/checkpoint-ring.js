@@ -18,7 +18,8 @@ export const MOST_BYTES = 64 << 20;
  */
 export function withCheckpoint(ring, checkpoint) {
   const kept = [...upTo(ring, checkpoint.step - 1), checkpoint];
-  while (kept.length > 2 && (kept.length > MOST || sizeOf(kept) > MOST_BYTES)) kept.splice(mostCrowded(kept), 1);
+  while (kept.length > 2 && (kept.length > MOST || sizeOf(kept) > MOST_BYTES))
+    kept.splice(mostCrowded(kept), 1);
   return sizeOf(kept) > MOST_BYTES ? [checkpoint] : kept;
 }
 

@@ -15,6 +15,9 @@ export async function openProject(file) {
     const { openProjectFile } = await loadProjects();
     await openProjectFile(file);
   } catch (failure) {
-    store.projectProblem.value = t().projects.notOpened(file.name, /** @type {Error} */ (failure).message);
+    store.projectProblem.value = t().projects.notOpened(
+      file.name,
+      /** @type {Error} */ (failure).message,
+    );
   }
 }

@@ -1,6 +1,14 @@
 /** What the visitor has brought in the file of a project: the data sets and models that its programs load. */
 
-import { endingOf, loadedModels, loadedNames, problemOfModelName, problemOfName, suggestedModelName, suggestedName } from "../own-data/data-names.js";
+import {
+  endingOf,
+  loadedModels,
+  loadedNames,
+  problemOfModelName,
+  problemOfName,
+  suggestedModelName,
+  suggestedName,
+} from "../own-data/data-names.js";
 import * as shelf from "../own-data/data-shelf.js";
 
 /**
@@ -23,11 +31,15 @@ export async function dataOf(codes) {
   const left = [];
   let bytes = 0;
   const texts = [...codes];
-  const used = new Set([...texts.flatMap(loadedNames).map(shelf.entryOf), ...texts.flatMap(loadedModels).map(shelf.modelOf)]);
+  const used = new Set([
+    ...texts.flatMap(loadedNames).map(shelf.entryOf),
+    ...texts.flatMap(loadedModels).map(shelf.modelOf),
+  ]);
   for (const entry of used) {
     if (!entry) continue;
     const { name } = entry;
-    const content = bytes + entry.bytes > MOST_BYTES ? null : await shelf.fileOf(name).catch(() => null);
+    const content =
+      bytes + entry.bytes > MOST_BYTES ? null : await shelf.fileOf(name).catch(() => null);
     if (!content) left.push(name);
     else data.set(name, { about: entry.about, bytes: content });
     bytes += content?.length ?? 0;
@@ -36,9 +48,10 @@ export async function dataOf(codes) {
 }
 
 /** Whether a file may contain a data set or a model of that name and form. @param {string} name @param {unknown} about */
-export const isDataSet = (name, about) => (shelf.isModelAbout(about)
-  ? problemOfModelName(name, endingOf(name)) === "" && endingOf(name) !== ""
-  : problemOfName(name) === "" && shelf.isAbout(about));
+export const isDataSet = (name, about) =>
+  shelf.isModelAbout(about)
+    ? problemOfModelName(name, endingOf(name)) === "" && endingOf(name) !== ""
+    : problemOfName(name) === "" && shelf.isAbout(about);
 
 /**
  * Keep the data sets of a file. What the visitor has is never replaced: other data of the same name
@@ -55,7 +68,10 @@ export async function keepData(data) {
     let kept = name;
     if (shelf.has(name)) {
       if (same(bytes, await shelf.fileOf(name).catch(() => new Uint8Array()))) continue;
-      kept = about.kind === "model" ? suggestedModelName(name, shelf.modelNames.value) : suggestedName(name, shelf.names.value);
+      kept =
+        about.kind === "model"
+          ? suggestedModelName(name, shelf.modelNames.value)
+          : suggestedName(name, shelf.names.value);
       renamed.push([name, kept]);
     }
     const { failure } = await shelf.keep(kept, bytes, about);

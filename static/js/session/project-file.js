@@ -39,14 +39,22 @@ const WEIGHTS = "checkpoint.safetensors";
 export class ProjectFileError extends Error {}
 
 const ABOUT_SHAPE = is.record({
-  summary: is.isObject, code: is.listOf(is.text), parts: is.listOf(is.text), data: is.optional(is.isObject),
+  summary: is.isObject,
+  code: is.listOf(is.text),
+  parts: is.listOf(is.text),
+  data: is.optional(is.isObject),
 });
 
 /** @param {Project} project @param {Date} when @returns {Blob} @throws {ProjectFileError} it is too large */
 export function encodeProject({ summary, codes, parts, data }, when) {
   const utf8 = new TextEncoder();
   const about = {
-    format: FORMAT, version: VERSION, saved: when.toISOString(), summary, code: [...codes.keys()], parts: [...parts.keys()],
+    format: FORMAT,
+    version: VERSION,
+    saved: when.toISOString(),
+    summary,
+    code: [...codes.keys()],
+    parts: [...parts.keys()],
     data: Object.fromEntries([...data].map(([name, { about: facts }]) => [name, facts])),
   };
   const files = new Map([[ABOUT, utf8.encode(JSON.stringify(about, null, 2))]]);
@@ -78,7 +86,8 @@ const dataName = (name, { kind }) => (kind === "model" ? `models/${name}` : `dat
 export async function decodeProject(file) {
   const { name, size } = file;
   if (size === 0) throw new ProjectFileError(t().projectFile.empty(name));
-  if (size > LARGEST) throw new ProjectFileError(t().projectFile.otherFile(name, inUnits(size), inUnits(LARGEST)));
+  if (size > LARGEST)
+    throw new ProjectFileError(t().projectFile.otherFile(name, inUnits(size), inUnits(LARGEST)));
   try {
     const archive = await ZipReader.open(file);
     const about = await readAbout(archive, name);
@@ -99,10 +108,14 @@ const farTooMuch = (name) => new ProjectFileError(t().projectFile.farTooMuch(nam
 function described(problem, name) {
   if (problem instanceof ProjectFileError) return problem;
   const words = t().projectFile;
-  if (!(problem instanceof ZipError)) return new ProjectFileError(words.unreadable(name, problem.message));
+  if (!(problem instanceof ZipError))
+    return new ProjectFileError(words.unreadable(name, problem.message));
   if (problem.kind === "limit") return farTooMuch(name);
-  if (NO_PROJECT.has(problem.kind)) return new ProjectFileError(t().numbers.sentences([words.noProject(name), adviceFor(name)]));
-  return new ProjectFileError((problem.kind === "cut" ? words.incomplete : words.damaged)(name, problem.message));
+  if (NO_PROJECT.has(problem.kind))
+    return new ProjectFileError(t().numbers.sentences([words.noProject(name), adviceFor(name)]));
+  return new ProjectFileError(
+    (problem.kind === "cut" ? words.incomplete : words.damaged)(name, problem.message),
+  );
 }
 
 /** @param {string} name */
@@ -122,7 +135,9 @@ async function readAbout(archive, name) {
   try {
     about = JSON.parse(textOf(await archive.read(ABOUT, LARGEST)));
   } catch (problem) {
-    throw problem instanceof ZipError ? problem : new ZipError("damaged", t().projectFile.zip.notJson(ABOUT));
+    throw problem instanceof ZipError
+      ? problem
+      : new ZipError("damaged", t().projectFile.zip.notJson(ABOUT));
   }
   if (about?.format !== FORMAT) {
     throw new ProjectFileError(t().projectFile.noProjectZip(name, ENDING));
@@ -131,7 +146,12 @@ async function readAbout(archive, name) {
     throw new ProjectFileError(t().projectFile.isNewer(name));
   }
   const summary = { ...about.summary, id: "", version: 1, saved: 0 };
-  if (about.version !== VERSION || !ABOUT_SHAPE(about) || !SUMMARY(summary) || !isExampleId(summary.exampleId)) {
+  if (
+    about.version !== VERSION ||
+    !ABOUT_SHAPE(about) ||
+    !SUMMARY(summary) ||
+    !isExampleId(summary.exampleId)
+  ) {
     throw new ZipError("damaged", t().projectFile.zip.lacking(ABOUT));
   }
   return about;
@@ -140,11 +160,18 @@ async function readAbout(archive, name) {
 /** @param {ZipReader} archive @param {any} about */
 async function readParts(archive, about) {
   /** @type {Project} */
-  const project = { summary: summaryOf(about.summary), codes: new Map(), parts: new Map(), data: new Map() };
+  const project = {
+    summary: summaryOf(about.summary),
+    codes: new Map(),
+    parts: new Map(),
+    data: new Map(),
+  };
   /** @type {string[]} */
   const lost = [];
   for (const id of new Set(about.code)) {
-    const code = isExampleId(id) ? await readable(async () => textOf(await archive.read(codeName(id)))) : undefined;
+    const code = isExampleId(id)
+      ? await readable(async () => textOf(await archive.read(codeName(id))))
+      : undefined;
     if (code === undefined) lost.push(`code/${id}`);
     else project.codes.set(id, code);
   }
@@ -154,11 +181,14 @@ async function readParts(archive, about) {
       const read = fromText(textOf(await archive.read(partName(name))));
       return name === "checkpoint" ? { ...read, bytes: await archive.read(WEIGHTS) } : read;
     });
-    if (SHAPES[/** @type {PartName} */ (name)](value) && isSane(name, value)) project.parts.set(name, value);
+    if (SHAPES[/** @type {PartName} */ (name)](value) && isSane(name, value))
+      project.parts.set(name, value);
     else lost.push(name);
   }
   for (const [name, facts] of Object.entries(about.data ?? {})) {
-    const bytes = isDataSet(name, facts) ? await readable(() => archive.read(dataName(name, facts))) : undefined;
+    const bytes = isDataSet(name, facts)
+      ? await readable(() => archive.read(dataName(name, facts)))
+      : undefined;
     if (bytes === undefined) lost.push(`data/${name}`);
     else project.data.set(name, { about: facts, bytes });
   }
@@ -166,11 +196,31 @@ async function readParts(archive, about) {
 }
 
 /** @param {string} name @param {any} value */
-const isSane = (name, value) => name !== "choices" || value.exampleId === "" || isExampleId(value.exampleId);
+const isSane = (name, value) =>
+  name !== "choices" || value.exampleId === "" || isExampleId(value.exampleId);
 
 /** Only the fields that a summary has. @param {any} summary @returns {Project["summary"]} */
-const summaryOf = ({ created, touched, name, exampleId, title, edited, state, step, totalSteps }) =>
-  ({ created, touched, name: cleanName(name), exampleId, title, edited, state, step, totalSteps });
+const summaryOf = ({
+  created,
+  touched,
+  name,
+  exampleId,
+  title,
+  edited,
+  state,
+  step,
+  totalSteps,
+}) => ({
+  created,
+  touched,
+  name: cleanName(name),
+  exampleId,
+  title,
+  edited,
+  state,
+  step,
+  totalSteps,
+});
 
 /** @template T @param {() => Promise<T>} work @returns {Promise<T | undefined>} undefined if the content is damaged */
 async function readable(work) {
@@ -190,7 +240,10 @@ export const LONGEST_NAME = 80;
 
 /** A name on one line, without characters that change how it is read. @param {unknown} name */
 export const cleanName = (name) =>
-  String(name ?? "").replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+/gu, " ").trim().slice(0, LONGEST_NAME);
+  String(name ?? "")
+    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+/gu, " ")
+    .trim()
+    .slice(0, LONGEST_NAME);
 
 /** A name that every system takes for a file. @param {string} name */
 export const fileNameOf = (name) =>

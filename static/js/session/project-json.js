@@ -14,10 +14,14 @@ export const fromText = (text) => untagged(JSON.parse(text));
 
 /** @param {any} value @returns {any} */
 function tagged(value) {
-  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? value : { [TAG]: nameOf(value) };
+  if (typeof value === "number")
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : { [TAG]: nameOf(value) };
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Float64Array) {
-    return { [TAG]: "float64", values: Array.from(value, (each) => (Number.isNaN(each) ? null : tagged(each))) };
+    return {
+      [TAG]: "float64",
+      values: Array.from(value, (each) => (Number.isNaN(each) ? null : tagged(each))),
+    };
   }
   if (Array.isArray(value)) return value.map(tagged);
   const fields = Object.entries(value).map(([name, each]) => [name, tagged(each)]);
@@ -39,7 +43,11 @@ function untagged(value) {
   }
   const { [TAG]: tag, values, fields } = value;
   if (Object.hasOwn(NUMBERS, tag)) return NUMBERS[tag];
-  if (tag === "float64") return Float64Array.from(values, (each) => (each === null ? NaN : untagged(each)));
-  if (tag === "object") return Object.fromEntries(fields.map((/** @type {[string, any]} */ [name, each]) => [name, untagged(each)]));
+  if (tag === "float64")
+    return Float64Array.from(values, (each) => (each === null ? NaN : untagged(each)));
+  if (tag === "object")
+    return Object.fromEntries(
+      fields.map((/** @type {[string, any]} */ [name, each]) => [name, untagged(each)]),
+    );
   throw new TypeError(`unknown tag ${tag}`);
 }

@@ -5,10 +5,13 @@ import { t } from "../locale.js";
 import * as store from "../store.js";
 import { loadProjects } from "./lazy-projects.js";
 
-const Content = lazy(async () => {
-  const [{ ProjectPanel }] = await Promise.all([import("./project-panel.js"), loadProjects()]);
-  return ProjectPanel;
-}, () => ({ name: t().projects.title, waiting: t().loading.waiting }));
+const Content = lazy(
+  async () => {
+    const [{ ProjectPanel }] = await Promise.all([import("./project-panel.js"), loadProjects()]);
+    return ProjectPanel;
+  },
+  () => ({ name: t().projects.title, waiting: t().loading.waiting }),
+);
 
 /** The name of the project, and the menu of what can be done with projects. */
 export function ProjectMenu() {

@@ -8,7 +8,9 @@ export function ProjectNote() {
   const problem = store.projectProblem.value;
   return html`
     <div class="storage-place" role="alert">
-      ${problem && html`
+      ${
+        problem &&
+        html`
         <div class="storage-note" data-testid="project-problem">
           <p>${problem}</p>
           <div class="storage-actions">
@@ -16,7 +18,8 @@ export function ProjectNote() {
               onClick=${() => (store.projectProblem.value = "")}><${Icon} name="close" /></button>
           </div>
         </div>
-      `}
+      `
+      }
     </div>
   `;
 }

@@ -89,9 +89,12 @@ function Removed() {
     // The button that removed it has gone, and the focus with it.
     if (document.activeElement === document.body) undo.current?.focus();
   }, [last]);
-  return html`<div role="status">${last && html`
+  return html`<div role="status">${
+    last &&
+    html`
     <p class="project-removed"><span>${t().projects.removed(last.label)}</span>
-      <button type="button" class="link" data-testid="project-undo" ref=${undo} onClick=${work.undoRemoval}>${t().notes.undo}</button></p>`}</div>`;
+      <button type="button" class="link" data-testid="project-undo" ref=${undo} onClick=${work.undoRemoval}>${t().notes.undo}</button></p>`
+  }</div>`;
 }
 
 /** @param {{isBusy: boolean}} props */
@@ -99,9 +102,11 @@ function List({ isBusy }) {
   const projects = work.projects.value;
   return html`
     <h2 class="project-heading">${t().projects.others}</h2>
-    ${projects.length === 0
-      ? html`<p class="hint">${t().projects.none}</p>`
-      : html`<ul>${projects.map((each) => html`<${Entry} key=${each.id} project=${each} isBusy=${isBusy} />`)}</ul>`}
+    ${
+      projects.length === 0
+        ? html`<p class="hint">${t().projects.none}</p>`
+        : html`<ul>${projects.map((each) => html`<${Entry} key=${each.id} project=${each} isBusy=${isBusy} />`)}</ul>`
+    }
     ${!isGuarded() && html`<p class="hint">${t().projects.unguarded}</p>`}
   `;
 }
@@ -129,7 +134,8 @@ function Entry({ project, isBusy }) {
 /** @param {Listed} project */
 function progressOf({ state, step, totalSteps }) {
   const words = t().projects;
-  if (totalSteps === 0 || step === 0) return state === "error" ? words.endedWithError : words.notTrained;
+  if (totalSteps === 0 || step === 0)
+    return state === "error" ? words.endedWithError : words.notTrained;
   if (step >= totalSteps) return words.trained(step);
   return state === "error" ? words.errorAt(step, totalSteps) : words.stoppedAt(step, totalSteps);
 }

@@ -9,7 +9,15 @@ import { t } from "../locale.js";
 import * as store from "../store.js";
 import { historyOf } from "./checkpoint-history.js";
 import { dataOf, keepData } from "./project-data.js";
-import { ENDING, LONGEST_NAME, ProjectFileError, cleanName, decodeProject, encodeProject, fileNameOf } from "./project-file.js";
+import {
+  ENDING,
+  LONGEST_NAME,
+  ProjectFileError,
+  cleanName,
+  decodeProject,
+  encodeProject,
+  fileNameOf,
+} from "./project-file.js";
 import { StorageFailure } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
 import { titleOf } from "./session-notes.js";
@@ -56,28 +64,34 @@ export function rename(name) {
 }
 
 /** Continue another project in this tab. @param {string} id */
-export const openProject = (id) => attempt(async () => {
-  await expectLeaving();
-  if ((await openSessions()).has(id)) throw new ProjectProblem(t().projects.isElsewhere);
-  const summary = (await sessions()).find((each) => each.id === id);
-  if (!summary) throw new ProjectProblem(t().projects.isGone);
-  goTo(id);
-}, findProjects);
+export const openProject = (id) =>
+  attempt(async () => {
+    await expectLeaving();
+    if ((await openSessions()).has(id)) throw new ProjectProblem(t().projects.isElsewhere);
+    const summary = (await sessions()).find((each) => each.id === id);
+    if (!summary) throw new ProjectProblem(t().projects.isGone);
+    goTo(id);
+  }, findProjects);
 
 /** Begin a new project in this tab, as a new visitor would. */
-export const newProject = () => attempt(async () => {
-  await expectLeaving();
-  goTo(newId(), t().projects.begun);
-});
+export const newProject = () =>
+  attempt(async () => {
+    await expectLeaving();
+    goTo(newId(), t().projects.begun);
+  });
 
 /** Go on with a copy of the project, weights included. The original stays in the list. */
-export const duplicateProject = () => attempt(async () => {
-  await expectLeaving();
-  const project = presentProject();
-  const copy = await nameOfCopy(project.summary);
-  const id = await stored({ ...project, summary: { ...project.summary, name: copy, created: Date.now() } });
-  goTo(id, t().projects.duplicated(copy));
-});
+export const duplicateProject = () =>
+  attempt(async () => {
+    await expectLeaving();
+    const project = presentProject();
+    const copy = await nameOfCopy(project.summary);
+    const id = await stored({
+      ...project,
+      summary: { ...project.summary, name: copy, created: Date.now() },
+    });
+    goTo(id, t().projects.duplicated(copy));
+  });
 
 /** The names of copies end with this, in any language of the page. */
 const COPY = / (copy|副本)( \d+)?$/;
@@ -92,27 +106,36 @@ async function nameOfCopy({ name, title }) {
 }
 
 /** Save everything as one file. */
-export const saveProject = () => attempt(async () => {
-  const { name, title } = presentSummary();
-  const project = presentProject();
-  const { data, left } = await dataOf(project.codes.values());
-  offer(fileNameOf(name || title), encodeProject({ ...project, data }, new Date()));
-  if (left.length > 0) store.note(t().projects.withoutData(left));
-});
+export const saveProject = () =>
+  attempt(async () => {
+    const { name, title } = presentSummary();
+    const project = presentProject();
+    const { data, left } = await dataOf(project.codes.values());
+    offer(fileNameOf(name || title), encodeProject({ ...project, data }, new Date()));
+    if (left.length > 0) store.note(t().projects.withoutData(left));
+  });
 
 /** Open a file of a project, as a project of its own. @param {File} file */
-export const openProjectFile = (file) => attempt(async () => {
-  await expectLeaving();
-  const { project, lost } = await decodeProject(file);
-  const { summary, parts } = project;
-  summary.name ||= cleanName(file.name.replace(ENDING, ""));
-  const kept = parts.get("checkpoint");
-  if (kept && !parts.has("run") && !lost.includes("run")) for (const [name, value] of historyOf(kept)) parts.set(name, value);
-  parts.set("choices", parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId });
-  const id = await stored(project);
-  const aboutData = describeData(await keepData(project.data));
-  goTo(id, t().numbers.sentences([t().projects.opened(summary.name), describeLost(lost), ...aboutData]));
-});
+export const openProjectFile = (file) =>
+  attempt(async () => {
+    await expectLeaving();
+    const { project, lost } = await decodeProject(file);
+    const { summary, parts } = project;
+    summary.name ||= cleanName(file.name.replace(ENDING, ""));
+    const kept = parts.get("checkpoint");
+    if (kept && !parts.has("run") && !lost.includes("run"))
+      for (const [name, value] of historyOf(kept)) parts.set(name, value);
+    parts.set(
+      "choices",
+      parts.get("choices") ?? { ...PARTS.choices.capture(), exampleId: summary.exampleId },
+    );
+    const id = await stored(project);
+    const aboutData = describeData(await keepData(project.data));
+    goTo(
+      id,
+      t().numbers.sentences([t().projects.opened(summary.name), describeLost(lost), ...aboutData]),
+    );
+  });
 
 /** @param {Awaited<ReturnType<typeof keepData>>} outcome */
 function describeData({ renamed, failed }) {
@@ -124,26 +147,30 @@ function describeData({ renamed, failed }) {
 /** @param {string[]} lost as from `decodeProject` */
 function describeLost(lost) {
   if (lost.length === 0) return "";
-  return t().projects.lost(lost.map((name) => {
-    if (name.startsWith("code/")) return titleOf("code", name.slice("code/".length));
-    if (name.startsWith("data/")) return t().projects.dataOf(name.slice("data/".length));
-    return titleOf("parts", name);
-  }));
+  return t().projects.lost(
+    lost.map((name) => {
+      if (name.startsWith("code/")) return titleOf("code", name.slice("code/".length));
+      if (name.startsWith("data/")) return t().projects.dataOf(name.slice("data/".length));
+      return titleOf("parts", name);
+    }),
+  );
 }
 
 /** @param {Listed} project */
-export const removeProject = (project) => attempt(async () => {
-  if ((await openSessions()).has(project.id)) throw new ProjectProblem(t().projects.isElsewhere);
-  removed.value = { label: nameOf(project), records: await removeSession(project.id) };
-  await saveAgain(); // there is room now
-}, findProjects);
+export const removeProject = (project) =>
+  attempt(async () => {
+    if ((await openSessions()).has(project.id)) throw new ProjectProblem(t().projects.isElsewhere);
+    removed.value = { label: nameOf(project), records: await removeSession(project.id) };
+    await saveAgain(); // there is room now
+  }, findProjects);
 
 /** Undo the last removal. */
-export const undoRemoval = () => attempt(async () => {
-  if (!removed.value) return;
-  await bringBack(removed.value.records);
-  removed.value = null;
-}, findProjects);
+export const undoRemoval = () =>
+  attempt(async () => {
+    if (!removed.value) return;
+    await bringBack(removed.value.records);
+    removed.value = null;
+  }, findProjects);
 
 /** @returns {Project} everything on the page; its data sets stay where they are, for all projects */
 function presentProject() {
@@ -157,7 +184,12 @@ function presentProject() {
     const value = PARTS[name].capture();
     if (value !== null) parts.set(name, value);
   }
-  return { summary: { ...summary, state: store.active.value ? "stopped" : summary.state }, codes, parts, data: new Map() };
+  return {
+    summary: { ...summary, state: store.active.value ? "stopped" : summary.state },
+    codes,
+    parts,
+    data: new Map(),
+  };
 }
 
 /** @throws {ProjectProblem} the present project would lose something */
@@ -174,9 +206,11 @@ async function stored(project) {
     return await storeProject(project);
   } catch (problem) {
     if (!(problem instanceof StorageFailure)) throw problem;
-    throw new ProjectProblem(problem.reason === "full"
-      ? t().projects.isFull
-      : t().projects.notStored(problem.message.replace(/\.$/, "")));
+    throw new ProjectProblem(
+      problem.reason === "full"
+        ? t().projects.isFull
+        : t().projects.notStored(problem.message.replace(/\.$/, "")),
+    );
   }
 }
 
@@ -195,7 +229,9 @@ async function attempt(work, after) {
   try {
     await work();
   } catch (problem) {
-    const isExpected = [ProjectProblem, ProjectFileError, StorageFailure].some((kind) => problem instanceof kind);
+    const isExpected = [ProjectProblem, ProjectFileError, StorageFailure].some(
+      (kind) => problem instanceof kind,
+    );
     if (!isExpected) throw problem;
     store.projectProblem.value = /** @type {Error} */ (problem).message;
   } finally {

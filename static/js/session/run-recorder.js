@@ -51,7 +51,10 @@ function record() {
     isPinned: before?.isPinned ?? false,
     colour: before?.colour ?? unusedColour(runs.value),
     settings: store.settingChanges.value,
-    branch: branch.value?.began === began ? { number: branch.value.number, step: branch.value.step } : before?.branch,
+    branch:
+      branch.value?.began === began
+        ? { number: branch.value.number, step: branch.value.step }
+        : before?.branch,
     hasEarlierFits: store.earlierSeconds.value > 0,
     parameters: about.parameters,
     epochs: progress.value.epoch,

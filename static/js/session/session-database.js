@@ -70,12 +70,17 @@ export class SessionDatabase {
     await this.open();
     const objects = this.#begin([store], "readonly").objectStore(store);
     try {
-      const keys = await inTime(answer(objects.getAllKeys(session === undefined ? null : ofSession(session))), WAIT_MS);
-      const records = keys.map((key) => answer(objects.get(key)).catch(() => {
-        if (!Array.isArray(key)) return { [/** @type {string} */ (STORES[store])]: key };
-        const [owner, part] = /** @type {string[]} */ (key);
-        return { session: owner, part };
-      }));
+      const keys = await inTime(
+        answer(objects.getAllKeys(session === undefined ? null : ofSession(session))),
+        WAIT_MS,
+      );
+      const records = keys.map((key) =>
+        answer(objects.get(key)).catch(() => {
+          if (!Array.isArray(key)) return { [/** @type {string} */ (STORES[store])]: key };
+          const [owner, part] = /** @type {string[]} */ (key);
+          return { session: owner, part };
+        }),
+      );
       return await inTime(Promise.all(records), WAIT_MS);
     } catch (problem) {
       throw new StorageFailure(problem);
@@ -91,7 +96,10 @@ export class SessionDatabase {
   async get(store, key) {
     await this.open();
     try {
-      return await inTime(answer(this.#begin([store], "readonly").objectStore(store).get(key)), WAIT_MS);
+      return await inTime(
+        answer(this.#begin([store], "readonly").objectStore(store).get(key)),
+        WAIT_MS,
+      );
     } catch (problem) {
       throw new StorageFailure(problem);
     }
@@ -104,12 +112,15 @@ export class SessionDatabase {
    */
   async writeAll(changes) {
     await this.open();
-    await this.#change(changes.map(({ store }) => store), (transaction) => {
-      for (const { store, records = [], removed = [] } of changes) {
-        for (const key of removed) transaction.objectStore(store).delete(key);
-        for (const record of records) transaction.objectStore(store).put(record);
-      }
-    });
+    await this.#change(
+      changes.map(({ store }) => store),
+      (transaction) => {
+        for (const { store, records = [], removed = [] } of changes) {
+          for (const key of removed) transaction.objectStore(store).delete(key);
+          for (const record of records) transaction.objectStore(store).put(record);
+        }
+      },
+    );
   }
 
   /**
@@ -209,7 +220,8 @@ function answer(request) {
 function endOf(transaction) {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new Error(t().sessions.database.gaveUp));
+    transaction.onabort = () =>
+      reject(transaction.error ?? new Error(t().sessions.database.gaveUp));
   });
 }
 

@@ -48,7 +48,10 @@ export async function storeProject({ summary, codes, parts }) {
 /** Remove a session. @param {string} id @returns {Promise<Records>} what it was, for `bringBack` */
 export async function removeSession(id) {
   const [, ...stores] = OF_SESSIONS;
-  const [known, ...others] = await Promise.all([sessions(), ...stores.map((name) => database.all(name, id))]);
+  const [known, ...others] = await Promise.all([
+    sessions(),
+    ...stores.map((name) => database.all(name, id)),
+  ]);
   await database.remove(id);
   return {
     sessions: known.filter((each) => each.id === id),

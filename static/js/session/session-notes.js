@@ -27,7 +27,8 @@ export function titleOf(store, part) {
 export function describeRestored(at, lost) {
   const sentences = [];
   const hasRun = store.runState.value !== "idle" || store.kept.value !== null;
-  if (at !== null && hasRun) sentences.push(t().sessions.restored(format.moment(new Date(at))), afterRestoring());
+  if (at !== null && hasRun)
+    sentences.push(t().sessions.restored(format.moment(new Date(at))), afterRestoring());
   if (lost.length > 0) sentences.push(t().sessions.unreadable(lost));
   return t().numbers.sentences(sentences);
 }
@@ -37,7 +38,8 @@ export const describeUnread = (failure) => t().sessions.unread(reason(failure));
 
 function afterRestoring() {
   const { kept } = store;
-  const isLost = kept.value?.program.began !== store.executed.value.began && store.runState.value === "stopped";
+  const isLost =
+    kept.value?.program.began !== store.executed.value.began && store.runState.value === "stopped";
   if (kept.value) return isLost ? t().sessions.earlierWeights : t().notes.weightsKept;
   return isLost ? t().sessions.noWeights : "";
 }
@@ -61,7 +63,10 @@ export function describeProblem(failures) {
     const size = format.bytes(store.kept.value?.bytes.length);
     return { what: "weights", text: t().sessions.weightsTooLarge(size) };
   }
-  return { what: "work", text: t().sessions.full(parts.map((item) => titleOf(item.store, item.part))) };
+  return {
+    what: "work",
+    text: t().sessions.full(parts.map((item) => titleOf(item.store, item.part))),
+  };
 }
 
 /** @param {Error} failure */

@@ -25,7 +25,10 @@ export const PARTS = {
   choices: {
     store: "parts",
     changes: () => [
-      store.exampleId.value, store.deviceChoice.value, store.view.value, store.graphColours.value,
+      store.exampleId.value,
+      store.deviceChoice.value,
+      store.view.value,
+      store.graphColours.value,
       store.labSettings.value,
     ],
     capture: () => ({
@@ -47,8 +50,13 @@ export const PARTS = {
   run: {
     store: "parts",
     changes: () => [
-      store.runState.value, store.executed.value, store.fit.value, store.progress.value, store.epochs.value,
-      store.error.value, store.branch.value,
+      store.runState.value,
+      store.executed.value,
+      store.fit.value,
+      store.progress.value,
+      store.epochs.value,
+      store.error.value,
+      store.branch.value,
     ],
     capture: () => ({
       state: store.runState.value,
@@ -84,8 +92,10 @@ export const PARTS = {
   output: {
     store: "parts",
     changes: () => store.transcriptVersion.value,
-    capture: () => store.transcript.lines.map(({ text, stream, figure }) =>
-      (figure ? { text, stream, figure } : { text, stream })),
+    capture: () =>
+      store.transcript.lines.map(({ text, stream, figure }) =>
+        figure ? { text, stream, figure } : { text, stream },
+      ),
     restore(lines) {
       store.transcript.restore(lines);
       store.transcriptVersion.value += 1;
@@ -96,7 +106,9 @@ export const PARTS = {
     store: "parts",
     changes: () => [store.landmarks.value, store.shared.value, store.settingChanges.value],
     capture: () => ({
-      landmarks: store.landmarks.value, shared: store.shared.value, settings: store.settingChanges.value,
+      landmarks: store.landmarks.value,
+      shared: store.shared.value,
+      settings: store.settingChanges.value,
     }),
     restore({ landmarks, shared, settings = [] }) {
       store.landmarks.value = landmarks;
@@ -113,7 +125,10 @@ export const PARTS = {
       return locks.length > 0 ? locks.map(([exampleId, each]) => ({ exampleId, ...each })) : null;
     },
     restore(locks) {
-      const entries = locks.map((/** @type {any} */ { exampleId, lines, isHeld }) => [exampleId, { lines, isHeld }]);
+      const entries = locks.map((/** @type {any} */ { exampleId, lines, isHeld }) => [
+        exampleId,
+        { lines, isHeld },
+      ]);
       store.locks.value = Object.fromEntries(entries);
     },
   },
@@ -167,7 +182,8 @@ export const rememberRun = () => remember([...SHOWN, "checkpoint"]);
 /** @param {(keyof typeof PARTS)[]} names */
 function remember(names) {
   const values = names.map((name) => /** @type {const} */ ([name, PARTS[name].capture()]));
-  return () => batch(() => {
-    for (const [name, value] of values) PARTS[name].restore(value);
-  });
+  return () =>
+    batch(() => {
+      for (const [name, value] of values) PARTS[name].restore(value);
+    });
 }

@@ -55,8 +55,15 @@ export class SessionSaver {
 
   /** Save an item soon, because it has changed. @param {Item} item */
   changed(item) {
-    const state = this.#states.get(item.part)
-      ?? { item, isDirty: false, writes: 0, due: 0, last: -Infinity, cost: 0, failure: null };
+    const state = this.#states.get(item.part) ?? {
+      item,
+      isDirty: false,
+      writes: 0,
+      due: 0,
+      last: -Infinity,
+      cost: 0,
+      failure: null,
+    };
     this.#states.set(item.part, state);
     state.item = item;
     if (item.isUrgent && !state.failure) {
@@ -93,8 +100,9 @@ export class SessionSaver {
 
   #count() {
     const states = [...this.#states.values()];
-    this.unsaved.value = new Set(states.flatMap(({ item, isDirty, writes }) =>
-      (isDirty || writes > 0 ? [item.part] : [])));
+    this.unsaved.value = new Set(
+      states.flatMap(({ item, isDirty, writes }) => (isDirty || writes > 0 ? [item.part] : [])),
+    );
   }
 
   /** @param {number} due */
@@ -144,8 +152,11 @@ export class SessionSaver {
     }
     if (state.isDirty) this.#arm(state.due);
     this.#count();
-    this.#report([...this.#states.values()].flatMap(({ item: failed, failure }) =>
-      (failure ? [{ item: failed, failure }] : [])));
+    this.#report(
+      [...this.#states.values()].flatMap(({ item: failed, failure }) =>
+        failure ? [{ item: failed, failure }] : [],
+      ),
+    );
   }
 
   /** @param {Item} item */
@@ -153,7 +164,8 @@ export class SessionSaver {
     const value = capture();
     const session = this.#session;
     const stamp = { version: VERSION, saved: Date.now() };
-    if (store === "sessions") return this.#database.write(store, [{ id: session, ...stamp, ...value }]);
+    if (store === "sessions")
+      return this.#database.write(store, [{ id: session, ...stamp, ...value }]);
     if (value === null) return this.#database.write(store, [], [[session, part]]);
     return this.#database.write(store, [{ session, part, ...stamp, value }]);
   }

@@ -35,7 +35,8 @@ export async function claimSession(list) {
     return claimed({ id: newId(), from: mine ?? latest, isCopy: false, isGuarded: false });
   }
   return await navigator.locks.request(CHOICE, async () => {
-    if (mine && (await hold(mine, PATIENCE_MS))) return claimed({ id: mine, from: mine, isCopy: false, isGuarded: true });
+    if (mine && (await hold(mine, PATIENCE_MS)))
+      return claimed({ id: mine, from: mine, isCopy: false, isGuarded: true });
     const [sessions, open] = await Promise.all([list(), openSessions()]);
     const [latest] = sessions;
     if (open.size === 0 && latest && (await hold(latest.id))) {
@@ -61,7 +62,9 @@ export function switchTo(id) {
 /** @returns {Promise<Set<string>>} ids of the sessions of open tabs */
 export async function openSessions() {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
-  return new Set(held.flatMap(({ name }) => (name?.startsWith(LOCK) ? [name.slice(LOCK.length)] : [])));
+  return new Set(
+    held.flatMap(({ name }) => (name?.startsWith(LOCK) ? [name.slice(LOCK.length)] : [])),
+  );
 }
 
 /**
@@ -76,7 +79,8 @@ function hold(id, patience = 0) {
       resolve(true);
       return new Promise(() => {});
     };
-    const options = patience > 0 ? { signal: AbortSignal.timeout(patience) } : { ifAvailable: true };
+    const options =
+      patience > 0 ? { signal: AbortSignal.timeout(patience) } : { ifAvailable: true };
     navigator.locks
       .request(LOCK + id, options, (lock) => (lock ? forever() : resolve(false)))
       .catch(() => resolve(false));
@@ -85,4 +89,6 @@ function hold(id, patience = 0) {
 
 /** Also where the page is not secure, so without `crypto.randomUUID`. */
 export const newId = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");

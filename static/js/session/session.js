@@ -78,7 +78,10 @@ export async function openSession() {
 async function restore({ id, from, isCopy }) {
   const source = /** @type {string} */ (from);
   const [code, parts, checkpoints, known] = await Promise.all([
-    database.all("code", source), database.all("parts", source), database.all("checkpoints", source), sessions(),
+    database.all("code", source),
+    database.all("parts", source),
+    database.all("checkpoints", source),
+    sessions(),
   ]);
   const summary = known.find((each) => each.id === source);
   if (summary && !isCopy) {
@@ -96,7 +99,8 @@ async function restore({ id, from, isCopy }) {
   for (const record of records) {
     const isCode = code.includes(record);
     const shape = isCode ? SHAPES.code : SHAPES[/** @type {"run"} */ (record.part)];
-    if (record.version !== VERSION || !shape || !shape(record.value)) damaged.push([record, isCode]);
+    if (record.version !== VERSION || !shape || !shape(record.value))
+      damaged.push([record, isCode]);
     else if (isCode) codes[record.part] = record.value;
     else if (!isCopy || COPIED.has(record.part)) values[record.part] = record;
   }
@@ -106,7 +110,12 @@ async function restore({ id, from, isCopy }) {
     store.source.value = codes[store.exampleId.value] ?? "";
     const lost = damaged.map(([{ part }, isCode]) => titleOf(isCode ? "code" : "parts", part));
     // What was said before, about the language or a link, is still true.
-    store.note(t().numbers.sentences([store.notice.value, describeRestored(values.run?.saved ?? null, isCopy ? [] : lost)]));
+    store.note(
+      t().numbers.sentences([
+        store.notice.value,
+        describeRestored(values.run?.saved ?? null, isCopy ? [] : lost),
+      ]),
+    );
   });
   if (source === id) await putAside(damaged);
 }
@@ -123,7 +132,9 @@ async function putAside(damaged) {
 /** The code that an older page kept in localStorage. @returns {() => Promise<void>} to be called once it can be saved */
 function takeOldValues() {
   const keys = recalledKeys("code.");
-  const codes = Object.fromEntries(keys.map((key) => [key.slice("code.".length), recall(key) ?? ""]));
+  const codes = Object.fromEntries(
+    keys.map((key) => [key.slice("code.".length), recall(key) ?? ""]),
+  );
   const example = recall("example");
   if (keys.length > 0) {
     store.codes.value = { ...codes, ...store.codes.value };
@@ -165,7 +176,10 @@ const summary = computed(() => ({
 }));
 /** @type {Item} */
 const summaryItem = {
-  ...OTHER, store: "sessions", part: "summary", capture: () => summary.peek(),
+  ...OTHER,
+  store: "sessions",
+  part: "summary",
+  capture: () => summary.peek(),
 };
 
 /** @param {boolean} isNew whether nothing of it has been saved yet */
@@ -173,18 +187,38 @@ function saveChanges(isNew) {
   const saver = new SessionSaver(database, session.id, report);
   session.saver = saver;
   let codes = isNew ? {} : store.codes.peek();
-  onChange(() => store.codes.value, () => {
-    const before = /** @type {Record<string, string>} */ (codes);
-    codes = store.codes.peek();
-    const ids = new Set([...Object.keys(before), ...Object.keys(codes)]);
-    for (const id of ids) if (before[id] !== store.codes.peek()[id]) saver.changed(codeItem(id));
-  }, isNew);
-  onChange(() => [store.codes.value, store.active.value, store.kept.value, store.projectName.value, store.locks.value], () => (touched.value = true));
+  onChange(
+    () => store.codes.value,
+    () => {
+      const before = /** @type {Record<string, string>} */ (codes);
+      codes = store.codes.peek();
+      const ids = new Set([...Object.keys(before), ...Object.keys(codes)]);
+      for (const id of ids) if (before[id] !== store.codes.peek()[id]) saver.changed(codeItem(id));
+    },
+    isNew,
+  );
+  onChange(
+    () => [
+      store.codes.value,
+      store.active.value,
+      store.kept.value,
+      store.projectName.value,
+      store.locks.value,
+    ],
+    () => (touched.value = true),
+  );
   for (const name of NAMES) onChange(PARTS[name].changes, () => saver.changed(item(name)), isNew);
-  onChange(() => summary.value, () => saver.changed(summaryItem), isNew);
-  onChange(() => store.active.value, () => {
-    if (!store.active.peek()) saver.flush();
-  });
+  onChange(
+    () => summary.value,
+    () => saver.changed(summaryItem),
+    isNew,
+  );
+  onChange(
+    () => store.active.value,
+    () => {
+      if (!store.active.peek()) saver.flush();
+    },
+  );
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") saver.flush();
   });
@@ -216,7 +250,8 @@ function losesSomething(unsaved) {
   if (problem && touched.value) return true;
   if (store.active.value) {
     const kept = store.kept.value;
-    const isKept = kept?.program.began === store.executed.value.began && kept.step === store.progress.value.step;
+    const isKept =
+      kept?.program.began === store.executed.value.began && kept.step === store.progress.value.step;
     if (store.progress.value.step > 0 && !isKept) return true;
   }
   return [...unsaved].some((part) => {

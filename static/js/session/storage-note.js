@@ -11,16 +11,22 @@ export function StorageNote() {
   const hasCode = problem?.what === "code" || problem?.what === "everything";
   return html`
     <div class="storage-place" role="alert">
-      ${problem && html`
+      ${
+        problem &&
+        html`
         <div class="storage-note" data-testid="storage-note" data-what=${problem.what}>
           <p>${problem.text}</p>
           <div class="storage-actions">
-            ${hasCode && html`<button type="button" class="button small" onClick=${saveCode}>
-              <${Icon} name="save" />${t().notes.saveCode}</button>`}
+            ${
+              hasCode &&
+              html`<button type="button" class="button small" onClick=${saveCode}>
+              <${Icon} name="save" />${t().notes.saveCode}</button>`
+            }
             <button type="button" class="button small" data-testid="save-again" onClick=${saveAgain}>${t().notes.tryAgain}</button>
           </div>
         </div>
-      `}
+      `
+      }
     </div>
   `;
 }

@@ -12,14 +12,21 @@ const OTHERS = /** @type {const} */ (["gallery", "blocks", "output"]);
 /** The parts that can be hidden: their names in links, and their titles in the language of the page. */
 export const hideable = () => [
   ...OTHERS.map((name) => ({ name: /** @type {string} */ (name), title: t().share.parts[name] })),
-  ...panels().filter(({ isFixed }) => !isFixed).map(({ name, title }) => ({ name, title: title() })),
+  ...panels()
+    .filter(({ isFixed }) => !isFixed)
+    .map(({ name, title }) => ({ name, title: title() })),
 ];
 
 /** The parts that came with a link. Others, of a later version, are ignored. */
-const hiddenByLink = computed(() => hideable().filter(({ name }) => store.shared.value?.hidden?.includes(name)));
+const hiddenByLink = computed(() =>
+  hideable().filter(({ name }) => store.shared.value?.hidden?.includes(name)),
+);
 
 /** The names of the hidden parts. A frame in another page shows one program. */
-export const hidden = computed(() => new Set([...hiddenByLink.value.map(({ name }) => name), ...(isEmbedded ? ["gallery"] : [])]));
+export const hidden = computed(
+  () =>
+    new Set([...hiddenByLink.value.map(({ name }) => name), ...(isEmbedded ? ["gallery"] : [])]),
+);
 
 /** Titles of the parts that the link has hidden, in their order. */
 export const hiddenTitles = () => hiddenByLink.value.map(({ title }) => title);

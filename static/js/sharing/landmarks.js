@@ -32,7 +32,8 @@ export function compare(expected, actual) {
     const difference = Math.abs(loss - other);
     const size = Math.max(Math.abs(loss), Math.abs(other), LEAST);
     // Written so that NaN differs.
-    if (!(difference <= TOLERANCE * size + LEAST)) return { compared, differs: [step, loss, other], largest };
+    if (!(difference <= TOLERANCE * size + LEAST))
+      return { compared, differs: [step, loss, other], largest };
     largest = Math.max(largest, difference / size);
   }
   return { compared, differs: null, largest };

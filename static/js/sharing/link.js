@@ -27,12 +27,16 @@ const LARGEST = 2_000_000;
 export class LinkError extends Error {}
 
 /** Whether an address has a program, or was cut off where that begins. @param {string} hash of an address */
-export const isLink = (hash) => hash.startsWith(PREFIX) || (hash.length > 1 && PREFIX.startsWith(hash));
+export const isLink = (hash) =>
+  hash.startsWith(PREFIX) || (hash.length > 1 && PREFIX.startsWith(hash));
 
 /** @param {Shared} shared @returns {Promise<string>} the fragment, with "#" @throws {LinkError} */
 export async function encode(shared) {
   expectCompression();
-  const bytes = await through(new Blob([JSON.stringify(shared)]), new CompressionStream("deflate-raw"));
+  const bytes = await through(
+    new Blob([JSON.stringify(shared)]),
+    new CompressionStream("deflate-raw"),
+  );
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   const hash = PREFIX + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   if (hash.length > LONGEST) throw new LinkError(t().link.tooLong);
@@ -57,7 +61,8 @@ export async function decode(hash) {
     throw new LinkError(t().link.isNewer);
   }
   if (!SHARED(value)) throw new LinkError(broken(t().link.isDamaged));
-  if (value.locked && !fit(value.code, value.locked)) throw new LinkError(broken(t().link.locksOther));
+  if (value.locked && !fit(value.code, value.locked))
+    throw new LinkError(broken(t().link.locksOther));
   return value;
 }
 

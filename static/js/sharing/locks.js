@@ -19,20 +19,25 @@ const NONE = { lines: [], isHeld: false };
 export const locksHere = computed(() => store.locks.value[store.exampleId.value] ?? NONE);
 
 /** Positions of the text that cannot be changed here. */
-const heldSpans = computed(() => (locksHere.value.isHeld ? spansOf(store.source.value, locksHere.value.lines) : []));
+const heldSpans = computed(() =>
+  locksHere.value.isHeld ? spansOf(store.source.value, locksHere.value.lines) : [],
+);
 
 /** How often a change was refused: who shows values of the program shows them again. */
 export const refusals = signal(0);
 
 /** Whether a piece of the program is, at least in part, kept from changes. @param {{from: number, to: number}} piece */
-export const isHeld = ({ from, to }) => heldSpans.value.some((span) => span.from <= to && from <= span.to);
+export const isHeld = ({ from, to }) =>
+  heldSpans.value.some((span) => span.from <= to && from <= span.to);
 
 /** @param {LineRange[]} lines of the open example @param {boolean} held */
 export function setLocks(lines, held = locksHere.peek().isHeld) {
   const now = { lines, isHeld: held && lines.length > 0 };
   if (JSON.stringify(now) === JSON.stringify(locksHere.peek())) return;
   const all = { ...store.locks.peek(), [store.exampleId.peek()]: now };
-  store.locks.value = Object.fromEntries(Object.entries(all).filter(([, each]) => each.lines.length > 0));
+  store.locks.value = Object.fromEntries(
+    Object.entries(all).filter(([, each]) => each.lines.length > 0),
+  );
 }
 
 /** Lock more lines, for links of this program. @param {LineRange} range */

@@ -19,13 +19,18 @@ export function QrCode({ link }) {
   }
   const { data, size } = encode(link, { ecc: "L", border: BORDER });
   // Black on white in the dark, too: not every reader takes it the other way round.
-  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
   const path = dark.join("");
-  const picture = (/** @type {string} */ id) => html`<svg class="qr-code" data-testid=${id} role="img" aria-label=${t().share.qrPicture}
+  const picture = (
+    /** @type {string} */ id,
+  ) => html`<svg class="qr-code" data-testid=${id} role="img" aria-label=${t().share.qrPicture}
     viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><rect width=${size} height=${size} fill="#fff" /><path fill="#000" d=${path} /></svg>`;
   const close = () => dialog.current?.close();
   // Escape closes the picture, and not the menu that it was opened from.
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && event.stopPropagation();
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) =>
+    event.key === "Escape" && event.stopPropagation();
   return html`
     ${picture("qr-code")}
     <button type="button" class="button small" data-testid="qr-large" onClick=${() => dialog.current?.showModal()}>${t().share.qrLarge}</button>

@@ -4,12 +4,17 @@ import * as store from "../store.js";
 import { makeLink } from "./sharing.js";
 
 /** @param {string} text */
-const attribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const attribute = (text) =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
 
 /** The HTML that shows a program in a page of another site. @param {string} address @param {string} title */
 export const snippetOf = (address, title) =>
-  `<iframe src="${attribute(address)}" title="${attribute(title)}" width="100%" height="640" `
-  + 'allow="cross-origin-isolated; fullscreen" loading="lazy"></iframe>';
+  `<iframe src="${attribute(address)}" title="${attribute(title)}" width="100%" height="640" ` +
+  'allow="cross-origin-isolated; fullscreen" loading="lazy"></iframe>';
 
 /**
  * Copies the embed snippet, unless the server forbids embedding.
@@ -24,7 +29,10 @@ export function CopySnippet({ hidden, disabled, say }) {
       const answer = await fetch("/embed").catch(() => null); // offline it cannot be known
       if (answer?.status === 404) return say(t().embed.isForbidden);
       const address = await makeLink(hidden, "/embed");
-      snippet = snippetOf(address, t().embed.frame(store.example.value?.title ?? t().embed.aProgram));
+      snippet = snippetOf(
+        address,
+        t().embed.frame(store.example.value?.title ?? t().embed.aProgram),
+      );
       await navigator.clipboard.writeText(snippet);
       setShown("");
       say(t().embed.copied);
@@ -37,6 +45,9 @@ export function CopySnippet({ hidden, disabled, say }) {
 
   return html`<div class="share-row"><button type="button" class="button small" data-testid="share-embed" disabled=${disabled}
     onClick=${copy}>${t().embed.copy}</button></div>
-    ${shown && html`<div class="share-row"><textarea class="share-link" rows="4" readonly aria-label=${t().embed.snippet} data-testid="share-snippet"
-      value=${shown} onFocus=${(/** @type {any} */ event) => event.target.select()}></textarea></div>`}`;
+    ${
+      shown &&
+      html`<div class="share-row"><textarea class="share-link" rows="4" readonly aria-label=${t().embed.snippet} data-testid="share-snippet"
+      value=${shown} onFocus=${(/** @type {any} */ event) => event.target.select()}></textarea></div>`
+    }`;
 }

@@ -12,16 +12,24 @@ export function LockedLines() {
   const words = t().locks;
   return html`<fieldset class="share-locks" data-testid="share-locks">
     <legend>${words.title}</legend>
-    ${isHeld
-      ? html`<p class="hint">${words.arrived(lines)}</p>
+    ${
+      isHeld
+        ? html`<p class="hint">${words.arrived(lines)}</p>
         <button type="button" class="button small" data-testid="share-unlock-copy" onClick=${unlockCopy}>${words.unlockCopy}</button>`
-      : html`<p class="hint">${words.about}</p>
-        <ul class="share-lines">${lines.map((range) => html`<li key=${range.join()}>
+        : html`<p class="hint">${words.about}</p>
+        <ul class="share-lines">${lines.map(
+          (range) => html`<li key=${range.join()}>
           <${Icon} name="lock" />${words.lines([range])}
           <button type="button" class="button quiet icon-only" data-testid="share-unlock" aria-label=${words.unlockLines(range)}
-            title=${words.unlock} onClick=${() => unlockLines(range)}><${Icon} name="close" /></button></li>`)}</ul>
-        ${selected && !isLocked && html`<button type="button" class="button small" data-testid="share-lock"
-          title=${words.selected} onClick=${() => lockLines(selected)}>${words.lockLines(selected)}</button>`}
-        <p class="hint">${words.select}</p>`}
+            title=${words.unlock} onClick=${() => unlockLines(range)}><${Icon} name="close" /></button></li>`,
+        )}</ul>
+        ${
+          selected &&
+          !isLocked &&
+          html`<button type="button" class="button small" data-testid="share-lock"
+          title=${words.selected} onClick=${() => lockLines(selected)}>${words.lockLines(selected)}</button>`
+        }
+        <p class="hint">${words.select}</p>`
+    }
   </fieldset>`;
 }

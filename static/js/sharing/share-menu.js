@@ -69,8 +69,10 @@ function Link() {
     ${Code && link && html`<${Code} link=${link} />`}
     <fieldset class="share-hidden">
       <legend>${t().share.hide}</legend>
-      ${hideable().map(({ name, title }) => html`<label key=${name} class="toggle"><input type="checkbox"
-        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${title}</label>`)}
+      ${hideable().map(
+        ({ name, title }) => html`<label key=${name} class="toggle"><input type="checkbox"
+        data-testid=${`share-hide-${name}`} checked=${off.includes(name)} onChange=${toggle(name)} />${title}</label>`,
+      )}
     </fieldset>
     <${LockedLines} />
     <${CopySnippet} hidden=${off} disabled=${!link} say=${setOutcome} />

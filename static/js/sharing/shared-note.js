@@ -12,13 +12,17 @@ export function SharedNote() {
   const shared = store.shared.value;
   return html`
     <div class="storage-place" role="status">
-      ${shared && html`
+      ${
+        shared &&
+        html`
         <div class="storage-note shared-note" data-testid="shared-note">
           <p data-testid=${isDecided() ? "reproduced" : undefined} data-verdict=${verdict.value.kind}>${sentence(shared)}${
-            lockedInWords() && html` <span data-testid="shared-locked">${lockedInWords()}</span>`}</p>
+            lockedInWords() && html` <span data-testid="shared-locked">${lockedInWords()}</span>`
+          }</p>
           <div class="storage-actions"><${UnlockCopy} /><${Actions} /></div>
         </div>
-      `}
+      `
+      }
     </div>
   `;
 }
@@ -58,4 +62,5 @@ function sentence({ code, expected }) {
 }
 
 /** @param {number} largest relative difference */
-const accuracy = (largest) => (largest === 0 ? t().share.exactly : t().share.within((100 * largest).toPrecision(1)));
+const accuracy = (largest) =>
+  largest === 0 ? t().share.exactly : t().share.within((100 * largest).toPrecision(1));

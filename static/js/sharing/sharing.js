@@ -50,7 +50,11 @@ function expected() {
   const losses = store.landmarks.value.filter(([step]) => !change || step <= change.step);
   // Of a run that came from Python as a file, the device is not known.
   if (!about?.device || losses.length === 0 || !isCurrent()) return null;
-  return { losses, steps: change?.step ?? store.progress.value.step, device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}` };
+  return {
+    losses,
+    steps: change?.step ?? store.progress.value.step,
+    device: `${about.device}${about.adapter ? `, ${about.adapter}` : ""}`,
+  };
 }
 
 /** Whether a link has losses to compare. */
@@ -82,7 +86,12 @@ export async function arrivedProgram() {
 export function showProgram(shared) {
   batch(() => {
     if (!store.examples.value.some(({ id }) => id === shared.exampleId)) {
-      const own = { id: shared.exampleId, title: shared.title, description: t().editor.fromLink, source: "" };
+      const own = {
+        id: shared.exampleId,
+        title: shared.title,
+        description: t().editor.fromLink,
+        source: "",
+      };
       store.examples.value = [...store.examples.value, own];
     }
     openExample(shared.exampleId);
@@ -98,7 +107,8 @@ export function showProgram(shared) {
 }
 
 /** A reload would open the link again, and replace what the visitor has changed. A frame keeps nothing else. */
-export const forgetAddress = () => isEmbedded || history.replaceState(null, "", location.pathname + location.search);
+export const forgetAddress = () =>
+  isEmbedded || history.replaceState(null, "", location.pathname + location.search);
 
 /** Forget that the program came with a link. */
 export const forgetLink = () => (store.shared.value = null);
@@ -109,12 +119,21 @@ export const forgetLink = () => (store.shared.value = null);
  *   | {kind: "same", compared: number, largest: number, isComplete: boolean}
  *   | {kind: "differs", step: number, expected: number, actual: number}} Verdict
  */
-export const verdict = computed(/** @returns {Verdict} */ () => {
-  const shared = store.shared.value;
-  if (!shared?.expected) return { kind: "none" };
-  if (store.source.value !== shared.code) return { kind: "changed" };
-  if (store.executed.value.source !== shared.code || store.landmarks.value.length === 0) return { kind: "waiting" };
-  const { compared, differs, largest } = compare(shared.expected.losses, store.landmarks.value);
-  if (differs) return { kind: "differs", step: differs[0], expected: differs[1], actual: differs[2] };
-  return { kind: "same", compared, largest, isComplete: compared === shared.expected.losses.length };
-});
+export const verdict = computed(
+  /** @returns {Verdict} */ () => {
+    const shared = store.shared.value;
+    if (!shared?.expected) return { kind: "none" };
+    if (store.source.value !== shared.code) return { kind: "changed" };
+    if (store.executed.value.source !== shared.code || store.landmarks.value.length === 0)
+      return { kind: "waiting" };
+    const { compared, differs, largest } = compare(shared.expected.losses, store.landmarks.value);
+    if (differs)
+      return { kind: "differs", step: differs[0], expected: differs[1], actual: differs[2] };
+    return {
+      kind: "same",
+      compared,
+      largest,
+      isComplete: compared === shared.expected.losses.length,
+    };
+  },
+);

@@ -10,15 +10,19 @@ import { broadcastStrides, eachLine, places, zeros } from "../tensors.js";
  * @param {(sum: number, count: number) => number} [finish]
  * @returns {Operation}
  */
-const reduction = (initial, join, finish = (sum) => sum) => ([x], { axes }, [output]) => {
-  const result = zeros(output);
-  const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
-  const sums = new Float64Array(result.data.length).fill(initial);
-  places(x.shape, broadcastStrides(kept, x.shape)).forEach((to, i) => (sums[to] = join(sums[to], x.data[i])));
-  const count = x.data.length / Math.max(1, sums.length);
-  sums.forEach((sum, i) => (result.data[i] = finish(sum, count)));
-  return [result];
-};
+const reduction =
+  (initial, join, finish = (sum) => sum) =>
+  ([x], { axes }, [output]) => {
+    const result = zeros(output);
+    const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
+    const sums = new Float64Array(result.data.length).fill(initial);
+    places(x.shape, broadcastStrides(kept, x.shape)).forEach(
+      (to, i) => (sums[to] = join(sums[to], x.data[i])),
+    );
+    const count = x.data.length / Math.max(1, sums.length);
+    sums.forEach((sum, i) => (result.data[i] = finish(sum, count)));
+    return [result];
+  };
 
 /** Products of integers need more than 53 bits. @type {Operation} */
 const product = (inputs, attrs, outputs) => {
@@ -27,18 +31,20 @@ const product = (inputs, attrs, outputs) => {
 };
 
 /** The place of the largest or smallest element of each line; NaN counts as such. @param {1 | -1} sign @returns {Operation} */
-const extreme = (sign) => ([x], { axis }, [output]) => {
-  const result = zeros(output);
-  eachLine(x.shape, axis, (first, step, size, line) => {
-    let best = 0;
-    for (let i = 1; i < size && !Number.isNaN(x.data[first + best * step]); i += 1) {
-      const value = x.data[first + i * step];
-      if (Number.isNaN(value) || sign * value > sign * x.data[first + best * step]) best = i;
-    }
-    result.data[line] = best;
-  });
-  return [result];
-};
+const extreme =
+  (sign) =>
+  ([x], { axis }, [output]) => {
+    const result = zeros(output);
+    eachLine(x.shape, axis, (first, step, size, line) => {
+      let best = 0;
+      for (let i = 1; i < size && !Number.isNaN(x.data[first + best * step]); i += 1) {
+        const value = x.data[first + i * step];
+        if (Number.isNaN(value) || sign * value > sign * x.data[first + best * step]) best = i;
+      }
+      result.data[line] = best;
+    });
+    return [result];
+  };
 
 /** Equal elements keep their order, and NaN comes last. @type {Operation} */
 function argsort([x], { axis, descending }, [output]) {
@@ -48,7 +54,8 @@ function argsort([x], { axis, descending }, [output]) {
     const value = (/** @type {number} */ i) => x.data[first + i * step];
     const order = Array.from({ length: size }, (_, i) => i).sort((i, j) => {
       const [a, b] = [value(i), value(j)];
-      if (Number.isNaN(a) || Number.isNaN(b)) return sign * (+Number.isNaN(a) - +Number.isNaN(b)) || i - j;
+      if (Number.isNaN(a) || Number.isNaN(b))
+        return sign * (+Number.isNaN(a) - +Number.isNaN(b)) || i - j;
       return sign * (a - b) || i - j;
     });
     order.forEach((from, i) => (result.data[first + i * step] = from));
@@ -84,7 +91,9 @@ export function softmax(x, axis, asLogarithm = false) {
     for (let i = 0; i < size; i += 1) sum += Math.exp(x.data[first + i * step] - largest);
     for (let i = 0; i < size; i += 1) {
       const shifted = x.data[first + i * step] - largest;
-      result.data[first + i * step] = asLogarithm ? shifted - Math.log(sum) : Math.exp(shifted) / sum;
+      result.data[first + i * step] = asLogarithm
+        ? shifted - Math.log(sum)
+        : Math.exp(shifted) / sum;
     }
   });
   return result;
@@ -109,7 +118,11 @@ function layerNormalization([x, gamma, beta], { epsilon }, [output]) {
 /** @type {Record<string, Operation>} */
 export const ALONG_AXES = {
   reduce_sum: reduction(0, (sum, x) => sum + x),
-  reduce_mean: reduction(0, (sum, x) => sum + x, (sum, count) => sum / count),
+  reduce_mean: reduction(
+    0,
+    (sum, x) => sum + x,
+    (sum, count) => sum / count,
+  ),
   reduce_max: reduction(-Infinity, Math.max),
   reduce_min: reduction(Infinity, Math.min),
   reduce_prod: product,

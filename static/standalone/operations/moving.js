@@ -1,6 +1,16 @@
 /** Operations that move elements. Each takes its inputs, attributes and the specs of its outputs. */
 
-import { broadcast, eachLine, lines, pick, reshape, sizeOf, stridesOf, transpose, zeros } from "../tensors.js";
+import {
+  broadcast,
+  eachLine,
+  lines,
+  pick,
+  reshape,
+  sizeOf,
+  stridesOf,
+  transpose,
+  zeros,
+} from "../tensors.js";
 
 /** @import { Spec, Tensor } from "../tensors.js" */
 /** @typedef {(inputs: Tensor[], attrs: any, outputs: Spec[]) => Tensor[]} Operation */
@@ -27,7 +37,10 @@ function concat(inputs, { axis = 0 }, [output]) {
   for (const x of inputs) {
     const length = before ? x.data.length / before : 0;
     for (let outer = 0; outer < before; outer += 1) {
-      result.data.set(/** @type {any} */ (x.data.subarray(outer * length, (outer + 1) * length)), outer * line + at);
+      result.data.set(
+        /** @type {any} */ (x.data.subarray(outer * length, (outer + 1) * length)),
+        outer * line + at,
+      );
     }
     at += length;
   }
@@ -69,7 +82,8 @@ function pad([x], { padding, value }, [output]) {
     const step = sizeOf(x.shape.slice(axis + 1));
     for (let i = 0; i < x.shape[axis]; i += 1) {
       const at = i + (padding[axis]?.[0] ?? 0);
-      if (at >= 0 && at < output.shape[axis]) copy(axis + 1, from + i * step, to + at * strides[axis]);
+      if (at >= 0 && at < output.shape[axis])
+        copy(axis + 1, from + i * step, to + at * strides[axis]);
     }
   };
   copy(0, 0, 0);
@@ -101,7 +115,10 @@ function gather([table, indices], { axis = 0 }, [output]) {
     indices.data.forEach((/** @type {number} */ row, /** @type {number} */ i) => {
       if (row < 0 || row >= size) throw new RangeError(`${row} is not a row of ${size}`);
       const from = (outer * size + row) * step;
-      result.data.set(/** @type {any} */ (table.data.subarray(from, from + step)), (outer * count + i) * step);
+      result.data.set(
+        /** @type {any} */ (table.data.subarray(from, from + step)),
+        (outer * count + i) * step,
+      );
     });
   }
   return [result];
@@ -129,7 +146,8 @@ function scatterAdd([updates, indices], { axis = 0, rows }, [output]) {
   for (let outer = 0; outer < before; outer += 1) {
     for (let i = 0; i < count; i += 1) {
       const to = (outer * rows + indices.data[i]) * step;
-      for (let n = 0; n < step; n += 1) result.data[to + n] += updates.data[(outer * count + i) * step + n];
+      for (let n = 0; n < step; n += 1)
+        result.data[to + n] += updates.data[(outer * count + i) * step + n];
     }
   }
   return [result];

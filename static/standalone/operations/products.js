@@ -55,7 +55,8 @@ function eachTap(image, shape, size, { strides, padding, dilations = [1, 1] }, v
         for (let tap = 0; tap < size[0] * size[1]; tap += 1) {
           const y = row * strides[0] - padding[0][0] + Math.floor(tap / size[1]) * dilations[0];
           const x = column * strides[1] - padding[1][0] + (tap % size[1]) * dilations[1];
-          if (y >= 0 && y < height && x >= 0 && x < width) visit(to, (n * height + y) * width + x, tap);
+          if (y >= 0 && y < height && x >= 0 && x < width)
+            visit(to, (n * height + y) * width + x, tap);
         }
       }
     }
@@ -74,7 +75,8 @@ function conv2d([image, filters], attrs, [output]) {
       const value = image.data[from * all + channel];
       const first = Math.floor(channel / channels) * each;
       const weights = (tap * channels + (channel % channels)) * out + first;
-      for (let i = 0; i < each; i += 1) sums[to * out + first + i] += value * filters.data[weights + i];
+      for (let i = 0; i < each; i += 1)
+        sums[to * out + first + i] += value * filters.data[weights + i];
     }
   });
   const result = zeros(output);
@@ -178,9 +180,13 @@ function attention([query, key, value, mask], attrs, outputs) {
     scores.data[i] = seen[i] ? score * attrs.scale : -1e9;
   });
   const weights = softmax(scores, 3);
-  seen.forEach((/** @type {number} */ isSeen, /** @type {number} */ i) => (weights.data[i] *= isSeen));
+  seen.forEach(
+    (/** @type {number} */ isSeen, /** @type {number} */ i) => (weights.data[i] *= isSeen),
+  );
   const [batch, length, heads, size] = outputs[0].shape;
-  const [sums] = matmul([weights, v], {}, [{ dtype: q.dtype, shape: [batch, heads, length, size] }]);
+  const [sums] = matmul([weights, v], {}, [
+    { dtype: q.dtype, shape: [batch, heads, length, size] },
+  ]);
   return [transpose(sums, [0, 2, 1, 3])];
 }
 
@@ -192,7 +198,9 @@ function lstmCell([gates, cell], _, outputs) {
   const units = cell.shape[1];
   cell.data.forEach((/** @type {number} */ before, /** @type {number} */ i) => {
     const first = Math.floor(i / units) * 4 * units + (i % units);
-    const [enter, forget, candidate, leave] = [0, 1, 2, 3].map((gate) => gates.data[first + gate * units]);
+    const [enter, forget, candidate, leave] = [0, 1, 2, 3].map(
+      (gate) => gates.data[first + gate * units],
+    );
     const now = sigmoid(forget) * before + sigmoid(enter) * Math.tanh(candidate);
     memory.data[i] = now;
     hidden.data[i] = sigmoid(leave) * Math.tanh(now);

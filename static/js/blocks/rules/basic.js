@@ -14,7 +14,10 @@ const same = (input) => ({ shape: input, parameters: 0 });
 function dense(input, layer) {
   const units = layer.whole("units");
   const features = layer.features(input);
-  return { shape: [...input.slice(0, -1), units], parameters: features * units + bias(layer, units) };
+  return {
+    shape: [...input.slice(0, -1), units],
+    parameters: features * units + bias(layer, units),
+  };
 }
 
 /** @type {Rule} */
@@ -39,10 +42,17 @@ function reshape(input, layer) {
   const sizes = value.value.map((each) => layer.checked("target_shape", each, -1));
   const free = sizes.filter((size) => size === -1).length;
   const named = product(sizes.filter((size) => size !== -1));
-  if (input.includes(null)) return { shape: sizes.map((size) => (size === -1 ? null : size)), parameters: 0 };
+  if (input.includes(null))
+    return { shape: sizes.map((size) => (size === -1 ? null : size)), parameters: 0 };
   const all = product(input);
   if (free > 1 || (free === 0 ? named !== all : all % named !== 0)) {
-    throw new Impossible(t().shapes.reshape(all, shapeText(input), sizes.map((size) => (size === -1 ? "?" : size)).join(" × ")));
+    throw new Impossible(
+      t().shapes.reshape(
+        all,
+        shapeText(input),
+        sizes.map((size) => (size === -1 ? "?" : size)).join(" × "),
+      ),
+    );
   }
   return { shape: sizes.map((size) => (size === -1 ? all / named : size)), parameters: 0 };
 }
@@ -116,9 +126,11 @@ function positions(input, layer) {
 function merged(input, layer, inputs) {
   if (inputs.length < 2) throw new Impossible(t().shapes.several(layer.kind));
   for (const other of inputs) {
-    const fits = other.length === input.length
-      && other.every((size, i) => size === null || input[i] === null || size === input[i]);
-    if (!fits) throw new Impossible(t().shapes.oneShape(layer.kind, shapeText(input), shapeText(other)));
+    const fits =
+      other.length === input.length &&
+      other.every((size, i) => size === null || input[i] === null || size === input[i]);
+    if (!fits)
+      throw new Impossible(t().shapes.oneShape(layer.kind, shapeText(input), shapeText(other)));
   }
   return same(input, layer, inputs);
 }
@@ -129,22 +141,53 @@ function concatenate(input, layer, inputs) {
   const value = layer.value("axis");
   if (value.type !== "int") return { shape: null, parameters: 0 };
   const axis = (value.value < 0 ? value.value + input.length + 1 : value.value) - 1;
-  const fits = inputs.every((other) => other.length === input.length
-    && other.every((size, i) => i === axis || size === input[i]));
-  if (!fits || axis < 0 || axis >= input.length) throw new Impossible(t().shapes.concatenate(inputs.map(shapeText)));
+  const fits = inputs.every(
+    (other) =>
+      other.length === input.length && other.every((size, i) => i === axis || size === input[i]),
+  );
+  if (!fits || axis < 0 || axis >= input.length)
+    throw new Impossible(t().shapes.concatenate(inputs.map(shapeText)));
   const sum = inputs.reduce((/** @type {number} */ all, other) => all + known(other[axis]), 0);
   return { shape: input.map((size, i) => (i === axis ? sum : size)), parameters: 0 };
 }
 
 /** @type {Record<string, Rule>} */
 export const BASIC = {
-  Dense: dense, Embedding: embedding, Flatten: flatten, Reshape: reshape, Permute: permute,
-  RepeatVector: repeat, BatchNormalization: normalization(2), LayerNormalization: normalization(0),
-  GroupNormalization: groups, RMSNormalization: rootMeanSquare, PReLU: parametricRelu,
-  PositionEmbedding: positions, Concatenate: concatenate,
-  Add: merged, Average: merged, Maximum: merged, Minimum: merged, Multiply: merged, Subtract: merged,
-  Activation: same, ReLU: same, LeakyReLU: same, RReLU: same, ELU: same, Softmax: same, Dropout: same,
-  SpatialDropout1D: same, SpatialDropout2D: same, GaussianNoise: same, Rescaling: same, Masking: same,
-  RandomBrightness: same, RandomContrast: same, RandomFlip: same, RandomRotation: same,
-  RandomTranslation: same, RandomZoom: same,
+  Dense: dense,
+  Embedding: embedding,
+  Flatten: flatten,
+  Reshape: reshape,
+  Permute: permute,
+  RepeatVector: repeat,
+  BatchNormalization: normalization(2),
+  LayerNormalization: normalization(0),
+  GroupNormalization: groups,
+  RMSNormalization: rootMeanSquare,
+  PReLU: parametricRelu,
+  PositionEmbedding: positions,
+  Concatenate: concatenate,
+  Add: merged,
+  Average: merged,
+  Maximum: merged,
+  Minimum: merged,
+  Multiply: merged,
+  Subtract: merged,
+  Activation: same,
+  ReLU: same,
+  LeakyReLU: same,
+  RReLU: same,
+  ELU: same,
+  Softmax: same,
+  Dropout: same,
+  SpatialDropout1D: same,
+  SpatialDropout2D: same,
+  GaussianNoise: same,
+  Rescaling: same,
+  Masking: same,
+  RandomBrightness: same,
+  RandomContrast: same,
+  RandomFlip: same,
+  RandomRotation: same,
+  RandomTranslation: same,
+  RandomZoom: same,
 };

@@ -65,7 +65,8 @@ export class LayerArguments {
   /** One number for each axis, or one for all. @param {string} parameter @param {number} axes @param {number} [least] @returns {number[]} */
   sizes(parameter, axes, least = 1) {
     const value = this.value(parameter);
-    const list = value.type === "tuple" || value.type === "list" ? value.value : Array(axes).fill(value);
+    const list =
+      value.type === "tuple" || value.type === "list" ? value.value : Array(axes).fill(value);
     if (list.length !== axes) {
       throw new Impossible(t().shapes.sizes(parameter, this.kind, axes));
     }
@@ -89,12 +90,14 @@ export class LayerArguments {
 
   /** @param {Shape} input */
   image(input) {
-    if (input.length !== 3) throw this.wrongRank(input, t().shapes.images, "Reshape((height, width, channels))");
+    if (input.length !== 3)
+      throw this.wrongRank(input, t().shapes.images, "Reshape((height, width, channels))");
   }
 
   /** @param {Shape} input */
   sequence(input) {
-    if (input.length !== 2) throw this.wrongRank(input, t().shapes.sequences, "Reshape((steps, features))");
+    if (input.length !== 2)
+      throw this.wrongRank(input, t().shapes.sequences, "Reshape((steps, features))");
   }
 
   /** @param {Shape} input @param {string} expected @param {string} help */
@@ -118,8 +121,11 @@ export function known(size) {
 }
 
 /** @param {(number | null)[]} sizes @returns {number} */
-export const product = (sizes) => sizes.reduce((/** @type {number} */ all, size) => all * known(size), 1);
+export const product = (sizes) =>
+  sizes.reduce((/** @type {number} */ all, size) => all * known(size), 1);
 
 /** @param {Shape} shape */
 export const shapeText = (shape) =>
-  shape.length === 0 ? t().shapes.oneNumber : shape.map((size) => size ?? t().shapes.any).join(" × ");
+  shape.length === 0
+    ? t().shapes.oneNumber
+    : shape.map((size) => size ?? t().shapes.any).join(" × ");

@@ -15,7 +15,8 @@ const recurrent = (blocks) => (input, layer) => {
   const units = layer.whole("units");
   const columns = blocks * units;
   const rows = layer.kind === "GRU" && layer.flag("reset_after") ? 2 : 1;
-  const parameters = layer.features(input) * columns + units * columns + bias(layer, rows * columns);
+  const parameters =
+    layer.features(input) * columns + units * columns + bias(layer, rows * columns);
   return { shape: layer.flag("return_sequences") ? [input[0], units] : [units], parameters };
 };
 
@@ -29,7 +30,8 @@ function bidirectional(input, layer) {
   if (!rule || argumentOf(layer.call, "backward_layer")) throw new Unknown();
   const { shape, parameters } = rule(input, new LayerArguments(inner), [input]);
   const isJoined = layer.word("merge_mode") === "concat";
-  if (shape === null || parameters === null || layer.value("merge_mode").type === "none") throw new Unknown();
+  if (shape === null || parameters === null || layer.value("merge_mode").type === "none")
+    throw new Unknown();
   const units = known(shape[shape.length - 1]) * (isJoined ? 2 : 1);
   return { shape: [...shape.slice(0, -1), units], parameters: 2 * parameters };
 }
@@ -45,8 +47,12 @@ function attention(input, layer, inputs) {
   const [query, value, key = value] = inputs.length > 1 ? inputs : [input, input];
   const project = (/** @type {Shape} */ each, /** @type {number} */ outputs) =>
     layer.features(each) * outputs + bias(layer, outputs);
-  const parameters = project(query, heads * size) + project(key, heads * size) + project(value, heads * values)
-    + heads * values * width + bias(layer, width);
+  const parameters =
+    project(query, heads * size) +
+    project(key, heads * size) +
+    project(value, heads * values) +
+    heads * values * width +
+    bias(layer, width);
   return { shape: [input[0], width], parameters };
 }
 
@@ -74,5 +80,8 @@ function encoder(input, layer) {
 
 /** @type {Record<string, Rule>} */
 export const SEQUENCES = {
-  ...RECURRENT, Bidirectional: bidirectional, MultiHeadAttention: attention, TransformerEncoder: encoder,
+  ...RECURRENT,
+  Bidirectional: bidirectional,
+  MultiHeadAttention: attention,
+  TransformerEncoder: encoder,
 };

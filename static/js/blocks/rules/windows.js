@@ -28,8 +28,13 @@ function windows(spatial, layer, window, isPool) {
   const strides = isDefault ? sizes : layer.sizes("strides", axes);
   const dilations = isPool ? sizes.map(() => 1) : layer.sizes("dilation_rate", axes);
   const padding = layer.word("padding");
-  const shape = spatial.map((size, i) => outputSize(
-    size, { window: sizes[i], stride: strides[i], dilation: dilations[i], padding }, layer));
+  const shape = spatial.map((size, i) =>
+    outputSize(
+      size,
+      { window: sizes[i], stride: strides[i], dilation: dilations[i], padding },
+      layer,
+    ),
+  );
   return { shape, area: sizes.reduce((a, b) => a * b, 1) };
 }
 
@@ -38,8 +43,10 @@ const convolution = (axes) => (input, layer) => {
   expectRank(input, layer, axes);
   const channels = layer.features(input);
   const [filters, groups] = [layer.whole("filters"), layer.whole("groups")];
-  if (channels % groups !== 0) throw new Impossible(t().shapes.channelGroups(layer.kind, groups, channels));
-  if (filters % groups !== 0) throw new Impossible(t().shapes.filterGroups(layer.kind, groups, filters));
+  if (channels % groups !== 0)
+    throw new Impossible(t().shapes.channelGroups(layer.kind, groups, channels));
+  if (filters % groups !== 0)
+    throw new Impossible(t().shapes.filterGroups(layer.kind, groups, filters));
   const { shape, area } = windows(input.slice(0, -1), layer, "kernel_size", false);
   const weights = (area * channels * filters) / groups;
   return { shape: [...shape, filters], parameters: weights + bias(layer, filters) };
@@ -122,7 +129,8 @@ const borders = (axes, sign, parameter) => (input, layer) => {
     const size = input[i];
     if (size === null) return null;
     const result = size + sign * (before + after);
-    if (result < 1) throw new Impossible(t().shapes.nothingLeft(layer.kind, before + after, known(size)));
+    if (result < 1)
+      throw new Impossible(t().shapes.nothingLeft(layer.kind, before + after, known(size)));
     return result;
   });
   return { shape: [...shape, input[axes]], parameters: 0 };
@@ -130,13 +138,27 @@ const borders = (axes, sign, parameter) => (input, layer) => {
 
 /** @type {Record<string, Rule>} */
 export const WINDOWS = {
-  Conv1D: convolution(1), Conv2D: convolution(2), Conv2DTranspose: transposed,
-  DepthwiseConv2D: depthwise, SeparableConv2D: separable,
-  MaxPool1D: pooling(1), MaxPooling1D: pooling(1), AveragePool1D: pooling(1), AveragePooling1D: pooling(1),
-  MaxPool2D: pooling(2), MaxPooling2D: pooling(2), AveragePool2D: pooling(2), AveragePooling2D: pooling(2),
-  GlobalAveragePooling1D: globalPooling(1), GlobalMaxPooling1D: globalPooling(1),
-  GlobalAveragePooling2D: globalPooling(2), GlobalMaxPooling2D: globalPooling(2),
-  UpSampling1D: upsampling(1), UpSampling2D: upsampling(2),
-  ZeroPadding1D: borders(1, 1, "padding"), ZeroPadding2D: borders(2, 1, "padding"),
-  Cropping1D: borders(1, -1, "cropping"), Cropping2D: borders(2, -1, "cropping"),
+  Conv1D: convolution(1),
+  Conv2D: convolution(2),
+  Conv2DTranspose: transposed,
+  DepthwiseConv2D: depthwise,
+  SeparableConv2D: separable,
+  MaxPool1D: pooling(1),
+  MaxPooling1D: pooling(1),
+  AveragePool1D: pooling(1),
+  AveragePooling1D: pooling(1),
+  MaxPool2D: pooling(2),
+  MaxPooling2D: pooling(2),
+  AveragePool2D: pooling(2),
+  AveragePooling2D: pooling(2),
+  GlobalAveragePooling1D: globalPooling(1),
+  GlobalMaxPooling1D: globalPooling(1),
+  GlobalAveragePooling2D: globalPooling(2),
+  GlobalMaxPooling2D: globalPooling(2),
+  UpSampling1D: upsampling(1),
+  UpSampling2D: upsampling(2),
+  ZeroPadding1D: borders(1, 1, "padding"),
+  ZeroPadding2D: borders(2, 1, "padding"),
+  Cropping1D: borders(1, -1, "cropping"),
+  Cropping2D: borders(2, -1, "cropping"),
 };

@@ -19,16 +19,21 @@ export function CompilerPasses({ step }) {
           <thead><tr><th scope="col">${words.pass}</th><th scope="col">${words.does}</th><th scope="col">${words.before}</th>
             <th scope="col">${words.after}</th></tr></thead>
           <tbody>
-            ${step.passes.map(({ name, before, after }) => html`
+            ${step.passes.map(
+              ({ name, before, after }) => html`
               <tr key=${name} data-pass=${name}><th scope="row"><code>${name}</code></th>
-                <td>${/** @type {Record<string, string>} */ (words.passNames)[name] ?? ""}</td><td>${before}</td><td>${after}</td></tr>`)}
+                <td>${/** @type {Record<string, string>} */ (words.passNames)[name] ?? ""}</td><td>${before}</td><td>${after}</td></tr>`,
+            )}
           </tbody>
         </table>
-        ${groups.length > 0 && html`
+        ${
+          groups.length > 0 &&
+          html`
           <table data-testid="fused-groups">
             <thead><tr><th scope="col">${words.fused}</th><th scope="col">${words.kernel}</th><th scope="col">${words.contains}</th></tr></thead>
             <tbody>${groups.map((group) => html`<${Group} key=${`${group.device} ${group.name}`} group=${group} />`)}</tbody>
-          </table>`}
+          </table>`
+        }
       </div>
     </details>
   `;

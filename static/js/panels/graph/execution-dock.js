@@ -5,20 +5,30 @@ import * as store from "../../store.js";
 import { apart, graphChanged, measure, measured, measuring, problem } from "./execution.js";
 import { asking, look, problem as lookProblem, shown, takeSteps } from "./step-operations.js";
 
-const Timeline = lazy(async () => (await import("./execution-timeline.js")).ExecutionTimeline,
-  () => ({ name: t().execution.title, waiting: t().execution.measuring }));
+const Timeline = lazy(
+  async () => (await import("./execution-timeline.js")).ExecutionTimeline,
+  () => ({ name: t().execution.title, waiting: t().execution.measuring }),
+);
 
-const View = lazy(async () => (await import("./execution-view.js")).ExecutionView,
-  () => ({ name: t().operations.title, waiting: t().operations.asking }));
+const View = lazy(
+  async () => (await import("./execution-view.js")).ExecutionView,
+  () => ({ name: t().operations.title, waiting: t().operations.asking }),
+);
 
 /** Below the graph: measures a step, and shows when each of its operations ran, or runs it operation by operation. */
 export function ExecutionDock() {
   const words = t().execution;
   useEffect(graphChanged, [store.graph.value]);
-  useEffect(takeSteps, [store.operationSteps.value, store.liveModel.value, store.graph.value, asking.value]);
+  useEffect(takeSteps, [
+    store.operationSteps.value,
+    store.liveModel.value,
+    store.graph.value,
+    asking.value,
+  ]);
   if (!store.graph.value) return null;
   // Of a program that trains no model, a run of its sessions is repeated once it has ended.
-  const canLook = store.hasModel.value || (store.graph.value.name === "session" && !store.active.value);
+  const canLook =
+    store.hasModel.value || (store.graph.value.name === "session" && !store.active.value);
   return html`
     <div class="execution" data-testid="execution">
       <div class="execution-head">

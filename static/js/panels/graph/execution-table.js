@@ -13,7 +13,10 @@ const MOST_ROWS = 200;
  * @param {{execution: Execution, chosen: ExecutionEvent | null, onUse: (event: ExecutionEvent) => void}} props
  */
 export function ExecutionTable({ execution, chosen, onUse }) {
-  const { execution: words, lab: { kinds } } = t();
+  const {
+    execution: words,
+    lab: { kinds },
+  } = t();
   const { rows, others } = slowest(execution.events, MOST_ROWS);
   return html`
     <details class="execution-details">
@@ -25,17 +28,25 @@ export function ExecutionTable({ execution, chosen, onUse }) {
             <th scope="col">${words.time}</th><th scope="col">${words.share}</th>
           </tr></thead>
           <tbody>
-            ${rows.map(({ event, took, share }) => html`
+            ${rows.map(
+              ({ event, took, share }) => html`
               <tr key=${`${event.device} ${event.name} ${event.start}`} data-shown=${event === chosen ? "" : undefined}>
-                <th scope="row">${nodeOf(event, store.graph.value) === null ? event.name
-                  : html`<button type="button" class="link" onClick=${() => onUse(event)}>${event.name}</button>`}</th>
+                <th scope="row">${
+                  nodeOf(event, store.graph.value) === null
+                    ? event.name
+                    : html`<button type="button" class="link" onClick=${() => onUse(event)}>${event.name}</button>`
+                }</th>
                 <td>${event.device}</td>
                 <td>${kindOf(event, kinds)}</td>
                 <td>${format.milliseconds(took)}</td><td>${format.percent(share, 1)}</td>
               </tr>
-            `)}
-            ${others && html`<tr><th scope="row">${words.others(others.count)}</th><td></td><td></td>
-              <td>${format.milliseconds(others.took)}</td><td>${format.percent(others.share, 1)}</td></tr>`}
+            `,
+            )}
+            ${
+              others &&
+              html`<tr><th scope="row">${words.others(others.count)}</th><td></td><td></td>
+              <td>${format.milliseconds(others.took)}</td><td>${format.percent(others.share, 1)}</td></tr>`
+            }
           </tbody>
         </table>
       </div>

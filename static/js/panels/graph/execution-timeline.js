@@ -1,4 +1,11 @@
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import {
+  html,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import { Tracks } from "../../components/tracks.js";
 import { offer } from "../../download.js";
@@ -23,7 +30,10 @@ function Timeline({ execution }) {
   const words = t().execution;
   const scroller = useRef(/** @type {HTMLElement | null} */ (null));
   const [zoom, zoomBy] = useZoom(scroller, execution);
-  const devices = useMemo(() => [...new Set(execution.events.map(({ device }) => device))].sort(), [execution]);
+  const devices = useMemo(
+    () => [...new Set(execution.events.map(({ device }) => device))].sort(),
+    [execution],
+  );
   const [used, setUsed] = useState(/** @type {ExecutionEvent | null} */ (null));
   const node = store.selectedNode.value;
   const chosen = node !== null && used?.nodes.includes(node) ? used : eventOf(execution, node);
@@ -38,7 +48,12 @@ function Timeline({ execution }) {
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    const factor = /** @type {Record<string, number>} */ ({ "+": STEP, "=": STEP, "-": 1 / STEP, "0": 0 })[event.key];
+    const factor = /** @type {Record<string, number>} */ ({
+      "+": STEP,
+      "=": STEP,
+      "-": 1 / STEP,
+      0: 0,
+    })[event.key];
     if (factor === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     zoomBy(factor);
@@ -89,7 +104,11 @@ function useZoom(scroller, execution) {
     if (!area) return;
     const before = current.current.zoom;
     const next = Math.min(MOST_ZOOM, Math.max(1, before * factor));
-    current.current.scroll = scrollAfterZoom(area.scrollLeft, x ?? area.clientWidth / 2, next / before);
+    current.current.scroll = scrollAfterZoom(
+      area.scrollLeft,
+      x ?? area.clientWidth / 2,
+      next / before,
+    );
     setZoom(next);
   }
 
@@ -112,16 +131,26 @@ function describe({ name, device, kind, start, end, bytes, kernel }) {
   const { timeline, kinds } = t().lab;
   const what = /** @type {Record<string, string>} */ (kinds)[kind] ?? kind;
   return timeline.task({
-    device, name, kind: kernel ? t().execution.kernel(what, kernel) : what, took: format.milliseconds(end - start),
-    size: bytes > 0 ? format.bytes(bytes) : "", start: format.milliseconds(start),
+    device,
+    name,
+    kind: kernel ? t().execution.kernel(what, kernel) : what,
+    took: format.milliseconds(end - start),
+    size: bytes > 0 ? format.bytes(bytes) : "",
+    start: format.milliseconds(start),
   });
 }
 
 /** @param {Execution} execution @param {string} device */
 function clockOf({ clocks, round_trips: trips }, device) {
-  const words = /** @type {Record<string, string | undefined>} */ (t().execution.clocks)[clocks[device]];
+  const words = /** @type {Record<string, string | undefined>} */ (t().execution.clocks)[
+    clocks[device]
+  ];
   if (!words) return "";
-  return t().execution.clock(device, words, device in trips ? format.milliseconds(trips[device]) : "");
+  return t().execution.clock(
+    device,
+    words,
+    device in trips ? format.milliseconds(trips[device]) : "",
+  );
 }
 
 /** @param {{id: string, icon: "minus" | "plus" | "fit", label: string, off: boolean, onClick: () => void}} props */

@@ -4,7 +4,16 @@ import * as format from "../../format.js";
 import { t } from "../../locale.js";
 import { CompilerPasses } from "./compiler-passes.js";
 import { OperationLink } from "./operation-link.js";
-import { at, go, lastOfDevices, leave, look, queueAfter, shown, waitingCounts } from "./step-operations.js";
+import {
+  at,
+  go,
+  lastOfDevices,
+  leave,
+  look,
+  queueAfter,
+  shown,
+  waitingCounts,
+} from "./step-operations.js";
 
 /** @import { Operation, TensorSight } from "../../../engine/messages.js" */
 
@@ -12,7 +21,10 @@ import { at, go, lastOfDevices, leave, look, queueAfter, shown, waitingCounts } 
 const MOST = 12;
 const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std"]);
 const KEYS = /** @type {Record<string, (place: number, last: number) => number>} */ ({
-  ArrowLeft: (place) => place - 1, ArrowRight: (place) => place + 1, Home: () => 0, End: (_, last) => last,
+  ArrowLeft: (place) => place - 1,
+  ArrowRight: (place) => place + 1,
+  Home: () => 0,
+  End: (_, last) => last,
 });
 
 /** A training step, operation by operation: the ready queue, the devices, and what the last one did. */
@@ -73,11 +85,16 @@ function Queue({ operations, done }) {
     <section>
       <h4>${words.queue(queue.length)}</h4>
       <ol class="operations-queue" data-testid="queue">
-        ${[...queue].sort((a, b) => Number(b === done) - Number(a === done)).slice(0, MOST).map((place) => html`
+        ${[...queue]
+          .sort((a, b) => Number(b === done) - Number(a === done))
+          .slice(0, MOST)
+          .map(
+            (place) => html`
           <li key=${place} data-next=${place === done ? "" : undefined}>
             <${OperationLink} name=${operations[place].name} />
             <span class="operations-device">${place === done ? words.next(operations[place].device) : operations[place].device}</span>
-          </li>`)}
+          </li>`,
+          )}
         ${queue.length > MOST && html`<li class="hint">${words.more(queue.length - MOST)}</li>`}
       </ol>
       ${queue.length === 0 && html`<p class="hint">${words.allDone}</p>`}
@@ -89,18 +106,24 @@ function Queue({ operations, done }) {
 function Waiting({ operations, done }) {
   const words = t().operations;
   const counts = waitingCounts(operations, done);
-  const fallen = new Map((operations[done - 1]?.released ?? []).map(([place, before]) => [place, before]));
+  const fallen = new Map(
+    (operations[done - 1]?.released ?? []).map(([place, before]) => [place, before]),
+  );
   const waiting = counts.flatMap((count, place) => (count > 0 || fallen.has(place) ? [place] : []));
-  const ordered = [...waiting].sort((a, b) => Number(fallen.has(b)) - Number(fallen.has(a)) || counts[a] - counts[b] || a - b);
+  const ordered = [...waiting].sort(
+    (a, b) => Number(fallen.has(b)) - Number(fallen.has(a)) || counts[a] - counts[b] || a - b,
+  );
   return html`
     <section>
       <h4>${words.waiting(counts.filter((count) => count > 0).length)}</h4>
       <ul class="operations-waiting" data-testid="waiting">
-        ${ordered.slice(0, MOST).map((place) => html`
+        ${ordered.slice(0, MOST).map(
+          (place) => html`
           <li key=${place} data-fallen=${fallen.has(place) ? "" : undefined}>
             <${OperationLink} name=${operations[place].name} />
             <span class="operations-counts">${fallen.has(place) ? words.fell(fallen.get(place) ?? 0, counts[place]) : counts[place]}</span>
-          </li>`)}
+          </li>`,
+        )}
         ${ordered.length > MOST && html`<li class="hint">${words.more(ordered.length - MOST)}</li>`}
       </ul>
     </section>
@@ -114,10 +137,12 @@ function Devices({ operations, done }) {
     <section>
       <h4>${words.devices}</h4>
       <ul data-testid="execution-devices">
-        ${lastOfDevices(operations, done).map(([device, operation]) => html`
+        ${lastOfDevices(operations, done).map(
+          ([device, operation]) => html`
           <li key=${device} data-current=${operation !== null && operation === operations[done - 1] ? "" : undefined}>
             <b>${device}</b> ${operation ? html`<${OperationLink} name=${operation.name} />` : words.nothingYet}
-          </li>`)}
+          </li>`,
+        )}
       </ul>
     </section>
   `;

@@ -56,7 +56,7 @@ export function nodeOf({ nodes }, graph) {
 
 /** The event that computes a node. @param {Execution | null} execution @param {string | null} node */
 export const eventOf = (execution, node) =>
-  (node === null ? null : execution?.events.find(({ nodes }) => nodes.includes(node)) ?? null);
+  node === null ? null : (execution?.events.find(({ nodes }) => nodes.includes(node)) ?? null);
 
 /**
  * The slowest operations first, each with its share of the time of all.
@@ -67,13 +67,15 @@ export const eventOf = (execution, node) =>
 export function slowest(events, most) {
   const took = (/** @type {ExecutionEvent} */ { start, end }) => end - start;
   const whole = events.reduce((sum, event) => sum + took(event), 0) || 1;
-  const rows = events.map((event) => ({ event, took: took(event), share: took(event) / whole }))
+  const rows = events
+    .map((event) => ({ event, took: took(event), share: took(event) / whole }))
     .sort((a, b) => b.took - a.took);
   const rest = rows.slice(most);
   const restTook = rest.reduce((sum, row) => sum + row.took, 0);
   return {
     rows: rows.slice(0, most),
-    others: rest.length > 0 ? { count: rest.length, took: restTook, share: restTook / whole } : null,
+    others:
+      rest.length > 0 ? { count: rest.length, took: restTook, share: restTook / whole } : null,
   };
 }
 

@@ -1,7 +1,14 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
 import { colourClass, outlines } from "./graph-outline.js";
-import { MOST_DRAWN, arrowsInSight, clustersInSight, grown, itemNear, itemsInSight } from "./graph-sight.js";
+import {
+  MOST_DRAWN,
+  arrowsInSight,
+  clustersInSight,
+  grown,
+  itemNear,
+  itemsInSight,
+} from "./graph-sight.js";
 import { lightOf } from "./step-operations.js";
 
 /**
@@ -40,24 +47,29 @@ export function WholeDrawing(props) {
 
 /** The heads of arrows, which `Arrows` refers to. */
 export function ArrowHeads() {
-  return html`<defs>${["plain", "near"].map((kind) => html`
+  return html`<defs>${["plain", "near"].map(
+    (kind) => html`
     <marker id=${`arrow-${kind}`} key=${kind} class=${`arrow-${kind}`} viewBox="0 0 8 8" refX="7"
       refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
       <path d="M0 0.8 7 4 0 7.2z" />
-    </marker>`)}
+    </marker>`,
+  )}
   </defs>`;
 }
 
 /** Whether the search has found an operation, or one in a scope. @param {Item} item @param {ReadonlySet<string>} found */
 export const isFound = (item, found) =>
-  found.size > 0 && (item.kind === "scope" ? item.nodes.some(({ name }) => found.has(name)) : found.has(item.id));
+  found.size > 0 &&
+  (item.kind === "scope" ? item.nodes.some(({ name }) => found.has(name)) : found.has(item.id));
 
 /**
  * The place of an item in the step that is gone through.
  * @param {Item} item @param {ReadonlyMap<string, import("./step-operations.js").Light>} lit
  */
 export const lightFor = (item, lit) =>
-  (lit.size > 0 ? lightOf(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], lit) : undefined);
+  lit.size > 0
+    ? lightOf(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], lit)
+    : undefined;
 
 /** @param {Props} props */
 function PartInSight(props) {
@@ -66,7 +78,10 @@ function PartInSight(props) {
   const drawn = useRef(NOTHING);
   const [, proceed] = useState(0);
   const seen = sight.value;
-  const inSight = useMemo(() => seen && itemsInSight(picture.items, layout.boxes, seen), [drawing, seen]);
+  const inSight = useMemo(
+    () => seen && itemsInSight(picture.items, layout.boxes, seen),
+    [drawing, seen],
+  );
   // The keyboard has to find its item, and the selected one stands out.
   const wanted = new Set([current, near, ...(inSight ?? [])].filter((id) => layout.boxes[id]));
   drawn.current = grown(drawn.current, wanted, AT_ONCE);
@@ -81,15 +96,18 @@ function PartInSight(props) {
     return picture.clusters.filter(({ id }) => id === current);
   }, [drawing, seen, current]);
   const arrows = useMemo(
-    () => (seen && inSight ? arrowsInSight(picture, layout, shown, seen) : { near: [], passing: "" }),
+    () =>
+      seen && inSight ? arrowsInSight(picture, layout, shown, seen) : { near: [], passing: "" },
     [drawing, seen, shown.size],
   );
   if (!seen) return null;
   return html`
     <${Frames} ...${props} clusters=${clusters} />
-    ${inSight
-      ? html`<path class="graph-arrow" data-passing="" d=${arrows.passing} /><${Arrows} ...${props} arrows=${arrows.near} />`
-      : html`<${Outlines} ...${props} />`}
+    ${
+      inSight
+        ? html`<path class="graph-arrow" data-passing="" d=${arrows.passing} /><${Arrows} ...${props} arrows=${arrows.near} />`
+        : html`<${Outlines} ...${props} />`
+    }
     <${Items} ...${props} items=${picture.items.filter(({ id }) => shown.has(id))} />
   `;
 }
@@ -100,9 +118,13 @@ function Outlines({ drawing, colourOf, isMarked, sight, onUse }) {
   const scale = sight.value?.scale ?? 1;
   const hasArrows = scale >= ARROWS_SEEN;
   const arrows = useMemo(() => (hasArrows ? layout.paths.join("") : ""), [drawing, hasArrows]);
-  const frames = useMemo(() => outlines(picture.clusters, layout.boxes, () => "frame").get("frame"), [drawing]);
+  const frames = useMemo(
+    () => outlines(picture.clusters, layout.boxes, () => "frame").get("frame"),
+    [drawing],
+  );
   const boxes = useMemo(
-    () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)), [drawing, colourOf],
+    () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)),
+    [drawing, colourOf],
   );
   const marked = useMemo(() => {
     const found = picture.items.filter(isMarked);
@@ -111,7 +133,9 @@ function Outlines({ drawing, colourOf, isMarked, sight, onUse }) {
 
   /** @param {MouseEvent} event */
   function onClick(event) {
-    const matrix = /** @type {SVGGraphicsElement} */ (event.currentTarget).getScreenCTM()?.inverse();
+    const matrix = /** @type {SVGGraphicsElement} */ (event.currentTarget)
+      .getScreenCTM()
+      ?.inverse();
     const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
     const item = itemNear(picture.items, layout.boxes, place, REACH * (matrix?.a ?? 1));
     if (item) onUse(item.id);
@@ -130,10 +154,12 @@ function Outlines({ drawing, colourOf, isMarked, sight, onUse }) {
 
 /** @param {Pick<Props, "drawing" | "current" | "onToggle" | "onFocus"> & {clusters: import("./graph-model.js").Cluster[]}} props */
 function Frames({ clusters, drawing, current, onToggle, onFocus }) {
-  return clusters.map((cluster) => html`
+  return clusters.map(
+    (cluster) => html`
     <${GraphCluster} key=${cluster.id} cluster=${cluster} box=${drawing.layout.boxes[cluster.id]}
       isCurrent=${cluster.id === current} onFold=${onToggle} onFocus=${onFocus} />
-  `);
+  `,
+  );
 }
 
 /** @param {Pick<Props, "drawing" | "near"> & {arrows: Iterable<number>}} props `arrows`: their positions in the picture */
@@ -150,9 +176,11 @@ function Arrows({ arrows, drawing, near }) {
 
 /** @param {Omit<Props, "sight"> & {items: Item[]}} props */
 function Items({ items, drawing, current, near, colourOf, isMarked, light, onUse, onFocus }) {
-  return items.map((item) => html`
+  return items.map(
+    (item) => html`
     <${GraphItem} key=${item.id} item=${item} box=${drawing.layout.boxes[item.id]} colourOf=${colourOf}
       isSelected=${item.id === near} isMarked=${isMarked(item)} light=${light(item)}
       isCurrent=${item.id === current} onUse=${onUse} onFocus=${onFocus} />
-  `);
+  `,
+  );
 }

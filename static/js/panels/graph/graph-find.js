@@ -12,7 +12,9 @@ const MOST_REVEALED = 12;
 /** The text of the search field. */
 export const searched = signal("");
 /** The answer to a query: for its text. */
-const answered = signal(/** @type {{query: string, result: NodeMatches | null, failure: string} | null} */ (null));
+const answered = signal(
+  /** @type {{query: string, result: NodeMatches | null, failure: string} | null} */ (null),
+);
 export const isAsking = signal(false);
 
 /** Whether a text asks for values, not for names. @param {string} text */
@@ -33,13 +35,16 @@ export function scopesAround(graph, names) {
   const paths = new Set();
   for (const { name, scope } of graph.nodes) {
     if (!names.has(name)) continue;
-    for (let path = scope; path; path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) paths.add(path);
+    for (let path = scope; path; path = path.slice(0, Math.max(0, path.lastIndexOf("/"))))
+      paths.add(path);
   }
   return paths;
 }
 
 /** The answer to the text in the field, if it is a query that was asked. */
-export const answer = computed(() => (answered.value?.query === searched.value ? answered.value : null));
+export const answer = computed(() =>
+  answered.value?.query === searched.value ? answered.value : null,
+);
 
 /** The names that match, in the order of the graph. */
 export const matches = computed(() => {
@@ -47,14 +52,17 @@ export const matches = computed(() => {
   if (!graph) return [];
   if (!isQuery(searched.value)) return namesWith(graph, searched.value);
   const known = new Set(graph.nodes.map(({ name }) => name));
-  return (answer.value?.result?.matches ?? []).map(([name]) => name).filter((name) => known.has(name));
+  return (answer.value?.result?.matches ?? [])
+    .map(([name]) => name)
+    .filter((name) => known.has(name));
 });
 
 /** The scopes to open so that the matches show. @param {string | null} current the match that is selected */
 export function revealed(current) {
   const graph = store.graph.value;
   if (!graph) return new Set();
-  const names = matches.value.length <= MOST_REVEALED ? matches.value : current === null ? [] : [current];
+  const names =
+    matches.value.length <= MOST_REVEALED ? matches.value : current === null ? [] : [current];
   return scopesAround(graph, new Set(names));
 }
 

@@ -37,7 +37,8 @@ export function timesOf(events) {
   /** @type {Map<string, number>} */
   const times = new Map();
   for (const { nodes, start, end } of events) {
-    for (const name of nodes) times.set(name, (times.get(name) ?? 0) + (end - start) / nodes.length);
+    for (const name of nodes)
+      times.set(name, (times.get(name) ?? 0) + (end - start) / nodes.length);
   }
   return times;
 }
@@ -60,7 +61,9 @@ export function heatClass(measure, values, name) {
  * @param {readonly (readonly [string, number])[]} parts classes and their numbers, the most frequent first
  */
 export function leadingClass(parts) {
-  const warm = parts.map(([name]) => name).filter((name) => name.startsWith("heat-") && name !== UNKNOWN);
+  const warm = parts
+    .map(([name]) => name)
+    .filter((name) => name.startsWith("heat-") && name !== UNKNOWN);
   return warm.sort().at(-1) ?? parts[0][0];
 }
 

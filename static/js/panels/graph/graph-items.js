@@ -21,7 +21,17 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
  *          onUse: (id: string) => void, onFocus: (id: string) => void}} props
  *   `isMarked`: the search has found it; `light`: its place in the step that is gone through; `isCurrent`: Tab moves to it
  */
-export function GraphItem({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }) {
+export function GraphItem({
+  item,
+  box,
+  colourOf,
+  isSelected,
+  isMarked,
+  light,
+  isCurrent,
+  onUse,
+  onFocus,
+}) {
   // Of thousands of items few change at a time.
   return useMemo(
     () => drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }),

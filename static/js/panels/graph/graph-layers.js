@@ -38,8 +38,12 @@ export function layers({ direction, items, clusters, arrows }) {
   for (const scope of [...clusters.map(({ id }) => id).reverse(), null]) {
     const block = arrange(cells.get(scope) ?? [], within.get(scope) ?? []);
     blocks.set(scope, block);
-    const cell = scope === null ? undefined : cells.get(parents.get(scope) ?? null)?.find(({ id }) => id === scope);
-    if (cell) Object.assign(cell, { along: block.along + 2 * PADDING, across: block.across + 2 * PADDING });
+    const cell =
+      scope === null
+        ? undefined
+        : cells.get(parents.get(scope) ?? null)?.find(({ id }) => id === scope);
+    if (cell)
+      Object.assign(cell, { along: block.along + 2 * PADDING, across: block.across + 2 * PADDING });
   }
   const boxes = boxesOf([null, ...clusters.map(({ id }) => id)], cells, blocks, isAcross);
   const whole = blocks.get(null) ?? { along: 0, across: 0 };
@@ -87,7 +91,8 @@ function arrowsWithin(arrows, parents) {
   const within = new Map();
   const chain = (/** @type {string} */ id) => {
     const path = [id];
-    for (let scope = parents.get(id) ?? null; scope !== null; scope = parents.get(scope) ?? null) path.unshift(scope);
+    for (let scope = parents.get(id) ?? null; scope !== null; scope = parents.get(scope) ?? null)
+      path.unshift(scope);
     return path;
   };
   for (const { from, to } of arrows) {
@@ -128,7 +133,8 @@ function layersOf(cells, before, after) {
   /** @type {Map<string, number>} */
   const rank = new Map();
   const of = (/** @type {Cell} */ { id }) => rank.get(id) ?? 0;
-  for (const { id } of cells) rank.set(id, 1 + (before.get(id) ?? []).reduce((most, each) => Math.max(most, of(each)), -1));
+  for (const { id } of cells)
+    rank.set(id, 1 + (before.get(id) ?? []).reduce((most, each) => Math.max(most, of(each)), -1));
   for (const { id } of cells) {
     const uses = after.get(id) ?? [];
     if (!before.get(id)?.length && uses.length) {
@@ -158,7 +164,10 @@ function straightened(ranks, before, after) {
   const sweep = (layered, neighbours, isOrdering) => {
     for (const layer of layered) {
       const wished = new Map(layer.map((cell) => [cell.id, wish(cell, neighbours(cell), centres)]));
-      if (isOrdering) layer.sort((a, b) => (wished.get(a.id) ?? 0) - (wished.get(b.id) ?? 0) || a.order - b.order);
+      if (isOrdering)
+        layer.sort(
+          (a, b) => (wished.get(a.id) ?? 0) - (wished.get(b.id) ?? 0) || a.order - b.order,
+        );
       stack(layer, wished, centres);
     }
   };
@@ -224,7 +233,10 @@ function wrapped(ranks, centres) {
     let at = 0;
     for (let rank = first; rank < end; rank += 1) {
       for (const { id } of ranks[rank]) {
-        block.places.set(id, { along: at + lengths[rank] / 2, across: start + (centres.get(id) ?? 0) - top });
+        block.places.set(id, {
+          along: at + lengths[rank] / 2,
+          across: start + (centres.get(id) ?? 0) - top,
+        });
       }
       at += lengths[rank] + LAYER_GAP;
     }
@@ -270,7 +282,8 @@ function boxesOf(scopes, cells, blocks, isAcross) {
 
 /** A curve from box to box. @param {Box} from @param {Box} to @param {boolean} isAcross */
 function curve(from, to, isAcross) {
-  const at = (/** @type {number} */ x, /** @type {number} */ y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const at = (/** @type {number} */ x, /** @type {number} */ y) =>
+    `${x.toFixed(1)} ${y.toFixed(1)}`;
   if (isAcross) {
     const [start, end] = [from.y + from.height / 2, to.y - to.height / 2];
     const bend = Math.max(LAYER_GAP, (end - start) / 2);

@@ -32,9 +32,12 @@ const BACK = "back";
 function isLarge({ items, arrows }) {
   if (items.length > MOST_ITEMS) return true;
   const order = new Map(items.map(({ id }, index) => [id, index]));
-  const ends = arrows.map(({ from, to }) => [order.get(from) ?? 0, order.get(to) ?? 0]).filter(([from, to]) => from < to);
+  const ends = arrows
+    .map(({ from, to }) => [order.get(from) ?? 0, order.get(to) ?? 0])
+    .filter(([from, to]) => from < to);
   const layer = items.map(() => 0);
-  for (const [from, to] of ends.sort(([a], [b]) => a - b)) layer[to] = Math.max(layer[to], layer[from] + 1);
+  for (const [from, to] of ends.sort(([a], [b]) => a - b))
+    layer[to] = Math.max(layer[to], layer[from] + 1);
   const passed = ends.reduce((sum, [from, to]) => sum + layer[to] - layer[from] - 1, 0);
   return items.length + passed > MOST_PLACES;
 }
@@ -49,7 +52,14 @@ function isLarge({ items, arrows }) {
  */
 function answer({ direction, items, clusters, arrows }) {
   const graph = new graphlib.Graph({ compound: true, multigraph: true });
-  graph.setGraph({ rankdir: direction, nodesep: 18, ranksep: 26, edgesep: 10, marginx: 16, marginy: 16 });
+  graph.setGraph({
+    rankdir: direction,
+    nodesep: 18,
+    ranksep: 26,
+    edgesep: 10,
+    marginx: 16,
+    marginy: 16,
+  });
   for (const { id } of clusters) graph.setNode(id, { width: 0, height: 0 });
   for (const { id, width, height } of items) graph.setNode(id, { width, height });
   for (const { id, parent } of [...clusters, ...items]) if (parent) graph.setParent(id, parent);
@@ -63,10 +73,12 @@ function answer({ direction, items, clusters, arrows }) {
   layout(graph);
 
   const { width = 0, height = 0 } = graph.graph();
-  const boxes = Object.fromEntries([...clusters, ...items].map(({ id }) => {
-    const { x, y, width: w, height: h } = graph.node(id);
-    return [id, { x, y, width: w, height: h }];
-  }));
+  const boxes = Object.fromEntries(
+    [...clusters, ...items].map(({ id }) => {
+      const { x, y, width: w, height: h } = graph.node(id);
+      return [id, { x, y, width: w, height: h }];
+    }),
+  );
   const paths = edges.map((edge) => {
     const { points } = graph.edge(edge);
     return smooth(edge.name === BACK ? [...points].reverse() : points);
@@ -79,8 +91,10 @@ function smooth(points) {
   const at = (/** @type {Point} */ { x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const middle = (/** @type {Point} */ a, /** @type {Point} */ b) =>
     at({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
-  const curves = points.slice(1, -1).map((point, index) =>
-    `Q${at(point)} ${middle(point, points[index + 2])}`);
-  const start = points.length > 2 ? `M${at(points[0])}L${middle(points[0], points[1])}` : `M${at(points[0])}`;
+  const curves = points
+    .slice(1, -1)
+    .map((point, index) => `Q${at(point)} ${middle(point, points[index + 2])}`);
+  const start =
+    points.length > 2 ? `M${at(points[0])}L${middle(points[0], points[1])}` : `M${at(points[0])}`;
   return `${start}${curves.join("")}L${at(points[points.length - 1])}`;
 }

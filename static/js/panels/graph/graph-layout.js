@@ -28,7 +28,12 @@ class LayoutWorker {
     this.#worker.postMessage({
       id,
       direction,
-      items: items.map(({ id: name, parent, width, height }) => ({ id: name, parent, width, height })),
+      items: items.map(({ id: name, parent, width, height }) => ({
+        id: name,
+        parent,
+        width,
+        height,
+      })),
       clusters: clusters.map(({ id: name, parent }) => ({ id: name, parent })),
       // Data arrows have priority to be short. No weight may be 0: dagre then puts both ends of an
       // arrow in one rank and fails to draw it.
@@ -38,7 +43,9 @@ class LayoutWorker {
   }
 
   #start() {
-    const worker = new Worker(new URL("./graph-layout-worker.js", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("./graph-layout-worker.js", import.meta.url), {
+      type: "module",
+    });
     worker.onmessage = ({ data }) => {
       const pending = this.#pending.get(data.id);
       this.#pending.delete(data.id);

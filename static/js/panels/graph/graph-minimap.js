@@ -8,7 +8,10 @@ const KEY_STEP = 0.25;
 /** The least side of the mark of what is in sight, in pixels. */
 const LEAST_MARK = 6;
 const KEYS = /** @type {Record<string, [number, number]>} */ ({
-  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
 });
 
 /**
@@ -20,7 +23,8 @@ const KEYS = /** @type {Record<string, [number, number]>} */ ({
 export function Minimap({ drawing, colourOf, sight, view }) {
   const { picture, layout } = drawing;
   const paths = useMemo(
-    () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)), [drawing, colourOf],
+    () => outlines(picture.items, layout.boxes, (item) => colourClass(item, colourOf)),
+    [drawing, colourOf],
   );
   /** From the pressed pointer to the centre of the mark, while it is dragged, in units of the drawing. */
   const grip = useRef(/** @type {{x: number, y: number} | null} */ (null));
@@ -50,8 +54,9 @@ export function Minimap({ drawing, colourOf, sight, view }) {
   function onPointerDown(event) {
     const place = placeOf(event);
     const offset = { x: centre.x - place.x, y: centre.y - place.y };
-    const isOnMark = Math.abs(offset.x) <= Math.max(seen?.width ?? 0, LEAST_MARK * per.x) / 2
-      && Math.abs(offset.y) <= Math.max(seen?.height ?? 0, LEAST_MARK * per.y) / 2;
+    const isOnMark =
+      Math.abs(offset.x) <= Math.max(seen?.width ?? 0, LEAST_MARK * per.x) / 2 &&
+      Math.abs(offset.y) <= Math.max(seen?.height ?? 0, LEAST_MARK * per.y) / 2;
     grip.current = isOnMark ? offset : { x: 0, y: 0 };
     /** @type {SVGSVGElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
     if (!isOnMark) look(place);
@@ -69,7 +74,10 @@ export function Minimap({ drawing, colourOf, sight, view }) {
     const step = KEYS[event.key];
     if (!step || !seen) return;
     event.preventDefault();
-    look({ x: centre.x + step[0] * KEY_STEP * seen.width, y: centre.y + step[1] * KEY_STEP * seen.height });
+    look({
+      x: centre.x + step[0] * KEY_STEP * seen.width,
+      y: centre.y + step[1] * KEY_STEP * seen.height,
+    });
   }
 
   const letGo = () => (grip.current = null);

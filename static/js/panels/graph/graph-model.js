@@ -35,7 +35,10 @@ export const scopeId = (path, part = 0) => `scope:${path}${part > 0 ? `#${part +
 
 /** Paths of all scopes to draw, outer ones first. @param {Graph} graph */
 export function scopesOf(graph) {
-  return [...sizesOf(graph)].filter(([, size]) => size >= LEAST_SCOPE).map(([path]) => path).sort();
+  return [...sizesOf(graph)]
+    .filter(([, size]) => size >= LEAST_SCOPE)
+    .map(([path]) => path)
+    .sort();
 }
 
 /**
@@ -80,7 +83,12 @@ export function picture(graph, open) {
     const path = enclosing(scope).filter((each) => scopes.has(each));
     around.set(scope, { path, closed: path.find((each) => !open.has(each)) });
   }
-  const parts = partsOf(graph, new Map(graph.nodes.map(({ name, scope }) => [name, around.get(scope)?.closed ?? `node:${name}`])));
+  const parts = partsOf(
+    graph,
+    new Map(
+      graph.nodes.map(({ name, scope }) => [name, around.get(scope)?.closed ?? `node:${name}`]),
+    ),
+  );
   /** @type {Map<string, Item>} by id */
   const items = new Map();
   /** @type {Map<string, Cluster>} by id */
@@ -115,7 +123,11 @@ export function picture(graph, open) {
     if (node.phase !== "variable" && !begins.has(id)) begins.set(id, position);
   }
   const folded = [...items.values()].filter((item) => item.kind === "scope");
-  for (const item of folded) finish(item, folded.filter(({ path }) => path === item.path));
+  for (const item of folded)
+    finish(
+      item,
+      folded.filter(({ path }) => path === item.path),
+    );
   // Items that only hold variables come first.
   const beginning = (/** @type {Item} */ { id }) => begins.get(id) ?? -1;
   return {
@@ -147,16 +159,34 @@ function arrows(graph, shownBy) {
 function nodeItem(node, parent, name = lastPart(node.name)) {
   const label = clipped(name);
   const size = node.shape?.map((each) => each ?? "?").join("×");
-  const detail = clipped([node.op === lastPart(node.name) ? "" : node.op, size].filter(Boolean).join(" "));
-  return { id: node.name, kind: "node", node, label, detail, parent, width: widthOf(label, detail), height: HEIGHT };
+  const detail = clipped(
+    [node.op === lastPart(node.name) ? "" : node.op, size].filter(Boolean).join(" "),
+  );
+  return {
+    id: node.name,
+    kind: "node",
+    node,
+    label,
+    detail,
+    parent,
+    width: widthOf(label, detail),
+    height: HEIGHT,
+  };
 }
 
 /** @param {string} id @param {string} path @param {GraphNode} node @param {string | null} parent @returns {ScopeItem} */
 function scopeItem(id, path, node, parent) {
   const label = clipped(lastPart(path));
   return {
-    id, kind: "scope", path, label, detail: "", nodes: [node], parent,
-    width: 0, height: HEIGHT + 6,
+    id,
+    kind: "scope",
+    path,
+    label,
+    detail: "",
+    nodes: [node],
+    parent,
+    width: 0,
+    height: HEIGHT + 6,
   };
 }
 
@@ -171,14 +201,17 @@ function finish(item, parts) {
 function partLabel({ path, label, nodes }, parts) {
   const words = t().graph;
   const uses = new Set(parts.map((part) => mainPhase(part.nodes)));
-  if (lastPart(path) === STEP_SCOPE && uses.size === parts.length) return words.namedPart(label, words.stepParts[mainPhase(nodes)]);
+  if (lastPart(path) === STEP_SCOPE && uses.size === parts.length)
+    return words.namedPart(label, words.stepParts[mainPhase(nodes)]);
   return words.part(label, parts.findIndex((part) => part.nodes === nodes) + 1, parts.length);
 }
 
 /** The phase of most nodes; variables have a part in every phase. @param {GraphNode[]} nodes */
 function mainPhase(nodes) {
   const active = nodes.filter(({ phase }) => phase !== "variable");
-  return census(active.length > 0 ? active : nodes, ({ phase }) => phase).reduce((most, each) => (each[1] > most[1] ? each : most))[0];
+  return census(active.length > 0 ? active : nodes, ({ phase }) => phase).reduce((most, each) =>
+    each[1] > most[1] ? each : most,
+  )[0];
 }
 
 /**
@@ -205,8 +238,12 @@ const clipped = (text) => (text.length > 22 ? `${text.slice(0, 21)}…` : text);
 /** @param {string} label @param {string} detail */
 const widthOf = (label, detail) =>
   Math.round(
-    Math.max(64, 24 + Math.max(characters(label) * LABEL_CHARACTER, characters(detail) * DETAIL_CHARACTER)),
+    Math.max(
+      64,
+      24 + Math.max(characters(label) * LABEL_CHARACTER, characters(detail) * DETAIL_CHARACTER),
+    ),
   );
 
 /** The number of characters, of which Chinese ones are wide. @param {string} text */
-const characters = (text) => text.length + WIDE_CHARACTER * (text.match(/\p{Script=Han}/gu)?.length ?? 0);
+const characters = (text) =>
+  text.length + WIDE_CHARACTER * (text.match(/\p{Script=Han}/gu)?.length ?? 0);

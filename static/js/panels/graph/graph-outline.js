@@ -51,7 +51,9 @@ export function outlines(items, boxes, classOf, margin = 0) {
 /** Whether all of a drawing is in sight. @param {{width: number, height: number}} size @param {Sight} sight */
 export function isAllSeen(size, { x, y, width, height, scale }) {
   const slack = MARGIN / Math.max(scale, 1);
-  return x <= slack && y <= slack && x + width >= size.width - slack && y + height >= size.height - slack;
+  return (
+    x <= slack && y <= slack && x + width >= size.width - slack && y + height >= size.height - slack
+  );
 }
 
 /**
@@ -62,12 +64,23 @@ export function isAllSeen(size, { x, y, width, height, scale }) {
 export function mapSize(size, sight) {
   const view = { width: sight.width * sight.scale, height: sight.height * sight.scale };
   if (view.width < LEAST_VIEW.width || view.height < LEAST_VIEW.height) return null;
-  const most = { width: Math.min(MOST.width, SHARE * view.width), height: Math.min(MOST.height, SHARE * view.height) };
+  const most = {
+    width: Math.min(MOST.width, SHARE * view.width),
+    height: Math.min(MOST.height, SHARE * view.height),
+  };
   const scale = Math.min(most.width / size.width, most.height / size.height);
-  return { width: Math.max(LEAST_SIDE, size.width * scale), height: Math.max(LEAST_SIDE, size.height * scale) };
+  return {
+    width: Math.max(LEAST_SIDE, size.width * scale),
+    height: Math.max(LEAST_SIDE, size.height * scale),
+  };
 }
 
-export const CORNERS = /** @type {const} */ (["bottom right", "bottom left", "top right", "top left"]);
+export const CORNERS = /** @type {const} */ ([
+  "bottom right",
+  "bottom left",
+  "top right",
+  "top left",
+]);
 /** @typedef {typeof CORNERS[number]} Corner */
 
 /**
@@ -84,9 +97,13 @@ export function freeCorner(boxes, sight, size, now) {
   const free = new Set(CORNERS);
   for (const box of boxes) {
     const left = box.x - box.width / 2 < sight.x + width && box.x + box.width / 2 > sight.x;
-    const right = box.x + box.width / 2 > sight.x + sight.width - width && box.x - box.width / 2 < sight.x + sight.width;
+    const right =
+      box.x + box.width / 2 > sight.x + sight.width - width &&
+      box.x - box.width / 2 < sight.x + sight.width;
     const top = box.y - box.height / 2 < sight.y + height && box.y + box.height / 2 > sight.y;
-    const bottom = box.y + box.height / 2 > sight.y + sight.height - height && box.y - box.height / 2 < sight.y + sight.height;
+    const bottom =
+      box.y + box.height / 2 > sight.y + sight.height - height &&
+      box.y - box.height / 2 < sight.y + sight.height;
     if (bottom && right) free.delete("bottom right");
     if (bottom && left) free.delete("bottom left");
     if (top && right) free.delete("top right");

@@ -51,10 +51,14 @@ export function partsOf(graph, boxOf) {
   const groupOf = new Int32Array(graph.nodes.length).fill(NO_GROUP);
   for (const node of order) {
     const key = boxes[node] * graph.nodes.length + levels[node];
-    if (!numbers.has(key)) numbers.set(key, groups.push({ box: boxes[node], level: levels[node] }) - 1);
+    if (!numbers.has(key))
+      numbers.set(key, groups.push({ box: boxes[node], level: levels[node] }) - 1);
     groupOf[node] = numbers.get(key) ?? NO_GROUP;
   }
-  const parts = joined(groups, edges.map(([from, to]) => [groupOf[from], groupOf[to]]));
+  const parts = joined(
+    groups,
+    edges.map(([from, to]) => [groupOf[from], groupOf[to]]),
+  );
   return new Map(order.map((node) => [graph.nodes[node].name, parts[groupOf[node]]]));
 }
 
@@ -109,7 +113,10 @@ function leadsAround(after, from, to) {
 
 /** Give the neighbours of the group `gone` to `kept`. @param {Set<number>[]} after @param {Set<number>[]} before @param {number} kept @param {number} gone */
 function merge(after, before, kept, gone) {
-  for (const [ahead, back] of [[after, before], [before, after]]) {
+  for (const [ahead, back] of [
+    [after, before],
+    [before, after],
+  ]) {
     for (const next of ahead[gone]) {
       back[next].delete(gone);
       if (next === kept) continue;
@@ -126,7 +133,8 @@ function sorted(count, after) {
   const waits = new Int32Array(count);
   for (const nexts of after) for (const next of nexts) waits[next] += 1;
   const ready = Array.from({ length: count }, (_, at) => at).filter((at) => waits[at] === 0);
-  for (const at of ready) { // grows while it is read
+  for (const at of ready) {
+    // grows while it is read
     for (const next of after[at]) {
       waits[next] -= 1;
       if (waits[next] === 0) ready.push(next);

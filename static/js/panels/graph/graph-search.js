@@ -2,7 +2,16 @@ import { html, useEffect } from "../../../vendor/preact.js";
 import { tick } from "../../format.js";
 import { t } from "../../locale.js";
 import * as store from "../../store.js";
-import { answer, ask, isAsking, isQuery, matches, nextMatch, revealed, searched } from "./graph-find.js";
+import {
+  answer,
+  ask,
+  isAsking,
+  isQuery,
+  matches,
+  nextMatch,
+  revealed,
+  searched,
+} from "./graph-find.js";
 import { reasonOf } from "./node-words.js";
 
 /**

@@ -18,7 +18,8 @@ export function graphSheet({ drawing, devices, selected, marked, lit, colourOf }
   document.body.append(place);
   const width = drawing.layout.width + 2 * MARGIN;
   const height = drawing.layout.height + 2 * MARGIN;
-  render(html`
+  render(
+    html`
     <div class="graph-sheet">
       <svg width=${width} height=${height} viewBox=${`${-MARGIN} ${-MARGIN} ${width} ${height}`}>
         <${ArrowHeads} />
@@ -29,7 +30,9 @@ export function graphSheet({ drawing, devices, selected, marked, lit, colourOf }
       </svg>
       <${Legend} devices=${devices} />
     </div>
-  `, place);
+  `,
+    place,
+  );
   const element = /** @type {Element} */ (place.firstElementChild);
   return {
     element,

@@ -18,15 +18,22 @@ const BEYOND = 0.15;
 
 /** @param {Box} box @returns {Sides} */
 const sides = ({ x, y, width, height }) => ({
-  left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2,
+  left: x - width / 2,
+  right: x + width / 2,
+  top: y - height / 2,
+  bottom: y + height / 2,
 });
 
 /** @param {Sides} a @param {Sides} b */
-const meet = (a, b) => a.left <= b.right && a.right >= b.left && a.top <= b.bottom && a.bottom >= b.top;
+const meet = (a, b) =>
+  a.left <= b.right && a.right >= b.left && a.top <= b.bottom && a.bottom >= b.top;
 
 /** @param {Sight} sight @returns {Sides} */
 const around = ({ x, y, width, height }) => ({
-  left: x - BEYOND * width, right: x + (1 + BEYOND) * width, top: y - BEYOND * height, bottom: y + (1 + BEYOND) * height,
+  left: x - BEYOND * width,
+  right: x + (1 + BEYOND) * width,
+  top: y - BEYOND * height,
+  bottom: y + (1 + BEYOND) * height,
 });
 
 /**
@@ -99,5 +106,10 @@ function hull(a, b) {
   const [one, other] = [sides(a), sides(b)];
   const [left, right] = [Math.min(one.left, other.left), Math.max(one.right, other.right)];
   const [top, bottom] = [Math.min(one.top, other.top), Math.max(one.bottom, other.bottom)];
-  return { x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top };
+  return {
+    x: (left + right) / 2,
+    y: (top + bottom) / 2,
+    width: right - left,
+    height: bottom - top,
+  };
 }

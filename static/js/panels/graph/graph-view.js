@@ -1,4 +1,11 @@
-import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
+import {
+  html,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "../../../vendor/preact.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
 import { ArrowHeads, GraphDrawing, isFound, lightFor } from "./graph-drawing.js";
@@ -13,7 +20,10 @@ import { Viewport } from "./viewport.js";
  */
 
 const ARROWS = /** @type {Record<string, [number, number]>} */ ({
-  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
 });
 
 /** The smallest scale at which text is readable: that at which the smallest has its 11 pixels. */
@@ -26,7 +36,9 @@ const READABLE = 1;
  * @param {Layout} layout
  */
 function openOn(view, picture, layout) {
-  const first = picture.items.find((item) => item.kind === "node" && item.node.phase === "input") ?? picture.items[0];
+  const first =
+    picture.items.find((item) => item.kind === "node" && item.node.phase === "input") ??
+    picture.items[0];
   view?.fit(layout, READABLE, first && layout.boxes[first.id]);
 }
 
@@ -38,7 +50,18 @@ function openOn(view, picture, layout) {
  *          colourOf: import("./graph-items.js").ColourOf, onToggle: (path: string) => void,
  *          onSelect: (name: string | null) => void, handle: {current: Viewport | null}}} props
  */
-export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, colourOf, onToggle, onSelect, handle }) {
+export function GraphView({
+  drawing,
+  selected,
+  marked,
+  lit,
+  wheelZooms,
+  sight,
+  colourOf,
+  onToggle,
+  onSelect,
+  handle,
+}) {
   const svg = useRef(/** @type {SVGSVGElement | null} */ (null));
   const content = useRef(/** @type {SVGGElement | null} */ (null));
   const before = useRef(/** @type {Layout | null} */ (null));
@@ -61,8 +84,10 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
     const end = onResize(svg.current, () => {
       const box = chosen.current && shown.current.layout.boxes[chosen.current];
       if (view.framing === "whole") view.fit(shown.current.layout);
-      else if (box) view.show(box); // the details have taken room from the drawing
-      else if (view.framing === "beginning") openOn(view, shown.current.picture, shown.current.layout);
+      else if (box)
+        view.show(box); // the details have taken room from the drawing
+      else if (view.framing === "beginning")
+        openOn(view, shown.current.picture, shown.current.layout);
     });
     return () => {
       end();
@@ -100,7 +125,10 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
   }, [lit, layout]);
 
   const near = selected ?? "";
-  const isMarked = useCallback((/** @type {import("./graph-model.js").Item} */ item) => isFound(item, marked), [marked]);
+  const isMarked = useCallback(
+    (/** @type {import("./graph-model.js").Item} */ item) => isFound(item, marked),
+    [marked],
+  );
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -112,8 +140,7 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
     else if (event.key === "Enter" || event.key === " ") {
       keyboard.current = true;
       use(known);
-    }
-    else if (ARROWS[event.key]) walk(ARROWS[event.key]);
+    } else if (ARROWS[event.key]) walk(ARROWS[event.key]);
     else return;
     event.preventDefault();
   }
@@ -155,7 +182,8 @@ export function GraphView({ drawing, selected, marked, lit, wheelZooms, sight, c
 
   /** Move the focus to its item once that is drawn: of a large graph only a part is. */
   function focusAwaited() {
-    const element = awaited.current && svg.current?.querySelector(`[data-id="${CSS.escape(awaited.current)}"]`);
+    const element =
+      awaited.current && svg.current?.querySelector(`[data-id="${CSS.escape(awaited.current)}"]`);
     if (!(element instanceof SVGElement)) return;
     awaited.current = "";
     element.focus();

@@ -23,10 +23,13 @@ export function KernelBench({ name }) {
     <section class="kernel-bench" aria-labelledby="kernel-bench-title" data-testid="kernel-bench">
       <h4 id="kernel-bench-title">${words.title}</h4>
       <p class="hint">${words.about(nodes, adapter, ofRun)}</p>
-      ${kernels.length > 1 && html`<label class="kernel-choice">${words.kernel}
+      ${
+        kernels.length > 1 &&
+        html`<label class="kernel-choice">${words.kernel}
         <select value=${number} onChange=${(/** @type {any} */ event) => setNumber(Number(event.target.value))}>
           ${kernels.map((_, at) => html`<option key=${at} value=${at}>${words.number(at + 1, kernels.length)}</option>`)}
-        </select></label>`}
+        </select></label>`
+      }
       <${Kernel} key=${`${name} ${number}`} name=${name} number=${number} original=${kernels[number]} />
     </section>
   `;
@@ -44,12 +47,17 @@ function Kernel({ name, number, original }) {
   const words = t().bench;
 
   useEffect(() => {
-    const view = createKernelEditor(/** @type {HTMLElement} */ (place.current), text, words.source, (changed) => {
-      drafts.set(original, changed);
-      setCurrent(changed);
-      setReport(null);
-      setTimes(null);
-    });
+    const view = createKernelEditor(
+      /** @type {HTMLElement} */ (place.current),
+      text,
+      words.source,
+      (changed) => {
+        drafts.set(original, changed);
+        setCurrent(changed);
+        setReport(null);
+        setTimes(null);
+      },
+    );
     editor.current = view;
     return () => view.destroy();
   }, []);

@@ -26,6 +26,13 @@ export function useAnswer(question, of) {
   }, of);
   const { answer, failure } = state;
   const problem = failure || (answer?.problem && reasonOf(answer.problem));
-  if (problem) return { answer: null, waiting: html`<p class="hint" data-testid="node-problem">${problem}</p>` };
-  return { answer, waiting: answer ? null : html`<p class="hint" role="status">${t().nodeTabs.asking}</p>` };
+  if (problem)
+    return {
+      answer: null,
+      waiting: html`<p class="hint" data-testid="node-problem">${problem}</p>`,
+    };
+  return {
+    answer,
+    waiting: answer ? null : html`<p class="hint" role="status">${t().nodeTabs.asking}</p>`,
+  };
 }

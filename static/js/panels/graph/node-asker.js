@@ -9,7 +9,10 @@ import { nodeView } from "../../engine/questions.js";
  */
 
 export class NodeAsker {
-  #asker = new Asker((isCurrent) => this.#send(isCurrent), (problem, isCurrent) => isCurrent && this.#take(null, problem));
+  #asker = new Asker(
+    (isCurrent) => this.#send(isCurrent),
+    (problem, isCurrent) => isCurrent && this.#take(null, problem),
+  );
   /** @type {NodeQuestion | null} */
   #question = null;
   #take;

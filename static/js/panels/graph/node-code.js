@@ -17,16 +17,23 @@ export function NodeCode({ node, onLine }) {
   const first = Math.max(1, line - AROUND);
   return html`
     <ol class="node-code" start=${first}>
-      ${lines.slice(first - 1, line + AROUND).map((text, at) => html`
+      ${lines.slice(first - 1, line + AROUND).map(
+        (text, at) => html`
         <li key=${first + at} value=${first + at} aria-current=${first + at === line ? "true" : undefined}><code>${text || " "}</code></li>
-      `)}
+      `,
+      )}
     </ol>
-    ${store.linesApply.value
-      ? html`<button type="button" class="button small" data-testid="node-to-line" onClick=${onLine}>${words.toLine(line)}</button>`
-      : html`<p class="hint">${words.edited}</p>`}
-    ${Object.keys(node.attrs ?? {}).length > 0 && html`
+    ${
+      store.linesApply.value
+        ? html`<button type="button" class="button small" data-testid="node-to-line" onClick=${onLine}>${words.toLine(line)}</button>`
+        : html`<p class="hint">${words.edited}</p>`
+    }
+    ${
+      Object.keys(node.attrs ?? {}).length > 0 &&
+      html`
       <h4>${words.attributes}</h4>
       <dl>${Object.entries(node.attrs).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-    `}
+    `
+    }
   `;
 }

@@ -37,9 +37,14 @@ export function NodeDetails({ node, onLeave }) {
         <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
         <div><dt>${words.type}</dt><dd>${node.dtype ?? words.noType}</dd></div>
         <div><dt>${words.device}</dt><dd>${node.device ?? notPlaced}</dd></div>
-        ${node.line !== null && html`<div><dt>${words.createdAt}</dt><dd>${lineKnown
-          ? html`<button type="button" class="link" onClick=${toCode}>${words.line(node.line)}</button>`
-          : words.line(node.line)}</dd></div>`}
+        ${
+          node.line !== null &&
+          html`<div><dt>${words.createdAt}</dt><dd>${
+            lineKnown
+              ? html`<button type="button" class="link" onClick=${toCode}>${words.line(node.line)}</button>`
+              : words.line(node.line)
+          }</dd></div>`
+        }
       </dl>
       <${NodeTabs} node=${node} onLine=${toCode} />
     </aside>

@@ -6,9 +6,13 @@ import * as store from "../../store.js";
 import { KernelLimit } from "./kernel-limit.js";
 import { useAnswer } from "./node-answer.js";
 
-const Bench = lazy(async () => (await import("./kernel-bench.js")).KernelBench, () => ({
-  name: t().bench.title, waiting: t().nodeTabs.loading,
-}));
+const Bench = lazy(
+  async () => (await import("./kernel-bench.js")).KernelBench,
+  () => ({
+    name: t().bench.title,
+    waiting: t().nodeTabs.loading,
+  }),
+);
 
 /** The most names of operations that are listed. */
 const MOST_NAMES = 24;
@@ -16,7 +20,10 @@ const MOST_NAMES = 24;
 /** The kernel that computes a node. @param {{node: import("../../../engine/messages.js").GraphNode}} props */
 export function NodeKernel({ node }) {
   const words = t().nodeTabs;
-  const { answer, waiting } = useAnswer(() => nodeKernel(node.name), [node.name, store.liveModel.value]);
+  const { answer, waiting } = useAnswer(
+    () => nodeKernel(node.name),
+    [node.name, store.liveModel.value],
+  );
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [node.name]);
   if (!answer?.kernel) return waiting;
@@ -26,11 +33,17 @@ export function NodeKernel({ node }) {
     ${commands.length === 0 && html`<p>${words.numpy(node.op, device)}</p>`}
     ${within && html`<p>${words.within} <${NodeLink} name=${within} /></p>`}
     ${others.length > 0 && html`<p>${words.together} <${Names} names=${others} /></p>`}
-    ${commands.length > 0 && html`<button type="button" class="button small" data-testid="open-kernel-bench" aria-expanded=${isOpen}
-      title=${t().bench.openAbout} onClick=${() => setOpen(!isOpen)}>${isOpen ? t().bench.close : t().bench.open}</button>`}
+    ${
+      commands.length > 0 &&
+      html`<button type="button" class="button small" data-testid="open-kernel-bench" aria-expanded=${isOpen}
+      title=${t().bench.openAbout} onClick=${() => setOpen(!isOpen)}>${isOpen ? t().bench.close : t().bench.open}</button>`
+    }
     ${!isOpen && commands.length > 0 && html`<${KernelLimit} name=${node.name} />`}
     ${isOpen && html`<${Bench} name=${node.name} />`}
-    ${!isOpen && commands.map(({ family, workgroups, nodes, wgsl, length }, at) => html`
+    ${
+      !isOpen &&
+      commands.map(
+        ({ family, workgroups, nodes, wgsl, length }, at) => html`
       <section class="node-dispatch" key=${at}>
         <dl>
           <div><dt>${words.family}</dt><dd><code>${family}</code></dd></div>
@@ -40,7 +53,9 @@ export function NodeKernel({ node }) {
         <pre class="node-wgsl" tabindex="0" aria-label=${words.source} data-testid="node-wgsl"><code>${wgsl}</code></pre>
         ${wgsl.length < length && html`<p class="hint">${words.beginning(wgsl.length, length)}</p>`}
       </section>
-    `)}
+    `,
+      )
+    }
     ${commands.length > 0 && html`<p class="hint">${words.dispatches(total)}</p>`}
   `;
 }
@@ -48,7 +63,8 @@ export function NodeKernel({ node }) {
 /** @param {{names: string[]}} props */
 function Names({ names }) {
   return html`${names.slice(0, MOST_NAMES).map((name, at) => html`${at > 0 && ", "}<${NodeLink} key=${name} name=${name} />`)}${
-    names.length > MOST_NAMES ? " …" : ""}`;
+    names.length > MOST_NAMES ? " …" : ""
+  }`;
 }
 
 /** A node that can be selected, if it is drawn. @param {{name: string}} props */

@@ -26,15 +26,22 @@ export function NodeSummary({ node, part }) {
   const { place, view, problem } = useNodeView(node.name, output, part, sample);
   return html`
     <div class="node-summary" ref=${place} data-part=${part}>
-      ${view && (view.outputs > 1 || view.samples !== null) && html`
+      ${
+        view &&
+        (view.outputs > 1 || view.samples !== null) &&
+        html`
         <div class="node-choices">
-          ${view.outputs > 1 && html`<label>${words.output}
+          ${
+            view.outputs > 1 &&
+            html`<label>${words.output}
             <input type="number" min="1" max=${view.outputs} value=${output + 1} data-testid="node-output"
               onChange=${(/** @type {any} */ event) => setOutput(whole(event.target.value, 1, view.outputs, 1) - 1)} />
-          </label>`}
+          </label>`
+          }
           ${view.samples !== null && html`<${SampleChoice} count=${view.samples} testCount=${view.test_samples} sample=${sample} onChoose=${setSample} />`}
         </div>
-      `}
+      `
+      }
       ${view?.summary && html`<${Shown} summary=${view.summary} pictures=${view.pictures} />`}
       ${view?.problem && html`<p class="hint" data-testid="node-problem">${reasonOf(view.problem)}</p>`}
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
@@ -52,7 +59,9 @@ export function NodeSummary({ node, part }) {
  */
 function useNodeView(name, output, part, sample) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
-  const [answer, setAnswer] = useState(/** @type {{view: NodeView | null, problem: string}} */ ({ view: null, problem: "" }));
+  const [answer, setAnswer] = useState(
+    /** @type {{view: NodeView | null, problem: string}} */ ({ view: null, problem: "" }),
+  );
   const asker = useRef(/** @type {NodeAsker | null} */ (null));
   asker.current ??= new NodeAsker((view, problem) => setAnswer({ view, problem }));
   const state = store.runState.value;
@@ -61,7 +70,9 @@ function useNodeView(name, output, part, sample) {
   useProgress(() => asker.current?.changed());
   useEffect(() => asker.current?.changed(), [state, live]);
   useEffect(() => {
-    const end = place.current ? onVisible(place.current, (isVisible) => asker.current?.show(isVisible)) : () => {};
+    const end = place.current
+      ? onVisible(place.current, (isVisible) => asker.current?.show(isVisible))
+      : () => {};
     return () => {
       end();
       asker.current?.ask(null);
@@ -88,8 +99,12 @@ function SampleChoice({ count, testCount, sample, onChoose }) {
       </select>
     </label>
     ${kind === "sample" && html`<${SampleNumber} key=${kind} count=${count} value=${sample} testId="node-sample" onChoose=${onChoose} />`}
-    ${kind === "test" && testCount !== null && html`<${SampleNumber} key=${kind} count=${testCount} testId="node-sample"
-      value=${/** @type {{test: number}} */ (sample).test} onChoose=${(/** @type {number} */ test) => onChoose({ test })} />`}
+    ${
+      kind === "test" &&
+      testCount !== null &&
+      html`<${SampleNumber} key=${kind} count=${testCount} testId="node-sample"
+      value=${/** @type {{test: number}} */ (sample).test} onChoose=${(/** @type {number} */ test) => onChoose({ test })} />`
+    }
   `;
 }
 
@@ -114,11 +129,13 @@ function Shown({ summary, pictures }) {
   return html`
     <p class="node-shape"><code>${summary.dtype}</code> ${shape(summary.shape)}</p>
     <dl class="node-statistics" data-testid="node-statistics">
-      ${STATISTICS.map((name) => html`
+      ${STATISTICS.map(
+        (name) => html`
         <div key=${name} data-alarm=${(name === "nan" || name === "inf") && summary.statistics[name] ? "" : undefined}>
           <dt>${words.statistics[name]}</dt><dd data-statistic=${name}>${number(name, summary.statistics[name])}</dd>
         </div>
-      `)}
+      `,
+      )}
     </dl>
     ${summary.count === 0 && html`<p class="hint">${words.empty}</p>`}
     ${summary.histogram && summary.count > 1 && html`<${ValueHistogram} histogram=${summary.histogram} />`}

@@ -23,7 +23,10 @@ export function NodeTabs({ node, onLine }) {
   function onKeyDown(event) {
     const here = NAMES.indexOf(name);
     const to = /** @type {Record<string, number>} */ ({
-      ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: -1,
+      ArrowLeft: here - 1,
+      ArrowRight: here + 1,
+      Home: 0,
+      End: -1,
     })[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -33,11 +36,13 @@ export function NodeTabs({ node, onLine }) {
 
   return html`
     <div class="node-tabs" role="tablist" aria-label=${words.label} onKeyDown=${onKeyDown}>
-      ${NAMES.map((each) => html`
+      ${NAMES.map(
+        (each) => html`
         <button key=${each} type="button" role="tab" id=${`node-tab-${each}`} data-testid=${`node-${each}`}
           aria-selected=${each === name} aria-controls="node-tab-content" tabindex=${each === name ? 0 : -1}
           onClick=${() => (open.value = each)}>${words.tabs[each]}</button>
-      `)}
+      `,
+      )}
     </div>
     <div class="node-tab-content" role="tabpanel" id="node-tab-content" aria-labelledby=${`node-tab-${name}`}
       data-testid="node-tab-content">

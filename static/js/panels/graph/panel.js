@@ -1,4 +1,14 @@
-import { html, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSignal, useState } from "../../../vendor/preact.js";
+import {
+  html,
+  signal,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useSignal,
+  useState,
+} from "../../../vendor/preact.js";
 import { alone } from "../../alone.js";
 import { Icon } from "../../components/icons.js";
 import { SavePicture } from "../../components/save-picture-button.js";
@@ -39,7 +49,7 @@ function GraphPanel() {
   const open = opened.value;
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
   const [isLarge, setLarge] = useFullPage(panel);
-  useEffect(() => graph ? undefined : setLarge(false), [graph]);
+  useEffect(() => (graph ? undefined : setLarge(false)), [graph]);
   const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const view = useRef(/** @type {import("./viewport.js").Viewport | null} */ (null));
   const sight = useSignal(/** @type {import("./viewport.js").Sight | null} */ (null));
@@ -48,7 +58,10 @@ function GraphPanel() {
   useEffect(() => {
     if (graph === openedFor.graph) return;
     openedFor.graph = graph;
-    setOpen({ scopes: new Set([...opened.value.scopes, ...(graph ? mainScopes(graph) : [])]), toggled: null });
+    setOpen({
+      scopes: new Set([...opened.value.scopes, ...(graph ? mainScopes(graph) : [])]),
+      toggled: null,
+    });
   }, [graph]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
 
@@ -79,27 +92,34 @@ function GraphPanel() {
       role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
       <div class="panel-head">
         <h2 id="graph-title">${words.title}</h2>
-        ${graph && html`
+        ${
+          graph &&
+          html`
           <span class="hint">${words.operations(graph.nodes.length)}</span>
           <${ColourChoice} />
           <div class="tools" role="group" aria-label=${words.view}>
             <${Tool} icon="minus" label=${words.zoomOut} onClick=${() => view.current?.zoom(0.8)} />
             <${Tool} icon="plus" label=${words.zoomIn} onClick=${() => view.current?.zoom(1.25)} />
             <${Tool} icon="fit" label=${words.fit} onClick=${() => drawing && view.current?.fit(drawing.layout)} />
-            ${open.scopes.size > 0
-              ? html`<${Tool} icon="fold" label=${words.collapse} onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
-              : html`<${Tool} icon="fold" label=${words.expand} onClick=${allOpen} />`}
+            ${
+              open.scopes.size > 0
+                ? html`<${Tool} icon="fold" label=${words.collapse} onClick=${() => setOpen({ scopes: NONE_OPEN, toggled: null })} />`
+                : html`<${Tool} icon="fold" label=${words.expand} onClick=${allOpen} />`
+            }
             <${SavePicture} of=${() => drawing && graphSheet({ drawing, devices, selected, marked, lit: lit.value, colourOf })} name="graph" what=${words.inPicture} id="graph" />
             <button type="button" class="button quiet small" data-testid="graph-full-page"
               onClick=${() => setLarge(!isLarge)}>${isLarge ? words.exitFullPage : words.fullPage}</button>
           </div>
-        `}
+        `
+        }
       </div>
       ${graph && html`<${GraphSearch} onReveal=${reveal} />`}
       <div class="graph-body">
         <div class="graph-stage" data-testid="graph-view" ref=${stage}>
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
-          ${drawing ? html`
+          ${
+            drawing
+              ? html`
             <div class="graph-room">
               <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
                 sight=${sight} wheelZooms=${isLarge} onToggle=${toggle}
@@ -107,7 +127,9 @@ function GraphPanel() {
               <${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />
             </div>
             <${Legend} devices=${devices} />
-          ` : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`}
+          `
+              : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`
+          }
         </div>
         ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
       </div>
@@ -192,12 +214,15 @@ function useColours(graph, devices) {
   useEffect(() => {
     if (graph && (by === "time" || by === "magnitude")) measureHeat(by);
   }, [graph, by, state, known]);
-  return useCallback((node) => {
-    if (by === "phase") return node.phase;
-    if (by === "device") return deviceClass(devices, node);
-    const isOfThis = measured?.graph === graph && measured?.measure === by;
-    return isOfThis ? heatClass(by, measured.values, node.name) : UNKNOWN;
-  }, [by, devices, graph, measured]);
+  return useCallback(
+    (node) => {
+      if (by === "phase") return node.phase;
+      if (by === "device") return deviceClass(devices, node);
+      const isOfThis = measured?.graph === graph && measured?.measure === by;
+      return isOfThis ? heatClass(by, measured.values, node.name) : UNKNOWN;
+    },
+    [by, devices, graph, measured],
+  );
 }
 
 function ColourChoice() {
@@ -223,6 +248,11 @@ function Tool({ icon, label, onClick }) {
 }
 
 register({
-  name: "graph", order: 30, title: () => t().panels.graph, Panel: GraphPanel, besideOthers: true,
-  outline: "M3.5 2a2 2 0 0 1 1.9 2.7l2 2.3a2 2 0 0 1 1.2 0l2-2.3A2 2 0 1 1 11.7 5.7l-2 2.3a2 2 0 1 1-3.4 0l-2-2.3A2 2 0 1 1 3.5 2z",
+  name: "graph",
+  order: 30,
+  title: () => t().panels.graph,
+  Panel: GraphPanel,
+  besideOthers: true,
+  outline:
+    "M3.5 2a2 2 0 0 1 1.9 2.7l2 2.3a2 2 0 0 1 1.2 0l2-2.3A2 2 0 1 1 11.7 5.7l-2 2.3a2 2 0 1 1-3.4 0l-2-2.3A2 2 0 1 1 3.5 2z",
 });

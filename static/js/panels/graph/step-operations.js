@@ -9,7 +9,9 @@ import * as store from "../../store.js";
 
 /** The step that is looked at, with the graph that it belongs to; null if there is none. */
 const looked = signal(/** @type {{step: StepOperations, graph: unknown} | null} */ (null));
-export const shown = computed(() => (looked.value?.graph === store.graph.value ? looked.value?.step ?? null : null));
+export const shown = computed(() =>
+  looked.value?.graph === store.graph.value ? (looked.value?.step ?? null) : null,
+);
 /** The number of operations that have run. */
 export const at = signal(0);
 export const asking = signal(false);
@@ -83,8 +85,11 @@ export const queueAfter = (operations, done) => operations[done]?.ready ?? [];
  * @returns {[string, Operation | null][]} by device, in the order of their names
  */
 export function lastOfDevices(operations, done) {
-  const last = new Map([...new Set(operations.map(({ device }) => device))].sort()
-    .map((device) => [device, /** @type {Operation | null} */ (null)]));
+  const last = new Map(
+    [...new Set(operations.map(({ device }) => device))]
+      .sort()
+      .map((device) => [device, /** @type {Operation | null} */ (null)]),
+  );
   for (const operation of operations.slice(0, done)) last.set(operation.device, operation);
   return [...last];
 }
@@ -101,7 +106,8 @@ export function lights(operations, done) {
   const lit = new Map();
   /** @param {Operation | undefined} operation @param {Light} light */
   const set = (operation, light) => {
-    for (const name of operation ? [operation.name, ...operation.members] : []) lit.set(name, light);
+    for (const name of operation ? [operation.name, ...operation.members] : [])
+      lit.set(name, light);
   };
   operations.forEach((operation, place) => set(operation, place < done ? "done" : "waiting"));
   queueAfter(operations, done).forEach((place) => set(operations[place], "ready"));
@@ -110,7 +116,9 @@ export function lights(operations, done) {
 }
 
 /** The lights of the graph that is shown. */
-export const lit = computed(() => (shown.value ? lights(shown.value.operations, at.value) : new Map()));
+export const lit = computed(() =>
+  shown.value ? lights(shown.value.operations, at.value) : new Map(),
+);
 
 /**
  * The light of an item of the drawing; a scope has that of its most urgent node.
@@ -120,5 +128,7 @@ export const lit = computed(() => (shown.value ? lights(shown.value.operations, 
  */
 export function lightOf(names, lit) {
   const present = new Set(names.map((name) => lit.get(name)));
-  return /** @type {const} */ (["current", "ready", "waiting", "done"]).find((light) => present.has(light));
+  return /** @type {const} */ (["current", "ready", "waiting", "done"]).find((light) =>
+    present.has(light),
+  );
 }

@@ -38,10 +38,14 @@ export function ValueGrid({ grid }) {
       <div class="node-numbers-scroll" tabindex="0" role="region" aria-label=${words.numbers}>
         <table>
           <thead><tr><td></td>${columns.slice(0, TABLE_SIDE).map((column) => html`<th key=${column} scope="col">${column}</th>`)}</tr></thead>
-          <tbody>${rows.slice(0, TABLE_SIDE).map((row, down) => html`
-            <tr key=${row}><th scope="row">${row}</th>${columns.slice(0, TABLE_SIDE).map((column, across) => html`
-              <td key=${column}>${numberText(values[down * columns.length + across])}</td>`)}</tr>
-          `)}</tbody>
+          <tbody>${rows.slice(0, TABLE_SIDE).map(
+            (row, down) => html`
+            <tr key=${row}><th scope="row">${row}</th>${columns.slice(0, TABLE_SIDE).map(
+              (column, across) => html`
+              <td key=${column}>${numberText(values[down * columns.length + across])}</td>`,
+            )}</tr>
+          `,
+          )}</tbody>
         </table>
       </div>
     </details>
@@ -49,11 +53,15 @@ export function ValueGrid({ grid }) {
 }
 
 /** @param {number} value */
-const numberText = (value) => (Number.isFinite(value) ? tick(value) : String(value).replace("Infinity", "∞"));
+const numberText = (value) =>
+  Number.isFinite(value) ? tick(value) : String(value).replace("Infinity", "∞");
 
 function coloursOf() {
-  const [negative, middle, positive, invalid] = ["--series-1", "--surface", "--series-0", "--series-6"].map(
-    (name) => parseColour(cssColour(name)),
-  );
+  const [negative, middle, positive, invalid] = [
+    "--series-1",
+    "--surface",
+    "--series-0",
+    "--series-6",
+  ].map((name) => parseColour(cssColour(name)));
   return { negative, middle, positive, invalid };
 }

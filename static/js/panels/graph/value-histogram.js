@@ -14,12 +14,16 @@ export function ValueHistogram({ histogram: { low, high, counts, sampled } }) {
     <figure class="node-histogram">
       <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
         aria-label=${words.histogram(tick(low), tick(high))}>
-        ${counts.map((count, at) => count > 0 && html`
+        ${counts.map(
+          (count, at) =>
+            count > 0 &&
+            html`
           <rect key=${at} x=${at * width + 0.5} width=${Math.max(1, width - 1)}
             y=${HEIGHT - Math.max(1, (HEIGHT * count) / most)} height=${Math.max(1, (HEIGHT * count) / most)}>
             <title>${count}</title>
           </rect>
-        `)}
+        `,
+        )}
       </svg>
       <figcaption><span>${tick(low)}</span>${sampled && html`<span>${words.sampled}</span>`}<span>${tick(high)}</span></figcaption>
     </figure>

@@ -18,7 +18,9 @@ export function ValuePictures({ pictures }) {
   useLayoutEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const [negative, middle, positive] = ["--series-1", "--surface", "--series-0"].map((name) => parseColour(cssColour(name)));
+    const [negative, middle, positive] = ["--series-1", "--surface", "--series-0"].map((name) =>
+      parseColour(cssColour(name)),
+    );
     const { width, height, rgba } = gridPixels(pictures, { negative, middle, positive });
     Object.assign(element, { width, height });
     element.getContext("2d")?.putImageData(new ImageData(rgba, width, height), 0, 0);

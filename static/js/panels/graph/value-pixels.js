@@ -27,7 +27,9 @@ export function valuePixels(values, { negative, middle, positive, invalid }) {
   for (const [at, value] of values.entries()) {
     const end = value < 0 ? negative : positive;
     const part = Math.abs(value) / largest;
-    const colour = Number.isFinite(value) ? middle.map((each, index) => each + (end[index] - each) * part) : invalid;
+    const colour = Number.isFinite(value)
+      ? middle.map((each, index) => each + (end[index] - each) * part)
+      : invalid;
     rgba.set([...colour, 255], 4 * at);
   }
   return rgba;

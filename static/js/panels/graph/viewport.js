@@ -48,9 +48,13 @@ export class Viewport {
     }
     svg.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
     // The end of a drag is not a click on the element under it.
-    svg.addEventListener("click", (event) => {
-      if (this.#moved > CLICK_SLACK) event.stopPropagation();
-    }, { signal, capture: true });
+    svg.addEventListener(
+      "click",
+      (event) => {
+        if (this.#moved > CLICK_SLACK) event.stopPropagation();
+      },
+      { signal, capture: true },
+    );
   }
 
   destroy() {
@@ -69,7 +73,9 @@ export class Viewport {
     const whole = Math.min(1.1, room.width / size.width, room.height / size.height);
     this.scale = Math.max(whole, smallest);
     this.#farthest = Math.min(0.2, whole / 2);
-    this.centre(within(about, size, { width: room.width / this.scale, height: room.height / this.scale }));
+    this.centre(
+      within(about, size, { width: room.width / this.scale, height: room.height / this.scale }),
+    );
     this.framing = smallest ? "beginning" : "whole";
   }
 
@@ -104,11 +110,17 @@ export class Viewport {
     }
     const { x, y, width, height } = box;
     const room = this.#room();
-    const half = { width: (width / 2) * this.scale + SHOW_MARGIN, height: (height / 2) * this.scale + SHOW_MARGIN };
+    const half = {
+      width: (width / 2) * this.scale + SHOW_MARGIN,
+      height: (height / 2) * this.scale + SHOW_MARGIN,
+    };
     this.x += nudge(this.x + x * this.scale, half.width, room.width);
     this.y += nudge(this.y + y * this.scale, half.height, room.height);
     const corner = this.#minimap();
-    const [right, bottom] = [this.x + x * this.scale + half.width, this.y + y * this.scale + half.height];
+    const [right, bottom] = [
+      this.x + x * this.scale + half.width,
+      this.y + y * this.scale + half.height,
+    ];
     if (corner && right > corner.x && bottom > corner.y) {
       // Above the map, or left of it where there is too little room.
       if (corner.y >= 2 * half.height) this.y -= bottom - corner.y;
@@ -138,10 +150,16 @@ export class Viewport {
 
   /** The top left corner of the map where it stands if operations are in all corners. @returns {Point | null} */
   #minimap() {
-    const map = this.#svg.closest(".graph-stage")?.querySelector(".graph-minimap")?.getBoundingClientRect();
+    const map = this.#svg
+      .closest(".graph-stage")
+      ?.querySelector(".graph-minimap")
+      ?.getBoundingClientRect();
     if (!map) return null;
     const { width, height } = this.#room();
-    return { x: width - map.width / this.#unit - MAP_MARGIN, y: height - map.height / this.#unit - MAP_MARGIN };
+    return {
+      x: width - map.width / this.#unit - MAP_MARGIN,
+      y: height - map.height / this.#unit - MAP_MARGIN,
+    };
   }
 
   /** A place on the screen, in pixels of the view. @param {number} x @param {number} y */
@@ -154,7 +172,13 @@ export class Viewport {
     const { x, y, scale } = this;
     const { width, height } = this.#room();
     this.#content.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
-    this.#onMove({ x: -x / scale, y: -y / scale, width: width / scale, height: height / scale, scale });
+    this.#onMove({
+      x: -x / scale,
+      y: -y / scale,
+      width: width / scale,
+      height: height / scale,
+      scale,
+    });
   }
 
   /** @param {PointerEvent} event */
@@ -187,7 +211,10 @@ export class Viewport {
   /** @param {Point} before @param {Point} now @param {Point} other */
   #pinch(before, now, other) {
     const distance = (/** @type {Point} */ p) => Math.hypot(p.x - other.x, p.y - other.y) || 1;
-    this.zoom(distance(now) / distance(before), this.#inView((now.x + other.x) / 2, (now.y + other.y) / 2));
+    this.zoom(
+      distance(now) / distance(before),
+      this.#inView((now.x + other.x) / 2, (now.y + other.y) / 2),
+    );
   }
 
   /** @param {WheelEvent} event */

@@ -1,4 +1,11 @@
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import {
+  html,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "../../../vendor/preact.js";
 import { count, NONE, tick } from "../../format.js";
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
@@ -28,7 +35,10 @@ export function HistogramRidge({ series, layer }) {
   const colours = theme.value;
   const last = ridges.steps.length - 1;
   const strays = series.strays.at(-1) ?? 0;
-  const at = chosen && { row: Math.min(chosen.row, last), bin: Math.min(Math.max(chosen.bin, ridges.first), ridges.last) };
+  const at = chosen && {
+    row: Math.min(chosen.row, last),
+    bin: Math.min(Math.max(chosen.bin, ridges.first), ridges.last),
+  };
   const readout = at ? sentence(ridges, at) : state(series);
 
   useEffect(() => {
@@ -43,8 +53,15 @@ export function HistogramRidge({ series, layer }) {
 
   /** @param {PointerEvent} event */
   function point(event) {
-    const { left, top, width: wide, height } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    setChosen(placeAt(ridges, (event.clientX - left) / wide, (event.clientY - top) / height, HEIGHT));
+    const {
+      left,
+      top,
+      width: wide,
+      height,
+    } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    setChosen(
+      placeAt(ridges, (event.clientX - left) / wide, (event.clientY - top) / height, HEIGHT),
+    );
   }
 
   /** @param {KeyboardEvent} event */
@@ -78,7 +95,12 @@ export function HistogramRidge({ series, layer }) {
 /** @param {Ridges} ridges @param {{row: number, bin: number}} at */
 function sentence(ridges, { row, bin }) {
   const { counts, edges, steps } = ridges;
-  return t().inspectHistograms.bin(count(steps[row]), tick(edges(bin)), tick(edges(bin + 1)), count(counts[row][bin]));
+  return t().inspectHistograms.bin(
+    count(steps[row]),
+    tick(edges(bin)),
+    tick(edges(bin + 1)),
+    count(counts[row][bin]),
+  );
 }
 
 /** Mean and standard deviation of the last record. @param {HistogramSeries} series */
@@ -122,11 +144,13 @@ function draw(canvas, ridges, width, colour, at) {
   const each = width / (last - first + 1);
   ridges.counts.forEach((counts, row) => {
     const bottom = base(row);
-    const height = (/** @type {number} */ bin) => bottom - (most ? (highest * counts[bin]) / most : 0);
+    const height = (/** @type {number} */ bin) =>
+      bottom - (most ? (highest * counts[bin]) / most : 0);
     context.beginPath();
     for (const [from, to] of spans(counts, first, last)) {
       context.moveTo((from - first) * each, bottom);
-      for (let bin = from; bin <= to; bin += 1) context.lineTo((bin - first + 0.5) * each, height(bin));
+      for (let bin = from; bin <= to; bin += 1)
+        context.lineTo((bin - first + 0.5) * each, height(bin));
       context.lineTo((to - first + 1) * each, bottom);
     }
     context.globalAlpha = 1;

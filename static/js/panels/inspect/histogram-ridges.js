@@ -20,8 +20,12 @@ export function ridgesOf({ steps: all, counts, range }) {
   const bins = Math.floor(counts.length / 4 / Math.max(1, all.length));
   const view = new DataView(counts.buffer, counts.byteOffset, counts.byteLength);
   const shown = Math.min(all.length, MOST_RIDGES);
-  const records = Array.from({ length: shown }, (_, at) => Math.round((at * (all.length - 1)) / Math.max(1, shown - 1)));
-  const rows = records.map((row) => Uint32Array.from({ length: bins }, (_, bin) => view.getUint32(4 * (row * bins + bin), true)));
+  const records = Array.from({ length: shown }, (_, at) =>
+    Math.round((at * (all.length - 1)) / Math.max(1, shown - 1)),
+  );
+  const rows = records.map((row) =>
+    Uint32Array.from({ length: bins }, (_, bin) => view.getUint32(4 * (row * bins + bin), true)),
+  );
   let [first, last, most] = [bins, -1, 0];
   for (const row of rows) {
     row.forEach((count, bin) => {
@@ -32,7 +36,14 @@ export function ridgesOf({ steps: all, counts, range }) {
     });
   }
   if (last < 0) [first, last] = [0, bins - 1];
-  return { steps: records.map((row) => all[row]), first, last, most, counts: rows, edges: (bin) => (bin * 2 * range) / bins - range };
+  return {
+    steps: records.map((row) => all[row]),
+    first,
+    last,
+    most,
+    counts: rows,
+    edges: (bin) => (bin * 2 * range) / bins - range,
+  };
 }
 
 /**
@@ -42,9 +53,13 @@ export function ridgesOf({ steps: all, counts, range }) {
  */
 export function layout({ steps }, height) {
   const between = height / (steps.length + OVERLAP);
-  const highest = steps.length > 1 ? Math.min(HIGHEST * height, Math.max(OVERLAP * between, height / 4)) : 0.92 * height;
+  const highest =
+    steps.length > 1
+      ? Math.min(HIGHEST * height, Math.max(OVERLAP * between, height / 4))
+      : 0.92 * height;
   const room = height - highest - 2;
-  const base = (/** @type {number} */ row) => highest + (steps.length > 1 ? (room * row) / (steps.length - 1) : room);
+  const base = (/** @type {number} */ row) =>
+    highest + (steps.length > 1 ? (room * row) / (steps.length - 1) : room);
   return { base, highest };
 }
 

@@ -33,27 +33,39 @@ export function Activations({ layer, result, isChanged }) {
   /** One of many units is in the order of the Tab key. @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const to = /** @type {Record<string, number>} */ ({
-      ArrowLeft: here - 1, ArrowUp: here - 1, ArrowRight: here + 1, ArrowDown: here + 1, Home: 0, End: units.length - 1,
+      ArrowLeft: here - 1,
+      ArrowUp: here - 1,
+      ArrowRight: here + 1,
+      ArrowDown: here + 1,
+      Home: 0,
+      End: units.length - 1,
     })[event.key];
     if (to === undefined) return;
     event.preventDefault();
     const next = Math.max(0, Math.min(units.length - 1, to));
     setActive(next);
-    /** @type {HTMLElement | undefined} */ (list.current?.querySelectorAll("button")[next])?.focus();
+    /** @type {HTMLElement | undefined} */ (
+      list.current?.querySelectorAll("button")[next]
+    )?.focus();
   }
 
   return html`
     <section class="inspect-part" data-testid="activations-view" data-layer=${layer} aria-labelledby="inspect-activations-title">
       <h3 id="inspect-activations-title">${words.activationsOf(layer)} <span class="hint">${format.shape(result.shape)}</span></h3>
       <p class="hint">${words.silenceHint}</p>
-      ${isChanged && html`<label class="toggle"><input type="checkbox" data-testid="show-change" checked=${withChange}
-        onChange=${() => setWithChange(!withChange)} />${words.showChange}</label>`}
+      ${
+        isChanged &&
+        html`<label class="toggle"><input type="checkbox" data-testid="show-change" checked=${withChange}
+        onChange=${() => setWithChange(!withChange)} />${words.showChange}</label>`
+      }
       <div class="units" data-maps=${size > 1 ? "" : undefined} role="group" aria-label=${words.unitsOf(layer)} ref=${list} onKeyDown=${onKeyDown}>
         ${units.map((unit, at) => {
           const map = shown.subarray(at * size, (at + 1) * size);
           const value = mean(values.subarray(at * size, (at + 1) * size));
           const factor = factorOf(layer, unit);
-          const label = words.unit(unit + 1, format.rate(value), size > 1) + (factor ? words.scaledBy(format.rate(factor)) : "");
+          const label =
+            words.unit(unit + 1, format.rate(value), size > 1) +
+            (factor ? words.scaledBy(format.rate(factor)) : "");
           return html`<button key=${unit} type="button" class="unit" data-testid="unit" data-unit=${unit} data-value=${value}
             tabindex=${at === here ? 0 : -1} aria-pressed=${factor !== undefined} data-scaled=${factor ? "" : undefined} aria-label=${label} title=${label}
             onFocus=${() => setActive(at)} onClick=${() => toggleUnit(layer, unit)}>
@@ -65,9 +77,11 @@ export function Activations({ layer, result, isChanged }) {
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>
           <thead><tr><th scope="col">${words.unitColumn}</th><th scope="col">${words.meanColumn}</th><th scope="col">${words.changeColumn}</th></tr></thead>
-          <tbody>${units.map((unit, at) => html`<tr key=${unit}><th scope="row">${unit + 1}</th>
+          <tbody>${units.map(
+            (unit, at) => html`<tr key=${unit}><th scope="row">${unit + 1}</th>
             <td>${format.rate(mean(values.subarray(at * size, (at + 1) * size)))}</td>
-            <td data-testid="unit-change" data-value=${changeOf(at)}>${format.rate(changeOf(at))}</td></tr>`)}</tbody>
+            <td data-testid="unit-change" data-value=${changeOf(at)}>${format.rate(changeOf(at))}</td></tr>`,
+          )}</tbody>
         </table></div>
       </details>
     </section>

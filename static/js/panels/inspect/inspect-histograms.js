@@ -19,8 +19,10 @@ export function HistogramsView() {
   const [asTable, setAsTable] = useState(false);
   const words = t().inspectHistograms;
   if (problem) return html`<p class="hint histograms-note" data-testid="histograms">${problem}</p>`;
-  if (!answer) return html`<p class="hint histograms-note" role="status" data-testid="histograms">${words.asking}</p>`;
-  if (answer.reason) return html`<p class="hint histograms-note" data-testid="histograms">${words.reasons[answer.reason]}</p>`;
+  if (!answer)
+    return html`<p class="hint histograms-note" role="status" data-testid="histograms">${words.asking}</p>`;
+  if (answer.reason)
+    return html`<p class="hint histograms-note" data-testid="histograms">${words.reasons[answer.reason]}</p>`;
   const { steps, layers, left_out: leftOut } = answer;
   return html`
     <div class="histograms" data-testid="histograms" data-records=${steps.length}>
@@ -30,17 +32,23 @@ export function HistogramsView() {
           onClick=${() => setAsTable(!asTable)}>${words.table}</button>
       </div>
       <p class="hint" data-testid="histograms-missed">${missed(steps)}</p>
-      ${asTable ? html`<${Table} view=${answer} />` : html`
+      ${
+        asTable
+          ? html`<${Table} view=${answer} />`
+          : html`
         <${Courses} view=${answer} />
-        ${layers.map((layer) => html`
+        ${layers.map(
+          (layer) => html`
           <section key=${layer.name} aria-label=${layer.name} data-testid="histograms-layer">
             <h3>${layer.name}</h3>
             <div class="ridges">
               ${layer.series.map((series) => html`<${HistogramRidge} key=${series.kind} series=${series} layer=${layer.name} />`)}
             </div>
           </section>
-        `)}
-      `}
+        `,
+        )}
+      `
+      }
       ${leftOut > 0 && html`<p class="hint">${words.leftOut(leftOut)}</p>`}
     </div>
   `;
@@ -63,10 +71,16 @@ function Courses({ view }) {
   if (!known.length) return null;
   return html`
     <div class="histogram-courses">
-      ${hasRatios && html`<${Course} title=${words.ratios} names=${known.map(({ name }) => name)} steps=${view.steps} values=${ratios}
-        guideline id="ratios" about=${words.ratiosAbout} />`}
-      ${view.steps.length > 1 && html`<${Course} title=${words.sizes} names=${known.map(({ name }) => name)} steps=${view.steps}
-        values=${sizes} id="sizes" />`}
+      ${
+        hasRatios &&
+        html`<${Course} title=${words.ratios} names=${known.map(({ name }) => name)} steps=${view.steps} values=${ratios}
+        guideline id="ratios" about=${words.ratiosAbout} />`
+      }
+      ${
+        view.steps.length > 1 &&
+        html`<${Course} title=${words.sizes} names=${known.map(({ name }) => name)} steps=${view.steps}
+        values=${sizes} id="sizes" />`
+      }
     </div>
   `;
 }
@@ -86,18 +100,30 @@ function Course({ title, names, steps, values, guideline, id, about }) {
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const words = t().inspectHistograms;
   const key = names.join();
-  const lines = useMemo(() => [
-    ...names.map((label, at) => ({ label, colour: `--series-${at % COLOURS}`, width: 1.5 })),
-    ...(guideline ? [{ label: words.guideline, colour: "--muted", width: 1, isDashed: true }] : []),
-  ], [key, words]);
-  const data = /** @type {any} */ ([steps, ...values, ...(guideline ? [steps.map(() => GUIDELINE)] : [])]);
-  const shown = (/** @type {number} */ at) => short(values[at][hovered ?? steps.length - 1] ?? lastOf(values[at]));
+  const lines = useMemo(
+    () => [
+      ...names.map((label, at) => ({ label, colour: `--series-${at % COLOURS}`, width: 1.5 })),
+      ...(guideline
+        ? [{ label: words.guideline, colour: "--muted", width: 1, isDashed: true }]
+        : []),
+    ],
+    [key, words],
+  );
+  const data = /** @type {any} */ ([
+    steps,
+    ...values,
+    ...(guideline ? [steps.map(() => GUIDELINE)] : []),
+  ]);
+  const shown = (/** @type {number} */ at) =>
+    short(values[at][hovered ?? steps.length - 1] ?? lastOf(values[at]));
   const summary = t().numbers.clauses(names.map((name, at) => `${name} ${shown(at)}`));
   return html`
     <figure class="figure" data-testid=${`histograms-${id}`}>
       <figcaption><strong>${hovered === null ? title : words.at(title, count(steps[hovered]))}</strong>
-        ${names.map((name, at) => html`<span class="legend-entry" key=${name}>
-          <span class="legend-line" style=${{ background: `var(--series-${at % COLOURS})` }}></span>${name} <b>${shown(at)}</b></span>`)}
+        ${names.map(
+          (name, at) => html`<span class="legend-entry" key=${name}>
+          <span class="legend-line" style=${{ background: `var(--series-${at % COLOURS})` }}></span>${name} <b>${shown(at)}</b></span>`,
+        )}
       </figcaption>
       <div class="figure-body"><${Chart} key=${key} data=${data} lines=${lines} version=${data} height=${CHART_HEIGHT}
         log=${guideline} format=${tick} onHover=${setHovered} label=${t().curves.summary(title, summary)} /></div>
@@ -112,18 +138,36 @@ const lastOf = (values) => values.filter((value) => value !== null).at(-1) ?? nu
 /** All numbers but the counts. @param {{view: HistogramView}} props */
 function Table({ view }) {
   const { columns, kinds, table } = t().inspectHistograms;
-  const rows = view.layers.flatMap((layer) => layer.series.flatMap((series) => series.steps.map((step, at) => ({
-    layer: layer.name, kind: kinds[series.kind], step, size: series.sizes[at], spread: series.spreads[at], strays: series.strays[at],
-    ratio: series.kind === "weights" ? layer.ratios[view.steps.indexOf(step)] : null,
-  }))));
+  const rows = view.layers.flatMap((layer) =>
+    layer.series.flatMap((series) =>
+      series.steps.map((step, at) => ({
+        layer: layer.name,
+        kind: kinds[series.kind],
+        step,
+        size: series.sizes[at],
+        spread: series.spreads[at],
+        strays: series.strays[at],
+        ratio: series.kind === "weights" ? layer.ratios[view.steps.indexOf(step)] : null,
+      })),
+    ),
+  );
   return html`
     <div class="tables" tabindex="0" role="region" aria-label=${table}>
       <table>
-        <thead><tr>${[columns.layer, columns.kind, columns.step, columns.size, columns.spread, columns.strays, columns.ratio].map(
-          (name) => html`<th scope="col" key=${name}>${name}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<tr key=${`${row.layer} ${row.kind} ${row.step}`}>
+        <thead><tr>${[
+          columns.layer,
+          columns.kind,
+          columns.step,
+          columns.size,
+          columns.spread,
+          columns.strays,
+          columns.ratio,
+        ].map((name) => html`<th scope="col" key=${name}>${name}</th>`)}</tr></thead>
+        <tbody>${rows.map(
+          (row) => html`<tr key=${`${row.layer} ${row.kind} ${row.step}`}>
           <td>${row.layer}</td><td>${row.kind}</td><td>${count(row.step)}</td><td>${short(row.size)}</td><td>${short(row.spread)}</td>
-          <td>${count(row.strays)}</td><td>${short(row.ratio)}</td></tr>`)}</tbody>
+          <td>${count(row.strays)}</td><td>${short(row.ratio)}</td></tr>`,
+        )}</tbody>
       </table>
     </div>
   `;

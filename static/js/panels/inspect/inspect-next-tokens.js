@@ -21,14 +21,19 @@ export function NextTokensPanel() {
   const [temperature, setTemperature] = useState(1);
   const sample = sampleNumber.value;
   useEffect(() => setText(null), [sample]);
-  const { answer, problem } = useLook(() => nextTokensView({ text, sample, temperature }), [text, sample, temperature]);
+  const { answer, problem } = useLook(
+    () => nextTokensView({ text, sample, temperature }),
+    [text, sample, temperature],
+  );
   const words = t().inspectNext;
   return html`
     <div class="inspect-body">
       ${problem && html`<p class="hint" data-failed role="status">${problem}</p>`}
       ${!answer && !problem && html`<p class="hint">${t().inspect.asking}</p>`}
       ${answer?.shows === "none" && html`<p class="hint" data-testid="next-none">${words.none[answer.reason]}</p>`}
-      ${answer?.shows === "tokens" && html`
+      ${
+        answer?.shows === "tokens" &&
+        html`
         <div class="sample-controls">
           <div class="next-source">
             <label class="sample-prompt"><span>${words.text(answer.unit, answer.least)}</span>
@@ -37,10 +42,20 @@ export function NextTokensPanel() {
                 onInput=${(/** @type {{currentTarget: HTMLTextAreaElement}} */ { currentTarget }) => setText(currentTarget.value)}></textarea>
             </label>
             <p class="inspect-steps">
-              <span role="status" data-testid="next-sample">${text === null
-                ? t().inspectLayers.sample(answer.sample.number, answer.sample.count, answer.sample.tested) : words.own}</span>
-              ${text === null ? html`<${SampleSteps} count=${answer.sample.count} />`
-                : html`<button type="button" class="button quiet small" data-testid="next-reset" onClick=${() => setText(null)}>${words.fromData}</button>`}
+              <span role="status" data-testid="next-sample">${
+                text === null
+                  ? t().inspectLayers.sample(
+                      answer.sample.number,
+                      answer.sample.count,
+                      answer.sample.tested,
+                    )
+                  : words.own
+              }</span>
+              ${
+                text === null
+                  ? html`<${SampleSteps} count=${answer.sample.count} />`
+                  : html`<button type="button" class="button quiet small" data-testid="next-reset" onClick=${() => setText(null)}>${words.fromData}</button>`
+              }
             </p>
           </div>
           <div class="sample-chance">
@@ -52,11 +67,17 @@ export function NextTokensPanel() {
           </div>
         </div>
         ${answer.problem && html`<p class="sample-problem" id="next-problem" role="alert" data-testid="next-problem">${answer.problem}</p>`}
-        ${answer.predictions.length > 0 && html`
+        ${
+          answer.predictions.length > 0 &&
+          html`
           <p class="hint" data-testid="next-summary">${words.about(answer.unit, answer.length)}${summary(answer)}${
-            answer.tokens.length < answer.total && ` ${words.cut(answer.unit, answer.tokens.length, answer.total)}`}</p>
+            answer.tokens.length < answer.total &&
+            ` ${words.cut(answer.unit, answer.tokens.length, answer.total)}`
+          }</p>
           <${NextTokensBoard} view=${answer} />
-          <${Table} view=${answer} />`}`}
+          <${Table} view=${answer} />`
+        }`
+      }
     </div>
   `;
 }
@@ -76,14 +97,20 @@ function Table({ view: { tokens, predictions } }) {
     <details class="projection-table" data-testid="next-details"
       onToggle=${(/** @type {Event} */ event) => setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)}>
       <summary>${words.table}</summary>
-      ${isOpen && html`<div class="sample-scroll" tabindex="0" role="region" aria-label=${words.table}><table class="sample-table next-table" data-testid="next-table">
+      ${
+        isOpen &&
+        html`<div class="sample-scroll" tabindex="0" role="region" aria-label=${words.table}><table class="sample-table next-table" data-testid="next-table">
         <thead><tr>${words.columns.map((title) => html`<th key=${title} scope="col">${title}</th>`)}</tr></thead>
-        <tbody>${predictions.map(({ position, top, came }) => html`<tr key=${position}>
+        <tbody>${predictions.map(
+          ({ position, top, came }) => html`<tr key=${position}>
           <td>${position + 1}</td><td>${visible(tokens[position])}</td>
           <td>${came && visible(came.token)}</td><td data-value=${came?.chance}>${came && percent(came.chance, 1)}</td><td>${came?.rank}</td>
-          <td data-top=${JSON.stringify(top.map(({ token, chance }) => [token, chance]))}>${
-            top.map(({ token, chance }) => `${visible(token)} ${percent(chance, 1)}`).join(" · ")}</td></tr>`)}</tbody>
-      </table></div>`}
+          <td data-top=${JSON.stringify(top.map(({ token, chance }) => [token, chance]))}>${top
+            .map(({ token, chance }) => `${visible(token)} ${percent(chance, 1)}`)
+            .join(" · ")}</td></tr>`,
+        )}</tbody>
+      </table></div>`
+      }
     </details>
   `;
 }

@@ -16,11 +16,17 @@ export function OneSample() {
     <section class="sample-part" data-testid="one-sample" aria-labelledby="one-sample-title">
       <h3 id="one-sample-title">${words.anySample}</h3>
       ${problem && html`<p class="hint" data-failed role="status">${problem}</p>`}
-      ${answer?.shows === "sample" && html`
-        <p class="inspect-steps"><span role="status" data-testid="one-sample-number">${
-          t().inspectLayers.sample(answer.sample.number, answer.sample.count, answer.sample.tested)}</span>
+      ${
+        answer?.shows === "sample" &&
+        html`
+        <p class="inspect-steps"><span role="status" data-testid="one-sample-number">${t().inspectLayers.sample(
+          answer.sample.number,
+          answer.sample.count,
+          answer.sample.tested,
+        )}</span>
           <${SampleSteps} count=${answer.sample.count} /></p>
-        <${SampleList} samples=${completedOne(answer)} numbers=${[0]} />`}
+        <${SampleList} samples=${completedOne(answer)} numbers=${[0]} />`
+      }
     </section>
   `;
 }

@@ -24,7 +24,7 @@ export function ProjectionPanel() {
   const [method, setMethod] = useState(/** @type {(typeof METHODS)[number]} */ ("pca"));
   const ask = async () => {
     const asked = { method, step: store.past.value?.step ?? null };
-    return { ...await askProjection(layer, method === "umap" ? UMAP_DIMENSIONS : 2), ...asked };
+    return { ...(await askProjection(layer, method === "umap" ? UMAP_DIMENSIONS : 2)), ...asked };
   };
   const { answer, problem } = useLook(ask, [layer, method]);
   const words = t().inspectProjection;
@@ -32,24 +32,40 @@ export function ProjectionPanel() {
   return html`
     <div class="inspect-body">
       ${problem && html`<p class="hint" data-failed role="status">${problem}</p>`}
-      ${answer?.shows === "none" && html`<p class="hint" data-testid="projection-none">${
-        answer.reason === "layers" ? words.noLayers : t().inspectSamples.none[answer.reason]}</p>`}
-      ${answer?.shows === "points" && html`
+      ${
+        answer?.shows === "none" &&
+        html`<p class="hint" data-testid="projection-none">${
+          answer.reason === "layers" ? words.noLayers : t().inspectSamples.none[answer.reason]
+        }</p>`
+      }
+      ${
+        answer?.shows === "points" &&
+        html`
         <div class="projection-controls">
           <label class="toggle">${words.layer} <select data-testid="projection-layer" value=${answer.view.layer}
             onChange=${(/** @type {Event} */ event) => setLayer(/** @type {HTMLSelectElement} */ (event.target).value)}>
-            ${answer.view.layers.map(({ name, size }) => html`<option key=${name} value=${name} selected=${name === answer.view.layer}>
-              ${words.layerOf(name, size)}</option>`)}
+            ${answer.view.layers.map(
+              ({
+                name,
+                size,
+              }) => html`<option key=${name} value=${name} selected=${name === answer.view.layer}>
+              ${words.layerOf(name, size)}</option>`,
+            )}
           </select></label>
           <label class="toggle">${words.method} <select data-testid="projection-method" value=${method}
             onChange=${(/** @type {Event} */ event) => setMethod(/** @type {typeof method} */ (/** @type {HTMLSelectElement} */ (event.target).value))}>
             ${METHODS.map((name) => html`<option key=${name} value=${name} selected=${name === method}>${words.methods[name]}</option>`)}
           </select></label>
-        </div>`}
+        </div>`
+      }
       ${isAsking && !problem && html`<p class="hint">${t().inspect.asking}</p>`}
-      ${answer?.shows === "points" && !isAsking && (method === "pca"
-        ? html`<${Components} key=${answer.view.layer} view=${answer.view} samples=${answer.samples} />`
-        : html`<${UmapPoints} key=${`${answer.view.layer} ${answer.step}`} view=${answer.view} samples=${answer.samples} />`)}
+      ${
+        answer?.shows === "points" &&
+        !isAsking &&
+        (method === "pca"
+          ? html`<${Components} key=${answer.view.layer} view=${answer.view} samples=${answer.samples} />`
+          : html`<${UmapPoints} key=${`${answer.view.layer} ${answer.step}`} view=${answer.view} samples=${answer.samples} />`)
+      }
     </div>
   `;
 }
@@ -63,6 +79,10 @@ function Components({ view, samples }) {
     return (before.current = next);
   }, [view]);
   const [first, second] = view.explained;
-  const about = t().inspectProjection.explained(percent(first + second, 1), percent(first, 1), percent(second, 1));
+  const about = t().inspectProjection.explained(
+    percent(first + second, 1),
+    percent(first, 1),
+    percent(second, 1),
+  );
   return html`<${ProjectedPoints} view=${view} samples=${samples} placed=${placed} about=${about} />`;
 }

@@ -28,20 +28,33 @@ export function InspectedSample({ sample, hasDrawing, isDrawn }) {
         <p class="inspect-verdict" role="status">
           ${target !== null && html`<span>${words.target} <b>${format.tick(target)}</b></span>`}
           ${decision !== null && html`<span>${words.predicted} <b data-testid="inspect-predicted">${format.tick(decision)}</b></span>`}
-          ${sample.decision_before !== null && sample.decision_before !== decision
-            && html`<span>${words.predictedBefore} <b>${format.tick(sample.decision_before)}</b></span>`}
+          ${
+            sample.decision_before !== null &&
+            sample.decision_before !== decision &&
+            html`<span>${words.predictedBefore} <b>${format.tick(sample.decision_before)}</b></span>`
+          }
         </p>
         <p class="inspect-steps">
           <${SampleSteps} count=${count} />
-          ${hasDrawing && html`<button type="button" class="button small" data-testid="sample-drawn" aria-pressed=${isDrawn}
-            onClick=${() => lookAt(sampleNumber.value, !usesDrawing.value)}>${words.drawing}</button>`}
-          ${isEdited && html`<button type="button" class="button small" data-testid="reset-sample"
-            onClick=${() => (edits.value = {})}>${words.resetSample}</button>`}
+          ${
+            hasDrawing &&
+            html`<button type="button" class="button small" data-testid="sample-drawn" aria-pressed=${isDrawn}
+            onClick=${() => lookAt(sampleNumber.value, !usesDrawing.value)}>${words.drawing}</button>`
+          }
+          ${
+            isEdited &&
+            html`<button type="button" class="button small" data-testid="reset-sample"
+            onClick=${() => (edits.value = {})}>${words.resetSample}</button>`
+          }
         </p>
         ${sample.tokens && html`<p class="inspect-text" data-testid="inspect-text">${joined(sample.tokens)}</p>`}
         ${!picture && values && html`<${RowEditor} sample=${sample} values=${values} />`}
-        ${picture && isEdited && html`<figure class="inspect-original"><${SamplePicture} picture=${picture} />
-          <figcaption class="hint">${words.original}</figcaption></figure>`}
+        ${
+          picture &&
+          isEdited &&
+          html`<figure class="inspect-original"><${SamplePicture} picture=${picture} />
+          <figcaption class="hint">${words.original}</figcaption></figure>`
+        }
       </div>
     </section>
   `;

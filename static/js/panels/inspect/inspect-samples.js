@@ -47,7 +47,10 @@ function Judged({ samples }) {
 /** The mean error in words. @param {Samples} samples */
 function errorOf({ truth, predicted, data }) {
   const sum = truth.reduce((each, value, at) => each + Math.abs(value - predicted[at]), 0);
-  return t().inspectSamples.error(tick(sum / truth.length), t().inspectSamples.samples(truth.length, data.total, data.tested));
+  return t().inspectSamples.error(
+    tick(sum / truth.length),
+    t().inspectSamples.samples(truth.length, data.total, data.tested),
+  );
 }
 
 /** The confusion matrix, and the samples of a cell of it. @param {{samples: Samples}} props */
@@ -57,10 +60,14 @@ function Classes({ samples }) {
   const words = t().inspectSamples;
   const { truth, predicted, losses, data } = samples;
   const { classes } = data;
-  const { counts, right, counted } = useMemo(() => confusionOf(truth, predicted, classes), [samples]);
+  const { counts, right, counted } = useMemo(
+    () => confusionOf(truth, predicted, classes),
+    [samples],
+  );
   const names = classNames();
   const which = words.samples(truth.length, data.total, data.tested);
-  const isIn = (/** @type {number} */ at) => open !== null && truth[at] === open[0] && predicted[at] === open[1];
+  const isIn = (/** @type {number} */ at) =>
+    open !== null && truth[at] === open[0] && predicted[at] === open[1];
   const inCell = open ? hardestOf(losses, isIn) : [];
 
   /** @param {KeyboardEvent} event */
@@ -74,7 +81,11 @@ function Classes({ samples }) {
     /** @type {HTMLElement} */ (table.querySelectorAll("tbody button")[next]).focus();
   }
 
-  const cell = (/** @type {number} */ number, /** @type {number} */ label, /** @type {number} */ said) => {
+  const cell = (
+    /** @type {number} */ number,
+    /** @type {number} */ label,
+    /** @type {number} */ said,
+  ) => {
     const isOpen = open?.[0] === label && open[1] === said;
     const place = classes * label + said;
     const title = words.cell(nameOfClass(label, names), nameOfClass(said, names), number);
@@ -87,13 +98,21 @@ function Classes({ samples }) {
   return html`
     <p class="hint">${words.rightOf(count(right), which, percent(right / Math.max(1, counted), 1))}
       ${counted < truth.length && html` <b class="sample-nan">${words.notCounted(truth.length - counted)}</b>`}</p>
-    ${classes > MOST_CLASSES ? html`<p class="hint">${words.manyClasses(classes)}</p>` : html`
+    ${
+      classes > MOST_CLASSES
+        ? html`<p class="hint">${words.manyClasses(classes)}</p>`
+        : html`
       <div class="confusion inspect-confusion" onKeyDown=${move}>
         <${ConfusionCounts} counts=${counts} names=${names} testId="confusion-matrix" content=${cell} />
       </div>
-      ${open ? html`<section class="sample-part" data-testid="cell-samples" aria-live="polite" aria-labelledby="cell-title">
+      ${
+        open
+          ? html`<section class="sample-part" data-testid="cell-samples" aria-live="polite" aria-labelledby="cell-title">
         <h3 id="cell-title">${words.cell(nameOfClass(open[0], names), nameOfClass(open[1], names), inCell.length)}</h3>
         <${SampleList} key=${open.join(" ")} samples=${samples} numbers=${inCell} />
-      </section>` : html`<p class="hint">${words.press}</p>`}`}
+      </section>`
+          : html`<p class="hint">${words.press}</p>`
+      }`
+    }
   `;
 }

@@ -31,22 +31,40 @@ export function UmapPoints(newest) {
       </select></label>
       <button type="button" class="button small" data-testid="umap-another" title=${words.anotherAbout}
         onClick=${() => (seed.value += 1)}>${words.another}</button>
-      ${!isSame(view, newest.view) && html`<span class="umap-stale" role="status">${words.stale}
-        ${" "}<button type="button" class="button small" data-testid="umap-update" onClick=${() => setTaken(newest)}>${words.update}</button></span>`}
+      ${
+        !isSame(view, newest.view) &&
+        html`<span class="umap-stale" role="status">${words.stale}
+        ${" "}<button type="button" class="button small" data-testid="umap-update" onClick=${() => setTaken(newest)}>${words.update}</button></span>`
+      }
     </div>
-    ${rows.length < 2 ? html`<p class="hint" data-testid="projection-none">${words.tooFew(rows.length, view.projected)}</p>`
-      : html`<${Layout} view=${view} samples=${samples} rows=${rows} values=${values} />`}
+    ${
+      rows.length < 2
+        ? html`<p class="hint" data-testid="projection-none">${words.tooFew(rows.length, view.projected)}</p>`
+        : html`<${Layout} view=${view} samples=${samples} rows=${rows} values=${values} />`
+    }
   `;
 }
 
 /** @param {{view: PointsView, samples: Samples, rows: Float32Array, values: Float32Array}} props */
 function Layout({ view, samples, rows, values }) {
-  const question = { values, dimensions: view.dimensions, neighbours: neighbours.value, seed: seed.value };
+  const question = {
+    values,
+    dimensions: view.dimensions,
+    neighbours: neighbours.value,
+    seed: seed.value,
+  };
   const { part, points, problem, isCancelled, cancel, again } = useUmap(question);
   const placed = useMemo(() => points && { rows, points }, [rows, points]);
   const words = t().inspectProjection;
-  const about = words.umap(view.dimensions, percent(view.explained.reduce((sum, each) => sum + each, 0), 1));
-  if (placed) return html`<${ProjectedPoints} view=${view} samples=${samples} placed=${placed} about=${about} />`;
+  const about = words.umap(
+    view.dimensions,
+    percent(
+      view.explained.reduce((sum, each) => sum + each, 0),
+      1,
+    ),
+  );
+  if (placed)
+    return html`<${ProjectedPoints} view=${view} samples=${samples} placed=${placed} about=${about} />`;
   if (isCancelled || problem) {
     return html`<p class="umap-progress" role="status" data-testid="umap-stopped">${problem ? words.umapFailed(problem) : words.cancelled}
       <button type="button" class="button small" data-testid="umap-again" onClick=${again}>${words.compute}</button></p>`;
@@ -60,5 +78,7 @@ function Layout({ view, samples, rows, values }) {
 }
 
 /** Whether two answers are about the same values. @param {PointsView} one @param {PointsView} other */
-const isSame = (one, other) => one === other || (one.points.length === other.points.length
-  && one.points.every((byte, at) => byte === other.points[at]));
+const isSame = (one, other) =>
+  one === other ||
+  (one.points.length === other.points.length &&
+    one.points.every((byte, at) => byte === other.points[at]));

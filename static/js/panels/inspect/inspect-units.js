@@ -49,13 +49,15 @@ function Factor({ edit: { layer, unit, factor } }) {
 /** The scores with all units as they are, and as they are scaled. @param {{effect: UnitsEffect}} props */
 function Effect({ effect }) {
   const words = t().inspectLayers;
-  const number = (/** @type {string} */ name, /** @type {number} */ value) => (
-    name.endsWith("accuracy") ? format.percent(value, 1) : format.loss(value));
+  const number = (/** @type {string} */ name, /** @type {number} */ value) =>
+    name.endsWith("accuracy") ? format.percent(value, 1) : format.loss(value);
   return html`
     <table data-testid="silence-effect"><thead><tr><th scope="col">${words.onSamples(effect.samples)}</th>
       <th scope="col">${words.original}</th><th scope="col">${words.changed}</th></tr></thead>
-      <tbody>${Object.keys(effect.before).map((name) => html`<tr key=${name}><th scope="row">${name}</th>
+      <tbody>${Object.keys(effect.before).map(
+        (name) => html`<tr key=${name}><th scope="row">${name}</th>
         <td data-testid=${`before-${name}`} data-value=${effect.before[name]}>${number(name, effect.before[name])}</td>
-        <td data-testid=${`after-${name}`} data-value=${effect.after[name]}>${number(name, effect.after[name])}</td></tr>`)}</tbody></table>
+        <td data-testid=${`after-${name}`} data-value=${effect.after[name]}>${number(name, effect.after[name])}</td></tr>`,
+      )}</tbody></table>
   `;
 }

@@ -27,9 +27,13 @@ function Weight({ weight }) {
   const values = floats(weight.values);
   const largest = largestOf(values);
   const size = height * width;
-  const pictures = Array.from({ length: rows * columns }, (_, at) => values.subarray(at * size, (at + 1) * size));
+  const pictures = Array.from({ length: rows * columns }, (_, at) =>
+    values.subarray(at * size, (at + 1) * size),
+  );
   const isSampled = weight.units.length < weight.total_units || weight.inputs < weight.total_inputs;
-  const note = isSampled ? words.sampled(weight.units.length, weight.total_units, weight.inputs, weight.total_inputs) : "";
+  const note = isSampled
+    ? words.sampled(weight.units.length, weight.total_units, weight.inputs, weight.total_inputs)
+    : "";
   return html`
     <div class="weight" data-testid=${`weight-${name}`}>
       <p class="weight-line"><b>${name}</b> <span class="hint">${format.shape(shape)}</span></p>
@@ -43,17 +47,28 @@ function Weight({ weight }) {
       </dl>
       <div class=${`weight-pictures ${layout}`} style=${{ "--columns": columns }} data-wide=${columns > 1 ? "" : undefined}
         data-tall=${height > width * 3 ? "" : undefined} data-flat=${width > height * 3 ? "" : undefined}>
-        ${pictures.map((each, at) => html`<${ValueMap} key=${at} values=${each} height=${height} width=${width}
-          largest=${largest} palette=${palette} label=${layout === "filters"
-            ? words.filter(weight.units[Math.floor(at / columns)] + 1, (at % columns) + 1, columns) : words.matrix(name)} />`)}
+        ${pictures.map(
+          (each, at) => html`<${ValueMap} key=${at} values=${each} height=${height} width=${width}
+          largest=${largest} palette=${palette} label=${
+            layout === "filters"
+              ? words.filter(
+                  weight.units[Math.floor(at / columns)] + 1,
+                  (at % columns) + 1,
+                  columns,
+                )
+              : words.matrix(name)
+          } />`,
+        )}
       </div>
       <${ColourScale} values=${values} largest=${largest}>${note}</>
       <details>
         <summary>${words.asTable}</summary>
         <div class="inspect-scroll" tabindex="0" role="region" aria-label=${words.asTable}><table>
           <thead><tr><th scope="col">${words.unitColumn}</th><th scope="col">${words.norm}</th></tr></thead>
-          <tbody>${weight.units.map((unit, at) => html`<tr key=${unit}><th scope="row">${unit + 1}</th>
-            <td>${format.rate(weight.norms[at])}</td></tr>`)}</tbody>
+          <tbody>${weight.units.map(
+            (unit, at) => html`<tr key=${unit}><th scope="row">${unit + 1}</th>
+            <td>${format.rate(weight.norms[at])}</td></tr>`,
+          )}</tbody>
         </table></div>
       </details>
     </div>

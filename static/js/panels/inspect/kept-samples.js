@@ -70,4 +70,5 @@ function joined(data, view) {
 }
 
 /** Whether a class was predicted, but another one is true. @param {Samples} samples @param {number} at */
-export const isWrong = ({ data, truth, predicted }, at) => data.classes > 0 && truth[at] !== predicted[at];
+export const isWrong = ({ data, truth, predicted }, at) =>
+  data.classes > 0 && truth[at] !== predicted[at];

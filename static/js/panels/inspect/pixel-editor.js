@@ -20,24 +20,28 @@ export function PixelEditor({ sample, picture: { height, width, channels }, valu
   const words = t().inspectLayers;
   const { low, high } = sample;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const [cursor, setCursor] = useState({ row: Math.floor(height / 2), column: Math.floor(width / 2) });
+  const [cursor, setCursor] = useState({
+    row: Math.floor(height / 2),
+    column: Math.floor(width / 2),
+  });
   /** The value that the pointer paints while it is down. */
   const paint = useRef(/** @type {number | null} */ (null));
   const row = Math.min(cursor.row, height - 1);
   const column = Math.min(cursor.column, width - 1);
   const scale = Math.ceil(SIDE / Math.max(height, width));
 
-  const indicesOf = (/** @type {number} */ y, /** @type {number} */ x) => (
-    Array.from({ length: channels }, (_, channel) => (y * width + x) * channels + channel));
+  const indicesOf = (/** @type {number} */ y, /** @type {number} */ x) =>
+    Array.from({ length: channels }, (_, channel) => (y * width + x) * channels + channel);
   const valueAt = (/** @type {number} */ at) => edits.value[at] ?? values[at];
   /** The other end of the range. @param {number[]} indices */
-  const opposite = (indices) => (
-    indices.reduce((sum, at) => sum + valueAt(at), 0) / channels < (low + high) / 2 ? high : low);
+  const opposite = (indices) =>
+    indices.reduce((sum, at) => sum + valueAt(at), 0) / channels < (low + high) / 2 ? high : low;
 
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
-    const byte = (/** @type {number} */ value) => Math.max(0, Math.min(255, Math.round((255 * (value - low)) / (high - low || 1))));
+    const byte = (/** @type {number} */ value) =>
+      Math.max(0, Math.min(255, Math.round((255 * (value - low)) / (high - low || 1))));
     const mark = cssColour("--heat");
     for (let y = 0; y < height; y += 1) {
       for (let x = 0; x < width; x += 1) {
@@ -45,7 +49,8 @@ export function PixelEditor({ sample, picture: { height, width, channels }, valu
         const colour = indices.map((at) => byte(valueAt(at)));
         context.fillStyle = `rgb(${(channels === 3 ? colour : [colour[0], colour[0], colour[0]]).join(" ")})`;
         context.fillRect(x * scale, y * scale, scale, scale);
-        if (indices.some((at) => at in edits.value)) outline(context, mark, [x, y, scale], Math.max(1, scale / 8));
+        if (indices.some((at) => at in edits.value))
+          outline(context, mark, [x, y, scale], Math.max(1, scale / 8));
       }
     }
     outline(context, "#000", [column, row, scale], Math.max(2, scale / 4));
@@ -54,9 +59,18 @@ export function PixelEditor({ sample, picture: { height, width, channels }, valu
 
   /** @param {PointerEvent} event */
   function placeOf(event) {
-    const { left, top, width: across, height: down } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    const clamp = (/** @type {number} */ share, /** @type {number} */ size) => Math.max(0, Math.min(size - 1, Math.floor(share * size)));
-    return { row: clamp((event.clientY - top) / down, height), column: clamp((event.clientX - left) / across, width) };
+    const {
+      left,
+      top,
+      width: across,
+      height: down,
+    } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    const clamp = (/** @type {number} */ share, /** @type {number} */ size) =>
+      Math.max(0, Math.min(size - 1, Math.floor(share * size)));
+    return {
+      row: clamp((event.clientY - top) / down, height),
+      column: clamp((event.clientX - left) / across, width),
+    };
   }
 
   /** @param {PointerEvent} event */
@@ -86,7 +100,11 @@ export function PixelEditor({ sample, picture: { height, width, channels }, valu
     if (!isSet && !ARROWS[event.key]) return;
     event.preventDefault();
     if (isSet) setValues(indicesOf(row, column), opposite(indicesOf(row, column)), values);
-    else setCursor({ row: Math.max(0, Math.min(height - 1, row + down)), column: Math.max(0, Math.min(width - 1, column + across)) });
+    else
+      setCursor({
+        row: Math.max(0, Math.min(height - 1, row + down)),
+        column: Math.max(0, Math.min(width - 1, column + across)),
+      });
   }
 
   return html`
@@ -97,9 +115,14 @@ export function PixelEditor({ sample, picture: { height, width, channels }, valu
       <p class="hint" id="pixel-hint">${words.pixelHint}</p>
       <div class="pixel-value">
         <output data-testid="pixel-place">${words.pixel(row + 1, column + 1)}</output>
-        ${indicesOf(row, column).map((at, channel) => html`<label key=${channel}>${channels === 3 ? words.channels[channel] : words.pixelValue}
+        ${indicesOf(row, column).map(
+          (
+            at,
+            channel,
+          ) => html`<label key=${channel}>${channels === 3 ? words.channels[channel] : words.pixelValue}
           <${ValueField} testId=${`pixel-value-${channel}`} value=${valueAt(at)} whole=${sample.whole}
-            onValue=${(/** @type {number} */ value) => setValues([at], value, values)} /></label>`)}
+            onValue=${(/** @type {number} */ value) => setValues([at], value, values)} /></label>`,
+        )}
       </div>
     </div>
   `;

@@ -60,7 +60,9 @@ function Values({ placed, samples }) {
   return html`
     <details class="projection-table" onToggle=${(/** @type {Event} */ event) => setOpen(/** @type {HTMLDetailsElement} */ (event.currentTarget).open)}>
       <summary>${words.table}</summary>
-      ${isOpen && html`<div class="sample-scroll" tabindex="0" role="region" aria-label=${words.table}><table class="sample-table" data-testid="projection-table">
+      ${
+        isOpen &&
+        html`<div class="sample-scroll" tabindex="0" role="region" aria-label=${words.table}><table class="sample-table" data-testid="projection-table">
         <thead><tr><th scope="col">${words.sample}</th><th scope="col">1</th><th scope="col">2</th>
           <th scope="col">${t().inspectSamples.truth}</th><th scope="col">${t().inspectSamples.predicted}</th></tr></thead>
         <tbody>${Array.from(placed.rows, (row, at) => {
@@ -69,11 +71,15 @@ function Values({ placed, samples }) {
             <td>${samples.numbers[row]}</td><td>${tick(placed.points[2 * at])}</td><td>${tick(placed.points[2 * at + 1])}</td>
             <td>${truth}</td><td class="sample-said">${predicted}</td></tr>`;
         })}</tbody>
-      </table></div>`}
+      </table></div>`
+      }
     </details>
   `;
 }
 
 /** The lowest and the highest number. @param {Float32Array} values @returns {[number, number]} */
 const rangeOf = (values) =>
-  values.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
+  values.reduce(
+    ([low, high], each) => [Math.min(low, each), Math.max(high, each)],
+    [Infinity, -Infinity],
+  );

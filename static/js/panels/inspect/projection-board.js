@@ -31,7 +31,10 @@ export function ProjectionBoard({ label, onChoose, ...picture }) {
   latest.current = () => canvas.current && draw(canvas.current, picture);
   const { placed, samples, palette, chosen } = picture;
   useLayoutEffect(() => latest.current(), [placed, samples, palette, chosen]);
-  useEffect(() => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined), []);
+  useEffect(
+    () => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined),
+    [],
+  );
 
   /** @param {PointerEvent} event */
   function point(event) {
@@ -66,7 +69,8 @@ function draw(element, { placed, samples, palette, range, chosen }) {
   const { left, bottom, size } = squareAround(placed.points);
   const { classes } = samples.data;
   const place = (/** @type {number} */ at) => [
-    (side * (placed.points[2 * at] - left)) / size, side - (side * (placed.points[2 * at + 1] - bottom)) / size,
+    (side * (placed.points[2 * at] - left)) / size,
+    side - (side * (placed.points[2 * at + 1] - bottom)) / size,
   ];
   const surface = css(palette.surface);
   const strong = cssColour("--edge-strong");
@@ -74,8 +78,18 @@ function draw(element, { placed, samples, palette, range, chosen }) {
   const drawOne = (/** @type {number} */ at) => {
     const [x, y] = place(at);
     const label = samples.truth[placed.rows[at]];
-    if (classes === 0) return drawPoint(context, 0, x, y, RADIUS, css(blend(palette, label, range)), strong, false);
-    drawPoint(context, label, x, y, RADIUS, css(palette.classes[label % COLOURS]), surface, label >= COLOURS);
+    if (classes === 0)
+      return drawPoint(context, 0, x, y, RADIUS, css(blend(palette, label, range)), strong, false);
+    drawPoint(
+      context,
+      label,
+      x,
+      y,
+      RADIUS,
+      css(palette.classes[label % COLOURS]),
+      surface,
+      label >= COLOURS,
+    );
     if (isWrong(samples, placed.rows[at])) circle(context, x, y, RADIUS + RING, danger, 1.5);
   };
   // Those that are wrong are drawn over the others.

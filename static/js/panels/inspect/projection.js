@@ -15,7 +15,8 @@ export function aligned(points, rows, before) {
   rows.forEach((row, at) => {
     const other = places.get(row);
     if (other === undefined) return;
-    for (const axis of [0, 1]) sums[axis] += points[2 * at + axis] * before.points[2 * other + axis];
+    for (const axis of [0, 1])
+      sums[axis] += points[2 * at + axis] * before.points[2 * other + axis];
   });
   return points.map((value, at) => (sums[at % 2] < 0 ? -value : value));
 }
@@ -67,8 +68,9 @@ const KEYS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowDown: [1, -1], Arrow
 export function movedTo(points, at, key) {
   if (!Object.hasOwn(KEYS, key)) return null;
   const [axis, step] = KEYS[key];
-  const order = Array.from({ length: points.length / 2 }, (_, each) => each)
-    .sort((a, b) => points[2 * a + axis] - points[2 * b + axis] || a - b);
+  const order = Array.from({ length: points.length / 2 }, (_, each) => each).sort(
+    (a, b) => points[2 * a + axis] - points[2 * b + axis] || a - b,
+  );
   const place = order.indexOf(at);
   if (place < 0) return order[Math.floor(order.length / 2)] ?? null;
   return order[Math.min(order.length - 1, Math.max(0, place + step))];

@@ -18,12 +18,15 @@ export function RowEditor({ sample, values }) {
   return html`
     <p class="hint">${words.rowHint}</p>
     <div class="row-editor" data-testid="row-editor">
-      ${Array.from(shown, (original, at) => html`<label key=${at} data-edited=${at in edits.value ? "" : undefined}>
+      ${Array.from(
+        shown,
+        (original, at) => html`<label key=${at} data-edited=${at in edits.value ? "" : undefined}>
         <span>${t().inspectSamples.column(at + 1)}</span>
         <${ValueField} testId=${`value-${at}`} value=${edits.value[at] ?? original} whole=${sample.whole}
           described=${at in edits.value ? `value-was-${at}` : undefined}
           onValue=${(/** @type {number} */ value) => setValues([at], value, values)} />
-        ${at in edits.value && html`<span class="hint" id=${`value-was-${at}`}>${words.was(format.rate(original))}</span>`}</label>`)}
+        ${at in edits.value && html`<span class="hint" id=${`value-was-${at}`}>${words.was(format.rate(original))}</span>`}</label>`,
+      )}
     </div>
     ${values.length > MOST_FIELDS && html`<p class="hint">${words.valuesLeft(values.length - MOST_FIELDS)}</p>`}
   `;

@@ -22,12 +22,19 @@ export function SampleList({ samples, numbers, most = MORE }) {
   const first = numbers.slice(0, shown);
   const { rows } = samples.data;
   return html`
-    ${rows ? html`<${SampleTable} samples=${samples} rows=${rows} numbers=${first} />` : html`
+    ${
+      rows
+        ? html`<${SampleTable} samples=${samples} rows=${rows} numbers=${first} />`
+        : html`
       <ol class="sample-cards" data-texts=${samples.data.texts ? "" : undefined}>
         ${first.map((at) => html`<li key=${at} data-sample=${at}><${SampleCard} samples=${samples} at=${at} /></li>`)}
-      </ol>`}
-    ${shown < numbers.length && html`<button type="button" class="button quiet small" onClick=${() => setShown(shown + MORE)}>
-      ${t().inspectSamples.more(Math.min(MORE, numbers.length - shown), numbers.length)}</button>`}
+      </ol>`
+    }
+    ${
+      shown < numbers.length &&
+      html`<button type="button" class="button quiet small" onClick=${() => setShown(shown + MORE)}>
+      ${t().inspectSamples.more(Math.min(MORE, numbers.length - shown), numbers.length)}</button>`
+    }
   `;
 }
 
@@ -71,14 +78,17 @@ function NumberLink({ number }) {
 function namesOf({ columns, all }) {
   const names = columnNames();
   return Array.from({ length: columns }, (_, at) =>
-    (names.length === all ? names[at] : t().inspectSamples.column(at + 1)));
+    names.length === all ? names[at] : t().inspectSamples.column(at + 1),
+  );
 }
 
 /** @param {{rows: SampleRows, at: number}} props */
 function RowValues({ rows, at }) {
   const values = useMemo(() => floats(rows.values), [rows]);
-  return html`<dl class="sample-values">${namesOf(rows).map((name, column) => html`
-    <div key=${column}><dt>${name}</dt><dd>${tick(values[rows.columns * at + column])}</dd></div>`)}</dl>`;
+  return html`<dl class="sample-values">${namesOf(rows).map(
+    (name, column) => html`
+    <div key=${column}><dt>${name}</dt><dd>${tick(values[rows.columns * at + column])}</dd></div>`,
+  )}</dl>`;
 }
 
 /** @param {{samples: Samples, rows: SampleRows, numbers: number[]}} props */

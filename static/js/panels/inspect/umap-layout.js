@@ -16,9 +16,14 @@ export function layOut(UMAP, { values, dimensions, neighbours, seed }, onProgres
   const size = largest(values);
   // The library adds the squares of distances, which are 0 or infinite for numbers of extreme sizes.
   const rows = Array.from({ length: samples }, (_, at) =>
-    Array.from(values.subarray(at * dimensions, (at + 1) * dimensions), (value) => value / size));
+    Array.from(values.subarray(at * dimensions, (at + 1) * dimensions), (value) => value / size),
+  );
   // It counts a point among its own neighbours.
-  const umap = new UMAP({ nNeighbors: Math.min(neighbours, samples - 1), minDist: 0.1, random: randomNumbers(seed) });
+  const umap = new UMAP({
+    nNeighbors: Math.min(neighbours, samples - 1),
+    minDist: 0.1,
+    random: randomNumbers(seed),
+  });
   const epochs = umap.initializeFit(rows);
   for (let epoch = 0; epoch < epochs; epoch += 1) {
     umap.step();

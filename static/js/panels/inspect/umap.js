@@ -20,7 +20,8 @@ export function useUmap(question) {
   const [state, setState] = useState(BEGUN);
   const [attempt, setAttempt] = useState(0);
   const stop = useRef(() => {});
-  const tell = (/** @type {Partial<UmapState>} */ change) => setState((now) => ({ ...now, ...change }));
+  const tell = (/** @type {Partial<UmapState>} */ change) =>
+    setState((now) => ({ ...now, ...change }));
   useEffect(() => {
     setState(BEGUN);
     return (stop.current = begin(question, tell));

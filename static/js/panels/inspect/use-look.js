@@ -24,18 +24,22 @@ export function useLook(ask, inputs) {
   const latest = useRef(ask);
   latest.current = ask;
   const asker = useRef(/** @type {Asker | null} */ (null));
-  asker.current ??= new Asker(async (isCurrent) => {
-    const next = await latest.current();
-    const take = () => {
-      if (!isCurrent()) return;
-      setAnswer(next);
-      setProblem("");
-    };
-    const rest = store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
-    return { take, interval: interval(), rest };
-  }, (why, isCurrent) => {
-    if (isCurrent && why) setProblem(t().inspect.problem(why));
-  });
+  asker.current ??= new Asker(
+    async (isCurrent) => {
+      const next = await latest.current();
+      const take = () => {
+        if (!isCurrent()) return;
+        setAnswer(next);
+        setProblem("");
+      };
+      const rest =
+        store.runState.value === "running" ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
+      return { take, interval: interval(), rest };
+    },
+    (why, isCurrent) => {
+      if (isCurrent && why) setProblem(t().inspect.problem(why));
+    },
+  );
 
   const known = store.canInspect.value;
   const state = store.runState.value;

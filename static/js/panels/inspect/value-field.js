@@ -18,7 +18,9 @@ export function ValueField({ testId, value, whole, onValue, id, described }) {
   function onChange(event) {
     const field = /** @type {HTMLInputElement} */ (event.currentTarget);
     const entered = field.valueAsNumber;
-    const fits = whole ? Number.isInteger(entered) && entered >= 0 && entered <= 255 : Number.isFinite(Math.fround(entered));
+    const fits = whole
+      ? Number.isInteger(entered) && entered >= 0 && entered <= 255
+      : Number.isFinite(Math.fround(entered));
     if (fits) onValue(entered);
     else field.value = text;
   }

@@ -9,9 +9,13 @@ import { cssColour, theme } from "../../theme.js";
 /** The colours of negative and positive numbers. @returns {Palette} */
 export function usePalette() {
   const name = theme.value;
-  return useMemo(() => ({
-    surface: parseColour(cssColour("--surface")), classes: [0, 1].map((at) => parseColour(cssColour(`--series-${at}`))),
-  }), [name]);
+  return useMemo(
+    () => ({
+      surface: parseColour(cssColour("--surface")),
+      classes: [0, 1].map((at) => parseColour(cssColour(`--series-${at}`))),
+    }),
+    [name],
+  );
 }
 
 /**
@@ -22,11 +26,16 @@ export function usePalette() {
 export function ValueMap({ values, height, width, largest, palette, label }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useLayoutEffect(() => {
-    const bytes = Uint8Array.from(values, (value) => (
-      Number.isFinite(value) ? Math.round(128 + (127 * value) / (largest || 1)) : 128));
-    canvas.current?.getContext("2d")?.putImageData(new ImageData(unitPixels(bytes, palette), width, height), 0, 0);
+    const bytes = Uint8Array.from(values, (value) =>
+      Number.isFinite(value) ? Math.round(128 + (127 * value) / (largest || 1)) : 128,
+    );
+    canvas.current
+      ?.getContext("2d")
+      ?.putImageData(new ImageData(unitPixels(bytes, palette), width, height), 0, 0);
   });
-  const words = label ? { role: "img", "aria-label": label, title: label } : { "aria-hidden": "true" };
+  const words = label
+    ? { role: "img", "aria-label": label, title: label }
+    : { "aria-hidden": "true" };
   return html`<canvas class="value-map" width=${width} height=${height} ref=${canvas} ...${words}></canvas>`;
 }
 

@@ -24,7 +24,8 @@ export function DeviceTimes({ trace, updates }) {
           ${updates && html`<th scope="col">${words.updates}</th>`}
         </tr></thead>
         <tbody>
-          ${devices.map(({ device, kinds, idle, sent, received }) => html`
+          ${devices.map(
+            ({ device, kinds, idle, sent, received }) => html`
             <tr key=${device}>
               <th scope="row">${device}</th>
               ${columns.map((kind) => html`<td key=${kind}>${kinds[kind] ? format.milliseconds(1000 * kinds[kind]) : format.NONE}</td>`)}
@@ -33,7 +34,8 @@ export function DeviceTimes({ trace, updates }) {
               <td>${format.bytes(trace.memory[device])}</td>
               ${updates && html`<td>${updates[device] ?? format.NONE}</td>`}
             </tr>
-          `)}
+          `,
+          )}
         </tbody>
       </table>
     </div>

@@ -21,12 +21,17 @@ export function LabCompare({ runs, shown }) {
     <section class="panel lab-compare" aria-labelledby="lab-compare-title">
       <div class="panel-head">
         <h2 id="lab-compare-title">${words.title}</h2>
-        ${runs.length > 0 && html`<button type="button" class="button quiet small" data-testid="lab-clear"
-          disabled=${store.active.value} onClick=${() => (store.labRuns.value = [])}>${words.clear}</button>`}
+        ${
+          runs.length > 0 &&
+          html`<button type="button" class="button quiet small" data-testid="lab-clear"
+          disabled=${store.active.value} onClick=${() => (store.labRuns.value = [])}>${words.clear}</button>`
+        }
       </div>
-      ${runs.length === 0
-        ? html`<p class="lab-wait">${words.empty}</p>`
-        : html`<${LossFigure} coincide curves=${runs.map(curveOf)} version=${version} /><${Table} runs=${runs} shown=${shown} />`}
+      ${
+        runs.length === 0
+          ? html`<p class="lab-wait">${words.empty}</p>`
+          : html`<${LossFigure} coincide curves=${runs.map(curveOf)} version=${version} /><${Table} runs=${runs} shown=${shown} />`
+      }
     </section>
   `;
 }
@@ -35,8 +40,17 @@ export function LabCompare({ runs, shown }) {
 function curveOf(run) {
   const { curves } = store;
   const isLive = run.state === "running" && run.steps.length === 0;
-  const [steps, losses] = isLive ? [curves.steps, curves.series.trendLoss] : [run.steps, run.losses];
-  return { name: String(run.id), title: t().lab.titled(run.title), colour: colourOf(run), loss: run.loss, steps, losses };
+  const [steps, losses] = isLive
+    ? [curves.steps, curves.series.trendLoss]
+    : [run.steps, run.losses];
+  return {
+    name: String(run.id),
+    title: t().lab.titled(run.title),
+    colour: colourOf(run),
+    loss: run.loss,
+    steps,
+    losses,
+  };
 }
 
 /** @param {{runs: LabRun[], shown: LabRun | null}} props */
@@ -52,8 +66,10 @@ function Table({ runs, shown }) {
           <th scope="col">${columns.waiting}</th><th scope="col"><abbr title=${abouts.moved}>${columns.moved}</abbr></th><th scope="col">${columns.loss}</th>
           <th scope="col"><span class="visually-hidden">${columns.remove}</span></th>
         </tr></thead>
-        <tbody>${runs.map((run) => html`
-          <${Row} key=${run.id} run=${run} runs=${runs} isShown=${run === shown} />`)}</tbody>
+        <tbody>${runs.map(
+          (run) => html`
+          <${Row} key=${run.id} run=${run} runs=${runs} isShown=${run === shown} />`,
+        )}</tbody>
       </table>
     </div>
   `;
@@ -94,10 +110,12 @@ function Row({ run, runs, isShown }) {
 function titleOf({ title, state }) {
   const { titled, compare, states } = t().lab;
   if (state === "done") return titled(title);
-  return compare.inState(titled(title), /** @type {Record<string, string>} */ (states)[state] ?? state);
+  return compare.inState(
+    titled(title),
+    /** @type {Record<string, string>} */ (states)[state] ?? state,
+  );
 }
 
 /** @param {LabRun} run */
-const exampleOf = ({ example }) => (example.endsWith(EDITED)
-  ? t().lab.compare.edited(example.slice(0, -EDITED.length))
-  : example);
+const exampleOf = ({ example }) =>
+  example.endsWith(EDITED) ? t().lab.compare.edited(example.slice(0, -EDITED.length)) : example;

@@ -33,13 +33,25 @@ export function LabControls() {
   const choices = store.labChoices.value;
   const settings = store.labSettings.value;
   const words = t().lab;
-  if (!choices) return html`<section class="panel lab-controls"><p class="lab-wait">${words.opensSoon}</p></section>`;
+  if (!choices)
+    return html`<section class="panel lab-controls"><p class="lab-wait">${words.opensSoon}</p></section>`;
   const used = detailsUsed(settings, choices);
   const kinds = KINDS.map((name) => ({ name, ...words.devices[name] }));
   /** @param {"strategy" | "schedule" | "collective"} name */
   const choice = (name) => {
-    const offered = choices[/** @type {const} */ ({ strategy: "strategies", schedule: "schedules", collective: "collectives" })[name]];
-    const options = offered.map((each) => ({ ...each, title: words.said(each.title), about: words.said(each.about) }));
+    const offered =
+      choices[
+        /** @type {const} */ ({
+          strategy: "strategies",
+          schedule: "schedules",
+          collective: "collectives",
+        })[name]
+      ];
+    const options = offered.map((each) => ({
+      ...each,
+      title: words.said(each.title),
+      about: words.said(each.about),
+    }));
     return html`<${Choice} label=${words.fields[name]} id=${`lab-${name}`} value=${settings[name]} options=${options}
       help=${options.find((option) => option.name === settings[name])?.about}
       onChange=${(/** @type {string} */ value) => set({ [name]: value })} />`;
@@ -57,12 +69,14 @@ export function LabControls() {
           onChange=${(/** @type {any} */ value) => (store.deviceChoice.value = value)} />
         ${used.has("schedule") && choice("schedule")}
         ${used.has("collective") && choice("collective")}
-        ${choices.details.filter(({ name }) => used.has(/** @type {any} */ (name))).map(({ name, title, about }) => {
-          const [least, most, isOptional] = BOUNDS[name];
-          return html`<${Count} key=${name} label=${words.said(title)} id=${`lab-${name.replace("_", "-")}`} help=${words.said(about)}
+        ${choices.details
+          .filter(({ name }) => used.has(/** @type {any} */ (name)))
+          .map(({ name, title, about }) => {
+            const [least, most, isOptional] = BOUNDS[name];
+            return html`<${Count} key=${name} label=${words.said(title)} id=${`lab-${name.replace("_", "-")}`} help=${words.said(about)}
             value=${settings[/** @type {"devices"} */ (name)]} least=${least} most=${most()} isOptional=${isOptional}
             onChange=${(/** @type {number | null} */ value) => set({ [name]: value })} />`;
-        })}
+          })}
       </div>
       ${used.has("delays") && html`<${Delays} settings=${settings} />`}
       ${used.has("devices") && html`<p class="lab-honest" data-testid="lab-honest">${honestly(settings)}</p>`}
@@ -99,11 +113,13 @@ function Delays({ settings }) {
     <fieldset class="lab-delays" aria-describedby="lab-delays-help">
       <legend>${words.title}</legend>
       <p id="lab-delays-help" class="lab-help">${words.about}</p>
-      ${delays.map((delay, place) => html`
+      ${delays.map(
+        (delay, place) => html`
         <${Count} key=${place} label=${words.device(place)} id=${`lab-delay-${place}`} value=${delay} least=${0}
           most=${MOST_DELAY} onChange=${(/** @type {number} */ value) =>
             set({ delays: delays.map((old, index) => (index === place ? value : old)) })} />
-      `)}
+      `,
+      )}
     </fieldset>
   `;
 }
@@ -112,9 +128,10 @@ function Delays({ settings }) {
 function honestly({ devices }) {
   const { info } = store.gpu.value;
   const words = t().lab.speed;
-  const shared = store.deviceChoice.value !== "cpu" && info
-    ? words.shareGpu(info.name, devices)
-    : words.shareCores(navigator.hardwareConcurrency || 1, devices);
+  const shared =
+    store.deviceChoice.value !== "cpu" && info
+      ? words.shareGpu(info.name, devices)
+      : words.shareCores(navigator.hardwareConcurrency || 1, devices);
   return words.honestly(shared, measured());
 }
 
@@ -122,7 +139,9 @@ function honestly({ devices }) {
 function measured() {
   const words = t().lab.speed;
   const runs = store.labRuns.value;
-  const compared = runs.filter((each) => each.devices > 1 && comparison(each, runs).speedup !== null);
+  const compared = runs.filter(
+    (each) => each.devices > 1 && comparison(each, runs).speedup !== null,
+  );
   const run = compared.findLast((each) => !each.isHeldUp);
   if (!run) return compared.length > 0 ? words.withoutDelays : words.oneFirst;
   const speedup = comparison(run, runs).speedup ?? NaN;

@@ -12,9 +12,11 @@ export function Choice({ label, id, value, options, help, onChange }) {
       <label for=${id}>${label}</label>
       <select id=${id} data-testid=${id} value=${value} aria-describedby=${`${id}-help`}
         onChange=${(/** @type {any} */ event) => onChange(event.target.value)}>
-        ${options.map(({ name, title }) => html`
+        ${options.map(
+          ({ name, title }) => html`
           <option key=${name} value=${name} selected=${name === value}>${title}</option>
-        `)}
+        `,
+        )}
       </select>
       <p id=${`${id}-help`} class="lab-help">${help}</p>
     </div>
@@ -48,8 +50,11 @@ export function Count({ label, id, value, least, most, help, isOptional, onChang
       <input type="number" id=${id} data-testid=${id} inputmode="numeric" min=${least} max=${most}
         value=${value ?? ""} placeholder=${isOptional ? t().lab.fields.any : undefined}
         aria-describedby=${help || remark ? `${id}-help` : undefined} onChange=${take} />
-      ${(help || remark) && html`<p id=${`${id}-help`} class="lab-help">
-        ${remark && html`<strong role="status">${remark}</strong>`}${help}</p>`}
+      ${
+        (help || remark) &&
+        html`<p id=${`${id}-help`} class="lab-help">
+        ${remark && html`<strong role="status">${remark}</strong>`}${help}</p>`
+      }
     </div>
   `;
 }

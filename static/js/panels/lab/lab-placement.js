@@ -30,9 +30,12 @@ export function LabPlacement({ isAsynchronous }) {
       <summary>${words.title}</summary>
       ${problem && html`<p class="hint" role="alert">${problem}</p>`}
       ${!problem && !table && html`<p class="hint" role="status">${words.measuring}</p>`}
-      ${table && html`<p class="hint" data-testid="lab-placement-headline">${table.headline}</p>
+      ${
+        table &&
+        html`<p class="hint" data-testid="lab-placement-headline">${table.headline}</p>
         ${isAsynchronous && html`<p class="hint" data-testid="lab-placement-replicas">${words.replicas}</p>`}
-        <${Rows} rows=${table.rows} />`}
+        <${Rows} rows=${table.rows} />`
+      }
     </details>
   `;
 }
@@ -49,13 +52,15 @@ function Rows({ rows }) {
           <th scope="col">${words.operations}</th><th scope="col">${words.reason}</th>
         </tr></thead>
         <tbody>
-          ${rows.map(({ scope, nodes, device, reason }, place) => html`
+          ${rows.map(
+            ({ scope, nodes, device, reason }, place) => html`
             <tr key=${place}>
               <th scope="row">${scope || words.noScope}</th>
               <td data-device=${device}>${device}</td>
               <td title=${nodes.join("\n")}>${shortened(nodes)}</td><td>${reason}</td>
             </tr>
-          `)}
+          `,
+          )}
         </tbody>
       </table>
     </div>

@@ -18,12 +18,16 @@ export function LabTimeline({ run }) {
         <h2 id="lab-timeline-title">${words.title(trace?.steps ?? 1)}</h2>
         ${run && html`<span class="hint" data-testid="lab-timeline-run">${titled(run.title)}</span>`}
       </div>
-      ${run && trace
-        ? html`<${Measures} run=${run} trace=${trace} /><${LabTracks} key=${run.id} trace=${trace} />
+      ${
+        run && trace
+          ? html`<${Measures} run=${run} trace=${trace} /><${LabTracks} key=${run.id} trace=${trace} />
             <${DeviceTimes} trace=${trace} updates=${run.report.updates} />
-            ${Object.entries(run.report.lost ?? {}).map(([device, why]) => html`
-              <p key=${device} class="hint lab-lost" data-failed>${words.lost(device, why)}</p>`)}`
-        : html`<p class="lab-wait">${unmeasured(run)}</p>`}
+            ${Object.entries(run.report.lost ?? {}).map(
+              ([device, why]) => html`
+              <p key=${device} class="hint lab-lost" data-failed>${words.lost(device, why)}</p>`,
+            )}`
+          : html`<p class="lab-wait">${unmeasured(run)}</p>`
+      }
     </section>
   `;
 }
@@ -45,27 +49,43 @@ function Measures({ run, trace }) {
   const perSecond = run.msPerStep ? 1000 / run.msPerStep : null;
   /** @type {[string, string, string, string][]} test id, name, value, remark */
   const measures = [
-    ["bubble", isParallel ? words.bubble : words.waiting, format.percent(bubble, 0),
-      formula === null ? "" : words.formula(format.percent(formula, 0))],
+    [
+      "bubble",
+      isParallel ? words.bubble : words.waiting,
+      format.percent(bubble, 0),
+      formula === null ? "" : words.formula(format.percent(formula, 0)),
+    ],
     ["communication", words.communication, format.percent(communication, 0), words.ofTime],
-    ["bytes", words.moved, format.bytes(bytes_moved / trace.steps), trace.steps > 1 ? words.onAverage : ""],
+    [
+      "bytes",
+      words.moved,
+      format.bytes(bytes_moved / trace.steps),
+      trace.steps > 1 ? words.onAverage : "",
+    ],
     ["memory", words.memory, format.bytes(memory), isParallel ? words.onAll : ""],
     ["speed", words.speed, format.rate(perSecond), ""],
     ["step", words.traced, `${format.milliseconds(1000 * seconds)} ms`, ""],
   ];
   const staleness = run.report.mean_staleness;
   if (staleness !== undefined) {
-    measures.push(["mean-staleness", words.staleness, staleness.toFixed(2), words.updatesOnAverage]);
+    measures.push([
+      "mean-staleness",
+      words.staleness,
+      staleness.toFixed(2),
+      words.updatesOnAverage,
+    ]);
   }
   return html`
     <dl class="lab-measures">
-      ${measures.map(([id, name, value, remark]) => html`
+      ${measures.map(
+        ([id, name, value, remark]) => html`
         <div key=${id}>
           <dt>${name}</dt>
           <dd data-testid=${`lab-${id}`}>${value}</dd>
           ${remark && html`<dd class="remark" data-testid=${`lab-${id}-remark`}>${remark}</dd>`}
         </div>
-      `)}
+      `,
+      )}
     </dl>
   `;
 }
@@ -81,7 +101,11 @@ function LabTracks({ trace }) {
 function describe({ name, device, kind, start, end, bytes }) {
   const { timeline: words, kinds } = t().lab;
   return words.task({
-    device, name, kind: /** @type {Record<string, string>} */ (kinds)[kind] ?? kind, took: format.milliseconds(end - start),
-    size: bytes > 0 ? format.bytes(bytes) : "", start: format.milliseconds(start),
+    device,
+    name,
+    kind: /** @type {Record<string, string>} */ (kinds)[kind] ?? kind,
+    took: format.milliseconds(end - start),
+    size: bytes > 0 ? format.bytes(bytes) : "",
+    start: format.milliseconds(start),
   });
 }

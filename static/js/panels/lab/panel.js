@@ -10,8 +10,10 @@ import { LabTimeline } from "./lab-timeline.js";
 /** Training on several devices: strategy, timeline, comparison and placement. */
 function LabPanel() {
   const runs = store.labRuns.value;
-  const shown = runs.find(({ id }) => id === store.labShown.value)
-    ?? runs.findLast(({ trace }) => trace !== null) ?? null;
+  const shown =
+    runs.find(({ id }) => id === store.labShown.value) ??
+    runs.findLast(({ trace }) => trace !== null) ??
+    null;
   return html`
     <${LabControls} />
     <${LabTimeline} run=${shown} />
@@ -21,6 +23,9 @@ function LabPanel() {
 }
 
 register({
-  name: "lab", order: 50, title: () => t().panels.lab, Panel: LabPanel,
+  name: "lab",
+  order: 50,
+  title: () => t().panels.lab,
+  Panel: LabPanel,
   outline: "M2 3h5v1.6H2zm4 4.2h6v1.6H6zM3 11.4h11V13H3z",
 });

@@ -30,8 +30,11 @@ function RunsPanel() {
     <section class="panel runs" aria-labelledby="runs-title" ref=${panel}>
       <div class="panel-head">
         <h2 id="runs-title">${words.title}</h2>
-        ${runs.length > 0 && html`
-          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what=${words.theComparison} id="runs" />`}
+        ${
+          runs.length > 0 &&
+          html`
+          <${SavePicture} of=${() => panel.current?.querySelector(".loss-figure")} name="runs" what=${words.theComparison} id="runs" />`
+        }
         <button type="button" class="button quiet small" data-testid="runs-report" disabled=${!runs.some(isShown)}
           title=${words.saveReportAbout} onClick=${() => saveReport(runs.filter(isShown))}>${words.saveReport}</button>
         <button type="button" class="button quiet small" data-testid="runs-csv" disabled=${runs.length === 0}
@@ -39,15 +42,17 @@ function RunsPanel() {
         <button type="button" class="button quiet small" data-testid="runs-clear" disabled=${runs.every(({ isPinned }) => isPinned)}
           title=${words.clearAbout} onClick=${clear}>${words.clear}</button>
       </div>
-      ${runs.length === 0
-        ? html`<p class="lab-wait">${words.none}</p>`
-        : html`
+      ${
+        runs.length === 0
+          ? html`<p class="lab-wait">${words.none}</p>`
+          : html`
           <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
           <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
             onShow=${(/** @type {Run} */ run) => setHidden(new Map(hidden).set(run.id, isShown(run)))}
             onReport=${(/** @type {Run} */ run) => saveReport([run])}
             changes=${(/** @type {Run} */ run) => changesSince(runs[runs.indexOf(run) - 1], run)} />
-        `}
+        `
+      }
     </section>
     ${chosen && html`<${RunDiff} run=${chosen} before=${runs[runs.indexOf(chosen) - 1]} onRestore=${() => restore(chosen)} />`}
   `;
@@ -56,7 +61,14 @@ function RunsPanel() {
 /** @param {Run} run */
 function curveOf(run) {
   const { number, colour, loss, steps, losses } = run;
-  return { name: String(number), title: t().runs.run(number, titleOf(run)), colour: `--series-${colour}`, loss, steps, losses };
+  return {
+    name: String(number),
+    title: t().runs.run(number, titleOf(run)),
+    colour: `--series-${colour}`,
+    loss,
+    steps,
+    losses,
+  };
 }
 
 function clear() {
@@ -73,6 +85,9 @@ function restore(run) {
 }
 
 register({
-  name: "runs", order: 40, title: () => t().panels.runs, Panel: RunsPanel,
+  name: "runs",
+  order: 40,
+  title: () => t().panels.runs,
+  Panel: RunsPanel,
   outline: "M2 12.5h12V14H2zM2.5 8H5v3.5H2.5zM6.8 4.5h2.4v7H6.8zM11 2h2.5v9.5H11z",
 });

@@ -14,7 +14,9 @@ const SIGNS = { same: " ", added: "+", removed: "−" };
 /** A run in words, and its code: what is different from the run before it, or from the editor. @param {{run: Run, before?: Run, onRestore: () => void}} props */
 export function RunDiff({ run, before, onRestore }) {
   const isComparable = before !== undefined && before.exampleId === run.exampleId;
-  const lines = isComparable ? diffLines(before.code, run.code) : diffLines("", run.code).filter(({ kind }) => kind === "added");
+  const lines = isComparable
+    ? diffLines(before.code, run.code)
+    : diffLines("", run.code).filter(({ kind }) => kind === "added");
   const isInEditor = store.exampleId.value === run.exampleId && store.source.value === run.code;
   const isSame = isComparable && lines.every(({ kind }) => kind === "same");
   const words = t().runs;
@@ -43,7 +45,10 @@ function Line({ line: { kind, text }, isPlain }) {
 /** Only the changes and the lines around them. @param {DiffLine[]} lines @returns {DiffLine[]} */
 function shortened(lines) {
   const isNear = lines.map((_, index) =>
-    lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind !== "same"));
+    lines
+      .slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1)
+      .some(({ kind }) => kind !== "same"),
+  );
   return lines.flatMap((line, index) => {
     if (isNear[index]) return [line];
     return isNear[index - 1] ? [{ kind: /** @type {const} */ ("same"), text: "…" }] : [];

@@ -17,7 +17,10 @@ const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"
  *   `isShown`: whether its curve is drawn; `open`: the run whose code is shown; `changes`: since the run before
  */
 export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, changes }) {
-  const [order, setOrder] = useState({ column: /** @type {Column} */ ("number"), isDescending: true });
+  const [order, setOrder] = useState({
+    column: /** @type {Column} */ ("number"),
+    isDescending: true,
+  });
   const sortBy = (/** @type {Column} */ column) =>
     setOrder({ column, isDescending: order.column === column ? !order.isDescending : false });
   const words = t().runs;
@@ -36,9 +39,11 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
           ${NUMBERS.map(header)}
           <th scope="col" role="columnheader" class="unsorted"><span class="visually-hidden">${words.actions}</span></th>
         </tr></thead>
-        <tbody role="rowgroup">${sortedBy(runs, order.column, order.isDescending).map((run) => html`
+        <tbody role="rowgroup">${sortedBy(runs, order.column, order.isDescending).map(
+          (run) => html`
           <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)}
-            onShow=${() => onShow(run)} onReport=${() => onReport(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`)}</tbody>
+            onShow=${() => onShow(run)} onReport=${() => onReport(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`,
+        )}</tbody>
       </table>
     </div>
   `;
@@ -82,7 +87,9 @@ function Row({ run, changes, isOpen, isShown, onShow, onReport, onOpen }) {
 
 /** @param {Run} run */
 function pin({ id }) {
-  store.runs.value = store.runs.value.map((run) => (run.id === id ? { ...run, isPinned: !run.isPinned } : run));
+  store.runs.value = store.runs.value.map((run) =>
+    run.id === id ? { ...run, isPinned: !run.isPinned } : run,
+  );
 }
 
 /** @param {Run} run */

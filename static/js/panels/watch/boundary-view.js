@@ -1,4 +1,11 @@
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import {
+  html,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "../../../vendor/preact.js";
 import { PointLegend } from "../../components/point-legend.js";
 import { percent, short } from "../../format.js";
 import { language, t } from "../../locale.js";
@@ -48,8 +55,11 @@ export function BoundaryView({ view, names }) {
         </div>
         <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
         <${PointLegend} classes=${data.classes} palette=${palette} range=${range} names=${names} />
-        ${data.test && html`<label class="toggle"><input type="checkbox" checked=${withTest}
-          data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`}
+        ${
+          data.test &&
+          html`<label class="toggle"><input type="checkbox" checked=${withTest}
+          data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`
+        }
       </div>
       <${UnitMaps} layers=${view.layers} palette=${palette} />
     </div>
@@ -59,7 +69,10 @@ export function BoundaryView({ view, names }) {
 /** The lowest and the highest target. @param {PlaneData} data @returns {[number, number]} */
 function rangeOf(data) {
   const targets = floats(data.train.targets);
-  return targets.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
+  return targets.reduce(
+    ([low, high], each) => [Math.min(low, each), Math.max(high, each)],
+    [Infinity, -Infinity],
+  );
 }
 
 /** @param {PlaneData} data @param {Float32Array} outputs @param {Decisions} decisions */
@@ -67,12 +80,20 @@ function summaryOf(data, outputs, { labels }) {
   const words = t().task;
   const place = [...data.across, ...data.up].map(short);
   if (data.scale === "linear") {
-    const [low, high] = outputs.reduce(([a, b], each) => [Math.min(a, each), Math.max(b, each)], [Infinity, -Infinity]);
+    const [low, high] = outputs.reduce(
+      ([a, b], each) => [Math.min(a, each), Math.max(b, each)],
+      [Infinity, -Infinity],
+    );
     return words.plane(place, words.range(short(low), short(high)));
   }
   const counts = new Array(data.classes).fill(0);
   for (const label of labels) counts[label] += 1;
-  return words.plane(place, t().numbers.list(counts.map((count, at) => words.shareOfClass(at, percent(count / labels.length, 0)))));
+  return words.plane(
+    place,
+    t().numbers.list(
+      counts.map((count, at) => words.shareOfClass(at, percent(count / labels.length, 0))),
+    ),
+  );
 }
 
 /** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean}} props */

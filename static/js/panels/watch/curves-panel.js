@@ -67,9 +67,11 @@ export function CurvesPanel() {
         <${CurveStatistics} />
         <label class="toggle">${words.smoothing}
           <select data-testid="smoothing" value=${smoothing} onChange=${onSmooth}>
-            ${SMOOTHINGS.map((each) => html`
+            ${SMOOTHINGS.map(
+              (each) => html`
               <option key=${each} value=${each} selected=${each === smoothing}>${smoothings[each] ?? each}</option>
-            `)}
+            `,
+            )}
           </select>
         </label>
         <label class="toggle"><input type="checkbox" checked=${log} data-testid="log-scale"
@@ -77,7 +79,10 @@ export function CurvesPanel() {
         <label class="toggle"><input type="checkbox" checked=${asTable} data-testid="curves-as-table"
           onChange=${() => setAsTable(!asTable)} />${words.asTable}</label>
       </div>
-      ${asTable ? html`<${CurvesTable} />` : html`
+      ${
+        asTable
+          ? html`<${CurvesTable} />`
+          : html`
         <div class="charts" ref=${charts}>
           <${Figure} title=${words.loss} lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
           <${Figure} title=${words.accuracy} lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
@@ -86,7 +91,8 @@ export function CurvesPanel() {
           <${SettingChanges} />
           <${SavePicture} of=${() => charts.current} name="curves" what=${words.theCurves} id="curves" />
         </div>
-      `}
+      `
+      }
       <${LazyLookBack} />
     </section>
   `;
@@ -118,9 +124,12 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const { curves } = store;
   const columns = useMemo(
-    () => lines.map(({ series }) => (series in RAW && smoothing !== "auto"
-      ? smoothed(curves.series[RAW[series]], Number(smoothing))
-      : curves.series[series])),
+    () =>
+      lines.map(({ series }) =>
+        series in RAW && smoothing !== "auto"
+          ? smoothed(curves.series[RAW[series]], Number(smoothing))
+          : curves.series[series],
+      ),
     [version, smoothing],
   );
   const changes = store.settingChanges.value;
@@ -131,20 +140,25 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
   );
   const empty = curves.steps.length === 0;
   const shown = columns.map((column) =>
-    hovered === null ? lastOf(column) : (column[hovered] ?? null));
+    hovered === null ? lastOf(column) : (column[hovered] ?? null),
+  );
   const near = hovered === null ? undefined : changeNear(changes, curves.steps, hovered);
   const words = t().curves;
-  const summary = t().numbers.list(lines.map(({ label }, i) => `${words.lines[label]} ${digits(lastOf(columns[i]))}`));
+  const summary = t().numbers.list(
+    lines.map(({ label }, i) => `${words.lines[label]} ${digits(lastOf(columns[i]))}`),
+  );
   return html`
     <figure class="figure">
       <figcaption>
         <strong>${hovered === null ? title : words.step(curves.steps[hovered])}</strong>
-        ${lines.map(({ label, colour }, index) => html`
+        ${lines.map(
+          ({ label, colour }, index) => html`
           <span class=${`legend-entry ${label}`} key=${label}>
             <span class="legend-line" style=${{ background: `var(${colour})` }}></span>${words.lines[label]}
             ${" "}<b>${digits(shown[index])}</b>
           </span>
-        `)}
+        `,
+        )}
       </figcaption>
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
@@ -152,8 +166,12 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
           label=${words.summary(title, empty ? words.noData : summary)} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">${words.waiting}</p>`}
-        ${!empty && unit && columns.every((column) => lastOf(column) === null)
-          && html`<p class="figure-empty">${words.noAccuracy}</p>`}
+        ${
+          !empty &&
+          unit &&
+          columns.every((column) => lastOf(column) === null) &&
+          html`<p class="figure-empty">${words.noAccuracy}</p>`
+        }
       </div>
     </figure>
   `;

@@ -13,7 +13,8 @@ export function CurvesTable() {
   const { steps, series } = store.curves;
   const words = t().curves.table;
   const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));
-  const rows = steps.map((step, index) => ({ step, index }))
+  const rows = steps
+    .map((step, index) => ({ step, index }))
     .filter(({ index }) => (steps.length - 1 - index) % every === 0);
   return html`
     <div class="tables" tabindex="0" role="region" aria-label=${words.label}>
@@ -22,11 +23,13 @@ export function CurvesTable() {
         <thead><tr><th scope="col">${words.epoch}</th><th scope="col">${words.loss}</th><th scope="col">${words.accuracy}</th>
           <th scope="col">${words.testLoss}</th><th scope="col">${words.testAccuracy}</th></tr></thead>
         <tbody>
-          ${store.epochs.value.map((row) => html`
+          ${store.epochs.value.map(
+            (row) => html`
             <tr key=${row.epoch}><th scope="row">${row.epoch}</th>
               <td>${format.loss(row.loss)}</td><td>${format.percent(row.accuracy)}</td>
               <td>${format.loss(row.testLoss)}</td><td>${format.percent(row.testAccuracy)}</td></tr>
-          `)}
+          `,
+          )}
         </tbody>
       </table>
       <table>
@@ -34,26 +37,33 @@ export function CurvesTable() {
         <thead><tr><th scope="col">${words.step}</th><th scope="col">${words.loss}</th><th scope="col">${words.trend}</th>
           <th scope="col">${words.accuracy}</th></tr></thead>
         <tbody>
-          ${rows.map(({ step, index }) => html`
+          ${rows.map(
+            ({ step, index }) => html`
             <tr key=${step}><th scope="row">${step}</th>
               <td>${format.loss(series.loss[index])}</td>
               <td>${format.loss(series.trendLoss[index])}</td>
               <td>${format.percent(series.accuracy[index], 1)}</td></tr>
-          `)}
+          `,
+          )}
         </tbody>
       </table>
-      ${store.settingChanges.value.length > 0 && html`
+      ${
+        store.settingChanges.value.length > 0 &&
+        html`
         <table data-testid="setting-table">
           <caption>${words.changes}</caption>
           <thead><tr><th scope="col">${words.afterStep}</th><th scope="col">${words.setting}</th><th scope="col">${words.before}</th>
             <th scope="col">${words.after}</th></tr></thead>
           <tbody>
-            ${store.settingChanges.value.map(({ step, name, before, after }, at) => html`
+            ${store.settingChanges.value.map(
+              ({ step, name, before, after }, at) => html`
               <tr key=${at}><th scope="row">${step}</th><td>${settingName(name)}</td><td>${short(before)}</td><td>${short(after)}</td></tr>
-            `)}
+            `,
+            )}
           </tbody>
         </table>
-      `}
+      `
+      }
     </div>
   `;
 }

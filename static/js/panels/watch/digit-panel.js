@@ -16,7 +16,11 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
  */
 export function DigitPanel({ isShown }) {
   const [answer, setAnswer] = useState(
-    /** @type {import("./predictor.js").Answer} */ ({ probabilities: null, label: null, problem: "" }),
+    /** @type {import("./predictor.js").Answer} */ ({
+      probabilities: null,
+      label: null,
+      problem: "",
+    }),
   );
   const predictor = useRef(/** @type {Predictor | null} */ (null));
   predictor.current ??= new Predictor(setAnswer);
@@ -44,14 +48,21 @@ export function DigitPanel({ isShown }) {
           predictor.current?.drawn(image)} />
         <div class="digit-answer">
           <ol class="probabilities" aria-label=${t().digits.probabilities}>
-            ${DIGITS.map((digit) => html`
+            ${DIGITS.map(
+              (digit) => html`
               <${Bar} key=${digit} digit=${digit} value=${probabilities?.[digit] ?? null}
                 isBest=${digit === label} />
-            `)}
+            `,
+            )}
           </ol>
           <p class="hint" data-testid="digit-hint">${problem || (known ? "" : t().digits.before)}</p>
-          ${!known && label !== null && !store.active.value && html`<button type="button" class="button small"
-            data-testid="train-yourself" onClick=${run}>${t().digits.trainYours}</button>`}
+          ${
+            !known &&
+            label !== null &&
+            !store.active.value &&
+            html`<button type="button" class="button small"
+            data-testid="train-yourself" onClick=${run}>${t().digits.trainYours}</button>`
+          }
         </div>
       </div>
     </section>

@@ -29,8 +29,11 @@ function Item({ finding }) {
     <li class="finding" data-testid="doctor-finding" data-code=${finding.code}>
       <p>${sentenceOf(finding)}</p>
       <div class="finding-foot">
-        ${line !== null && html`<button type="button" class="link" data-testid="doctor-line"
-          disabled=${!store.linesApply.value} onClick=${() => store.revealLine(line)}>${t().doctor.line(line)}</button>`}
+        ${
+          line !== null &&
+          html`<button type="button" class="link" data-testid="doctor-line"
+          disabled=${!store.linesApply.value} onClick=${() => store.revealLine(line)}>${t().doctor.line(line)}</button>`
+        }
         ${node !== null && html`<${NodeName} name=${node} />`}
         ${edit && html`<${Suggestion} finding=${finding} edit=${edit} />`}
       </div>

@@ -11,14 +11,16 @@ function number(value) {
   if (typeof value === "string") return value;
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  const text = size > 0 && (size < 1e-4 || size >= 1e6)
-    ? value.toExponential().replace(/(\.\d{2})\d*/, "$1")
-    : Number(value.toPrecision(3)).toLocaleString("en");
+  const text =
+    size > 0 && (size < 1e-4 || size >= 1e6)
+      ? value.toExponential().replace(/(\.\d{2})\d*/, "$1")
+      : Number(value.toPrecision(3)).toLocaleString("en");
   return text.replace("-", "−");
 }
 
 /** @param {Record<string, number | string>} values @returns {Words} */
-const inWords = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, number(value)]));
+const inWords = (values) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, number(value)]));
 
 /** @param {Finding} finding */
 export function sentenceOf({ code, values }) {

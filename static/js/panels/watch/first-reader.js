@@ -28,10 +28,20 @@ export function firstReader() {
 export function weightsOf(file) {
   const { header, start } = headerOf(file);
   delete header.__metadata__;
-  return new Map(Object.entries(header).map(([name, { shape, data_offsets: [from, to] }]) => {
-    const bytes = file.slice(start + from, start + to); // a copy begins where numbers may
-    return [name, { shape, values: new Float32Array(bytes.buffer) }];
-  }));
+  return new Map(
+    Object.entries(header).map(
+      ([
+        name,
+        {
+          shape,
+          data_offsets: [from, to],
+        },
+      ]) => {
+        const bytes = file.slice(start + from, start + to); // a copy begins where numbers may
+        return [name, { shape, values: new Float32Array(bytes.buffer) }];
+      },
+    ),
+  );
 }
 
 /** Two convolutions with a stride of 2 and ReLU, then ten scores and their softmax. */
@@ -68,9 +78,16 @@ export class FirstReader {
    * @returns {Weight}
    */
   #convolve(layer, { values, shape: [rows, columns, channels] }) {
-    const { shape: [tall, wide, , filters], values: kernel } = this.#weight(`${layer}/kernel`);
+    const {
+      shape: [tall, wide, , filters],
+      values: kernel,
+    } = this.#weight(`${layer}/kernel`);
     const bias = this.#weight(`${layer}/bias`).values;
-    const shape = [Math.floor((rows - tall) / 2) + 1, Math.floor((columns - wide) / 2) + 1, filters];
+    const shape = [
+      Math.floor((rows - tall) / 2) + 1,
+      Math.floor((columns - wide) / 2) + 1,
+      filters,
+    ];
     const sums = new Float32Array(shape[0] * shape[1] * filters);
     const width = wide * channels; // of a line of the kernel, which is a line of the input, too
     for (let place = 0; place < shape[0] * shape[1]; place += 1) {
@@ -78,7 +95,8 @@ export class FirstReader {
       const out = sums.subarray(place * filters, (place + 1) * filters);
       out.set(bias);
       for (let each = 0; each < tall * width; each += 1) {
-        const value = values[corner + Math.floor(each / width) * columns * channels + (each % width)];
+        const value =
+          values[corner + Math.floor(each / width) * columns * channels + (each % width)];
         if (value !== 0) addScaled(out, value, kernel, each * filters);
       }
       for (let filter = 0; filter < filters; filter += 1) out[filter] = Math.max(0, out[filter]);

@@ -23,7 +23,10 @@ export function FitScatter({ view }) {
   latest.current = () => canvas.current && draw(canvas.current, truth, floats(view.predicted));
 
   useLayoutEffect(() => latest.current(), [view, colours, language.value]);
-  useEffect(() => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined), []);
+  useEffect(
+    () => (canvas.current ? onResize(canvas.current, () => latest.current()) : undefined),
+    [],
+  );
 
   const explained = view.explained === null ? "–" : short(view.explained);
   const words = t().task;
@@ -71,7 +74,13 @@ function draw(element, truth, predicted) {
   truth.forEach((value, at) => {
     context.beginPath();
     // A prediction beyond the picture is drawn at its edge.
-    context.arc(across(value), up(Math.min(high, Math.max(low, predicted[at]))), 2.6, 0, 2 * Math.PI);
+    context.arc(
+      across(value),
+      up(Math.min(high, Math.max(low, predicted[at]))),
+      2.6,
+      0,
+      2 * Math.PI,
+    );
     context.fill();
   });
   context.restore();

@@ -1,19 +1,26 @@
 import { html } from "../../../vendor/preact.js";
 
 /** Points of one arm of a spiral. @param {number} turn radians */
-const arm = (turn) => Array.from({ length: 16 }, (_, index) => {
-  const radius = 3 + 1.45 * index;
-  const angle = turn + index / 3.4;
-  return { x: 60 + radius * Math.cos(angle), y: 28 + radius * Math.sin(angle) };
-});
+const arm = (turn) =>
+  Array.from({ length: 16 }, (_, index) => {
+    const radius = 3 + 1.45 * index;
+    const angle = turn + index / 3.4;
+    return { x: 60 + radius * Math.cos(angle), y: 28 + radius * Math.sin(angle) };
+  });
 
 /** @param {number} turn @param {string} kind */
-const dots = (turn, kind) => arm(turn).map(({ x, y }, index) =>
-  html`<circle key=${`${kind}${index}`} class=${kind} cx=${x.toFixed(1)} cy=${y.toFixed(1)} r="2" />`);
+const dots = (turn, kind) =>
+  arm(turn).map(
+    ({ x, y }, index) =>
+      html`<circle key=${`${kind}${index}`} class=${kind} cx=${x.toFixed(1)} cy=${y.toFixed(1)} r="2" />`,
+  );
 
 /** @param {[number, number, number, string][]} bars */
-const bars = (bars) => bars.map(([x, y, width, kind]) =>
-  html`<rect key=${`${x} ${y}`} class=${kind} x=${x} y=${y} width=${width} height="9" rx="2" />`);
+const bars = (bars) =>
+  bars.map(
+    ([x, y, width, kind]) =>
+      html`<rect key=${`${x} ${y}`} class=${kind} x=${x} y=${y} width=${width} height="9" rx="2" />`,
+  );
 
 const PICTURES = {
   digit: html`<rect class="dark" x="38" y="6" width="44" height="44" rx="5" />
@@ -31,10 +38,33 @@ const PICTURES = {
   photos: html`<rect class="lines" x="30" y="8" width="38" height="30" rx="3" /><path class="fill-2" d="m32 36 10-13 7 8 5-5 12 10z" />
     <circle class="fill-1" cx="58" cy="17" r="4" /><rect class="dark" x="52" y="20" width="38" height="30" rx="3" />
     <path class="fill-0" d="m54 48 11-14 8 9 5-6 10 11z" /><circle class="fill-1" cx="80" cy="29" r="4" />`,
-  points: html`${[[38, 20], [46, 12], [55, 20], [44, 30], [52, 36], [34, 34]].map(([x, y]) => html`<circle key=${`${x} ${y}`} class="fill-0" cx=${x} cy=${y} r="2.6" />`)}
-    ${[[72, 12], [84, 18], [70, 40], [80, 46], [90, 34], [78, 28]].map(([x, y]) => html`<rect key=${`${x} ${y}`} class="fill-1" x=${x} y=${y} width="5" height="5" />`)}
+  points: html`${[
+    [38, 20],
+    [46, 12],
+    [55, 20],
+    [44, 30],
+    [52, 36],
+    [34, 34],
+  ].map(([x, y]) => html`<circle key=${`${x} ${y}`} class="fill-0" cx=${x} cy=${y} r="2.6" />`)}
+    ${[
+      [72, 12],
+      [84, 18],
+      [70, 40],
+      [80, 46],
+      [90, 34],
+      [78, 28],
+    ].map(
+      ([x, y]) =>
+        html`<rect key=${`${x} ${y}`} class="fill-1" x=${x} y=${y} width="5" height="5" />`,
+    )}
     <path class="lines" d="M62 4c8 14-6 22 0 48" />`,
-  devices: bars([[14, 14, 30, "fill-0"], [48, 14, 28, "fill-0"], [80, 14, 26, "fill-0"], [14, 32, 52, "fill-1"], [70, 32, 36, "fill-1"]]),
+  devices: bars([
+    [14, 14, 30, "fill-0"],
+    [48, 14, 28, "fill-0"],
+    [80, 14, 26, "fill-0"],
+    [14, 32, 52, "fill-1"],
+    [70, 32, 36, "fill-1"],
+  ]),
 };
 
 /** @typedef {keyof typeof PICTURES} PictureName */

@@ -9,11 +9,13 @@ const parts = signal(/** @type {Parts | null} */ (null));
 async function load() {
   try {
     const [{ DoctorPanel }, { sentenceOf }] = await Promise.all([
-      import("./doctor-panel.js"), import("./doctor-words.js"),
+      import("./doctor-panel.js"),
+      import("./doctor-words.js"),
     ]);
     parts.value = {
       Panel: DoctorPanel,
-      announce: ([first, ...more]) => (first ? t().doctor.announced(sentenceOf(first), more.length) : ""),
+      announce: ([first, ...more]) =>
+        first ? t().doctor.announced(sentenceOf(first), more.length) : "",
     };
   } catch {
     // The page works without it, and with the next finding it is tried again.

@@ -32,5 +32,9 @@ export function LookBack() {
 /** "Step 412 of 1,000, loss 0.31". @param {number} step */
 function placeInWords(step) {
   const loss = lossAt(store.curves, step);
-  return t().undo.place(step, store.fit.value?.total_steps ?? 0, loss === null ? "" : format.loss(loss));
+  return t().undo.place(
+    step,
+    store.fit.value?.total_steps ?? 0,
+    loss === null ? "" : format.loss(loss),
+  );
 }

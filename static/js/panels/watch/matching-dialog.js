@@ -49,12 +49,17 @@ export function MatchingDialog({ file, matching, apply, close }) {
     <div class="matching-rows">
       <table>
         <thead><tr><th scope="col">${words.weight}</th><th scope="col">${words.shape}</th><th scope="col">${words.tensor}</th><th scope="col">${words.by}</th></tr></thead>
-        <tbody>${matching.rows.map((row) => html`<${Row} key=${row.slot} row=${row} tensor=${chosen[row.slot] ?? ""}
-          choose=${(/** @type {string} */ tensor) => setChosen({ ...chosen, [row.slot]: tensor })} />`)}</tbody>
+        <tbody>${matching.rows.map(
+          (row) => html`<${Row} key=${row.slot} row=${row} tensor=${chosen[row.slot] ?? ""}
+          choose=${(/** @type {string} */ tensor) => setChosen({ ...chosen, [row.slot]: tensor })} />`,
+        )}</tbody>
       </table>
     </div>
-    ${unused.length > 0 && html`<p class="hint matching-unused" data-testid="matching-unused">
-      ${words.unused(unused.map((tensor) => `${tensor.name} ${shape(tensor.shape)}`))}</p>`}
+    ${
+      unused.length > 0 &&
+      html`<p class="hint matching-unused" data-testid="matching-unused">
+      ${words.unused(unused.map((tensor) => `${tensor.name} ${shape(tensor.shape)}`))}</p>`
+    }
     <div class="matching-foot">
       <p class="hint" role="status" data-testid="matching-status" data-failed=${problem ? "" : undefined}>${problem || status}</p>
       <button type="button" class="button" data-testid="matching-cancel" onClick=${close}>${words.cancel}</button>
@@ -67,7 +72,11 @@ export function MatchingDialog({ file, matching, apply, close }) {
 function Row({ row, tensor, choose }) {
   const words = t().matching;
   const weights = row.weights.join(", ");
-  const how = !tensor ? words.how.none : row.how && tensor === row.tensor ? words.how[row.how] : words.how.hand;
+  const how = !tensor
+    ? words.how.none
+    : row.how && tensor === row.tensor
+      ? words.how[row.how]
+      : words.how.hand;
   return html`<tr data-missing=${tensor ? undefined : ""}>
     <th scope="row">${weights}</th><td>${shape(row.shape)}</td>
     <td><select aria-label=${words.tensorFor(weights)} data-testid=${`matching-${row.slot}`} value=${tensor} disabled=${!row.choices.length}

@@ -22,6 +22,11 @@ function WatchPanel() {
 }
 
 register({
-  name: "training", order: 10, title: () => t().panels.training, Panel: WatchPanel, isFixed: true, inBar: true,
+  name: "training",
+  order: 10,
+  title: () => t().panels.training,
+  Panel: WatchPanel,
+  isFixed: true,
+  inBar: true,
   outline: "M2 2h1.5v10.5H14V14H2zm3 7.6 2.6-3.1 2 1.7 2.9-4 1.2.9-3.8 5.2-2.1-1.8-1.7 2z",
 });

@@ -47,7 +47,9 @@ export function TaskPanel() {
   useEffect(() => asker.current?.changed(), [known, state, fit, sample, past]);
   useEffect(() => {
     const element = place.current;
-    const end = element ? onVisible(element, (isVisible) => asker.current?.show(isVisible)) : () => {};
+    const end = element
+      ? onVisible(element, (isVisible) => asker.current?.show(isVisible))
+      : () => {};
     return () => {
       end();
       asker.current?.show(false);
@@ -61,8 +63,12 @@ export function TaskPanel() {
       <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
         data-shows=${shows}>
         <div class="panel-head"><h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>
-          ${shows !== "none" && shows !== "unknown" && html`<${SavePicture} of=${() => place.current} name=${nameOf(task)}
-            what=${t().task.thisPicture} id="task" />`}</div>
+          ${
+            shows !== "none" &&
+            shows !== "unknown" &&
+            html`<${SavePicture} of=${() => place.current} name=${nameOf(task)}
+            what=${t().task.thisPicture} id="task" />`
+          }</div>
         ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
         ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
         ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
@@ -90,7 +96,12 @@ const DIGITS = /\bmnist\b|\b784\b|\b28\b/;
 function takesDigits() {
   const task = store.task.value;
   if (task?.shows === "images") {
-    return showsDigits(store.executed.value.source) && task.data?.height === 28 && task.data.width === 28 && task.data.channels === 1;
+    return (
+      showsDigits(store.executed.value.source) &&
+      task.data?.height === 28 &&
+      task.data.width === 28 &&
+      task.data.channels === 1
+    );
   }
   if (task && task.shows !== "unknown") return false;
   if (store.active.value) return isOfDigits(store.executed.value.source);

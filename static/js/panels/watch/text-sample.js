@@ -44,19 +44,26 @@ export function TextSample({ view }) {
           <button type="button" class="button small" data-testid="sample-again" disabled=${temperature === 0}
             title=${temperature === 0 ? words.onlyOne : words.anotherAbout}
             onClick=${() => change({ seed: (seed + 1) % MOST_SEEDS })}>${words.another}</button>
-          ${prompt !== null && prompt !== data.prompt && html`<button type="button" class="button quiet small"
-            data-testid="sample-reset" onClick=${() => change({ prompt: null })}>${words.fromData}</button>`}
+          ${
+            prompt !== null &&
+            prompt !== data.prompt &&
+            html`<button type="button" class="button quiet small"
+            data-testid="sample-reset" onClick=${() => change({ prompt: null })}>${words.fromData}</button>`
+          }
         </div>
       </div>
       ${view.problem && html`<p class="sample-problem" id="sample-problem" role="alert" data-testid="sample-problem">${view.problem}</p>`}
       <div class="sample-text" role="region" aria-label=${words.written} tabindex="0" data-testid="sample"
         ><span class="sample-begin">${view.prompt}</span><span class="sample-written" data-testid="sample-written">${view.predicted}</span
         >${store.runState.value === "running" && html`<span class="sample-caret" aria-hidden="true"></span>`}</div>
-      ${view.expected.length > 0 && html`
+      ${
+        view.expected.length > 0 &&
+        html`
         <h3 id="sample-next">${words.next(data.unit)}</h3>
         <ol class="probabilities sample-expected" aria-labelledby="sample-next" data-testid="sample-expected">
           ${view.expected.map(({ token, chance }, at) => html`<${TokenBar} key=${at} token=${token} chance=${chance} isBest=${at === 0} />`)}
-        </ol>`}
+        </ol>`
+      }
     </div>
   `;
 }

@@ -18,12 +18,14 @@ const SMALLEST_PX = 34;
 export function UnitMaps({ layers, palette }) {
   return html`
     <div class="unit-layers">
-      ${layers.map((layer) => html`
+      ${layers.map(
+        (layer) => html`
         <section class="unit-layer" key=${layer.name} aria-label=${t().task.unitsOf(layer.name)}>
           <h3 class="hint">${t().task.units(layer.name, shownOf(layer), layer.units)}</h3>
           <${UnitRow} layer=${layer} palette=${palette} />
         </section>
-      `)}
+      `,
+      )}
     </div>
   `;
 }
@@ -52,7 +54,11 @@ function UnitRow({ layer, palette }) {
   useLayoutEffect(() => {
     strip.current ??= document.createElement("canvas");
     if (!canvas.current || width === 0) return;
-    resize(canvas.current, Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio));
+    resize(
+      canvas.current,
+      Math.round(width * devicePixelRatio),
+      Math.round(height * devicePixelRatio),
+    );
     draw(canvas.current, strip.current, layer, palette, columns);
   }, [maps, side, palette, width, height]);
 
@@ -86,7 +92,9 @@ function draw(canvas, strip, layer, palette, columns) {
   const gap = GAP_PX * devicePixelRatio;
   const cell = (canvas.width + gap) / columns - gap;
   for (let at = 0; at < shown; at += 1) {
-    const [left, top] = [at % columns, Math.floor(at / columns)].map((place) => place * (cell + gap));
+    const [left, top] = [at % columns, Math.floor(at / columns)].map(
+      (place) => place * (cell + gap),
+    );
     to.drawImage(strip, 0, at * side, side, side, left, top, cell, cell);
   }
 }

@@ -9,15 +9,24 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 _LINTERS = {
-    ".py": (("ruff", "check"), ("mypy",)),
+    # A `pass` in place of a statement is how a fault is written, and no fault by itself.
+    ".py": (("ruff", "check", "--extend-ignore=PIE790"), ("mypy", "app/playgrad")),
     ".js": (("eslint",), ("tsc", "-p", "tsconfig.json")),
     ".wgsl": (),
 }
 _OF_A_FILE = ("ruff", "eslint")
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_REACH = """
+import json, sys
+from tools.changed.reach import Reach
+from tools.changed.repository import Repository
+near = Reach(Repository()).nearest_first
+print(json.dumps({file: [test for test, _ in near([file])] for file in sys.argv[1:]}))
+"""
 _PATIENCE = 3600
 """Seconds after which tests that hang count as failed."""
 
@@ -54,6 +63,9 @@ class Trials:
 
     def one_by_one(self, seconds: float) -> None:
         """Try each fault with the nearest test files, which take about ``seconds`` in all."""
+        for file in {Path(fault.file).suffix: fault.file for fault in self.faults}.values():
+            complaining = self._linters(file)
+            assert not complaining, f"{complaining} complain without a fault"
         for fault in self.faults:
             claim = fault.patch.with_suffix(".claim")
             try:
@@ -71,7 +83,7 @@ class Trials:
         results = (self.folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
         missed = {row["fault"] for row in map(json.loads, results) if not row["found_by"]}
         faults = [fault for fault in self.faults if fault.name in missed]
-        files = list(dict.fromkeys(file for fault in faults for file in self._reaching(fault)))
+        files = list(dict.fromkeys(file for fault in faults for file in self._reaching[fault.file]))
         while faults:
             failed = self._failures(
                 faults, files, "-n", "2", "--dist", "loadfile", "--maxfail", "40"
@@ -93,15 +105,22 @@ class Trials:
         try:
             if problem:
                 return [f"does not apply: {problem}"], []
-            for linter in _LINTERS[Path(fault.file).suffix]:
-                folder = ".venv/bin" if linter[0] in ("ruff", "mypy") else "node_modules/.bin"
-                of_file = [fault.file] if linter[0] in _OF_A_FILE else []
-                if self._run([f"{folder}/{linter[0]}", *linter[1:], *of_file])[0]:
-                    return [linter[0]], []
-            files = self._affordable(self._reaching(fault), seconds)
+            complaining = self._linters(fault.file)
+            if complaining:
+                return complaining, []
+            files = self._affordable(self._reaching[fault.file], seconds)
             return self._tests(files, "-x"), files
         finally:
             self._restore()
+
+    def _linters(self, file: str) -> list[str]:
+        """Run the linters of a file; return the first one that complains, if one does."""
+        for name, *arguments in _LINTERS[Path(file).suffix]:
+            folder = ".venv/bin" if name in ("ruff", "mypy") else "node_modules/.bin"
+            files = [file] if name in _OF_A_FILE else []
+            if self._run([f"{folder}/{name}", *arguments, *files])[0]:
+                return [name]
+        return []
 
     def _failures(self, faults: Sequence[Fault], tests: Sequence[str], *options: str) -> list[str]:
         try:
@@ -162,13 +181,13 @@ class Trials:
     def _restore(self) -> None:
         self._run(["git", "checkout", "--force", "HEAD", "--", "app", "static", "kernels"])
 
-    def _reaching(self, fault: Fault) -> list[str]:
-        """Return the test files whose imports reach the fault, nearest first."""
-        status, output = self._run(
-            [".venv/bin/python", "-m", "tools.changed", "--list", fault.file]
-        )
+    @cached_property
+    def _reaching(self) -> dict[str, list[str]]:
+        """The tests whose imports reach each file with a fault, nearest first."""
+        files = {fault.file for fault in self.faults}
+        status, output = self._run([".venv/bin/python", "-c", _REACH, *sorted(files)])
         assert status == 0, output
-        return [line for line in output.splitlines() if line.startswith("tests/")]
+        return json.loads(output)
 
     def _affordable(self, files: Sequence[str], seconds: float) -> list[str]:
         """Return the files that fit in ``seconds`` together, in their order; at least one."""

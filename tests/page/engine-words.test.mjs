@@ -100,7 +100,7 @@ test("other sentences of the engine are translated as they are there", () => {
   const code = names
     .map((name) => readFileSync(new URL(name, folder), "utf8"))
     .join("\n")
-    .replace(/"\s*\+ "/g, "");
+    .replace(/"\s*\+\s*"/g, "");
   for (const [sentence, translated] of Object.entries(ENGINE)) {
     // A constant, or a reason in place of the browser's.
     const parts = sentence.split(/\b\d+\b|(?<=failed: )/);

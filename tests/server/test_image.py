@@ -6,7 +6,9 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier, get_ident
 
 import pytest
 from flask.testing import FlaskClient
@@ -78,7 +80,7 @@ def test_page_is_told_where_there_is_none(
 def test_damaged_image_is_not_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, damage: str
 ) -> None:
-    monkeypatch.setattr(image, "_make", lambda bundle: bytes(range(256)) * 40)
+    monkeypatch.setattr(image, "_make", lambda *_: bytes(range(256)) * 40)
     monkeypatch.setattr(image, "_path", lambda bundle: tmp_path / "images" / "a.bin")
     images = ImageCache(BundleCache())
     path = images.make()
@@ -94,11 +96,43 @@ def test_damaged_image_is_not_served(
     assert path.read_bytes() == bytes(range(256)) * 40
 
 
+def test_servers_of_a_checkout_make_one_image_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times_made = 0
+    servers: set[int] = set()
+    both_need_it = Barrier(2)
+    whole = image._is_whole
+
+    def look(path: Path) -> bool:
+        is_there = whole(path)
+        if get_ident() not in servers:
+            servers.add(get_ident())
+            both_need_it.wait(60)
+        return is_there
+
+    def make(*_: object) -> bytes:
+        nonlocal times_made
+        times_made += 1
+        return b"an image"
+
+    monkeypatch.setattr(image, "_is_whole", look)
+    monkeypatch.setattr(image, "_make", make)
+    monkeypatch.setattr(image, "_path", lambda bundle: tmp_path / "images" / "a.bin")
+    with ThreadPoolExecutor(2) as pool:
+        images = [pool.submit(ImageCache(BundleCache()).make) for _ in range(2)]
+        assert {each.result().read_bytes() for each in images} == {b"an image"}
+    assert times_made == 1
+
+
 def test_failure_is_logged_once(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    client: FlaskClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(image, "_path", lambda bundle: Path("/nowhere/a.bin"))
+    monkeypatch.setattr(image, "_path", lambda bundle: tmp_path / "a.bin")
     monkeypatch.setattr(image, "_RETRY_SECONDS", -1)
     images = ImageCache(BundleCache())
     for _ in range(20):

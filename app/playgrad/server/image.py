@@ -1,10 +1,12 @@
 """Images of Python's memory with NumPy and the library imported: pages restore one to start fast.
 
-``static/engine/make-image.mjs`` makes them in Node. They are cached in `paths.var`.
+``static/engine/make-image.mjs`` makes them in Node. They are cached in `paths.var`, and made by one
+process at a time: several servers of a checkout need the same image.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import json
@@ -16,6 +18,7 @@ import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from playgrad import paths
 from playgrad.assets import PYODIDE
@@ -73,7 +76,11 @@ class ImageCache:
         bundle = self.bundles.get()
         path = _path(bundle)
         if not _is_whole(path):
-            _write(path, _make(bundle))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(path.with_name(".lock"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not _is_whole(path):  # another process may have made it meanwhile
+                    _write(path, _make(bundle, lock))
         return path
 
     def _try(self, path: Path) -> None:
@@ -132,7 +139,8 @@ def _members(bundle: Bundle) -> list[tuple[str, bytes]]:
     return members
 
 
-def _make(bundle: Bundle) -> bytes:
+def _make(bundle: Bundle, lock: IO[str]) -> bytes:
+    """Return a new image. The lock is held until Node ends, which may be after this process."""
     try:
         members = _members(bundle)
     except FileNotFoundError:
@@ -143,6 +151,7 @@ def _make(bundle: Bundle) -> bytes:
         done = subprocess.run(
             ["node", _script(), PYODIDE.folder()],
             input=files, capture_output=True, check=True, timeout=_TIMEOUT_SECONDS,
+            pass_fds=[lock.fileno()],
         )  # fmt: skip
     except FileNotFoundError:
         raise ImageError("node is not on PATH: install Node.js 20 or newer") from None
@@ -156,7 +165,6 @@ def _make(bundle: Bundle) -> bytes:
 def _write(path: Path, image: bytes) -> None:
     """Write an image, its gzipped copy and its digest, each whole or not at all; delete the oldest
     images."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(compressed(path), gzip.compress(image, 6, mtime=0))
     write_whole(_digest_file(path), hashlib.sha256(image).hexdigest().encode())
     write_whole(path, image)

@@ -27,9 +27,10 @@ LONGEST = {"en": 100, "zh-Hans": 45}
 
 def _listed(module: str, pattern: str) -> list[str]:
     """Return the strings in the part of a module that ``pattern`` captures."""
-    match = re.search(pattern, (STATIC / "js" / module).read_text(encoding="utf-8"))
+    text = " ".join((STATIC / "js" / module).read_text(encoding="utf-8").split())
+    match = re.search(pattern, text)
     assert match
-    return re.findall(r'"?([\w-]+)"?(?=[,:\]]|$)', re.sub(r': "[^"]*"', ":", match[1]))
+    return re.findall(r'"?([\w-]+)"?(?=[,:\]]| ?$)', re.sub(r': "[^"]*"', ":", match[1]))
 
 
 def _size(picture: bytes) -> tuple[int, int]:
@@ -56,8 +57,8 @@ def test_it_has_the_examples_and_no_others() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_has_a_sentence_in_both_languages_and_a_time(name: str) -> None:
     facts = FACTS[name]
-    assert facts["kind"] in _listed("gallery/facts.js", r"KINDS = .*?\(\[(.*)\]\)")
-    assert list(facts["sentence"]) == _listed("locale.js", r"LANGUAGES = .*?\{ (.*?) \}\)")
+    assert facts["kind"] in _listed("gallery/facts.js", r"KINDS = .*?\(\[(.*?),? \]\)")
+    assert list(facts["sentence"]) == _listed("locale.js", r"LANGUAGES = .*?\{ (.*?),? \}\)")
     for language, sentence in facts["sentence"].items():
         assert 10 < len(sentence) <= LONGEST[language], sentence
         assert sentence[-1] in ".?。？", sentence

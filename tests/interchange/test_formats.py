@@ -28,7 +28,7 @@ def test_the_documentation_says_what_is_not_in_a_file(each: Format) -> None:
 
 def test_the_page_says_it_before_saving() -> None:
     text = (ROOT / "static" / "js" / "messages" / "en.js").read_text(encoding="utf-8")
-    said = re.findall(r'title: "[^"]*", about: "[^"]*", lacks: "([^"]*)"', text)
+    said = re.findall(r'title: "[^"]*",\s+about:\s+"[^"]*",\s+lacks:\s+"([^"]*)"', text)
     assert sorted(said) == sorted(each.lacks for each in FORMATS)
 
 

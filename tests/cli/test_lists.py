@@ -12,6 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.devices.registry import close_gpus, gpu, save_tuning
+from playgrad.devices.this_host import this_host
 from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
 from tests.cli.running import result_of, run
@@ -23,6 +24,23 @@ def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("cpu:0  NumPy")
     devices = json.loads(run(capsys, "devices", "--json")[1])
     assert devices[0]["device"] == "cpu:0"
+
+
+def test_devices_without_a_driver_say_what_to_install(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(this_host(), "list_adapters", list)
+    monkeypatch.delenv("PLAYGRAD_DEVICE")
+    close_gpus()
+    code, out, _ = run(capsys, "devices")
+    command = "as root: apt-get install mesa-vulkan-drivers"
+    assert code == 0 and "There is no GPU." in out and command in out
+    program = tmp_path / "program.py"
+    program.write_text("import playgrad as pg\npg.Session(device='gpu')\n")
+    code, _, err = run(capsys, "train", program, "--device", "gpu")
+    assert code == 1 and command in err
+    monkeypatch.undo()
+    close_gpus()
 
 
 def test_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from playgrad import io, paths
 from playgrad.cli.checkpoint_folder import model_file
+from playgrad.devices.logical import gpu_adapters, gpu_hint
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
 from playgrad.interchange.formats import format_of
@@ -38,6 +39,8 @@ def print_devices(as_json: bool) -> int:
         ]
     )
     print(f"{AUTO} is {choice.reason or choice.device}")
+    if not gpu_adapters():
+        print(f"There is no GPU. {gpu_hint()}")
     return 0
 
 

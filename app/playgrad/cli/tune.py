@@ -10,6 +10,7 @@ from typing import Any
 from playgrad.cli.lists import print_table
 from playgrad.devices import registry
 from playgrad.devices.device_times import save_device_times
+from playgrad.devices.logical import gpu_hint
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, default_tuning
 from playgrad.errors import DeviceError
 from playgrad.runtime.tuner import Probe, tune
@@ -65,7 +66,7 @@ def _list(as_json: bool) -> int:
     """Print the kernels chosen for each GPU, and why."""
     adapters = registry.gpu_adapters()
     if not adapters:
-        raise DeviceError("WebGPU finds no GPU adapter.", hint="Install a Vulkan driver.")
+        raise DeviceError("WebGPU finds no GPU adapter.", hint=gpu_hint())
     rows = []
     for number, info in enumerate(adapters):
         known = registry.known_tuning(info)

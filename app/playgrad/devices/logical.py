@@ -34,7 +34,10 @@ def gpu_hint() -> str:
     """Return what to do where there is no GPU."""
     if sys.platform == "emscripten":
         return "Use the CPU, or reload the page to look for a GPU again."
-    return "Use device='cpu', or install a Vulkan driver."
+    return (
+        "Use device='cpu', or install a Vulkan driver (on Debian, as root: apt-get install "
+        "mesa-vulkan-drivers)."
+    )
 
 
 def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
@@ -57,9 +60,7 @@ def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise DeviceError(f"{kind} must be a number of devices from 1 to {most}, got {count!r}")
         if kind == "gpu" and not gpu_adapters():
-            raise DeviceError(
-                "WebGPU offers no adapter here.", hint="Use cpu devices, or install a driver."
-            )
+            raise DeviceError("WebGPU offers no adapter here.", hint=gpu_hint())
         _counts[kind] = count
 
 

@@ -42,10 +42,7 @@ def open(index: int = 0) -> WgpuHost:
     """
     available = adapters()
     if not 0 <= index < len(available):
-        raise DeviceError(
-            f"there is no GPU adapter {index}: {len(available)} found",
-            hint="Install a Vulkan driver (mesa-vulkan-drivers is a software one), or use cpu.",
-        )
+        raise DeviceError(f"there is no GPU adapter {index}: {len(available)} found")
     return WgpuHost(available[index])
 
 

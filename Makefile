@@ -1,5 +1,5 @@
-# make setup   install what a checkout needs: .venv, npm packages, browser modules, Pyodide, MNIST
-# make run     serve the page at http://HOST:PORT/ (default: 127.0.0.1:8000)
+# make setup   install what the page needs: .venv, npm packages, browser modules, Pyodide, MNIST
+# make run     serve the page at http://HOST:PORT/ (default: 127.0.0.1:8000), and build its /docs/
 # make test    run linters, type checkers and tests
 # make nightly run the slow tests as well
 # make lint    run linters and type checkers only
@@ -12,6 +12,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 WORKERS ?= 2
+# Where set-up installs Node if there is none, or only an old one.
+export PATH := $(CURDIR)/.venv/node:$(PATH)
 # Tests run side by side, so a product on several threads only waits for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
@@ -24,7 +26,8 @@ setup-test:
 	@$(SETUP) test
 
 run: setup
-	@exec .venv/bin/playgrad serve --host "$(HOST)" --port "$(PORT)"
+	@exec .venv/bin/playgrad serve --host "$(HOST)" --port "$(PORT)" \
+		--docs-command ".venv/bin/python -B -m tools.setup background"
 
 test: setup-test
 	@$(MAKE) --no-print-directory -k checks
@@ -40,7 +43,8 @@ bench: setup-test
 wheel: setup-test
 	.venv/bin/python -m build --no-isolation
 
-docs: setup
+docs:
+	@$(SETUP) docs
 	@.venv/bin/python -m tools.docs --strict
 
 lint: setup-test

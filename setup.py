@@ -23,7 +23,7 @@ def _check_generated() -> None:
     """Raise SystemExit unless the page's libraries and the documentation have been built."""
     for name in _GENERATED:
         if not (_ROOT / name).is_file():
-            raise SystemExit(f"{name} is missing: run `make setup`, which builds it")
+            raise SystemExit(f"{name} is missing: run `make wheel`, which makes it first")
 
 
 class BuildWithAssets(build_py):

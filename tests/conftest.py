@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph
 from tests import files, survival
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 # A shell has the commands that it starts in the background ignore SIGINT, and so would the programs
 # that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests that run Node find the one that set-up installed.
+os.environ["PATH"] = node_environment()["PATH"]
 
 # Most of a kernel test is llvmpipe's compiler, which takes a third less time if it optimises less.
 os.environ.setdefault("GALLIVM_PERF", "nopt")

@@ -68,6 +68,7 @@ def test_the_archive_has_the_versions_of_the_desktop() -> None:
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert f"protobuf=={onnx_messages.PROTOBUF}\n" in constraints
     assert f"onnx=={onnx_messages.ONNX}\n" in constraints
+    assert onnx_messages.ARCHIVE.name == messages.NAME
 
 
 def test_an_installation_without_the_archive_says_what_to_do(

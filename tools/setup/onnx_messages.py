@@ -3,7 +3,8 @@
 It contains protobuf in pure Python, and the one module of the onnx package that is needed. Where
 another protobuf is installed, it is used: see ``playgrad.interchange.onnx.messages``.
 
-The step runs ``python -m tools.setup.onnx_messages`` in the virtual environment.
+The step runs ``python -m tools.setup.onnx_messages`` in the virtual environment, which needs only
+pip.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
+from tools.setup import light
 from tools.setup.node import VENDOR
 from tools.setup.python import PYTHON
 from tools.setup.steps import ROOT, Step, run
 
-_ARCHIVE = VENDOR / "onnx-messages.zip"
+ARCHIVE = VENDOR / "onnx-messages.zip"
 
 PROTOBUF, ONNX = "7.36.2", "1.23.2"
 """Versions; a test compares them with those of the desktop in ``constraints.txt``."""
@@ -28,14 +30,19 @@ _UNUSED = ("benchmark.py", "testing_refleaks.py")
 
 def step() -> Step:
     inputs = [Path(__file__), *sorted((ROOT / "app" / "playgrad" / "assets").glob("*.py"))]
-    command = (PYTHON, "-B", "-m", "tools.setup.onnx_messages")
-    return Step("ONNX messages", inputs, [_ARCHIVE], lambda: run(*command))
+    return Step(
+        "ONNX messages",
+        inputs,
+        [ARCHIVE],
+        lambda: run(PYTHON, "-m", "tools.setup.onnx_messages"),
+        after=["virtual environment", "browser modules"],
+    )
 
 
 def main() -> None:
+    light.make_importable()
     from playgrad.assets import Asset, File, fetch
     from playgrad.assets.sources import PureWheel, PythonWheel
-    from playgrad.interchange.onnx.messages import NAME
 
     wheel = File(
         _WHEEL, 179_806, "bdb3a345d48db958e6ce1f18e508beb0cc981d64f24088427549c866cd039f1e"
@@ -73,8 +80,7 @@ def main() -> None:
     files["onnx_ml_pb2.py"] = (onnx / _MODULE).read_bytes()
     for text in ("LICENSE", "NOTICE"):
         files[f"onnx-{text}.txt"] = (onnx / _LICENCES / text).read_bytes()
-    assert VENDOR / NAME == _ARCHIVE
-    _ARCHIVE.write_bytes(_packed(files))
+    ARCHIVE.write_bytes(_packed(files))
 
 
 def _protobuf_files(wheel: Path) -> dict[str, bytes]:

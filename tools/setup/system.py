@@ -53,24 +53,6 @@ def _install(packages: list[str]) -> None:
     run("apt-get", "install", "-y", "-qq", *packages, env=quiet)
 
 
-def vulkan_step() -> Step:
-    """Return the step that installs a software Vulkan driver, for ``--device gpu`` without a GPU.
-
-    Training on ``cpu`` works without it, so a failure is only reported. The step runs once, so that
-    later starts need no network.
-    """
-
-    def make() -> None:
-        if _has_vulkan():
-            return
-        try:
-            _install(list(_VULKAN_PACKAGES))
-        except Exception as error:
-            print(f"set-up: `--device gpu` will find no adapter here: {error}", flush=True)
-
-    return Step("vulkan driver", [" ".join(_VULKAN_PACKAGES)], [], make)
-
-
 def test_step() -> Step:
     """Return the step that installs Chromium and a Vulkan driver, which the tests need."""
 

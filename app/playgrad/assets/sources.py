@@ -19,6 +19,7 @@ from typing import TextIO
 from urllib.error import HTTPError, URLError
 
 from playgrad.assets.asset import File
+from playgrad.assets.node import node_environment
 from playgrad.assets.progress import DownloadProgress
 
 _TIMEOUT_SECONDS = 10
@@ -168,7 +169,7 @@ class NpmPackage:
     def read(
         self, files: Sequence[File], progress: DownloadProgress
     ) -> Iterator[tuple[File, bytes]]:
-        npm = shutil.which("npm")
+        npm = shutil.which("npm", path=node_environment()["PATH"])
         if npm is None:
             raise FileNotFoundError("npm is not on PATH")
         with tempfile.TemporaryDirectory() as folder:
@@ -232,6 +233,7 @@ def _run(command: Sequence[str], terminal: TextIO | None = None, folder: str | N
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
+        env=node_environment(),
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]

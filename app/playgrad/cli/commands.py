@@ -131,5 +131,5 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
     except ValueError as error:
         parser.error(str(error))
     signals.begin_work()
-    serve(options.host, options.port, options.allow_host, options.embed_in)
+    serve(options.host, options.port, options.allow_host, options.embed_in, options.docs_command)
     raise KeyboardInterrupt  # it returns only when it is interrupted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import TypeAlias
 
 import playgrad
@@ -308,5 +309,13 @@ def _add_serve(parsers: Parsers) -> None:
         metavar="ORIGIN",
         help="site whose pages may show a program in a frame, such as https://school.example; may "
         "be repeated; 'none' for no site (default: any)",
+    )
+    parser.add_argument(
+        "--docs-command",
+        type=shlex.split,
+        default=[],
+        metavar="COMMAND",
+        help="builds the documentation while the page is served already; it should end when its "
+        "standard input does",
     )
     parser.set_defaults(command=commands.run_serve)

@@ -18,6 +18,7 @@ from playgrad.assets import (
 )
 from playgrad.data.source import FILES
 from playgrad.server.bundle import BundleCache
+from playgrad.server.docs import DocsBuild, send_docs
 from playgrad.server.embedding import PATH, FramePolicy
 from playgrad.server.examples import examples_text
 from playgrad.server.fetching import fetch_first
@@ -38,6 +39,7 @@ def create_app(
     images: ImageCache | None = None,
     hosts: Hosts | None = None,
     embedding: FramePolicy | None = None,
+    docs_build: DocsBuild | None = None,
 ) -> Flask:
     """Create the application. It serves GET and HEAD only, and its only state is caches.
 
@@ -45,6 +47,7 @@ def create_app(
         images: images of Python's memory.
         hosts: the names that requests may call the server; those of this machine by default.
         embedding: the sites that may show the page in a frame; all by default.
+        docs_build: the build of the documentation, if it runs beside the server.
     """
     app = Flask("playgrad.server", static_folder=None)
     app.wsgi_app = Guard(app.wsgi_app, hosts or Hosts())  # type: ignore[method-assign]
@@ -53,7 +56,7 @@ def create_app(
     app.register_error_handler(HTTPException, _plain_error)
     images = images or ImageCache(BundleCache())
     _add_page_routes(app, images, embedding or FramePolicy())
-    _add_docs_routes(app)
+    _add_docs_routes(app, docs_build)
     _add_asset_routes(app, images)
     return app
 
@@ -118,13 +121,11 @@ def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> 
         return response
 
 
-def _add_docs_routes(app: Flask) -> None:
+def _add_docs_routes(app: Flask, build: DocsBuild | None) -> None:
     @app.get("/docs/")
     @app.get("/docs/<path:name>")
     def docs_file(name: str = "index.html") -> Response:
-        if not (paths.docs() / "index.html").is_file():
-            raise NotFound("the documentation has not been built here: run `make docs`")
-        return send(paths.docs(), name, REVALIDATE)
+        return send_docs(name, build)
 
 
 def _add_asset_routes(app: Flask, images: ImageCache) -> None:

@@ -24,6 +24,7 @@ from playgrad import paths
 from playgrad.assets import PYODIDE
 from playgrad.assets.asset import compressed
 from playgrad.assets.contents import DIGESTS
+from playgrad.assets.node import node_environment
 from playgrad.assets.pins import NUMPY
 from playgrad.io.whole_files import write_whole
 from playgrad.server.bundle import Bundle, BundleCache
@@ -152,6 +153,7 @@ def _make(bundle: Bundle, lock: IO[str]) -> bytes:
             ["node", _script(), PYODIDE.folder()],
             input=files, capture_output=True, check=True, timeout=_TIMEOUT_SECONDS,
             pass_fds=[lock.fileno()],
+            env=node_environment(),
         )  # fmt: skip
     except FileNotFoundError:
         raise ImageError("node is not on PATH: install Node.js 20 or newer") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from waitress.adjustments import Adjustments
@@ -14,6 +14,7 @@ from playgrad.assets import MNIST, PYODIDE, DownloadError, fetch
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
 from playgrad.server.channel import PatientServer
+from playgrad.server.docs import DocsBuild
 from playgrad.server.embedding import FramePolicy
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
@@ -56,6 +57,7 @@ def serve(
     port: int = 8000,
     allowed: Iterable[str] = (),
     embed_in: Iterable[str] = (),
+    docs_command: Sequence[str] = (),
 ) -> None:
     """Serve until interrupted, after fetching Pyodide and MNIST if they are missing or damaged.
 
@@ -64,6 +66,7 @@ def serve(
     Args:
         allowed: further names by which browsers may call the server, for instance of a proxy.
         embed_in: origins of the sites that may show the page in a frame; all without any.
+        docs_command: builds the documentation meanwhile; see `DocsBuild`.
 
     Raises:
         DownloadError: Pyodide is missing and cannot be fetched.
@@ -75,7 +78,8 @@ def serve(
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
-        server = make_server(create_app(images, hosts, embedding), listening)
+        build = DocsBuild(docs_command) if docs_command else None
+        server = make_server(create_app(images, hosts, embedding, build), listening)
         address = _address(host, listening.getsockname()[1])
         try:
             print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)
@@ -84,6 +88,8 @@ def serve(
             pass
         finally:
             server.close()
+            if build:
+                build.close()
 
 
 def make_server(app: Any, listening: socket.socket) -> PatientServer:

@@ -28,9 +28,9 @@ VERSION_HEADER = "Playgrad-Version"
 """The header with which the page says of which version it is."""
 
 # Files under static/ for which the page never asks: examples.json contains the examples, the early
-# files are part of the page, and the rest is for tools.
+# files are part of the page, and the rest is for tools or the documentation.
 _UNUSED_SUFFIXES = (".gz", ".mjs", ".ts", ".txt")
-_UNUSED_FOLDERS = ("examples/", "js/early-", "css/early")
+_UNUSED_FOLDERS = ("examples/", "js/early-", "css/early", "css/docs-state")
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""
 

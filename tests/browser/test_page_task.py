@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +15,6 @@ from playwright.sync_api import expect
 import playgrad as pg
 from playgrad.page.task_view import SIDE
 from tests.browser.playground import GOOD, Playground
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -43,11 +40,13 @@ cells = [(each, row) for row in y for each in x]
 print(json.dumps(model.predict(np.float32(cells)).astype(float).round(5).tolist()[::61]))
 """
 
-# The view of the task as plain numbers, once the page has that of the last step.
-VIEW = """async () => {
+# The view of the task as plain numbers: the one that is shown, or what Python answers now.
+VIEW = """async (isAnswer) => {
   const store = await import("/static/js/store.js");
   const { floats } = await import("/static/js/task.js");
-  const { outputs, predicted, data, ...view } = store.task.value;
+  const { taskView } = await import("/static/js/engine/questions.js");
+  const shown = isAnswer ? await taskView(0) : store.task.value;
+  const { outputs, predicted, data, seconds, ...view } = shown;
   const numbers = (bytes) => (bytes instanceof Uint8Array ? Array.from(floats(bytes)) : bytes);
   const scale = data?.scale;
   return { ...view, outputs: outputs && numbers(outputs), predicted: numbers(predicted), scale };
@@ -64,14 +63,11 @@ PIXELS = """() => {
 }"""
 
 
-def last_view(page: Page) -> dict[str, Any]:
-    """Return the view after training, when no other answer is on its way."""
-    before = None
-    while (view := page.evaluate(VIEW)) != before:
-        before = view
-        page.wait_for_timeout(700)
-    result: dict[str, Any] = view
-    return result
+def last_view(playground: Playground) -> dict[str, Any]:
+    """Return the view after training, once it is shown."""
+    answer: dict[str, Any] = playground.page.evaluate(VIEW, True)
+    playground.wait(lambda: playground.page.evaluate(VIEW, False) == answer)
+    return answer
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +85,12 @@ def test_the_drawing_is_for_digits_only(cpu: Playground) -> None:
 def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> None:
     page = cpu.page
     page.evaluate(COUNT_VIEWS)
-    out = cpu.finish(f"{SPIRAL}\nSIDE = {SIDE}\n{PREDICTED}")
+    program = SPIRAL.replace("epochs=45", "epochs=200")  # long enough for several views
+    out = cpu.finish(f"{program}\nSIDE = {SIDE}\n{PREDICTED}")
     assert page.evaluate("views.size") > 3
     expect(cpu.at("boundary")).to_be_visible()
     expect(cpu.at("digit-canvas")).to_be_hidden()
-    view = last_view(page)
+    view = last_view(cpu)
     assert view["scale"] == "softmax"
     outputs = np.reshape(view["outputs"], (SIDE**2, 2))
     expected = np.asarray(json.loads(out.splitlines()[-1]))
@@ -158,7 +155,7 @@ def test_test_points_are_shown_on_demand(cpu: Playground) -> None:
 def test_a_strip_of_test_images_is_marked_as_predict_says(cpu: Playground) -> None:
     cpu.finish(DIGITS)
     expect(cpu.at("test-strip")).to_be_visible()
-    last_view(cpu.page)
+    last_view(cpu)
     weights = cpu.weights()
     _, (x, y) = pg.data.mnist()
     x, y = x[::10][:24], y[::10][:24]
@@ -189,7 +186,7 @@ print(1 - ((guess - true) ** 2).mean() / true.var(), np.abs(guess - true).mean()
 """
     )
     expect(cpu.at("fit-scatter")).to_be_visible()
-    view = last_view(cpu.page)
+    view = last_view(cpu)
     explained, error = map(float, cpu.text("console").splitlines()[-1].split())
     assert view["explained"] == pytest.approx(explained, abs=1e-4)
     assert view["error"] == pytest.approx(error, rel=1e-3)

@@ -39,11 +39,12 @@ _KEEP_NUMBERS = """async () => {
     if (isBegun) window.numbers.push([step, epoch, testLoss, store.epochs.peek().at(-1)?.testLoss]);
   });
 }"""
-_STORE = "const store = await import('/static/js/store.js')"
+_STORE = """const store = await import('/static/js/store.js');
+  const { taskView } = await import('/static/js/engine/questions.js')"""
 
 
 def read(playground: Playground, expression: str) -> Any:
-    """The value of an expression of the page's store."""
+    """The value of an expression of the page's store and engine."""
     return playground.page.evaluate(f"async () => {{ {_STORE}; return {expression}; }}")
 
 
@@ -55,7 +56,7 @@ def losses(playground: Playground) -> list[float]:
 
 def view(playground: Playground) -> list[int]:
     """The outputs over the plane that are shown."""
-    return list(read(playground, "Array.from(store.task.value.outputs)"))
+    return list(read(playground, "Array.from(store.task.value?.outputs ?? [])"))
 
 
 def look_back(playground: Playground, part: float) -> int:
@@ -75,12 +76,12 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     assert steps[0] == 0
     assert steps[-1] == STEPS
     assert len(steps) >= 3, "some between"
-    playground.wait(lambda: read(playground, "store.task.value?.shows") == "plane")
+    now = read(playground, "Array.from((await taskView(0)).outputs)")
+    playground.wait(lambda: view(playground) == now)
     expect(playground.at("branch")).to_be_disabled()
 
     # Everything is as it was then.
     slider = playground.at("checkpoint-slider")
-    now = view(playground)
     step = look_back(playground, 0.5)
     assert 0 < step < STEPS
     expect(slider).to_have_attribute("aria-valuetext", playground.text("checkpoint-place"))

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,17 +123,30 @@ def chromium(launch_chromium: Callable[[bool], Browser]) -> Iterator[Browser]:
     browser.close()
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of the real server, on a free port, without a trailing slash."""
-    program = "from playgrad.server import serve; serve('127.0.0.1', 0)"
-    command = [sys.executable, "-c", program]
+@contextmanager
+def _serving(*arguments: str) -> Iterator[str]:
+    """Run a server in a process of its own; yield the address that it prints."""
+    command = [sys.executable, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         address = re.search(r"http://\S+(?=/ )", process.stdout.readline())
         assert address, "the server did not print its address"
         yield address[0]
         process.terminate()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of the real server, on a free port, without a trailing slash."""
+    with _serving("-c", "from playgrad.server import serve; serve('127.0.0.1', 0)") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def desk_server() -> Iterator[str]:
+    """The address of the real server, for which the desktop's Python takes the place of Pyodide."""
+    with _serving("-m", "tests.browser.desk.server") as address:
+        yield address
 
 
 @pytest.fixture

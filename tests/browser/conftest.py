@@ -96,10 +96,18 @@ def engine(chromium: Browser, server: str) -> Iterator[Engine]:
     page.close()
 
 
+def address_for(request: pytest.FixtureRequest) -> str:
+    """The address of the page, in which the desktop's Python computes unless the test or its file
+    is marked with `pyodide`."""
+    is_pyodide = request.node.get_closest_marker("pyodide") is not None
+    address: str = request.getfixturevalue("server" if is_pyodide else "desk_server")
+    return address
+
+
 @pytest.fixture(scope="module")
-def playground(chromium: Browser, server: str) -> Iterator[Playground]:
+def playground(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[Playground]:
     """The real page, ready to run, shared by the tests of a file, which leave it usable."""
-    opened = Playground(chromium, server)
+    opened = Playground(chromium, address_for(request))
     opened.expect_status("ready")
     yield opened
     opened.close()

@@ -155,8 +155,9 @@ class Playground:
             self.page.wait_for_timeout(50)
 
     def workers(self) -> list[str]:
-        """The scripts of the live workers; a spare Python worker does not count."""
+        """The scripts of the page's live workers; a spare Python worker does not count."""
         scripts = sorted(worker.url.rpartition("/")[2] for worker in self.page.workers)
+        scripts = [script for script in scripts if script != "desk-link.js"]
         if scripts.count("python-worker.js") == 2:
             scripts.remove("python-worker.js")
         return scripts

@@ -23,9 +23,9 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def trained(chromium: Browser, server: str) -> Iterator[Playground]:
+def trained(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     """The page after the spiral was trained."""
-    playground = Playground(chromium, server)
+    playground = Playground(chromium, desk_server)
     playground.choose_device("cpu")
     playground.at("example-select").select_option("spiral")
     playground.at("run").click()

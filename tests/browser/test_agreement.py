@@ -13,6 +13,7 @@ from tests.interchange.agreement import HEADER, rows
 # Keras converts batches to torch by a protocol that NumPy 2 deprecates.
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
 ]
 

@@ -46,8 +46,8 @@ def change_views(playground: Playground, seed: int) -> None:
         playground.page.wait_for_timeout(draw.choice((0, 0, 20, 120)))
 
 
-def test_during_a_training(chromium: Browser, server: str) -> None:
-    playground = Playground(chromium, server)
+def test_during_a_training(chromium: Browser, desk_server: str) -> None:
+    playground = Playground(chromium, desk_server)
     playground.choose_device("cpu")
     playground.start(DIGITS)
     playground.wait(lambda: playground.steps > 0)
@@ -79,8 +79,8 @@ def test_during_a_training(chromium: Browser, server: str) -> None:
     playground.close()
 
 
-def test_during_a_program_with_sessions(chromium: Browser, server: str) -> None:
-    playground = Playground(chromium, server)
+def test_during_a_program_with_sessions(chromium: Browser, desk_server: str) -> None:
+    playground = Playground(chromium, desk_server)
     playground.start(SESSION)
     expect(playground.at("console")).to_contain_text("begun")
     change_views(playground, seed=2)

@@ -17,7 +17,7 @@ from tests.sweeps import sweep
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 DIFFERENTIABLE = {case.op.name for case in cases() if case.differentiable}
 CHECKS = {

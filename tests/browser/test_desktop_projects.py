@@ -49,12 +49,12 @@ def stopped_on_the_desktop(folder: Path) -> Path:
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_a_run_of_the_desktop_goes_on_in_the_page(
-    device: str, chromium: Browser, server: str, tmp_path: Path, unbroken: np.ndarray[Any, Any]
+    device: str, chromium: Browser, desk_server: str, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:
     path = stopped_on_the_desktop(tmp_path)
     step = int(path.stem.removeprefix("step-"))
     assert 20 <= step < STEPS
-    page = Playground(chromium, server)
+    page = Playground(chromium, desk_server)
     try:
         page.expect_status("ready")
         page.choose_device(device)
@@ -89,7 +89,7 @@ _ENDS_OF_EPOCHS = """async () => {
 
 
 def test_a_finished_run_of_the_desktop_shows_its_curve(
-    chromium: Browser, server: str, tmp_path: Path
+    chromium: Browser, desk_server: str, tmp_path: Path
 ) -> None:
     program, run = tmp_path / "dropout_study.py", tmp_path / "run"
     program.write_text(
@@ -101,7 +101,7 @@ def test_a_finished_run_of_the_desktop_shows_its_curve(
     path = max(run.glob("step-*.playgrad"))
     history = pg.load(path, device="cpu").history
     assert history is not None
-    page = Playground(chromium, server)
+    page = Playground(chromium, desk_server)
     try:
         page.expect_status("ready")
         open_file(page, path)

@@ -18,7 +18,7 @@ from tests.sweeps import slow
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Worker
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 # Each of four devices multiplies a square matrix by a variable of its own; the first adds up the
 # results. Each has enough work for the others to begin meanwhile.

@@ -16,6 +16,7 @@ from tests.browser.playground import GOOD, STUBBORN, Playground
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.gpu,
     pytest.mark.survival("Workers that end or hang"),
 ]

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from bench.examples import examples
 from tests.browser.playground import Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.browser.test_devices import finish
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 # Tasks that record when they begin and end. If the `until` of a task never becomes true, the run
 # fails with a `DeviceTimeoutError` after 60 s.

@@ -14,6 +14,8 @@ from tests.sweeps import sweep
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
+
 STALL_MS = 5000
 """On an idle machine the page answers within 200 ms; a busy one takes far longer."""
 

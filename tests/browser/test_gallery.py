@@ -18,8 +18,8 @@ _IS_SEEN = "(image) => image.complete && image.naturalWidth > 0"
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
-    playground = Playground(chromium, server)
+def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, desk_server)
     yield playground
     playground.close()
 
@@ -36,8 +36,8 @@ def opened(playground: Playground, button: str = "all-examples") -> Locator:
     return cards
 
 
-def test_the_first_load_has_nothing_of_it(chromium: Browser, server: str) -> None:
-    visitor = Playground(chromium, server)
+def test_the_first_load_has_nothing_of_it(chromium: Browser, desk_server: str) -> None:
+    visitor = Playground(chromium, desk_server)
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
     visitor.page.reload()
@@ -117,9 +117,13 @@ def test_a_card_opens_its_example_which_runs_and_keeps_the_work_on_the_last(
     assert visitor.finish() == "mine"
 
 
-def test_it_speaks_chinese_and_fits_a_phone(chromium: Browser, server: str) -> None:
+def test_it_speaks_chinese_and_fits_a_phone(chromium: Browser, desk_server: str) -> None:
     phone = Playground(
-        chromium, server, viewport={"width": 390, "height": 844}, locale="zh-CN", has_touch=True
+        chromium,
+        desk_server,
+        viewport={"width": 390, "height": 844},
+        locale="zh-CN",
+        has_touch=True,
     )
     phone.at("more").click()
     cards = opened(phone)

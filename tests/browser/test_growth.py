@@ -17,7 +17,7 @@ from playwright.sync_api import CDPSession
 from tests.browser.playground import Playground
 from tests.sweeps import slow
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 CALLS = """
 import gc, json, time

@@ -12,7 +12,7 @@ from tests.browser.test_devices import MOSTLY_GPUS, RUN, WORKERS, finish, networ
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 LIMITED = """
 from playgrad.devices import _browser, pending

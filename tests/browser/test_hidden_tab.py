@@ -36,8 +36,8 @@ _STATE = "async () => (await import('/static/js/store.js')).runState.value"
 _IS_SAVED = "async () => (await import('/static/js/session/session.js')).isSaved()"
 
 
-def test_the_training_goes_on_and_nothing_is_missing(chromium: Browser, server: str) -> None:
-    opened = Playground(chromium, server)
+def test_the_training_goes_on_and_nothing_is_missing(chromium: Browser, desk_server: str) -> None:
+    opened = Playground(chromium, desk_server)
     opened.choose_device("cpu")
     opened.start(PROGRAM)
     opened.wait(lambda: opened.steps > 2)

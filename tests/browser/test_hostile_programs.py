@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.gpu,
     pytest.mark.survival("Programs that do harm"),
 ]

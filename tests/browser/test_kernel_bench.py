@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.playground import GOOD, PASTE, Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 LOSSES = 'print("losses", [float(x).hex() for x in model.history.losses])'
 

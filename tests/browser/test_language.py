@@ -25,9 +25,9 @@ _VIOLATIONS = """async () => {
 
 
 @pytest.fixture(scope="module")
-def chinese(chromium: Browser, server: str) -> Iterator[Playground]:
+def chinese(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     """The page in a browser whose first language is Chinese."""
-    playground = Playground(chromium, server, locale="zh-CN")
+    playground = Playground(chromium, desk_server, locale="zh-CN")
     yield playground
     playground.close()
 
@@ -132,12 +132,12 @@ def test_a_phone_has_room_for_the_name_of_the_example(chinese: Playground) -> No
 
 
 def test_messages_that_do_not_arrive_leave_the_page_in_english(
-    chromium: Browser, server: str
+    chromium: Browser, desk_server: str
 ) -> None:
-    playground = Playground(chromium, server, path="/healthz", locale="zh-CN")
+    playground = Playground(chromium, desk_server, path="/healthz", locale="zh-CN")
     page = playground.page
     page.route("**/messages/zh-hans.js", lambda route: route.abort())
-    page.goto(server)
+    page.goto(desk_server)
     expect(playground.at("status-sentence")).to_contain_text("The language could not be loaded")
     assert page.evaluate("document.documentElement.lang") == "en"
     assert "still here" in playground.finish("print('still here')")

@@ -70,8 +70,8 @@ _SELECTED = """() => {
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
-    playground = Playground(chromium, server)
+def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, desk_server)
     playground.choose_device("cpu")
     playground.at("tab-graph").click()
     yield playground

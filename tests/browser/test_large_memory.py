@@ -21,6 +21,7 @@ from tests.sweeps import slow
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.gpu,
     pytest.mark.survival("Python with gigabytes in memory"),
 ]

@@ -18,7 +18,7 @@ from tests.browser.bad_network import FAULTS, BadNetwork
 from tests.browser.playground import GOOD, PASTE, PATIENCE_MS
 from tests.sweeps import slow
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
 accident = pytest.mark.survival("Failed, stalled and cut downloads")
 

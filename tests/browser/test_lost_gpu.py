@@ -15,7 +15,7 @@ from tests.sweeps import slow
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 # Trains with Adam, dropout and batch normalization, until a device is lost; then goes on, and
 # compares with another model that starts from the same variables.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.browser.sessions import Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu, pytest.mark.slow]
 
 CLIPPED = """({ scrollHeight, scrollWidth, clientHeight, clientWidth }) =>
   scrollHeight > clientHeight + 2 || scrollWidth > clientWidth + 2"""

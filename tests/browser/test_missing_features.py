@@ -13,7 +13,7 @@ from tests.browser.playground import GOOD, PATIENCE_MS
 from tests.browser.routes import answer, close, served, without_modules
 from tests.sweeps import slow, sweep
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
 lacking = pytest.mark.survival("Browsers without a feature")
 

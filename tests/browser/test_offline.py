@@ -16,7 +16,7 @@ from tests.browser.playground import Playground
 from tests.browser.test_onnx_export import ROUND_TRIP
 from tests.browser.versions import VersionedServer
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
 # The name of the version that the next visit opens, and the paths that are kept for it.
 KEPT = """async () => {

@@ -109,11 +109,11 @@ def stripes(path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
+def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     """The page of a visitor who has been here before there was a place for data."""
-    opened = Playground(chromium, server, "/healthz")
+    opened = Playground(chromium, desk_server, "/healthz")
     opened.page.evaluate(_OLD_DATABASE)
-    opened.page.goto(server)
+    opened.page.goto(desk_server)
     opened.forgive("404")  # the icon of /healthz
     opened.expect_status("ready")
     yield opened

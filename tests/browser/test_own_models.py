@@ -52,8 +52,8 @@ print("losses", json.dumps(history.history["loss"]))
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
-    opened = Playground(chromium, server)
+def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    opened = Playground(chromium, desk_server)
     opened.expect_status("ready")
     opened.choose_device("cpu")
     yield opened

@@ -34,9 +34,9 @@ print("trained")
 
 
 @pytest.fixture(scope="module")
-def opened(chromium: Browser, server: str) -> Iterator[Playground]:
+def opened(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     """The page as soon as it shows an example; Python may still be starting."""
-    page = Playground(chromium, server)
+    page = Playground(chromium, desk_server)
     expect(page.at("example-select").locator("option").nth(1)).to_be_attached()
     yield page
     page.close()
@@ -226,7 +226,7 @@ def test_a_layer_that_does_not_fit_is_marked(blocks: Playground) -> None:
     expect(card(blocks, 2)).to_contain_text("after the first run")
 
 
-def test_the_choice_of_blocks_is_remembered(blocks: Playground, server: str) -> None:
+def test_the_choice_of_blocks_is_remembered(blocks: Playground, desk_server: str) -> None:
     blocks.page.reload()
     expect(blocks.at("blocks-tab")).to_have_attribute("aria-selected", "true")
     expect(blocks.at("block")).to_have_count(4)

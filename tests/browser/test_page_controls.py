@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.playground import STUBBORN, Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 ENDLESS = """
 import playgrad as pg

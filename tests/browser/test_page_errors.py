@@ -16,7 +16,7 @@ from tests.sweeps import slow, sweep
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 BEGIN = """import numpy as np
 import playgrad as pg

@@ -30,8 +30,8 @@ ASKING = GOOD.replace("epochs=2", "epochs=100_000")
 
 
 @pytest.fixture
-def phone(chromium: Browser, server: str) -> Iterator[Playground]:
-    page = Playground(chromium, server, viewport=PHONE)
+def phone(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    page = Playground(chromium, desk_server, viewport=PHONE)
     expect(page.at("gallery")).to_be_visible()
     page.at("tab-build").click()
     yield page
@@ -224,9 +224,11 @@ def test_a_phone_has_two_rows_of_commands_and_numbers(phone: Playground) -> None
     expect(phone.at("status-more")).to_have_count(0)
 
 
-def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(chromium: Browser, server: str) -> None:
+def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(
+    chromium: Browser, desk_server: str
+) -> None:
     """The other look for a GPU is in the menu, which makes room for the answer."""
-    with visit(chromium, server, "no GPU") as visitor:
+    with visit(chromium, desk_server, "no GPU") as visitor:
         visitor.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         visitor.expect_status("ready")
         assert box_of(visitor, "[data-testid=example-select]")["width"] >= 150
@@ -381,9 +383,9 @@ def test_everything_can_be_exported_from_one_menu(
     playground.page.keyboard.press("Escape")
 
 
-def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, server: str) -> None:
+def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, desk_server: str) -> None:
     """Before Python is up, by keyboard too; the gallery makes room for the first training."""
-    visitor = Playground(chromium, server)
+    visitor = Playground(chromium, desk_server)
     cards = visitor.at("gallery-card")
     expect(cards.first).to_be_visible()
     spiral = visitor.page.locator("[data-testid=gallery-card][data-example=spiral]")

@@ -14,7 +14,7 @@ from tests.browser.playground import STUBBORN, Playground
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 PROGRAM = """
 import numpy as np

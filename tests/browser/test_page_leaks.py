@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.playground import GOOD, STUBBORN, Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 WORKERS = ["device-worker.js", "graph-layout-worker.js", "python-worker.js"]
 # Counts what the previous run left: a run begins by closing its sessions.

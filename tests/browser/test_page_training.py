@@ -24,7 +24,7 @@ from tests.sweeps import slow
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 Array = np.ndarray[Any, Any]
 SHAPES = {

@@ -118,7 +118,7 @@ def with_older_curves(path: Path, missed: int) -> Path:
 
 
 def test_a_project_goes_on_as_a_copy_and_as_a_file(
-    chromium: Browser, server: str, playground: Playground, tmp_path: Path
+    chromium: Browser, desk_server: str, playground: Playground, tmp_path: Path
 ) -> None:
     playground.choose_device("cpu")
     playground.finish(PROGRAM)
@@ -154,7 +154,7 @@ def test_a_project_goes_on_as_a_copy_and_as_a_file(
     expect_open(playground, "Dropout study")
     assert curves(playground)[0][-1] == step
 
-    elsewhere = Playground(chromium, server)
+    elsewhere = Playground(chromium, desk_server)
     try:
         elsewhere.expect_status("ready")
         open_file(elsewhere, with_older_curves(path, missed=5))

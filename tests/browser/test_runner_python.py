@@ -13,7 +13,7 @@ from tests.browser import plans
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 STOPPED_MS = 30_000
 """Short compared with the program to stop, and long enough for a busy machine."""

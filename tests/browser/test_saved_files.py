@@ -13,6 +13,7 @@ from tests.browser.playground import GOOD, Playground
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.gpu,
     pytest.mark.survival("Files damaged on their way out of the page"),
 ]

@@ -13,7 +13,7 @@ from tests.browser.playground import Playground
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 DATA_BYTES = 2000 * 28 * 28
 _LISTEN = """() => {

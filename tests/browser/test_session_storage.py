@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import sessions
+from tests.browser.conftest import address_for
 from tests.browser.playground import STUBBORN
 from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
 from tests.sweeps import slow
@@ -42,8 +43,8 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def visit(context: BrowserContext, server: str) -> Iterator[Visit]:
-    visit = Visit(context, server)
+def visit(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    visit = Visit(context, address_for(request))
     yield visit
     assert not visit.complaints, "\n".join(visit.complaints)
 
@@ -71,6 +72,7 @@ def failed(visit: Visit) -> None:
     visit.expect_status("error")
 
 
+@pytest.mark.pyodide  # which takes long enough to start for the page to be looked at before
 @pytest.mark.parametrize(
     "moment",
     [
@@ -168,11 +170,14 @@ def launch_persistent(chromium: Browser, folder: Path) -> BrowserContext:
 
 
 def test_a_closed_and_a_killed_browser(
-    chromium: Browser, server: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    chromium: Browser,
+    desk_server: str,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
     folder = tmp_path / "profile"
     browser = launch_persistent(chromium, folder)
-    visit = Visit(browser, server)
+    visit = Visit(browser, desk_server)
     visit.expect_status("ready")
     done(visit)
     sessions.wait_until_saved(visit.page)
@@ -181,7 +186,7 @@ def test_a_closed_and_a_killed_browser(
         end()
         (folder / "SingletonLock").unlink(missing_ok=True)
         browser = launch_persistent(chromium, folder)
-        visit = Visit(browser, server)
+        visit = Visit(browser, desk_server)
         sessions.wait_until_restored(visit.page, "import time")
         assert shown(visit.page) == before
     record_property("tried", 2)
@@ -251,20 +256,20 @@ def test_weights_outlive_runs_that_train_nothing(
 # Several tabs
 
 
-def test_tabs_never_overwrite_each_other(context: BrowserContext, server: str) -> None:
-    first = Visit(context, server)
+def test_tabs_never_overwrite_each_other(context: BrowserContext, desk_server: str) -> None:
+    first = Visit(context, desk_server)
     sessions.wait_until_restored(first.page, "import")
     first.write("# of the first tab")
     sessions.wait_until_saved(first.page)
 
-    second = Visit(context, server)
+    second = Visit(context, desk_server)
     sessions.wait_until_restored(second.page, "# of the first tab")  # a copy of the latest code
     second.write("# of the second tab")
     # A duplicated tab begins with the same sessionStorage.
     with context.expect_page() as opened:
         first.page.evaluate("() => { window.open(location.href) }")
     third = Visit.__new__(Visit)
-    third.context, third.address, third.complaints, third.dialogs = context, server, [], []
+    third.context, third.address, third.complaints, third.dialogs = context, desk_server, [], []
     third.adopt(opened.value)
     sessions.wait_until_restored(third.page, "# of the first tab")
     third.write("# of the third tab")
@@ -281,7 +286,7 @@ def test_tabs_never_overwrite_each_other(context: BrowserContext, server: str) -
     # Of closed tabs, the latest comes back, and the others are in the menu.
     for tab in tabs:
         tab.leave()
-    again = Visit(context, server)
+    again = Visit(context, desk_server)
     sessions.wait_until_restored(again.page, "# of the third tab")
     again.at("project-menu").click()
     entries = again.at("project-open")
@@ -295,10 +300,10 @@ def test_tabs_never_overwrite_each_other(context: BrowserContext, server: str) -
     again.leave()
 
 
-def test_a_new_tab_does_not_take_the_run(context: BrowserContext, server: str) -> None:
-    first = Visit(context, server)
+def test_a_new_tab_does_not_take_the_run(context: BrowserContext, desk_server: str) -> None:
+    first = Visit(context, desk_server)
     done(first)
-    second = Visit(context, server)
+    second = Visit(context, desk_server)
     sessions.wait_until_restored(second.page, "import time")
     new = shown(second.page)
     assert new["kept"] is None and new["steps"] == [] and new["output"] == []
@@ -378,9 +383,9 @@ def test_damaged_records_are_put_aside(
     record_property("tried", tried)
 
 
-def test_code_of_older_pages_is_taken_over(context: BrowserContext, server: str) -> None:
+def test_code_of_older_pages_is_taken_over(context: BrowserContext, desk_server: str) -> None:
     page = context.new_page()
-    page.goto(f"{server}/healthz")
+    page.goto(f"{desk_server}/healthz")
     page.evaluate(
         """() => {
           localStorage["playgrad.code.mnist-cnn"] = "# the old way";
@@ -389,7 +394,7 @@ def test_code_of_older_pages_is_taken_over(context: BrowserContext, server: str)
     )
     page.close()
     for _ in range(2):
-        visit = Visit(context, server)
+        visit = Visit(context, desk_server)
         sessions.wait_until_restored(visit.page, "# the old way")
         assert shown(visit.page)["example"] == "mnist-cnn"
         visit.page.wait_for_function("() => localStorage['playgrad.code.mnist-cnn'] === undefined")
@@ -427,11 +432,11 @@ BROKEN = {
     ],
 )
 def test_without_storage_the_page_works_and_says_so(
-    chromium: Browser, server: str, kind: str, tmp_path: Path
+    chromium: Browser, desk_server: str, kind: str, tmp_path: Path
 ) -> None:
     context = chromium.new_context()
     context.add_init_script(BROKEN[kind])
-    visit = Visit(context, server)
+    visit = Visit(context, desk_server)
     sessions.wait_until_restored(visit.page, "import")
     visit.write(SHORT)
     note = visit.at("storage-note")
@@ -448,14 +453,14 @@ def test_without_storage_the_page_works_and_says_so(
     context.close()
 
 
-def test_full_storage_cuts_nothing(chromium: Browser, server: str, tmp_path: Path) -> None:
+def test_full_storage_cuts_nothing(chromium: Browser, desk_server: str, tmp_path: Path) -> None:
     """A disk of 60 megabytes, and code of 80 that cannot be compressed."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", str(tmp_path)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting needs the superuser; failing storage is tested anyway")
     try:
         browser = launch_persistent(chromium, tmp_path / "profile")
-        visit = Visit(browser, server)
+        visit = Visit(browser, desk_server)
         visit.expect_status("ready")
         visit.page.evaluate(EDIT_RANDOM, 80)
         note = visit.at("storage-note")

@@ -18,6 +18,8 @@ from tests.browser.conftest import Engine
 from tests.browser.routes import close
 from tests.sweeps import slow
 
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
+
 PROGRAM = """
 import numpy as np
 import playgrad as pg

@@ -15,7 +15,7 @@ from tests.sweeps import slow
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 # Records every object created on a device, every submit and every write, in order.
 _LISTEN = """() => {

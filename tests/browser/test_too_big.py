@@ -9,6 +9,7 @@ from tests.browser.playground import Playground
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.pyodide,
     pytest.mark.gpu,
     pytest.mark.survival("Networks too deep or too big"),
 ]

@@ -10,7 +10,7 @@ import pytest
 from playgrad.devices.tuning import Tuning
 from tests.browser.playground import GOOD, Playground
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
 KEPT = "localStorage.getItem('playgrad.tunings')"
 

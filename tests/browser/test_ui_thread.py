@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.playground import Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
 MOST_MS = 50
 """Of one task, as the RAIL model and the Long Tasks specification have it."""

@@ -54,16 +54,18 @@ print("predicted", model.predict(x).shape)
 
 
 @pytest.fixture(scope="module")
-def desk(chromium: Browser, server: str) -> Iterator[Playground]:
-    playground = Playground(chromium, server)
+def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, desk_server)
     playground.expect_status("ready")
     yield playground
     playground.close()
 
 
-def test_a_phone_opens_with_the_gallery(chromium: Browser, server: str, tmp_path: Path) -> None:
+def test_a_phone_opens_with_the_gallery(
+    chromium: Browser, desk_server: str, tmp_path: Path
+) -> None:
     """And with the program, once the visitor has written something. Its menu exports all files."""
-    phone = Playground(chromium, server, viewport=PHONE)
+    phone = Playground(chromium, desk_server, viewport=PHONE)
     try:
         expect(phone.at("gallery")).to_be_in_viewport()
         expect(phone.at("editor")).to_be_hidden()

@@ -27,7 +27,7 @@ async () => {
   globalThis.engine = {
     client,
     next,
-    events: (kind) => log.filter((event) => event.kind === kind),
+    events: (kind) => log.filter((event) => !kind || event.kind === kind),
     async start() {
       const up = next(({ kind }) => kind === "ready" || kind === "crash");
       client.start();

@@ -22,40 +22,15 @@ import playgrad
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.target import AdapterInfo, Limits
+from tests.page.every_request import FAILED, ILL, LAB, PROGRAM, QUESTIONS, WHILE_TRAINING
 from tests.page.messages import Types
 from tests.page.python_side import modules_anew, started
 
 TYPES = Types()
 LIBRARY = Path(playgrad.__file__).parent
 ENGINE = Path(__file__).parents[2] / "static" / "engine"
-
-PROGRAM = """
-import sys
-import numpy as np
-import playgrad as pg
-from playgrad import nn
-
-print("to the console")
-print("to the console as well", file=sys.stderr)
-pg.show([[0, 1], [2, 3]], title="Four values")
-pg.plot([0, 1], {"up": [0, 1], "gap": [None, 1]}, style="points")
-x = np.random.default_rng(0).normal(size=(64, 784)).astype(np.float32)
-y = (x[:, 0] > 0).astype(np.int32)
-model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(2)])
-model.compile(
-    optimizer=pg.optim.SGD(learning_rate=0.1),
-    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
-    metrics=["accuracy"],
-)
-model.fit(x, y, batch_size=16, epochs=2, validation_data=(x, y), verbose=0)
-"""
-WHILE_TRAINING: list[dict[str, Any]] = [
-    {"kind": "set_learning_rate", "value": 0.05},
-    {"kind": "trace"},
-    {"kind": "pause"},
-    {"kind": "step", "unit": "batch"},
-    {"kind": "resume"},
-]
+BAD, IMPORT, MODEL_FILE, RESTORE = range(100, 104)
+"""Questions that come with a file."""
 
 
 class Recorded(dict[str, Any]):
@@ -120,68 +95,21 @@ def _drive(page: Page) -> None:
     options = {"device": "cpu", "paused": False}
     page.send({"kind": "tune"})
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
+    asked = [question | {"id": number} for number, question in enumerate(QUESTIONS)]
     page.send(
-        {"kind": "export", "format": "npz", "id": 1},
-        {
-            "kind": "export",
-            "format": "page",
-            "names": {"title": "Signs", "classes": ["minus", "plus"], "columns": []},
-            "id": 25,
-        },
-        {"kind": "predict", "pixels": [0.5] * 784, "id": 2},
-        {"kind": "placement", "id": 3},
-        {"kind": "graph", "id": 4},
-        {"kind": "execution", "apart": False, "id": 15},
-        {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": 5},
-        {"kind": "operations", "id": 20},
-        {
-            "kind": "kernel_bench",
-            "name": "dense_1/relu_1",
-            "action": "open",
-            "kernel": 0,
-            "id": 26,
-        },
-        {"kind": "task_view", "known": 0, "id": 8},
-        {
-            "kind": "inspect_layers",
-            "layer": None,
-            "sample": 1,
-            "pixels": None,
-            "edits": [{"at": 1, "value": 0.5}],
-            "scaled": [{"layer": "dense_1", "unit": 0, "factor": 0.5}],
-            "id": 16,
-        },
-        {"kind": "prompt", "code": "x.shape", "id": 9},
-        {"kind": "node_view", "name": "dense_1/kernel", "output": 0, "part": "gradient"}
-        | {"sample": None, "id": 11},
-        {"kind": "node_find", "query": "value(dense_*) |max| > 0", "id": 12},
-        {"kind": "node_kernel", "name": "dense_1/relu_1", "id": 13},
-        {"kind": "node_time", "name": "dense_1/relu_1", "id": 14},
-        {"kind": "complete", "text": "mod", "id": 10},
-        {"kind": "histograms", "id": 17},
-        {"kind": "samples", "known": 0, "id": 18},
-        {"kind": "projection", "known": 0, "layer": "", "dimensions": 2, "id": 19},
-        {"kind": "attention", "sample": 0, "layer": "", "id": 27},
-        {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1, "id": 28},
-        {"kind": "one_sample", "number": 3, "id": 31},
+        *asked, {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": BAD}
     )
-    (exported,) = [event for event in page.events if event.get("id") == 1]
-    content = exported["bytes"]
-    page.send({"kind": "import", "name": "weights.npz", "payload": content, "id": 6})
-    page.send({"kind": "export", "format": "onnx", "id": 29})
-    (exported,) = [event for event in page.events if event.get("id") == 29]
-    file = {"name": "net.onnx", "payload": exported["bytes"]}
-    page.send({"kind": "model_file", **file, "id": 30})
+    content = {e["id"]: e["bytes"] for e in page.events if "id" in e and "bytes" in e}
+    onnx, *_, weights = (content[number] for number in sorted(content))
+    page.send({"kind": "import", "name": "weights.npz", "payload": weights, "id": IMPORT})
+    page.send({"kind": "model_file", "name": "net.onnx", "payload": onnx, "id": MODEL_FILE})
     checkpoint = [event for event in page.events if event["kind"] == "checkpoint"][-1]["bytes"]
-    page.send({"kind": "reset"}, {"kind": "restore", "payload": checkpoint, "id": 7})
+    page.send({"kind": "reset"}, {"kind": "restore", "payload": checkpoint, "id": RESTORE})
     resumed = options | {"resume": True}
     page.send({"kind": "run", "source": PROGRAM, "options": resumed, "payload": checkpoint})
-    page.send({"kind": "run", "source": "1 / 0", "options": options})
-    ill = PROGRAM.replace("learning_rate=0.1", "learning_rate=1e30")
-    ill = ill.replace("verbose=0", "verbose=0, callbacks=[nn.TerminateOnNaN()]")
-    page.send({"kind": "run", "source": ill, "options": options | {"doctor": True}})
-    lab = {"strategy": "async", "devices": 2, "steps": 24}
-    options |= {"devices": 2, "lab": lab}
+    page.send({"kind": "run", "source": FAILED, "options": options})
+    page.send({"kind": "run", "source": ILL, "options": options | {"doctor": True}})
+    options |= {"devices": 2, "lab": LAB}
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
 
 
@@ -226,18 +154,14 @@ def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> No
 def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) -> None:
     (shape,) = TYPES.shapes(("name", "Answers"))
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
-    kinds = {1: "export", 2: "predict", 3: "placement", 4: "graph", 6: "import", 7: "restore"}
-    kinds |= {8: "task_view", 9: "prompt", 10: "complete"}
-    kinds |= {11: "node_view", 12: "node_find", 13: "node_kernel", 14: "node_time"}
-    kinds |= {15: "execution", 16: "inspect_layers", 17: "histograms"}
-    kinds |= {18: "samples", 19: "projection", 20: "operations", 26: "kernel_bench"}
-    kinds |= {27: "attention", 28: "next_tokens", 30: "model_file", 31: "one_sample"}
+    kinds = dict(enumerate(question["kind"] for question in QUESTIONS))
+    kinds |= {IMPORT: "import", MODEL_FILE: "model_file", RESTORE: "restore"}
     assert shape.keys() == set(kinds.values())
     for number, kind in kinds.items():
         answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}
         assert replies[number]["ok"], replies[number]
         assert TYPES.mismatch(shape[kind].type, answer, kind) is None
-    assert not replies[5]["ok"]
+    assert not replies[BAD]["ok"]
 
 
 def test_python_handles_no_other_requests(page: Page) -> None:

@@ -104,6 +104,7 @@ def test_functions_of_batches_can_end_training() -> None:
 def losses_of(values: list[float], **settings: Any) -> tuple[nn.EarlyStopping, int]:
     """Return a callback that has seen the ``values``, and the number of epochs until it stopped."""
     model = line()
+    model.build((4,))
     stop = nn.EarlyStopping("loss", **settings)
     stop.set_model(model)
     stop.on_train_begin({})

@@ -82,8 +82,8 @@ def test_checkpoints_are_saved(tmp_path: Path) -> None:
 def test_only_the_best_is_saved(capsys: pytest.CaptureFixture[str]) -> None:
     saved: list[str] = []
     model: Any = SimpleNamespace(save_weights=saved.append)
-    callback = nn.ModelCheckpoint("{epoch}-{acc:.1f}.npz", "acc", save_best_only=True, verbose=1)
-    again = nn.ModelCheckpoint("x{epoch}.npz", "acc", save_best_only=True)
+    callback = nn.ModelCheckpoint("{epoch}-{acc:.1f}.npz", "acc", 1, True, mode="max")
+    again = nn.ModelCheckpoint("x{epoch}.npz", "acc", save_best_only=True, mode="max")
     for epoch, value in enumerate([0.5, 0.4, 0.6, 0.6, 0.7]):
         if epoch == 3:  # as when training is resumed
             again.set_state(callback.get_state())
@@ -94,7 +94,9 @@ def test_only_the_best_is_saved(capsys: pytest.CaptureFixture[str]) -> None:
             again.on_epoch_end(epoch, {"acc": value})
     assert saved == ["1-0.5.npz", "3-0.6.npz", "5-0.7.npz", "x5.npz"]
     assert "epoch 5: saved 5-0.7.npz" in capsys.readouterr().out
-    threshold = nn.ModelCheckpoint("y.npz", "acc", save_best_only=True, initial_value_threshold=0.9)
+    threshold = nn.ModelCheckpoint(
+        "y.npz", "acc", save_best_only=True, mode="max", initial_value_threshold=0.9
+    )
     threshold.set_model(model)
     threshold.on_epoch_end(0, {"acc": 0.8})
     assert saved[-1] == "x5.npz"

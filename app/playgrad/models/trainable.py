@@ -225,6 +225,17 @@ class TrainableNetwork(Network):
         """True if the first output is scores before softmax, judging by its loss."""
         return self._recipe is not None and self._recipe.objectives.gives_logits
 
+    def direction_of(self, log: str) -> str | None:
+        """Return "min" or "max": whether smaller or larger values of a loss or metric are better.
+
+        Args:
+            log: its name in logs, with or without ``val_``.
+
+        Returns:
+            None if there is no such loss or metric, or if it does not say.
+        """
+        return self.recipe.objectives.direction_of(log, self.output_names, self.outputs)
+
     # The state of the last ``fit``
 
     @property

@@ -49,6 +49,7 @@ class AUC(RatioMetric):
     """
 
     kind = "auc"
+    direction = "max"
 
     def __init__(
         self,

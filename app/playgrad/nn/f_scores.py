@@ -42,6 +42,7 @@ class FBetaScore(RatioMetric):
     """
 
     kind = "fbeta_score"
+    direction = "max"
 
     def __init__(
         self,

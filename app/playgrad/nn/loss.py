@@ -32,11 +32,13 @@ class Loss(Constructed):
     Attributes:
         target_dtype: the dtype of targets on the device.
         uses_mask: whether the call itself cares for the mask of the predictions.
+        negated_as_metric: whether the metric of this name is the negative loss.
     """
 
     kind: ClassVar[str] = ""
     target_dtype: ClassVar[str] = "float32"
     uses_mask: ClassVar[bool] = False
+    negated_as_metric: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:

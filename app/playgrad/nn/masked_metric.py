@@ -30,6 +30,7 @@ class MaskedMetric(RatioMetric):
     def __init__(self, metric: Metric, rank: int) -> None:
         super().__init__(metric.name)
         self.metric = metric
+        self.direction = metric.direction
         self.rank = rank
 
     def part_names(self, output: Shape) -> Sequence[str]:

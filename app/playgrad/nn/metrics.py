@@ -27,9 +27,13 @@ class Metric(Constructed):
 
     Args:
         name: the name in logs; ``kind`` if None.
+
+    Attributes:
+        direction: "max" or "min": whether larger or smaller values are better; None if unknown.
     """
 
     kind: ClassVar[str] = ""
+    direction: str | None = None
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
@@ -59,6 +63,7 @@ class Accuracy(Metric):
     """
 
     kind = "accuracy"
+    direction = "max"
 
     def __init__(self, name: str | None = None, threshold: float = 0.5) -> None:
         super().__init__(name)
@@ -77,6 +82,7 @@ class TopKAccuracy(Metric):
     """The fraction of samples whose class is among the ``k`` with the highest scores."""
 
     kind = "top_k_accuracy"
+    direction = "max"
 
     def __init__(self, k: int = 5, name: str | None = None) -> None:
         super().__init__(name or f"top_{k}_accuracy")
@@ -97,6 +103,7 @@ class MeanSquaredError(Metric):
     """The loss of this name as a metric."""
 
     kind = losses.MeanSquaredError.kind
+    direction = "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return losses.MeanSquaredError()(y_true, y_pred)
@@ -106,6 +113,7 @@ class MeanAbsoluteError(Metric):
     """The loss of this name as a metric."""
 
     kind = losses.MeanAbsoluteError.kind
+    direction = "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return losses.MeanAbsoluteError()(y_true, y_pred)
@@ -122,12 +130,15 @@ class LossMetric(Metric):
     def __init__(self, loss: losses.Loss, name: str | None = None) -> None:
         super().__init__(name or loss.kind)
         self.loss = loss
+        self.direction = "max" if loss.negated_as_metric else "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return self.loss(y_true, y_pred)
+        values = self.loss(y_true, y_pred)
+        return -values if self.loss.negated_as_metric else values
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
-        return self.loss.each_step(y_true, y_pred, mask)
+        values = self.loss.each_step(y_true, y_pred, mask)
+        return -values if self.loss.negated_as_metric else values
 
 
 class CustomMetric(Metric):

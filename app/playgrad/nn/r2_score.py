@@ -34,6 +34,7 @@ class R2Score(RatioMetric):
     """
 
     kind = "r2_score"
+    direction = "max"
 
     def __init__(
         self,

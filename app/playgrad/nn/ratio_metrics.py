@@ -115,6 +115,7 @@ class Precision(_Threshold):
     """
 
     kind = "precision"
+    direction = "max"
     parts = ("hits", "predicted")
 
     def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
@@ -136,6 +137,7 @@ class Recall(_Threshold):
     """
 
     kind = "recall"
+    direction = "max"
     parts = ("hits", "actual")
 
     def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
@@ -147,6 +149,7 @@ class RootMeanSquaredError(RatioMetric):
     """Root of the mean squared error."""
 
     kind = "root_mean_squared_error"
+    direction = "min"
     parts = ("squares",)
 
     def part_values(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
@@ -166,6 +169,7 @@ class BinaryAccuracy(Metric):
     """
 
     kind = "binary_accuracy"
+    direction = "max"
 
     def __init__(self, name: str | None = None, threshold: float = 0.5) -> None:
         super().__init__(name)

@@ -73,13 +73,14 @@ class MeanSquaredLogarithmicError(Loss):
 class CosineSimilarity(AlongAxis):
     """Negative cosine of the angle between target and prediction: -1 if they agree, 1 if opposite.
 
-    The similarity to a vector of zeros is 0.
+    The similarity to a vector of zeros is 0. As a metric it is the cosine itself, as in Keras.
 
     Args:
         axis: the axis of the vectors.
     """
 
     kind = "cosine_similarity"
+    negated_as_metric = True
 
     def __init__(self, axis: int = -1) -> None:
         self.set_axis(axis)

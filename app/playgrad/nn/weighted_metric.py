@@ -25,6 +25,7 @@ class WeightedMetric(RatioMetric):
     def __init__(self, metric: Metric, name: str) -> None:
         super().__init__(name)
         self.metric = metric
+        self.direction = metric.direction
 
     def part_names(self, output: Shape) -> Sequence[str]:
         if isinstance(self.metric, RatioMetric):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from playgrad.training.callbacks import Callback, Logs
-from playgrad.training.monitor import monitored, sign_of
+from playgrad.training.callbacks import Logs
+from playgrad.training.monitor import MonitorCallback
 
 
-class EarlyStopping(Callback):
+class EarlyStopping(MonitorCallback):
     """Stop training when a metric has stopped improving.
 
     Args:
@@ -18,8 +17,8 @@ class EarlyStopping(Callback):
         min_delta: the smallest change that counts as an improvement.
         patience: the number of epochs without improvement after which training stops.
         verbose: 1 to print when training was stopped, and which weights are restored.
-        mode: "min" or "max": whether smaller or larger is better; "auto" goes by the
-            name: larger is better for accuracies, AUC, precision, recall, F1 and R2.
+        mode: "min" or "max": whether smaller or larger is better; "auto" asks the loss or metric of
+            that name.
         baseline: training also stops unless the metric becomes better than this within
             ``patience`` epochs; None for any value.
         restore_best_weights: whether training ends with the weights of the best epoch.
@@ -27,7 +26,8 @@ class EarlyStopping(Callback):
 
     Attributes:
         stopped_epoch: the epoch after which training was stopped; None if it was not.
-        best_epoch: the epoch of the best value so far.
+        best: the best value so far; None before the first.
+        best_epoch: the epoch of the best value.
     """
 
     def __init__(
@@ -41,11 +41,9 @@ class EarlyStopping(Callback):
         restore_best_weights: bool = False,
         start_from_epoch: int = 0,
     ) -> None:
-        self.monitor = monitor
-        self.min_delta = abs(min_delta)
+        super().__init__(monitor, mode, min_delta)
         self.patience = patience
         self.verbose = verbose
-        self.sign = sign_of(monitor, mode)
         self.baseline = baseline
         self.restore_best_weights = restore_best_weights
         self.start_from_epoch = start_from_epoch
@@ -53,7 +51,7 @@ class EarlyStopping(Callback):
         self._reset()
 
     def _reset(self) -> None:
-        self.best = math.inf
+        self.best = None
         self.best_epoch = 0
         self.waited = 0
         self._weights: Mapping[str, Any] | None = None
@@ -79,22 +77,19 @@ class EarlyStopping(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         if epoch < self.start_from_epoch:
             return
-        value = self.sign * monitored(logs, self.monitor, "EarlyStopping")
-        is_best = value < self.best - self.min_delta
+        value = self.value_in(logs)
+        is_best = self.improves(value, self.best)
         if self.restore_best_weights and (is_best or self._weights is None):
             self._weights = self.model.named_weights()
             self.best_epoch = epoch
         self.waited += 1
         if is_best:
             self.best, self.best_epoch = value, epoch
-            if self._beats_baseline(value):
+            if self.baseline is None or self.improves(value, self.baseline):
                 self.waited = 0
         elif self.waited >= self.patience and epoch > 0:
             self.stopped_epoch = epoch
             self.model.stop_training = True
-
-    def _beats_baseline(self, value: float) -> bool:
-        return self.baseline is None or value < self.sign * self.baseline - self.min_delta
 
     def on_train_end(self, logs: Logs) -> None:
         if self.verbose and self.stopped_epoch is not None:

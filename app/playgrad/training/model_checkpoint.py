@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,14 @@ from typing import Any
 from playgrad.errors import CheckpointError, DataError
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import FORMATS
-from playgrad.training.callbacks import Callback, Logs
+from playgrad.training.callbacks import Logs
 from playgrad.training.data_checks import check_count
-from playgrad.training.monitor import monitored, sign_of
+from playgrad.training.monitor import MonitorCallback
 
 _OF_WEIGHTS = tuple(f".{name}" for name in FORMATS)
 
 
-class ModelCheckpoint(Callback):
+class ModelCheckpoint(MonitorCallback):
     """Save the model or its weights after each epoch, after the best, or every few steps.
 
     A ``.playgrad`` file has all that training needs to go on: load it with `pg.load`, then call
@@ -34,7 +33,8 @@ class ModelCheckpoint(Callback):
         verbose: 1 to print the name of each file.
         save_best_only: whether to save only when ``monitor`` has improved.
         save_weights_only: whether to save weights alone; None goes by the ending.
-        mode: "min" or "max": whether smaller or larger is better; "auto" goes by the name.
+        mode: "min" or "max": whether smaller or larger is better; "auto" asks the loss or metric of
+            that name.
         save_freq: "epoch", or a number of steps.
         initial_value_threshold: with ``save_best_only``, the value to improve upon at first.
 
@@ -60,17 +60,19 @@ class ModelCheckpoint(Callback):
                     f"save_freq must be 'epoch' or a number of steps, got {save_freq!r}."
                 )
             check_count(save_freq, "save_freq")
+        super().__init__(monitor, mode)
         self.filepath = str(filepath)
         self.runs_last = _check_ending(self.filepath, save_weights_only)
         self.save_freq = save_freq
-        self.monitor = monitor
         self.verbose = verbose
         self.save_best_only = save_best_only
-        self.sign = sign_of(monitor, mode)
-        threshold = initial_value_threshold
-        self.best = math.inf if threshold is None else self.sign * threshold
+        self.best = initial_value_threshold
         self._epoch = 0
         self._step = 0
+
+    @property
+    def compares(self) -> bool:
+        return self.save_best_only
 
     def get_state(self) -> dict[str, Any]:
         return {"best": self.best, "epoch": self._epoch}
@@ -97,8 +99,8 @@ class ModelCheckpoint(Callback):
 
     def _save(self, epoch: int, logs: Logs) -> None:
         if self.save_best_only:
-            value = self.sign * monitored(logs, self.monitor, "ModelCheckpoint")
-            if not value < self.best:
+            value = self.value_in(logs)
+            if not self.improves(value, self.best):
                 return
             self.best = value
         path = self._path(epoch, logs)

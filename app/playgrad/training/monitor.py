@@ -1,41 +1,75 @@
-"""The metric that a callback watches: its value in the logs, and the direction that is better."""
+"""Callbacks that watch a metric: its value in the logs, and whether larger values are better."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 
 from playgrad.errors import DataError, GraphError
+from playgrad.training.callbacks import Callback, Logs, TrainedModel
 
-_LARGER_IS_BETTER = ("acc", "auc", "precision", "recall", "f1", "fbeta", "r2")
 
-
-def sign_of(monitor: str, mode: str) -> float:
-    """Return 1.0 if smaller values of ``monitor`` are better, else -1.0.
+class MonitorCallback(Callback):
+    """Base class of callbacks that watch a metric.
 
     Args:
-        mode: "min", "max", or "auto", which goes by the name.
+        monitor: the name in the logs to watch.
+        mode: "min" or "max": whether smaller or larger is better; "auto" asks the loss or metric of
+            that name.
+        min_delta: the smallest change that counts as an improvement.
+
+    Attributes:
+        best: the best value so far; None before the first.
 
     Raises:
         DataError: there is no such mode.
     """
-    if mode not in ("auto", "min", "max"):
-        raise DataError(f"mode must be 'auto', 'min' or 'max', got {mode!r}.")
-    is_larger = any(part in monitor for part in _LARGER_IS_BETTER)
-    return -1.0 if mode == "max" or (mode == "auto" and is_larger) else 1.0
 
+    def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
+        if mode not in ("auto", "min", "max"):
+            raise DataError(f"mode must be 'auto', 'min' or 'max', got {mode!r}.")
+        self.monitor = monitor
+        self.mode = mode
+        self.min_delta = abs(min_delta)
+        self.best: float | None = None
+        self._sign = -1.0 if mode == "max" else 1.0
 
-def monitored(logs: Mapping[str, float], monitor: str, callback: str) -> float:
-    """Return the value of ``monitor``.
+    def set_model(self, model: TrainedModel) -> None:
+        """Set ``model``, and learn which direction is better.
 
-    Args:
-        callback: the name of the callback, for the error.
+        Raises:
+            GraphError: ``mode`` is "auto", and no loss or metric says it.
+        """
+        super().set_model(model)
+        if self.mode == "auto" and self.compares:
+            direction = model.direction_of(self.monitor)
+            if direction is None:
+                raise GraphError(
+                    f"{type(self).__name__} cannot tell whether smaller or larger values of "
+                    f"{self.monitor!r} are better.",
+                    hint="Pass mode='min' or mode='max'.",
+                )
+            self._sign = -1.0 if direction == "max" else 1.0
 
-    Raises:
-        GraphError: it is not in the logs.
-    """
-    if monitor not in logs:
-        raise GraphError(
-            f"{callback} watches {monitor!r}, which is not in the logs.",
-            hint=f"Use one of {', '.join(logs)}; val_... needs validation_data.",
-        )
-    return logs[monitor]
+    @property
+    def compares(self) -> bool:
+        """Whether values are compared at all."""
+        return True
+
+    def value_in(self, logs: Logs) -> float:
+        """Return the value of the metric.
+
+        Raises:
+            GraphError: it is not in the logs.
+        """
+        if self.monitor not in logs:
+            raise GraphError(
+                f"{type(self).__name__} watches {self.monitor!r}, which is not in the logs.",
+                hint=f"Use one of {', '.join(logs)}; val_... needs validation_data.",
+            )
+        return logs[self.monitor]
+
+    def improves(self, value: float, reference: float | None) -> bool:
+        """Return whether ``value`` is better than ``reference``; NaN never is."""
+        if reference is None:
+            return not math.isnan(value)
+        return self._sign * value < self._sign * reference - self.min_delta

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -123,10 +125,8 @@ class Objectives:
             layers: the names of the outputs in logs.
             outputs: the outputs of the model.
         """
-        is_list = len(outputs) > 1
-        names = ["loss"] + ([f"{layer}_loss" for layer in layers] if is_list else [])
-        for i, metric in self.metrics_of(outputs):
-            name = f"{layers[i]}_{metric.name}" if is_list else metric.name
+        names = _loss_names(layers)
+        for name, i, metric in self._named_metrics(layers, outputs):
             if isinstance(metric, RatioMetric):
                 parts = [f"{name}/{part}" for part in metric.part_names(outputs[i].shape)]
                 self._ratios[name] = (metric, parts)
@@ -135,17 +135,69 @@ class Objectives:
                 names.append(name)
         return names
 
+    def _named_metrics(
+        self, layers: Sequence[str], outputs: Sequence[Tensor]
+    ) -> list[tuple[str, int, Metric]]:
+        """Return all metrics, each with its name in logs and the number of its output.
+
+        Of several with one name, the second is called ``<name>_1``, as in Keras.
+        """
+        taken = set(_loss_names(layers))
+        result = []
+        for i, metric in self.metrics_of(outputs):
+            name = f"{layers[i]}_{metric.name}" if len(outputs) > 1 else metric.name
+            numbered = (f"{name}_{number}" for number in itertools.count(1))
+            unique = next(each for each in itertools.chain([name], numbered) if each not in taken)
+            taken.add(unique)
+            result.append((unique, i, metric))
+        return result
+
+    def direction_of(
+        self, log: str, layers: Sequence[str], outputs: Sequence[Tensor]
+    ) -> str | None:
+        """Return "min" or "max": whether smaller or larger values of ``log`` are better.
+
+        None if no loss or metric is called so, or if it does not say. Arguments as for `names`.
+
+        Args:
+            log: a name in logs, with or without ``val_``.
+        """
+        directions: dict[str, str | None] = dict.fromkeys(_loss_names(layers), "min")
+        for name, _, metric in self._named_metrics(layers, outputs):
+            directions[name] = metric.direction
+        for name in (log, log.removeprefix("val_")):
+            for known in (name, re.sub(r"_\d+$", "", name)):  # one of the results of a metric
+                if known in directions:
+                    return directions[known]
+        return None
+
     def logs(self, columns: Mapping[str, float], samples: int) -> dict[str, float]:
-        """Return the logs, from the means over ``samples`` of the columns that `names` returned."""
-        logs = dict(columns)
-        for name, (metric, parts) in self._ratios.items():
-            if not all(part in logs for part in parts):
-                continue
-            result = metric.result_of([logs.pop(part) for part in parts], samples)
-            if isinstance(result, float):
-                logs[name] = result
-            else:
-                logs |= {f"{name}_{i}": value for i, value in enumerate(result)}
+        """Return the logs, from the means over ``samples`` of the columns that `names` returned.
+
+        They are in the order of the metrics. Columns of a metric whose others are missing are kept.
+
+        Raises:
+            GraphError: two metrics have the same name.
+        """
+        whole = {
+            name: parts
+            for name, (_, parts) in self._ratios.items()
+            if all(part in columns for part in parts)
+        }
+        owners = {part: name for name, parts in whole.items() for part in parts}
+        logs: dict[str, float] = {}
+        for column, value in columns.items():
+            name = owners.get(column)
+            if name is None:
+                _add(logs, column, value)
+            elif column == whole[name][0]:
+                metric, parts = self._ratios[name]
+                result = metric.result_of([columns[part] for part in parts], samples)
+                if isinstance(result, float):
+                    _add(logs, name, result)
+                else:
+                    for i, each in enumerate(result):
+                        _add(logs, f"{name}_{i}", each)
         return logs
 
     def per_sample(
@@ -215,6 +267,19 @@ def _groups(metrics_: Sequence[Any]) -> tuple[list[list[Metric]], bool]:
     nested = bool(metrics_) and all(isinstance(item, (list, tuple)) for item in metrics_)
     groups: Sequence[Any] = metrics_ if nested else [metrics_]
     return [[metrics.get(m) for m in group] for group in groups], not nested
+
+
+def _add(logs: dict[str, float], name: str, value: float) -> None:
+    if name in logs:
+        raise GraphError(
+            f"two metrics are called '{name}' in logs.", hint="Pass one of them another name=."
+        )
+    logs[name] = value
+
+
+def _loss_names(layers: Sequence[str]) -> list[str]:
+    """Return the names of the losses in logs, for the names of the outputs."""
+    return ["loss", *(f"{layer}_loss" for layer in layers if len(layers) > 1)]
 
 
 def _of_kept_steps(metric: Metric, output: Tensor) -> Metric:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import DataError, GraphError
-from playgrad.training.callbacks import Callback, Logs
-from playgrad.training.monitor import monitored, sign_of
+from playgrad.training.callbacks import Logs
+from playgrad.training.monitor import MonitorCallback
 
 
-class ReduceLROnPlateau(Callback):
+class ReduceLROnPlateau(MonitorCallback):
     """Multiply the learning rate by ``factor`` when a metric has stopped improving.
 
     Args:
@@ -19,7 +18,8 @@ class ReduceLROnPlateau(Callback):
         factor: between 0 and 1.
         patience: the number of epochs without improvement after which the rate is reduced.
         verbose: 1 to print each reduction.
-        mode: "min" or "max": whether smaller or larger is better; "auto" goes by the name.
+        mode: "min" or "max": whether smaller or larger is better; "auto" asks the loss or metric of
+            that name.
         min_delta: the smallest change that counts as an improvement.
         cooldown: the number of epochs after a reduction that are not counted.
         min_lr: the smallest rate.
@@ -41,18 +41,16 @@ class ReduceLROnPlateau(Callback):
     ) -> None:
         if not 0.0 < factor < 1.0:
             raise DataError(f"factor of ReduceLROnPlateau must be between 0 and 1, got {factor}.")
-        self.monitor = monitor
+        super().__init__(monitor, mode, min_delta)
         self.factor = factor
         self.patience = patience
         self.verbose = verbose
-        self.sign = sign_of(monitor, mode)
-        self.min_delta = abs(min_delta)
         self.cooldown = cooldown
         self.min_lr = min_lr
         self._reset()
 
     def _reset(self) -> None:
-        self.best = math.inf
+        self.best = None
         self.waited = 0
         self.resting = 0
 
@@ -73,11 +71,11 @@ class ReduceLROnPlateau(Callback):
         self._reset()
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
-        value = self.sign * monitored(logs, self.monitor, "ReduceLROnPlateau")
+        value = self.value_in(logs)
         if self.resting:
             self.resting -= 1
             self.waited = 0
-        if value < self.best - self.min_delta:
+        if self.improves(value, self.best):
             self.best, self.waited = value, 0
             return
         if self.resting:

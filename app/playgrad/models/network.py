@@ -22,9 +22,9 @@ from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
+from playgrad.nn.masks import cast_with_mask
 from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.core.build import as_tensor
-from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
 
@@ -148,7 +148,8 @@ class Network:
         Args:
             devices: the device scope of each item of the structure; empty for their own.
         """
-        cast_inputs = [cast(x, tensor.dtype) for x, tensor in zip(inputs, self.inputs, strict=True)]
+        pairs = zip(inputs, self.inputs, strict=True)
+        cast_inputs = [cast_with_mask(x, tensor.dtype) for x, tensor in pairs]
         return self.structure.replay(cast_inputs, training, devices)
 
     @property

@@ -7,12 +7,16 @@ import math
 from playgrad.errors import ShapeError
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import beside, mask_of
 from playgrad.nn.seeds import seed_of
 from playgrad.ops.core.build import normalize_axis
 from playgrad.ops.elementwise import activations
 from playgrad.ops.elementwise.definitions import greater_equal, minimum, where
 from playgrad.ops.random.uniform_like import random_uniform_like
 from playgrad.ops.reductions.softmax import softmax
+
+_OF_MASKED = -1e9
+"""The score of masked steps before a softmax along them."""
 
 
 class ReLU(Layer):
@@ -28,6 +32,7 @@ class ReLU(Layer):
     """
 
     kind = "re_lu"
+    passes_mask = True
 
     def __init__(
         self,
@@ -65,6 +70,7 @@ class LeakyReLU(Layer):
     """``x`` where it is positive, and ``negative_slope * x`` elsewhere."""
 
     kind = "leaky_re_lu"
+    passes_mask = True
 
     def __init__(self, negative_slope: float = 0.3, name: str | None = None) -> None:
         super().__init__(name)
@@ -118,6 +124,7 @@ class ELU(Layer):
     """``x`` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere (Clevert et al. 2016)."""
 
     kind = "elu"
+    passes_mask = True
 
     def __init__(self, alpha: float = 1.0, name: str | None = None) -> None:
         super().__init__(name)
@@ -128,13 +135,18 @@ class ELU(Layer):
 
 
 class Softmax(Layer):
-    """Softmax along ``axis``, as a layer."""
+    """Softmax along ``axis``, as a layer. Along the steps of a sequence, masked ones get 0."""
 
     kind = "softmax"
+    passes_mask = True
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__(name)
         self.axis = axis
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        return softmax(inputs[0], normalize_axis(self.axis, len(inputs[0].shape)))
+        x, mask = inputs[0], mask_of(inputs[0])
+        axis = normalize_axis(self.axis, x.spec.rank)
+        if mask is not None and axis < mask.spec.rank:
+            x = where(beside(mask, x), x, _OF_MASKED)
+        return softmax(x, axis)

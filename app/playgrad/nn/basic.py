@@ -23,6 +23,7 @@ class Rescaling(Layer):
     """``inputs * scale + offset``; ``scale=1/255`` maps pixels from 0..255 to 0..1."""
 
     kind = "rescaling"
+    passes_mask = True
 
     def __init__(self, scale: float, offset: float = 0.0, name: str | None = None) -> None:
         super().__init__(name)

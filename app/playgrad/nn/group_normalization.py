@@ -7,6 +7,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axis_after_batch
 from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
@@ -73,6 +74,7 @@ class GroupNormalization(ScaledLayer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
         axis = axis_after_batch(self, self.axis, x.shape)
+        warn_of_masked_steps(self.name, x, range(1, x.spec.rank))
         sizes = [self.known(x.shape, i) for i in range(1, x.spec.rank)]
         channels = sizes[axis - 1]
         groups = channels if self.groups == -1 else self.groups

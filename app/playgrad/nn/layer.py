@@ -20,9 +20,9 @@ from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
+from playgrad.nn.masks import cast_with_mask
 from playgrad.nn.regularizers import Regularizer
 from playgrad.ops.arrays.shape import identity
-from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 
 _REGISTRY: dict[str, type[Layer]] = {}
@@ -347,7 +347,7 @@ class Layer(LayerChecks):
     def _as_floats(self, tensor: Tensor) -> Tensor:
         if not self.takes_floats or dtype(tensor.dtype).floating:
             return tensor
-        return cast(tensor, "float32")
+        return cast_with_mask(tensor, "float32")
 
 
 def layer_type(kind: str) -> type[Layer]:

@@ -6,8 +6,13 @@ alone pass it on, and recurrent layers use it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer_calls import layers_of
+from playgrad.ops.arrays.shape import expand_dims
+from playgrad.ops.elementwise.definitions import cast
 
 
 def mask_of(x: Tensor) -> Tensor | None:
@@ -19,3 +24,31 @@ def set_mask(x: Tensor, mask: Tensor | None) -> None:
     """Attach ``mask`` to ``x``; None leaves ``x`` as it is."""
     if mask is not None:
         layers_of(x.graph).masks[x] = mask
+
+
+def cast_with_mask(x: Tensor, dtype: str) -> Tensor:
+    """Return ``x`` cast to ``dtype``, with its mask."""
+    result = cast(x, dtype)
+    set_mask(result, mask_of(x))
+    return result
+
+
+def beside(mask: Tensor, x: Tensor) -> Tensor:
+    """Return ``mask`` with dimensions of size 1 for the features of ``x``."""
+    while mask.spec.rank < x.spec.rank:
+        mask = expand_dims(mask, -1)
+    return mask
+
+
+def warn_of_masked_steps(layer: str | None, x: Tensor, axes: Sequence[int]) -> None:
+    """Warn if moments along ``axes`` of ``x`` count steps that its mask skips, as they do in Keras.
+
+    Args:
+        layer: the name of the layer that computes them.
+    """
+    mask = mask_of(x)
+    if mask is not None and min(axes) < mask.spec.rank:
+        warn_user(
+            f"layer '{layer}' got a sequence with a mask, but its moments count masked steps like "
+            "the others."
+        )

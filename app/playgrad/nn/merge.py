@@ -14,10 +14,9 @@ from playgrad.errors import ShapeError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
-from playgrad.nn.masks import mask_of, set_mask
+from playgrad.nn.masks import beside, mask_of, set_mask
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import zeros_like
-from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.elementwise import definitions as elementwise
 from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.reductions.truth import reduce_all
@@ -53,9 +52,9 @@ class _Extremum(_Elementwise):
             mask = mask_of(x)
             both = type(self).merge(result, x)
             if mask is not None:
-                both = where(_beside(mask, x), both, result)
+                both = where(beside(mask, x), both, result)
             if kept is not None:
-                both = where(_beside(kept, x), both, x)
+                both = where(beside(kept, x), both, x)
             result, kept = both, _union([kept, mask])
         return result
 
@@ -79,11 +78,11 @@ class Multiply(_Elementwise):
     def merged(self, inputs: Sequence[Tensor]) -> Tensor:
         masks = [mask_of(x) for x in inputs]
         factors = [
-            x if mask is None else where(_beside(mask, x), x, 1.0)
+            x if mask is None else where(beside(mask, x), x, 1.0)
             for x, mask in zip(inputs, masks, strict=True)
         ]
         product, union = super().merged(factors), _union(masks)
-        return product if union is None else where(_beside(union, product), product, 0.0)
+        return product if union is None else where(beside(union, product), product, 0.0)
 
 
 class Maximum(_Extremum):
@@ -155,13 +154,6 @@ def _union(masks: Sequence[Tensor | None]) -> Tensor | None:
     """Return the mask that keeps what any of ``masks`` keeps; None if one of them keeps all."""
     present = [mask for mask in masks if mask is not None]
     return reduce(elementwise.logical_or, present) if len(present) == len(masks) else None
-
-
-def _beside(mask: Tensor, x: Tensor) -> Tensor:
-    """Return ``mask`` with dimensions of size 1 for the features of ``x``."""
-    while mask.spec.rank < x.spec.rank:
-        mask = expand_dims(mask, -1)
-    return mask
 
 
 def _all_steps(x: Tensor, rank: int) -> Tensor:

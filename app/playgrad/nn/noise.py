@@ -81,7 +81,6 @@ class SpatialDropout2D(_SpatialDropout):
     """
 
     kind = "spatial_dropout2d"
-    passes_mask = False
     dimensions = "(batch, height, width, channels)"
 
     def __init__(

@@ -13,13 +13,18 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import beside, mask_of, warn_of_masked_steps
 from playgrad.nn.scaled_layer import ScaledLayer
+from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant, one_or_more, whole
-from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.elementwise.definitions import cast, maximum, rsqrt, square, where
 from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.training.replica import cross_replica_mean
+
+_LEAST_SHARE = 1e-12
+"""Divisor of a mean over no steps, which is 0."""
 
 
 class BatchNormalization(ScaledLayer):
@@ -27,8 +32,8 @@ class BatchNormalization(ScaledLayer):
 
     Ioffe and Szegedy 2015, as in Keras. Each channel is normalized separately. In training, mean
     and (biased) variance are those of the batch, and moving averages are updated with them;
-    otherwise, and while the layer is frozen, the moving averages are used. Inputs (batch, ...),
-    result of the same shape.
+    otherwise, and while the layer is frozen, the moving averages are used. Steps that the mask of
+    the inputs skips do not count in the moments. Inputs (batch, ...), result of the same shape.
 
     Args:
         axis: the axis of the channels; moments are computed along all others.
@@ -111,18 +116,27 @@ class BatchNormalization(ScaledLayer):
         """Return ``x`` minus its mean, and its variance; update the moving averages."""
         channel = self._channel_axis(x.shape)
         others = [axis for axis in range(x.spec.rank) if axis != channel]
-        mean = reduce_mean(x, others)
-        if self.synchronized:
-            mean = cross_replica_mean(mean)
+        mean = self._mean(x, x, others)
         # In two passes: the difference of large squares would lose the variance to rounding. The
         # mean is negated, not the gradient, which is as large as x.
         centred = x + self._along_channels(-mean, x)
-        variance = reduce_mean(square(centred), others)
-        if self.synchronized:
-            variance = cross_replica_mean(variance)
+        variance = self._mean(square(centred), x, others)
         self._update_average("moving_mean", mean)
         self._update_average("moving_variance", variance)
         return centred, variance
+
+    def _mean(self, values: Tensor, x: Tensor, axes: list[int]) -> Tensor:
+        """Return the mean of ``values`` over the steps that the mask of ``x`` keeps; 0 if none."""
+        mask = mask_of(x)
+        if mask is None:
+            mean = reduce_mean(values, axes)
+            return cross_replica_mean(mean) if self.synchronized else mean
+        kept = broadcast_like(beside(mask, x), x)
+        mean = reduce_mean(where(kept, values, 0.0), axes)
+        share = reduce_mean(cast(kept, "float32"), axes)
+        if self.synchronized:
+            mean, share = cross_replica_mean(mean), cross_replica_mean(share)
+        return mean / maximum(share, _LEAST_SHARE)
 
     def _update_average(self, average: str, value: Tensor) -> None:
         # Replicas have averages of their own, which must stay equal. Synchronized moments do not
@@ -197,6 +211,7 @@ class LayerNormalization(ScaledLayer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
         axes = axes_after_batch(self, self.axis, x.shape)
+        warn_of_masked_steps(self.name, x, axes)
         if axes == [x.spec.rank - 1]:
             width = self.known(x.shape, -1)
             gamma = self.variables["gamma"] if self.scale else constant(np.ones(width), x.dtype)

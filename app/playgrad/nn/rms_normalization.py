@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axes_after_batch, axis_argument
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import rsqrt, square
@@ -43,6 +44,7 @@ class RMSNormalization(Layer):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
         axes = axes_after_batch(self, self.axis, x.shape)
+        warn_of_masked_steps(self.name, x, axes)
         factor = rsqrt(reduce_mean(square(x), axes, keepdims=True) + self.epsilon)
         sizes = [self.known(x.shape, n) if n in axes else 1 for n in range(1, x.spec.rank)]
         return x * factor * reshape(self.variables["scale"], sizes)

@@ -7,16 +7,20 @@ from playgrad.errors import GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import beside, mask_of, set_mask
 from playgrad.nn.wrapper import WrapperLayer
+from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.reductions.truth import reduce_any
 
 
 class TimeDistributed(WrapperLayer):
     """Apply a layer to each step of a sequence, with the same weights.
 
     Inputs (batch, steps, ...), result (batch, steps, ...): the steps of all sequences are one batch
-    for the layer.
+    for the layer. If each step is a sequence of its own, with a mask (batch, steps, inner steps),
+    the layer gets that of each step, and the result has the steps of which any inner step is kept.
 
     Args:
         layer: the layer, of which a copy is used. It has one input and one result.
@@ -27,7 +31,7 @@ class TimeDistributed(WrapperLayer):
 
     kind = "time_distributed"
     takes_floats = False
-    passes_mask = True
+    uses_mask = True
 
     def __init__(self, layer: Layer, name: str | None = None) -> None:
         super().__init__(name)
@@ -54,7 +58,11 @@ class TimeDistributed(WrapperLayer):
         features = [self.known(x.shape, axis) for axis in range(2, len(x.shape))]
         if self._inner.takes_floats and not dtype(x.dtype).floating:
             x = cast(x, "float32")
-        y = self._inner.call(reshape(x, (-1, *features)), training=training)
+        flat, mask = reshape(x, (-1, *features)), mask_of(inputs[0])
+        if mask is not None and flat.spec.rank > 1:
+            inner_mask = broadcast_like(beside(mask, x), x)[..., 0]
+            set_mask(flat, reshape(inner_mask, (-1, *features[:-1])))
+        y = self._inner.call(flat, training=training)
         if not isinstance(y, Tensor):
             raise GraphError(
                 f"layer '{self.name}' applies a layer with several results.", op=self.name
@@ -62,7 +70,14 @@ class TimeDistributed(WrapperLayer):
         rest = [self.known(y.shape, axis) for axis in range(1, len(y.shape))]
         result = reshape(y, (-1, steps, *rest))
         self._inner._penalize([result])
+        if mask is not None:
+            set_mask(result, self._mask_of_result(mask))
         return result
+
+    def _mask_of_result(self, mask: Tensor) -> Tensor:
+        if self._inner.passes_mask or mask.spec.rank == 2:
+            return mask
+        return reduce_any(mask, axis=tuple(range(2, mask.spec.rank)))
 
     def _expect_steps(self, shape: Shape) -> None:
         if len(shape) < 2:

@@ -170,15 +170,6 @@ def test_losses_far_from_the_target_are_finite() -> None:
         assert np.isfinite(evaluate(loss, zeros, zeros)).all()
 
 
-def test_hinge_takes_labels_of_zero_and_one() -> None:
-    given = np.array([0, 1, 1], np.float32)
-    targets = nn.Hinge().check_targets(given, (None, 1), "y", "dense_1")
-    np.testing.assert_array_equal(targets, [[-1], [1], [1]])
-    signs = np.array([-1, 1, 1], np.float32)
-    targets = nn.SquaredHinge().check_targets(signs, (None, 1), "y", "dense_1")
-    np.testing.assert_array_equal(targets, [[-1], [1], [1]])
-
-
 def test_wrong_arguments_of_losses() -> None:
     with pytest.raises(ValueError, match="delta of Huber must be a positive number, got 0"):
         nn.Huber(0)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.loss import Loss, mean_of_sample
-from playgrad.ops.elementwise.definitions import log, maximum, minimum, square
+from playgrad.ops.elementwise.definitions import (
+    equal,
+    log,
+    logical_or,
+    maximum,
+    minimum,
+    square,
+    where,
+)
 from playgrad.ops.reductions.reduce import reduce_max, reduce_sum
+from playgrad.ops.reductions.truth import reduce_all
 
-Array = np.ndarray[Any, Any]
 _EPSILON = 1e-7
 
 
@@ -41,24 +44,20 @@ class Poisson(Loss):
 class Hinge(Loss):
     """Hinge loss ``max(1 - y * p, 0)`` of scores, with targets -1 and 1.
 
-    Targets that are all 0 or 1 are taken as -1 and 1 when a model is trained or evaluated.
+    Targets that are all 0 or 1 are taken as -1 and 1.
     """
 
     kind = "hinge"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_of_sample(self.margin(y_true, y_pred))
+        are_bits = reduce_all(logical_or(equal(y_true, 0.0), equal(y_true, 1.0)))
+        signs = where(are_bits, 2.0 * y_true - 1.0, y_true)
+        return mean_of_sample(self.margin(signs, y_pred))
 
-    def margin(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def margin(self, signs: Tensor, y_pred: Tensor) -> Tensor:
         """Return by how much each score fails to reach its margin."""
-        missing: Tensor = maximum(1.0 - y_true * y_pred, 0.0)
+        missing: Tensor = maximum(1.0 - signs * y_pred, 0.0)
         return missing
-
-    def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
-        values = super().check_targets(y, output, what, layer)
-        if ((values == 0) | (values == 1)).all():
-            values = 2 * values - 1
-        return values
 
 
 class SquaredHinge(Hinge):
@@ -66,8 +65,8 @@ class SquaredHinge(Hinge):
 
     kind = "squared_hinge"
 
-    def margin(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        missing: Tensor = square(super().margin(y_true, y_pred))
+    def margin(self, signs: Tensor, y_pred: Tensor) -> Tensor:
+        missing: Tensor = square(super().margin(signs, y_pred))
         return missing
 
 

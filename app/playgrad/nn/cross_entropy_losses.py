@@ -15,7 +15,7 @@ from playgrad.nn.loss import AlongAxis, as_rows, mean_of_sample
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
 from playgrad.ops.elementwise.activations import softplus
-from playgrad.ops.elementwise.definitions import log, maximum, minimum, not_equal, where
+from playgrad.ops.elementwise.definitions import equal, log, maximum, minimum, not_equal, where
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
@@ -25,6 +25,13 @@ from playgrad.ops.reductions.reduce import reduce_sum
 Array = np.ndarray[Any, Any]
 _EPSILON = 1e-7
 """Probabilities are clipped this far from 0 and 1 before their logarithm is taken."""
+
+
+def _log_of_shares(y_pred: Tensor) -> Tensor:
+    """Return the logarithm of predictions (..., classes), divided by their sum as in Keras."""
+    total = reduce_sum(y_pred, axis=-1, keepdims=True)
+    shares = y_pred / where(equal(total, 0.0), 1.0, total)
+    return log(minimum(maximum(shares, _EPSILON), 1.0 - _EPSILON))
 
 
 class FromScores(AlongAxis):
@@ -59,6 +66,8 @@ class FromScores(AlongAxis):
 
 class SparseCategoricalCrossentropy(FromScores):
     """Cross-entropy with labels that are class numbers from 0.
+
+    Probabilities that do not sum to 1 are divided by their sum.
 
     Labels (batch,) for predictions (batch, classes). Where there is a prediction for each position
     of a sample, (batch, positions, classes), labels are (batch, positions), and the loss of the
@@ -98,7 +107,7 @@ class SparseCategoricalCrossentropy(FromScores):
             each = sparse_softmax_cross_entropy(as_rows(logits), reshape(y_true, (-1,)))
             return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
         chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
-        return reduce_sum(chosen * -log(maximum(y_pred, _EPSILON)), axis=-1)
+        return reduce_sum(chosen * -_log_of_shares(y_pred), axis=-1)
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         if len(output) < 2:
@@ -163,6 +172,7 @@ class Smoothed(FromScores):
 class CategoricalCrossentropy(Smoothed):
     """Cross-entropy with labels that are probabilities, one-hot or soft: (batch, ..., classes).
 
+    Predicted probabilities that do not sum to 1 are divided by their sum.
     Where there is a prediction for each position of a sample, its loss is the mean over them.
 
     Args:
@@ -182,7 +192,7 @@ class CategoricalCrossentropy(Smoothed):
             if logits.spec.rank > 2:
                 each = reshape_like(each, reduce_sum(y_true, axis=-1))
             return mean_of_sample(each)
-        return mean_of_sample(reduce_sum(y_true * -log(maximum(y_pred, _EPSILON)), axis=-1))
+        return mean_of_sample(reduce_sum(y_true * -_log_of_shares(y_pred), axis=-1))
 
     def _shape_hint(self, y: Array, layer: str) -> str:
         if y.ndim == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.metrics import Accuracy, TopKAccuracy
-from playgrad.ops.arrays.shape import expand_dims
+from playgrad.ops.arrays.shape import expand_dims, reshape_like
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.reductions.reduce import reduce_max
 
@@ -75,5 +75,6 @@ class SparseTopKCategoricalAccuracy(TopKAccuracy):
                 f"{shape_text(y_pred.shape)} and {shape_text(y_true.shape)}."
             )
         best = cast(y_pred[:, : self.k], "int32")
-        hits = equal(best, expand_dims(cast(y_true, "int32"), 1))
+        labels = reshape_like(cast(y_true, "int32"), best[:, 0])
+        hits = equal(best, expand_dims(labels, 1))
         return reduce_max(cast(hits, "float32"), axis=1)

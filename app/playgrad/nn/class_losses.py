@@ -27,7 +27,7 @@ class KLDivergence(Loss):
 
     kind = "kl_divergence"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         y, p = (minimum(maximum(value, _EPSILON), 1.0) for value in (y_true, y_pred))
         return mean_of_sample(reduce_sum(y * (log(y) - log(p)), axis=-1))
 
@@ -37,7 +37,7 @@ class Poisson(Loss):
 
     kind = "poisson"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(y_pred - y_true * log(y_pred + _EPSILON))
 
 
@@ -49,7 +49,7 @@ class Hinge(Loss):
 
     kind = "hinge"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         are_bits = reduce_all(logical_or(equal(y_true, 0.0), equal(y_true, 1.0)))
         signs = where(are_bits, 2.0 * y_true - 1.0, y_true)
         return mean_of_sample(self.margin(signs, y_pred))
@@ -75,7 +75,7 @@ class CategoricalHinge(Loss):
 
     kind = "categorical_hinge"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         score = reduce_sum(y_true * y_pred, axis=-1)
         best_other = reduce_max((1.0 - y_true) * y_pred, axis=-1)
         return mean_of_sample(maximum(best_other - score + 1.0, 0.0))

@@ -12,8 +12,10 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.label_checks import check_labels
 from playgrad.nn.loss import AlongAxis, as_rows, mean_of_sample
+from playgrad.nn.target_shapes import labels_along
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape, reshape_like
+from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import equal, log, maximum, minimum, not_equal, where
 from playgrad.ops.reductions.cross_entropy import (
@@ -92,7 +94,18 @@ class SparseCategoricalCrossentropy(FromScores):
     def kept_targets(self, y_true: Tensor) -> Tensor | None:
         return None if self.ignore_class is None else not_equal(y_true, self.ignore_class)
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def aligned(self, y_true: Any, y_pred: Tensor) -> Tensor:
+        labels = as_tensor(y_true, y_pred.graph)
+        if y_pred.spec.rank < 2:
+            raise ShapeError(
+                f"{self.kind} needs predictions (batch, ..., classes), not "
+                f"{shape_text(y_pred.shape)}."
+            )
+        self.is_last(y_pred.spec.rank)  # checks the axis
+        axis = self.axis % y_pred.spec.rank
+        return labels_along(labels, y_pred.shape, axis, self.kind)
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         kept = self.kept_targets(y_true)
         if kept is None:
             return mean_of_sample(self._of_labels(y_true, y_pred))
@@ -102,12 +115,14 @@ class SparseCategoricalCrossentropy(FromScores):
     def _of_labels(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return the loss of each label, in the shape of the labels."""
         y_pred = self.axis_last(y_pred)
-        logits = self.scores(y_pred)
+        logits, labels = self.scores(y_pred), reshape(y_true, (-1,))
         if logits is not None:
-            each = sparse_softmax_cross_entropy(as_rows(logits), reshape(y_true, (-1,)))
-            return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
-        chosen = one_hot(y_true, y_pred.spec.shape[-1] or 0)
-        return reduce_sum(chosen * -_log_of_shares(y_pred), axis=-1)
+            each = sparse_softmax_cross_entropy(as_rows(logits), labels)
+        else:
+            rows = as_rows(y_pred)
+            chosen = reshape_like(one_hot(labels, rows.shape[-1] or 0), rows)
+            each = reduce_sum(chosen * -_log_of_shares(rows), axis=-1)
+        return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:
         if len(output) < 2:
@@ -183,7 +198,7 @@ class CategoricalCrossentropy(Smoothed):
 
     kind = "categorical_crossentropy"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         y_true, y_pred = self.axis_last(y_true), self.axis_last(y_pred)
         y_true = self.smoothed(y_true, y_pred.shape[-1] or 1)
         logits = self.scores(y_pred)
@@ -212,7 +227,7 @@ class BinaryCrossentropy(Smoothed):
 
     kind = "binary_crossentropy"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         if y_pred.spec.rank > 1:
             self.is_last(y_pred.spec.rank)  # checks the axis
         y_true = self.smoothed(y_true, 2)

@@ -12,7 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn.loss import Loss
 from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
-from playgrad.ops.core.build import constant
+from playgrad.ops.core.build import as_tensor, constant
 from playgrad.ops.elementwise.definitions import cast, maximum, where
 from playgrad.ops.reductions.ctc_loss import ctc_loss
 from playgrad.ops.reductions.reduce import reduce_max
@@ -42,7 +42,10 @@ class CTC(Loss):
     def __init__(self, zero_infinity: bool = False) -> None:
         self.zero_infinity = zero_infinity
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def aligned(self, y_true: Any, y_pred: Tensor) -> Tensor:
+        return as_tensor(y_true, y_pred.graph)  # ctc_loss checks the shapes
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         mask = mask_of(y_pred)
         if mask is None:
             return ctc_loss(y_true, y_pred, zero_infinity=self.zero_infinity)

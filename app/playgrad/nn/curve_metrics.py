@@ -10,7 +10,8 @@ import numpy as np
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.ratio_metrics import RatioMetric, in_shape_of
+from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.nn.target_shapes import in_shape_of
 from playgrad.ops.arrays.shape import expand_dims, reshape
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.activations import sigmoid

@@ -17,6 +17,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.label_checks import count_of, fits, outputs_hint
 from playgrad.nn.masked_steps import joined_steps, sum_of_kept
+from playgrad.nn.target_shapes import in_shape_of
 from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import reshape, reshape_like
 from playgrad.ops.reductions.reduce import reduce_mean
@@ -44,9 +45,22 @@ class Loss(Constructed):
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Return the loss of each sample, shape (batch,)."""
+    def __call__(self, y_true: Any, y_pred: Tensor) -> Tensor:
+        """Return the loss of each sample, shape (batch,).
+
+        Raises:
+            ShapeError: the targets do not fit the predictions. If a size is unknown, a run raises
+                it.
+        """
+        return self.call(self.aligned(y_true, y_pred), y_pred)
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return the loss of each sample, for targets that `aligned` returned. Override this."""
         raise NotImplementedError
+
+    def aligned(self, y_true: Any, y_pred: Tensor) -> Tensor:
+        """Return targets in the shape that ``call`` takes: that of the predictions."""
+        return in_shape_of(y_true, y_pred, self.kind)
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
         """Return the loss of each step of sequences (batch, steps, ...), of the shape of ``mask``.

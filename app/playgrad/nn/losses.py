@@ -16,7 +16,7 @@ class MeanSquaredError(Loss):
 
     kind = "mean_squared_error"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(squared_difference(y_pred, y_true))
 
 
@@ -25,7 +25,7 @@ class MeanAbsoluteError(Loss):
 
     kind = "mean_absolute_error"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(absolute(y_pred - y_true))
 
 
@@ -37,7 +37,7 @@ class CustomLoss(Loss):
     def __init__(self, function: Callable[[Tensor, Tensor], Tensor]) -> None:
         self.function = function
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(self._values(y_true, y_pred))
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
 from playgrad.nn.loss import mean_of_sample
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps
+from playgrad.nn.target_shapes import class_labels, in_shape_of
 from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.shape import reshape_like
 from playgrad.ops.elementwise.definitions import cast, equal
@@ -70,12 +71,12 @@ class Accuracy(Metric):
         self.threshold = threshold
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        if len(y_pred.shape) > 1 and y_pred.shape[-1] == 1:
+        if len(y_pred.shape) == 1 or y_pred.shape[-1] == 1:
+            true = in_shape_of(y_true, y_pred, self.name)
             above = y_pred > self.threshold
-            return mean_of_sample(cast(equal(above, y_true > 0.5), "float32"))
-        labels = y_true if len(y_true.shape) < len(y_pred.shape) else argmax(y_true, axis=-1)
-        hits = cast(equal(argmax(y_pred, axis=-1), cast(labels, "int32")), "float32")
-        return mean_of_sample(hits)
+            return mean_of_sample(cast(equal(above, true > 0.5), "float32"))
+        hits = equal(argmax(y_pred, axis=-1), class_labels(y_true, y_pred, self.name))
+        return mean_of_sample(cast(hits, "float32"))
 
 
 class TopKAccuracy(Metric):
@@ -91,9 +92,10 @@ class TopKAccuracy(Metric):
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         if len(y_pred.shape) != 2:
             raise ShapeError(f"{self.name} needs an output of shape (batch, classes).")
-        labels = y_true
-        if len(y_true.shape) == 1:
-            labels = one_hot(y_true, y_pred.shape[-1] or 0)
+        if len(y_true.shape) == 2 and y_true.shape[-1] != 1:
+            labels = in_shape_of(y_true, y_pred, self.name)
+        else:
+            labels = one_hot(class_labels(y_true, y_pred, self.name), y_pred.shape[-1] or 0)
         score = reduce_sum(labels * y_pred, axis=-1, keepdims=True)
         above = reduce_sum(cast(y_pred > score, "float32"), axis=-1)
         return cast(above < float(self.k), "float32")

@@ -10,7 +10,8 @@ from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.source import warn_user
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.ratio_metrics import RatioMetric, in_shape_of
+from playgrad.nn.ratio_metrics import RatioMetric
+from playgrad.nn.target_shapes import in_shape_of
 from playgrad.ops.elementwise.definitions import square, squared_difference
 
 _AGGREGATIONS = (None, "uniform_average", "variance_weighted_average")

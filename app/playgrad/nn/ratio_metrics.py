@@ -11,8 +11,8 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.loss import mean_of_sample
 from playgrad.nn.metrics import Metric
+from playgrad.nn.target_shapes import in_shape_of
 from playgrad.ops.arrays.one_hot import one_hot
-from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.arrays.sort import top_k as largest
 from playgrad.ops.elementwise.definitions import cast, equal, squared_difference
 from playgrad.ops.reductions.reduce import reduce_sum
@@ -178,17 +178,3 @@ class BinaryAccuracy(Metric):
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         true = in_shape_of(y_true, y_pred, self.name)
         return mean_of_sample(cast(equal(y_pred > self.threshold, true > 0.5), "float32"))
-
-
-def in_shape_of(y_true: Tensor, y_pred: Tensor, name: str) -> Tensor:
-    """Return float targets in the shape of the predictions."""
-    true = cast(y_true, "float32")
-    if len(true.shape) == 1 and y_pred.shape[1:] == (1,):
-        return reshape(true, (-1, 1))
-    if true.shape[1:] != y_pred.shape[1:]:
-        raise ShapeError(
-            f"{name} needs targets of the shape of the predictions {shape_text(y_pred.shape)}, "
-            f"got {shape_text(true.shape)}.",
-            hint="Use one-hot targets in place of class numbers.",
-        )
-    return true

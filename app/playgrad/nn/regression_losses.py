@@ -34,7 +34,7 @@ class Huber(Loss):
             raise ValueError(f"delta of Huber must be a positive number, got {delta!r}")
         self.delta = number
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         error = absolute(y_pred - y_true)
         # Without a condition: s is the part of the error up to delta.
         small = minimum(error, self.delta)
@@ -46,7 +46,7 @@ class LogCosh(Loss):
 
     kind = "log_cosh"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         error = absolute(y_pred - y_true)
         return mean_of_sample(error + softplus(error * -2.0) - math.log(2.0))
 
@@ -56,7 +56,7 @@ class MeanAbsolutePercentageError(Loss):
 
     kind = "mean_absolute_percentage_error"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         relative = absolute(y_true - y_pred) / maximum(absolute(y_true), _EPSILON)
         return mean_of_sample(relative) * 100.0
 
@@ -66,7 +66,7 @@ class MeanSquaredLogarithmicError(Loss):
 
     kind = "mean_squared_logarithmic_error"
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(squared_difference(_log_of(y_pred), _log_of(y_true)))
 
 
@@ -85,7 +85,7 @@ class CosineSimilarity(AlongAxis):
     def __init__(self, axis: int = -1) -> None:
         self.set_axis(axis)
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         y_true, y_pred = self.axis_last(y_true), self.axis_last(y_pred)
         products = reduce_sum(_normalized(y_true) * _normalized(y_pred), axis=-1)
         return mean_of_sample(-products)

@@ -152,7 +152,7 @@ def test_on_several_devices_each_takes_its_operations() -> None:
 
 def test_the_passes_begin_with_the_graph_and_end_with_the_operations(model: Any) -> None:
     passes = pg.inspect(model).step().passes
-    names = ["prune", "specialise", "fold", "share", "place", "split", "fuse", "order"]
+    names = ["prune", "specialise", "fold", "share", "place", "guard", "split", "fuse", "order"]
     assert [each.name for each in passes] == names
     assert passes[0].before == len(model.graph.nodes)
     for earlier, later in pairwise(passes):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from playgrad.compiler.compile import compile_program
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
+from playgrad.compiler.guard import guard
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
@@ -35,6 +36,7 @@ def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
         ("fold", fold),
         ("share", share),
         ("place", lambda p: place(p, Policy(GPU, AVAILABLE))),
+        ("guard", guard),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

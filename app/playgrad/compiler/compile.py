@@ -11,6 +11,7 @@ from playgrad.compiler.cache import CompileCache
 from playgrad.compiler.dispatches import VariablePlaces
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
+from playgrad.compiler.guard import guard
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
@@ -135,6 +136,7 @@ def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[t
     return [
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
+        ("guard", guard),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

@@ -57,7 +57,7 @@ def ops_from_json(texts: dict[str, str]) -> dict[str, OpDef]:
 def _to_text(op: OpDef) -> str:
     """Return what a processor needs of ``op``: no gradient, kernel, or samples."""
     needed = replace(
-        op, gradient=None, lower=None, samples=(), invalid=(), elementwise=None, check_feed=None
+        op, gradient=None, lower=None, samples=(), invalid=(), elementwise=None, check=None
     )
     stream = io.BytesIO()
     _Pickler(stream, protocol=5).dump(needed)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from playgrad.graph.copying import CopyMap
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
+
+if TYPE_CHECKING:
+    from playgrad.compiler.guard import HostCheck
 
 Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
 
@@ -24,6 +28,7 @@ class Program:
         feeds: fed tensors, by the name that the caller feeds them under.
         fused: the names of the nodes that became part of another one, in order, by its name.
         shared: the name of the node that stands for an equal one, by the name of that one.
+        checks: what is checked on the host before a run (compiler/guard.py).
     """
 
     graph: Graph
@@ -32,6 +37,7 @@ class Program:
     feeds: dict[str, Tensor] = field(default_factory=dict)
     fused: dict[str, tuple[str, ...]] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
+    checks: tuple[HostCheck, ...] = ()
 
     @property
     def roots(self) -> list[Node]:
@@ -84,4 +90,5 @@ class Rewriter(CopyMap):
             },
             dict(self.program.fused),
             dict(self.program.shared),
+            self.program.checks,
         )

@@ -78,8 +78,9 @@ class OpDef:
             For other kernels they are unpacked before and packed after.
         state: it reads or writes more than its inputs and outputs (variables, channels).
         elementwise: its expressions, if it is elementwise.
-        check_feed: maps an input number, a fed array, input specs and attributes to an error text
-            or None.
+        checked: the numbers of the inputs that ``check`` looks at, such as indices.
+        check: maps arrays of these inputs, input specs and attributes to an error text, or None.
+            ``reference`` raises DataError with it; kernels do not look.
         source: file and line of the user's program that defines the op; None for the library's.
         wgsl: the kernel that the user's program gave, for error messages.
         second_derivative: whether the gradient can be differentiated again.
@@ -100,7 +101,8 @@ class OpDef:
     specialise: (
         Callable[[Sequence[TensorSpec], Attrs], tuple[str, Attrs, tuple[int, ...]] | None] | None
     ) = None
-    check_feed: Callable[[int, Array, Sequence[TensorSpec], Attrs], str | None] | None = None
+    checked: tuple[int, ...] = ()
+    check: Callable[[Sequence[Array], Sequence[TensorSpec], Attrs], str | None] | None = None
     elementwise: Any = None
     epilogue: bool = False
     packed: bool = False

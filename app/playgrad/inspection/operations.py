@@ -17,7 +17,7 @@ from playgrad.compiler.compile import PassReport
 from playgrad.compiler.task_table import TaskEntry, task_table
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.summary import statistics
-from playgrad.ops.state import DATA, contents_of, is_variable
+from playgrad.ops.state import holds_data, is_variable
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.interpreter import RunValues, node_work
 from playgrad.runtime.runnable import Runnable
@@ -159,7 +159,7 @@ class _DryRun:
         whole = [
             node
             for node in order
-            if is_variable(node) and (contents_of(node) != DATA or node in read_whole)
+            if is_variable(node) and (not holds_data(node) or node in read_whole)
         ]
         arrays = self._session.values([self._original(n).outputs[0] for n in whole])
         return {node.name: array for node, array in zip(whole, arrays, strict=True)}

@@ -19,7 +19,7 @@ from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.ops.state import DATA, contents_of, is_variable, value_of
+from playgrad.ops.state import holds_data, is_variable, value_of
 
 _SEED = re.compile(r"(^|/)gradients(_\d+)?/ones_like(_\d+)?$")
 """The name of the node at which the program's own differentiation of a loss begins."""
@@ -109,7 +109,7 @@ class StepCopy:
 
 def _takes_batch(node: Node) -> bool:
     """Return whether a node takes samples from a data set."""
-    return any(is_variable(t.node) and contents_of(t.node) == DATA for t in node.inputs)
+    return any(is_variable(t.node) and holds_data(t.node) for t in node.inputs)
 
 
 def _without_writes(op: OpDef) -> OpDef:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.state import DATA, Variable, contents_of, global_variables
+from playgrad.ops.state import Variable, global_variables, holds_data
 from playgrad.runtime.options import get_options
 from playgrad.runtime.session import Session
 
@@ -52,7 +52,7 @@ def shared_session(graph: Graph) -> SharedSession:
 
 def is_data(variable: Tensor) -> bool:
     """Return whether ``variable`` holds a data set."""
-    return contents_of(variable.node) == DATA
+    return holds_data(variable.node)
 
 
 def _moved(old: Session, graph: Graph, device: str) -> Session:

@@ -13,9 +13,9 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.label_checks import check_labels
 from playgrad.nn.loss import AlongAxis, as_rows, mean_of_sample
 from playgrad.nn.target_shapes import labels_along
-from playgrad.ops.arrays.one_hot import one_hot
-from playgrad.ops.arrays.shape import reshape, reshape_like
-from playgrad.ops.core.build import as_tensor
+from playgrad.ops.arrays.gather import as_indices
+from playgrad.ops.arrays.shape import expand_dims, reshape, reshape_like, squeeze
+from playgrad.ops.core.build import add_node, as_tensor
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import equal, log, maximum, minimum, not_equal, where
 from playgrad.ops.reductions.cross_entropy import (
@@ -119,9 +119,9 @@ class SparseCategoricalCrossentropy(FromScores):
         if logits is not None:
             each = sparse_softmax_cross_entropy(as_rows(logits), labels)
         else:
-            rows = as_rows(y_pred)
-            chosen = reshape_like(one_hot(labels, rows.shape[-1] or 0), rows)
-            each = reduce_sum(chosen * -_log_of_shares(rows), axis=-1)
+            inputs = [-_log_of_shares(as_rows(y_pred)), expand_dims(as_indices(labels), 1)]
+            attrs = {"axis": 1, "labels": True}  # check_targets has checked those of data sets
+            each = squeeze(add_node("take_along_axis", inputs, attrs).output, 1)
         return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
 
     def check_targets(self, y: Array, output: Shape, what: str, layer: str) -> Array:

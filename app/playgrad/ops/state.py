@@ -26,6 +26,8 @@ RANDOM_STEP = "random/step"
 RANDOM_ADVANCE = "random/advance"
 DATA = "data"
 """The contents of a variable that holds a data set: the program has it, too."""
+TARGETS = "targets"
+"""The contents of a variable that holds the targets of a data set."""
 BOOKKEEPING = "bookkeeping"
 """The contents of a variable whose value matters only while steps are running."""
 
@@ -162,8 +164,8 @@ class Variable(Tensor):
         name: its name in sessions and weights files; a number is added if it is taken.
         trainable: whether optimizers update it.
         dtype: its element type; None means that of the initial value.
-        contents: `DATA` or `BOOKKEEPING` if sessions need not keep a copy of the value in host
-            memory in case the device is lost.
+        contents: `DATA`, `TARGETS` or `BOOKKEEPING` if sessions need not keep a copy of the value
+            in host memory in case the device is lost.
         constraint: a function from a value to the one to be kept; optimizers apply it after each
             update.
 
@@ -272,9 +274,14 @@ def is_variable(node: Node) -> bool:
 
 
 def contents_of(variable: Node) -> str | None:
-    """Return `DATA` or `BOOKKEEPING`, or None for a variable whose value is to be kept."""
+    """Return `DATA`, `TARGETS` or `BOOKKEEPING`; None for a variable whose value is to be kept."""
     contents: str | None = variable.attrs.get("contents")
     return contents
+
+
+def holds_data(variable: Node) -> bool:
+    """Return whether a variable holds a part of a data set, which the program has, too."""
+    return contents_of(variable) in (DATA, TARGETS)
 
 
 def global_variables(graph: Graph | None = None) -> list[Tensor]:

@@ -20,7 +20,7 @@ from playgrad.inspection.node_values import Array, Holder, NodeValues
 from playgrad.inspection.problem import Unavailable
 from playgrad.inspection.query import parse
 from playgrad.inspection.summary import summary
-from playgrad.ops.state import DATA, contents_of, is_variable
+from playgrad.ops.state import holds_data, is_variable
 from playgrad.page.graph_view import graph_scopes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_runs import NOT_RUN, SessionRuns
@@ -80,7 +80,7 @@ class NodeViews:
             array = compute([tensor], sample)[0]
             alone = isinstance(sample, (int, tuple))
             view["summary"] = summary(array)
-            is_weight = is_variable(tensor.node) and contents_of(tensor.node) != DATA
+            is_weight = is_variable(tensor.node) and not holds_data(tensor.node)
             view["pictures"] = node_pictures(array, is_weight, alone)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()

@@ -78,30 +78,3 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
             f"{shape_text(array.shape)}."
         )
     return array
-
-
-class FeedChecks:
-    """Checks of fed values by the operations that read them, such as labels in range."""
-
-    def __init__(self, graph: Graph, tensors: Mapping[str, Tensor]) -> None:
-        names = {tensor: name for name, tensor in tensors.items()}
-        self._checks = [
-            (names[tensor], node, index)
-            for node in graph.nodes
-            if node.op.check_feed is not None
-            for index, tensor in enumerate(node.inputs)
-            if tensor in names
-        ]
-
-    def check(self, arrays: Mapping[str, Array]) -> None:
-        """Check ``arrays``, by the names under which they are fed.
-
-        Raises:
-            FeedError: an operation cannot take a value.
-        """
-        for name, node, index in self._checks:
-            assert node.op.check_feed is not None
-            specs = [tensor.spec for tensor in node.inputs]
-            problem = node.op.check_feed(index, arrays[name], specs, node.attrs)
-            if problem:
-                raise FeedError(problem, op=node.name, source=node.source)

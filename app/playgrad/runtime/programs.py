@@ -21,7 +21,6 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
-from playgrad.runtime.feeds import FeedChecks
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.operation_times import TimedRunnable
 from playgrad.runtime.program_kernels import attributed_to_program
@@ -65,7 +64,7 @@ class Programs:
         self._placement = placement
         self._executor = executor
         self._new_transport = new_transport
-        self._runnables: dict[Key, tuple[Runnable, FeedChecks]] = {}
+        self._runnables: dict[Key, Runnable] = {}
         self._expected: dict[Key, Compiled] = {}
 
     def __len__(self) -> int:
@@ -78,24 +77,24 @@ class Programs:
 
         Raises:
             FeedError: an operation cannot take a value that is fed.
+            DataError: one cannot take a value that is computed from feeds.
         """
         shapes = {name: array.shape for name, array in feeds.items()}
         key = program.key(shapes)
-        if key in self._runnables and self._runnables[key][0].is_lost:
-            self._runnables.pop(key)[0].unload()
+        if key in self._runnables and self._runnables[key].is_lost:
+            self._runnables.pop(key).unload()
         if key not in self._runnables:
             compiled = self._expected.pop(key, None)
             if compiled is None:
                 policy = self.policy_for(program, shapes)
                 get_hooks().preparing(program, policy)
                 compiled = compile_program(program, shapes, policy)
-            runnable = self._load(compiled, program.graph)
-            self._runnables[key] = (runnable, FeedChecks(program.graph, program.feeds))
-        runnable, checks = self._runnables[key] = self._runnables.pop(key)
+            _check(compiled, feeds)  # before devices compile kernels
+            self._runnables[key] = self._load(compiled, program.graph)
+        runnable = self._runnables[key] = self._runnables.pop(key)
         if len(self._runnables) > MOST_RUNNABLES:
-            oldest, _ = self._runnables.pop(next(iter(self._runnables)))
-            oldest.unload()
-        checks.check(feeds)
+            self._runnables.pop(next(iter(self._runnables))).unload()
+        _check(runnable.compiled, feeds)
         return runnable
 
     def traced(
@@ -145,7 +144,7 @@ class Programs:
     def forget(self, variables: Sequence[Node]) -> None:
         """Free the values of ``variables`` and the programs that use them."""
         forgotten = {(node.graph, node.name) for node in variables}
-        for key, (runnable, _) in list(self._runnables.items()):
+        for key, runnable in list(self._runnables.items()):
             if any((runnable.graph, name) in forgotten for name in runnable.variables):
                 del self._runnables[key]
                 runnable.unload()
@@ -156,7 +155,7 @@ class Programs:
     def unload(self) -> None:
         """Free all programs."""
         self._expected.clear()
-        for runnable, _ in self._runnables.values():
+        for runnable in self._runnables.values():
             runnable.unload()
         self._runnables.clear()
 
@@ -308,6 +307,16 @@ class Programs:
             return runnable.run(feeds)
         finally:
             runnable.unload()
+
+
+def _check(compiled: Compiled, feeds: Mapping[str, Array]) -> None:
+    """Check feeds as the operations of a program require.
+
+    Raises:
+        FeedError, DataError: an operation cannot take a value.
+    """
+    for check in compiled.program.checks:
+        check.run(feeds)
 
 
 def _groups(variables: Sequence[Node]) -> Iterator[list[Node]]:

@@ -14,7 +14,7 @@ from playgrad.devices.target import Limits
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
-from playgrad.ops.state import DATA, contents_of
+from playgrad.ops.state import holds_data
 from playgrad.runtime.host_copies import HostCopies, Key, is_copied
 
 Array = np.ndarray[Any, Any]
@@ -265,7 +265,7 @@ class VariableStore:
 
 
 def _is_data(key: Key) -> bool:
-    return contents_of(key[0].node(key[1])) == DATA
+    return holds_data(key[0].node(key[1]))
 
 
 def _packed(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from playgrad.errors import NonFiniteError
 from playgrad.graph.graph import at_top
-from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.state import group, placeholder
@@ -26,7 +25,6 @@ from playgrad.training.steps import BatchStep
 
 Array = np.ndarray[Any, Any]
 PREDICTION_BATCH = 256
-_LOOKUPS = ("gather", "gather_nd", "take_along_axis")
 
 
 def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -> Any:
@@ -73,7 +71,7 @@ def train_on_batch(
     *values, finite, _ = session.run([*step.columns, step.gate, step.update], feeds)
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
-        raise not_finite_error(float(values[0]), 1, rate, recipe.network)
+        raise not_finite_error(float(values[0]), 1, rate)
     names = recipe.objectives.names(recipe.network.output_names, recipe.network.outputs)
     numbers = np.concatenate([np.atleast_1d(value) for value in values])
     means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
@@ -110,7 +108,7 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     return BatchStep((*x_in, *y_in, *w_in), columns, update, gate)
 
 
-def not_finite_error(value: float, step: int, rate: float, network: Network) -> NonFiniteError:
+def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
     """Return the error for a loss of ``value`` at ``step``, counted from 1.
 
     Args:
@@ -119,29 +117,10 @@ def not_finite_error(value: float, step: int, rate: float, network: Network) -> 
     kind = "NaN" if math.isnan(value) else "infinite"
     return NonFiniteError(
         f"the loss became {kind} at step {step}; the weights are those from before that step.",
-        hint=not_finite_hint(network, rate),
+        hint=not_finite_hint(rate),
     )
 
 
-def not_finite_hint(network: Network, rate: float) -> str:
-    """Return what may make the loss of ``network`` finite."""
-    hint = f"Lower the learning rate (now {rate:g}), or scale the data to about -1 to 1."
-    tables = [node.name.removesuffix("/gather") for node in _lookups(network)]
-    if tables:
-        hint += (
-            f" Or check the indices of {' and '.join(repr(name) for name in tables)}: on a GPU, "
-            "one outside the table makes NaN."
-        )
-    return hint
-
-
-def _lookups(network: Network) -> list[Node]:
-    """Return the operations between inputs and outputs that take rows of tables by index."""
-    seen: dict[Node, None] = {}
-    pending = [tensor.node for tensor in network.outputs]
-    while pending:
-        node = pending.pop()
-        if node not in seen:
-            seen[node] = None
-            pending += [tensor.node for tensor in node.inputs]
-    return sorted((n for n in seen if n.op.name in _LOOKUPS), key=lambda node: node.name)
+def not_finite_hint(rate: float) -> str:
+    """Return what may make the loss finite."""
+    return f"Lower the learning rate (now {rate:g}), or scale the data to about -1 to 1."

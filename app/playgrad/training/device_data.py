@@ -15,7 +15,7 @@ from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node
 from playgrad.models.network import Network
 from playgrad.ops.arrays.fill import fill
-from playgrad.ops.state import DATA, Variable, global_variables
+from playgrad.ops.state import DATA, TARGETS, Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.session import Session
 
@@ -129,7 +129,7 @@ class DeviceDataCache:
         if signature not in self._cached:
             self._cached[signature] = DeviceData(
                 tuple(self._variable(f"{DATA_SCOPE}{role}/x", x) for x in xs),
-                tuple(self._variable(f"{DATA_SCOPE}{role}/y", y) for y in ys),
+                tuple(self._variable(f"{DATA_SCOPE}{role}/y", y, TARGETS) for y in ys),
                 len(xs[0]),
                 tuple(self._variable(f"{DATA_SCOPE}{role}/weight", w) for w in weights),
             )
@@ -145,12 +145,12 @@ class DeviceDataCache:
         )
         return data
 
-    def _variable(self, name: str, array: Array) -> Variable:
+    def _variable(self, name: str, array: Array, contents: str = DATA) -> Variable:
         graph = self.network.graph
         with at_top(graph, "variable"):
             with graph.reenter_scope(f"{name}/"):
                 zeros = fill(array.shape, 0, array.dtype.name)
-            return Variable(zeros, name, trainable=False, contents=DATA)
+            return Variable(zeros, name, trainable=False, contents=contents)
 
 
 def _check_room(session: Session, name: str, array: Array) -> None:

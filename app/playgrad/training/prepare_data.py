@@ -8,6 +8,7 @@ import numpy as np
 
 from playgrad.models.network import Network
 from playgrad.training import data_checks as checks
+from playgrad.training.index_checks import check_indices
 from playgrad.training.named_outputs import in_order
 from playgrad.training.recipe import Recipe
 
@@ -47,4 +48,5 @@ def prepare_inputs(network: Network, x: Any, name: str) -> list[Array]:
     for i, (array, tensor) in enumerate(zip(xs, network.inputs, strict=True)):
         array_name = name if len(xs) == 1 else f"{name}[{i}]"
         xs[i] = checks.as_samples(array, tensor.spec, array_name, layer)
+    check_indices(network, xs, name)
     return xs

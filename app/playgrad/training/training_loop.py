@@ -340,7 +340,7 @@ class TrainingLoop:
             self.session.assign({self.step.healthy: np.bool_(True)})
             self._lose()
             rate = float(self.session.value(self.optimizer.learning_rate))
-            raise not_finite_error(float(value), self.done + 1, rate, self.recipe.network)
+            raise not_finite_error(float(value), self.done + 1, rate)
         unhealthy = [device for device, flag in healthy_replicas.items() if not flag]
         if unhealthy:
             self.session.assign({flags[device]: np.bool_(True) for device in unhealthy})
@@ -350,7 +350,7 @@ class TrainingLoop:
             raise NonFiniteError(
                 f"the loss of the replica on {unhealthy[0]} became NaN or infinite in the last "
                 f"{when}; the weights were not updated.",
-                hint=not_finite_hint(self.recipe.network, rate),
+                hint=not_finite_hint(rate),
             )
 
     def _lose(self) -> None:

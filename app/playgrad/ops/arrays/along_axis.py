@@ -11,7 +11,7 @@ from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.arrays.gather import as_indices, expect_inside
+from playgrad.ops.arrays.gather import as_indices, expect_inside, inside_axis
 from playgrad.ops.core.build import NUMBERS, add_node, as_tensor, expect_dtype, normalize_axis
 from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
@@ -37,7 +37,7 @@ def take_along_axis(x: Any, indices: Any, axis: int = -1, name: str | None = Non
     Raises:
         ShapeError: ``x`` has no such axis, or the shapes differ in another one.
         DTypeError: ``indices`` are not integers.
-        DataError: indices lie outside the axis, on the cpu. On a GPU their elements are NaN or 0.
+        DataError: indices lie outside the axis, in a run.
     """
     tensor = as_tensor(x)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
@@ -75,8 +75,7 @@ def _take(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 def _take_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     x, indices = node.inputs
-    attrs = {"axis": node.attrs["axis"]}
-    return [add_node(_SCATTER_LIKE, [grads[0], indices, x], attrs).output, None]
+    return [add_node(_SCATTER_LIKE, [grads[0], indices, x], node.attrs).output, None]
 
 
 _TAKE = register(
@@ -85,6 +84,8 @@ _TAKE = register(
         infer=_infer_take,
         reference=_take,
         gradient=_take_gradient,
+        checked=(1,),
+        check=inside_axis(lambda inputs, attrs: inputs[0].shape[attrs["axis"]]),
         lower=lower_take_along_axis,
         packed=True,
         samples=(
@@ -137,6 +138,8 @@ _SCATTER = register(
         infer=_infer_scatter,
         reference=in_float32(_scatter),
         gradient=_scatter_gradient,
+        checked=(1,),
+        check=inside_axis(lambda inputs, attrs: attrs["size"]),
         lower=lower_scatter_along_axis,
         epilogue=True,
         samples=(
@@ -163,6 +166,6 @@ _SCATTER_LIKE = register_like(
     "scatter_along_axis_like",
     _SCATTER,
     2,
-    lambda inputs, attrs: {"axis": attrs["axis"], "size": inputs[2].shape[attrs["axis"]]},
+    lambda inputs, attrs: {**attrs, "size": inputs[2].shape[attrs["axis"]]},
     samples=(Sample((floats(2, 3), integers(2, 3), floats(2, 9)), {"axis": 1}),),
 )

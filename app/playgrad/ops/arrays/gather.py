@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,7 @@ def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) ->
         ShapeError: ``params`` has no such axis.
         DTypeError: ``indices`` are not integers.
         FeedError: indices that were fed lie outside the axis.
-        DataError: computed indices lie outside the axis, on the cpu. On a GPU their elements are
-            NaN or 0.
+        DataError: computed indices lie outside the axis, in a run.
     """
     table = as_tensor(params)
     if table.spec.rank == 0:
@@ -74,8 +73,7 @@ def scatter_add(
         ShapeError: ``x`` has no such axis, or ``updates`` have another shape.
         DTypeError: ``indices`` are not integers, or the dtypes differ.
         FeedError: indices that were fed lie outside the axis.
-        DataError: computed indices lie outside the axis, on the cpu. On a GPU their updates are
-            left out.
+        DataError: computed indices lie outside the axis, in a run.
     """
     tensor, changes = as_tensors(x, updates)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}
@@ -115,11 +113,16 @@ def _infer_gather(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec
     return [TensorSpec(shape, params.dtype)]
 
 
-def _check_indices(
-    number: int, array: Array, inputs: Sequence[TensorSpec], attrs: Attrs
-) -> str | None:
-    rows = inputs[0].shape[attrs.get("axis", 0)]
-    return outside("indices", array, rows) if number == 1 and rows is not None else None
+def inside_axis(
+    size: Callable[[Sequence[TensorSpec], Attrs], int | None],
+) -> Callable[[Sequence[Array], Sequence[TensorSpec], Attrs], str | None]:
+    """Return the ``check`` of an op whose indices must lie in [0, ``size`` of its specs)."""
+
+    def check(arrays: Sequence[Array], inputs: Sequence[TensorSpec], attrs: Attrs) -> str | None:
+        count = size(inputs, attrs)
+        return None if count is None else outside("indices", arrays[0], count)
+
+    return check
 
 
 def expect_inside(indices: Array, size: int) -> None:
@@ -152,7 +155,8 @@ _GATHER = register(
         lower=lower_gather,
         epilogue=True,
         packed=True,
-        check_feed=_check_indices,
+        checked=(1,),
+        check=inside_axis(lambda inputs, attrs: inputs[0].shape[attrs.get("axis", 0)]),
         samples=(
             Sample((floats(9, 5), integers(4)), differentiable=(0,)),
             Sample((floats(9), integers(2, 3)), differentiable=(0,)),
@@ -224,6 +228,8 @@ _SCATTER_ADD = register(
         infer=_infer_scatter_add,
         reference=in_float32(_scatter_add),
         gradient=_scatter_gradient,
+        checked=(1,),
+        check=inside_axis(lambda inputs, attrs: attrs["rows"]),
         lower=lower_scatter_add,
         epilogue=True,
         samples=(

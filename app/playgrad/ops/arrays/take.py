@@ -42,7 +42,7 @@ def take(x: Any, indices: Any, axis: int | None = None, name: str | None = None)
     Raises:
         ShapeError: ``x`` has no such axis.
         DTypeError: ``indices`` are not integers.
-        DataError: indices lie outside the axis, on the cpu. On a GPU their elements are NaN or 0.
+        DataError: indices lie outside the axis, in a run.
     """
     tensor = as_tensor(x)
     if axis is None:
@@ -71,7 +71,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:
         ShapeError: ``params`` has less than k axes, k is unknown or 0, or the sizes of axes 1 to
             k - 1 are unknown.
         DTypeError: ``indices`` are not integers.
-        DataError: indices lie outside ``params``, on the cpu. On a GPU their elements are NaN or 0.
+        DataError: indices lie outside ``params``, in a run.
     """
     table = as_tensor(params)
     places = as_indices(indices, table)

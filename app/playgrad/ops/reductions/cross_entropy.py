@@ -39,7 +39,7 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = No
         ShapeError: the shapes differ from these.
         DTypeError: ``logits`` is not floating, or ``labels`` is not integer.
         FeedError: labels that were fed lie outside [0, classes).
-        DataError: computed labels lie outside [0, classes), on the cpu. On a GPU the loss is NaN.
+        DataError: computed labels lie outside [0, classes), in a run.
     """
     scores = as_tensor(logits)
     classes = as_tensor(labels, scores.graph)
@@ -112,12 +112,10 @@ def _infer_sparse(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec
 
 
 def _check_labels(
-    number: int, array: Array, inputs: Sequence[TensorSpec], attrs: Attrs
+    arrays: Sequence[Array], inputs: Sequence[TensorSpec], attrs: Attrs
 ) -> str | None:
     classes = inputs[0].shape[1]
-    if number != 1 or classes is None:
-        return None
-    return outside("labels", array, classes)
+    return None if classes is None else outside("labels", arrays[0], classes)
 
 
 def _sparse(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
@@ -141,7 +139,8 @@ _SPARSE = register(
         infer=_infer_sparse,
         reference=_sparse,
         gradient=_sparse_gradient,
-        check_feed=_check_labels,
+        checked=(1,),
+        check=_check_labels,
         lower=lower_softmax_cross_entropy,
         samples=(
             Sample((floats(6, 10), integers(6)), differentiable=(0,)),

@@ -54,8 +54,7 @@ def ctc_loss(
     Raises:
         ShapeError: the shapes differ from these, or ``mask_index`` is not a class.
         DTypeError: ``output`` is not floating, or the others are not integer.
-        DataError: a label is not a class or is the blank, or a length is out of range, on the cpu.
-            On a GPU the loss is NaN.
+        DataError: a label is not a class or is the blank, or a length is out of range, in a run.
     """
     logits = as_tensor(output)
     labels = as_indices(target, logits)
@@ -103,29 +102,37 @@ def _infer_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSp
     return [TensorSpec((*loss.shape, *inputs[0].shape[1:]), loss.dtype)]
 
 
-def _paths(inputs: Sequence[Array], attrs: Attrs) -> Paths:
-    log_probs, target, target_length, output_length = inputs[:4]
+def _check(arrays: Sequence[Array], inputs: Sequence[TensorSpec], attrs: Attrs) -> str | None:
+    target, target_length, output_length = arrays
+    times, classes = inputs[0].shape[1:]
+    assert times is not None and classes is not None
     for what, lengths, limit in (
         ("target_length", target_length, target.shape[1]),
-        ("output_length", output_length, log_probs.shape[1]),
+        ("output_length", output_length, times),
     ):
         wrong = np.flatnonzero((lengths < 0) | (lengths > limit))
         if wrong.size:
-            raise DataError(
+            return (
                 f"{what} must lie in [0, {limit}], but is {lengths[wrong[0]]} for sample "
                 f"{wrong[0]}."
             )
     used = np.arange(target.shape[1]) < target_length[:, None]
-    misfits = np.argwhere(
-        used & ((target < 0) | (target >= log_probs.shape[2]) | (target == attrs["blank"]))
+    misfits = np.argwhere(used & ((target < 0) | (target >= classes) | (target == attrs["blank"])))
+    if not len(misfits):
+        return None
+    sample, place = misfits[0]
+    return (
+        f"labels must be classes in [0, {classes}) other than the blank {attrs['blank']}, but "
+        f"sample {sample} has {target[sample, place]} at position {place}."
     )
-    if len(misfits):
-        sample, place = misfits[0]
-        raise DataError(
-            f"labels must be classes in [0, {log_probs.shape[2]}) other than the blank "
-            f"{attrs['blank']}, but sample {sample} has {target[sample, place]} at position "
-            f"{place}."
-        )
+
+
+def _paths(inputs: Sequence[Array], attrs: Attrs) -> Paths:
+    log_probs, target, target_length, output_length = inputs[:4]
+    specs = [TensorSpec(array.shape, array.dtype.name) for array in inputs]
+    problem = _check(inputs[1:4], specs, attrs)
+    if problem:
+        raise DataError(problem)
     return find_paths(log_probs, target, target_length, output_length, attrs["blank"])
 
 
@@ -168,6 +175,8 @@ _CTC = register(
         infer=_infer,
         reference=_reference,
         gradient=_gradient,
+        checked=(1, 2, 3),
+        check=_check,
         lower=lower_ctc_loss,
         samples=(
             Sample(_VARIED, _ATTRS, differentiable=(0,)),
@@ -237,6 +246,8 @@ _DERIVATIVE = register(
         infer=_infer_gradient,
         reference=_derivative,
         gradient=_gradient_of_derivative,
+        checked=(1, 2, 3),
+        check=_check,
         lower=lower_ctc_gradient,
         # The contract checks its gradient as the second one of the loss; there is no third.
         samples=tuple(replace(sample, differentiable=()) for sample in _CTC.samples),

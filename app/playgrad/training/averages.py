@@ -43,31 +43,30 @@ class SwapEMAWeights(Callback):
         self._swapped = False
 
     def on_test_begin(self, logs: Logs) -> None:
-        self._swap()
+        self.swap(True)
 
     def on_test_end(self, logs: Logs) -> None:
-        self._swap()
+        self.swap(False)
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
-        self._swap_back()
+        self.swap(False)
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         if self.swap_on_epoch:
-            self._swap()
+            self.swap(True)
 
-    def on_train_end(self, logs: Logs) -> None:
-        self._swap_back()
+    def on_train_interrupted(self, error: BaseException) -> None:
+        self.swap(False)
 
-    def _swap_back(self) -> None:
-        if self._swapped:
-            self._swap()
-
-    def _swap(self) -> None:
+    def swap(self, swapped: bool) -> None:
+        """Have the weights and the averages exchanged, or each in its place."""
+        if swapped == self._swapped:
+            return
         assert self.model.optimizer is not None
         weights, averages = _pairs(self.model.optimizer, self.model.trainable_variables)
         values = self.model.session.values([*averages, *weights])
         self.model.session.assign(dict(zip([*weights, *averages], values, strict=True)))
-        self._swapped = not self._swapped
+        self._swapped = swapped
 
 
 def take_averages(optimizer: Optimizer, variables: list[Variable], session: Session) -> None:

@@ -88,7 +88,17 @@ class Callback:
         """Called before the first epoch."""
 
     def on_train_end(self, logs: Logs) -> None:
-        """Called after the last epoch; not if training is stopped or fails."""
+        """Called after the last epoch, and after the averages of ``use_ema`` became the weights."""
+
+    def on_train_interrupted(self, error: BaseException) -> None:
+        """Called in place of ``on_train_end`` if training is stopped or fails.
+
+        It may change the weights: a resumed training goes on with those of its last step all the
+        same. Not called after the loss of a device, from which the next ``fit`` goes on.
+
+        Args:
+            error: what ended the training: KeyboardInterrupt if it was stopped.
+        """
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
         """Called before epoch ``epoch``, counted from 0."""
@@ -121,7 +131,14 @@ class Callback:
     @property
     def watches_batches(self) -> bool:
         """True if the callback has a method that is called for every batch."""
-        names = ("on_train_batch_begin", "on_train_batch_end")
+        return self._has("on_train_batch_begin", "on_train_batch_end")
+
+    @property
+    def minds_interruptions(self) -> bool:
+        """True if the callback has the method ``on_train_interrupted``."""
+        return self._has("on_train_interrupted")
+
+    def _has(self, *names: str) -> bool:
         return any(
             name in vars(self) or getattr(type(self), name) is not getattr(Callback, name)
             for name in names

@@ -25,6 +25,7 @@ class RunningFit(Protocol):
         first: the optimizer's iterations before the first step.
         done: the number of steps done.
         has_ended: whether it is completed.
+        replaced: the state at its end, if callbacks have put other weights in its place.
         length: the epochs and steps that the program asks for.
     """
 
@@ -34,6 +35,7 @@ class RunningFit(Protocol):
     first: int
     done: int
     has_ended: bool
+    replaced: Replaced | None
     length: Length
 
     def record(self) -> FitRecord:
@@ -43,6 +45,18 @@ class RunningFit(Protocol):
     def show_rest(self, rows: Array) -> None:
         """Show the losses of steps after those of `record`."""
         ...
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """The state at the end of a training that was interrupted, and the one put in its place.
+
+    Attributes:
+        after: the values of the variables, of which training goes on with ``before``.
+    """
+
+    before: Captured
+    after: State
 
 
 @dataclass(frozen=True)
@@ -94,3 +108,23 @@ def capture(fit: RunningFit) -> Captured:
         steps = np.concatenate([record.steps, rest])
         record = replace(record, steps=steps, step=len(steps))
     return Captured(state, record, rest)
+
+
+def captured_for_resuming(fit: RunningFit) -> Captured:
+    """Return the same as `capture`; of an interrupted fit its state before callbacks changed it,
+    unless the program has changed it, too.
+
+    Raises:
+        GraphError, DeviceLostError: as `capture`.
+    """
+    captured, replaced = capture(fit), fit.replaced
+    if replaced is not None and same_state(captured.state, replaced.after):
+        return replaced.before
+    return captured
+
+
+def same_state(one: State | None, other: State | None) -> bool:
+    """Return whether two states have the same variables with the same values."""
+    if one is None or other is None or one.keys() != other.keys():
+        return False
+    return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)

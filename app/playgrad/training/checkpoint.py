@@ -97,13 +97,17 @@ class ModelRecord:
         }
 
 
+REPLACED = "replaced"
+"""The outcome of a fit that was interrupted, after which a callback changed the weights."""
+
+
 @dataclass
 class FitRecord:
     """One ``fit`` in the order of the program.
 
     Attributes:
         model: the number of its model.
-        outcome: "running" (also if it was stopped), "completed" or "failed".
+        outcome: "running" (also if it was stopped), "completed", "failed" or `REPLACED`.
         data: what the order of samples depends on; a resumed fit must have the same.
         step, total_steps: the steps done, of how many; 0 if that is not known.
         epochs_begun: the epochs whose ``on_epoch_begin`` was called.

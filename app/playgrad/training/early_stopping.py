@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from playgrad.errors import PlaygradError
 from playgrad.training.callbacks import Logs
 from playgrad.training.monitor import MonitorCallback
 
@@ -21,7 +22,8 @@ class EarlyStopping(MonitorCallback):
             that name.
         baseline: training also stops unless the metric becomes better than this within
             ``patience`` epochs; None for any value.
-        restore_best_weights: whether training ends with the weights of the best epoch.
+        restore_best_weights: whether training ends with the weights of the best epoch, also if it
+            is stopped or fails.
         start_from_epoch: the first epoch, from 0, that is looked at.
 
     Attributes:
@@ -94,6 +96,15 @@ class EarlyStopping(MonitorCallback):
     def on_train_end(self, logs: Logs) -> None:
         if self.verbose and self.stopped_epoch is not None:
             print(f"epoch {self.stopped_epoch + 1}: training stopped early")
+        self._restore()
+
+    def on_train_interrupted(self, error: BaseException) -> None:
+        self._restore()
+        if self._weights is not None and isinstance(error, PlaygradError):
+            epoch = self.best_epoch + 1
+            error.message += f" EarlyStopping then restored the weights of epoch {epoch}, the best."
+
+    def _restore(self) -> None:
         if self._weights is not None:
             if self.verbose:
                 print(f"the weights are those of epoch {self.best_epoch + 1}, the best")

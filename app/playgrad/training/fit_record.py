@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoint import REPLACED, FitRecord
 from playgrad.training.observers import TrainingLoop
 
 _EPOCH_END = "end of epoch "
@@ -15,7 +15,7 @@ def fit_record(loop: TrainingLoop) -> FitRecord:
     history = loop.history
     return FitRecord(
         model=0,
-        outcome="completed" if loop.has_ended else "running",
+        outcome=_outcome(loop),
         data=loop.data,
         step=len(history.steps),
         total_steps=loop.total,
@@ -32,6 +32,12 @@ def fit_record(loop: TrainingLoop) -> FitRecord:
         callbacks=[c.get_state() for c in loop.callbacks] if loop.callbacks_begun else [],
         settings=loop.facts_of_settings,
     )
+
+
+def _outcome(loop: TrainingLoop) -> str:
+    if loop.replaced is not None:
+        return REPLACED
+    return "completed" if loop.has_ended else "running"
 
 
 def _step_state(loop: TrainingLoop) -> dict[str, int]:

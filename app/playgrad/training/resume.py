@@ -11,7 +11,7 @@ from playgrad.models.shared_session import shared_session
 from playgrad.ops.state import is_variable
 from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by
-from playgrad.training.checkpoint import Checkpoint, FitRecord, ModelRecord, State
+from playgrad.training.checkpoint import REPLACED, Checkpoint, FitRecord, ModelRecord, State
 from playgrad.training.fit_settings import Settings
 from playgrad.training.model_record import model_record
 from playgrad.training.recipe import Recipe
@@ -83,6 +83,12 @@ def take_over(
         CheckpointError: the network, the data or the settings differ from those in the checkpoint,
             or the training cannot have this length any more.
     """
+    if recorded.outcome == REPLACED:
+        raise CheckpointError(
+            "the training in the file was interrupted, and then a callback such as EarlyStopping "
+            "restored other weights, which are not those of its last step.",
+            hint="Call fit() without resume=True to train on from these weights.",
+        )
     before = checkpoint.models[recorded.model]
     state = checkpoint.states[before.state]
     assert state is not None

@@ -13,14 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-import numpy as np
-
 from playgrad import errors
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
-from playgrad.training.capture import RunningFit, capture
-from playgrad.training.checkpoint import Checkpoint, FitRecord, State
+from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
+from playgrad.training.checkpoint import Checkpoint, FitRecord
 from playgrad.training.checkpoint_schedule import CheckpointSchedule, Moments, StepSchedule
 from playgrad.training.model_record import model_record
 from playgrad.training.resume import HINT, take_over
@@ -145,7 +143,7 @@ class RunRecord:
         before = states[number]
         with suppress(PlaygradError):  # the program has closed the model, or a device was lost
             self._capture()
-            if always or self._unsent or not _equal(before, states[number]):
+            if always or self._unsent or not same_state(before, states[number]):
                 self._deliver()
 
     # Checkpoints
@@ -172,7 +170,7 @@ class RunRecord:
             DeviceLostError: values were lost.
         """
         assert self._fit is not None
-        captured = capture(self._fit)
+        captured = captured_for_resuming(self._fit)
         if len(captured.rest):
             self._fit.show_rest(captured.rest)
         outcome, error = self._outcome
@@ -263,9 +261,3 @@ def _outcome(error: BaseException | None) -> tuple[str, list[str] | None]:
     text = error.message if isinstance(error, PlaygradError) else str(error)
     outcome = "failed" if isinstance(error, Exception) else "running"
     return outcome, [type(error).__name__, text]
-
-
-def _equal(one: State | None, other: State | None) -> bool:
-    if one is None or other is None or one.keys() != other.keys():
-        return False
-    return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)

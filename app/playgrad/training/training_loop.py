@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import DataError, NonFiniteError, PlaygradError
+from playgrad.errors import DataError, DeviceLostError, NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
-from playgrad.training.averages import take_averages
+from playgrad.training.averages import SwapEMAWeights, take_averages
 from playgrad.training.batch_api import not_finite_error, not_finite_hint
 from playgrad.training.batch_callbacks import BatchCallbacks
 from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
+from playgrad.training.capture import Replaced, capture, same_state
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
@@ -48,6 +49,8 @@ class TrainingLoop:
     Attributes:
         first: the optimizer's iterations before the first step.
         done: the number of steps done.
+        replaced: the state at the end of a training that was interrupted, if callbacks have put
+            other weights in its place.
         epoch_ends: the number of steps done at the end of each epoch.
     """
 
@@ -74,6 +77,7 @@ class TrainingLoop:
         self.undone = undone
         self.is_rest = is_rest
         self.has_ended = False
+        self.replaced: Replaced | None = None
         self.session = recipe.network.session
         self.optimizer = recipe.optimizer
         self.first = int(self.session.value(self.optimizer.iterations))
@@ -164,8 +168,27 @@ class TrainingLoop:
             self._end_recording(error)
             self.test = None  # its data may be large
             self.observers.end(self, completed=error is None)
+            self._tell_interrupted(error)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
+
+    def _tell_interrupted(self, error: BaseException | None) -> None:
+        """Tell callbacks what ended the training; keep its state if they change the weights."""
+        if error is None or isinstance(error, DeviceLostError) or not self.callbacks_begun:
+            return
+        told = [each for each in self.callbacks if each.minds_interruptions]
+        if not told:
+            return
+        try:
+            before = capture(self)
+            for callback in told:
+                callback.on_train_interrupted(error)
+            after = capture(self).state
+            if not same_state(before.state, after):
+                self.replaced = Replaced(before, after)
+                self.session.keep_copy()
+        except PlaygradError as failure:
+            error.add_note(f"The callbacks could not be told: {failure}")
 
     def _between_chunks(self) -> None:
         if self.record_of_run is not None:
@@ -221,8 +244,11 @@ class TrainingLoop:
                 raise
             print(f"training ended: {error}")
         for callback in self.callbacks:
-            callback.on_train_end(self.logs)
+            if isinstance(callback, SwapEMAWeights):
+                callback.swap(False)
         take_averages(self.optimizer, self.recipe.network.trainable_variables, self.session)
+        for callback in self.callbacks:
+            callback.on_train_end(self.logs)
 
     def _begin_callbacks(self, resumed: FitRecord | None) -> None:
         is_completed = resumed is not None and resumed.outcome == "completed"

@@ -72,7 +72,8 @@ def test_weights_change_at_the_end_of_a_round_only() -> None:
             session.run(update, {x: np.array([step, 1.0], np.float32)})
             seen.append(session.value(w).tolist())
         assert session.value(optimizer.iterations) == 6
-    first, second = [1 - 0.5 * 1.0, -2 - 0.5], [0.5 - 0.25 * 4, -2.5 - 0.25]  # updates are counted
+    # The schedule counts steps, as in Keras: the rates of the updates are those of steps 2 and 5.
+    first, second = [0.875, -2.125], [0.875 - 4 / 64, -2.125 - 1 / 64]
     assert seen == [[1.0, -2.0], [1.0, -2.0], first, first, first, second]
 
 

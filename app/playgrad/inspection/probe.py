@@ -101,13 +101,13 @@ class SampleProbe:
 
     def weights(self) -> dict[Variable, Array]:
         """Return copies of the weights as they are now."""
-        variables = self._network.weights
+        variables = self._network.variables
         values = [np.array(value) for value in self._network.session.values(variables)]
         return dict(zip(variables, values, strict=True))
 
     def initial_weights(self, of: Sequence[Variable] | None = None) -> dict[Variable, Array]:
         """Return the weights that the layers were made with; ``of``: some of them."""
-        variables = self._network.weights if of is None else of
+        variables = self._network.variables if of is None else of
         # Nobody has assigned them in this session.
         values = [np.array(value) for value in self._opened().values(variables)]
         return dict(zip(variables, values, strict=True))

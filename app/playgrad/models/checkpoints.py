@@ -89,7 +89,7 @@ def _restore(model: Model, checkpoint: Checkpoint, device: str) -> None:
         model.compile(**compile_arguments(checkpoint.model.compiled), device=device)
         checkpoint = _with_optimizer(model, checkpoint)
     state = checkpoint.state
-    missing = next((v.node.name for v in model.weights if v.node.name not in state), None)
+    missing = next((v.node.name for v in model.variables if v.node.name not in state), None)
     if missing is not None:
         raise CheckpointError(f"the file is damaged: it lacks the values of '{missing}'.")
     if RANDOM_STEP in state:

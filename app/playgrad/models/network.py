@@ -216,7 +216,20 @@ class Network:
 
     @property
     def weights(self) -> list[Variable]:
-        """The variables of the layers, in their order, as in Keras; see `named_variables`."""
+        """The variables of the layers without the states of stateful ones, in the order of Keras.
+
+        In a model with branches, the layers farthest from the outputs come first.
+        """
+        return [
+            variable
+            for layer in self.structure.layers_by_distance()
+            for name, variable in layer.variables.items()
+            if not _is_state(layer, name)
+        ]
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All variables of the layers, with the states of stateful ones."""
         return list(self.named_variables.values())
 
     @property
@@ -269,9 +282,19 @@ class Network:
         }
 
     def get_weights(self) -> list[Array]:
-        """Return all weights in the order of the layers, as Keras does; see `named_weights`."""
+        """Return the values of ``weights``, in the order of Keras; see `named_weights`."""
         weights = self.named_weights()
-        return [weights[name] for name in self.weight_specs()]
+        return [weights[name] for name in self._listed_specs()]
+
+    def _listed_specs(self) -> dict[str, TensorSpec]:
+        """Return shapes and dtypes of the weights by name, in the order of `get_weights`."""
+        names = {layer: name for name, layer in self.named_layers()}
+        return {
+            f"{names[layer]}/{name}": spec
+            for layer in self.structure.layers_by_distance()
+            for name, spec in layer.weight_specs().items()
+            if not _is_state(layer, name)
+        }
 
     def named_weights(self) -> dict[str, Array]:
         """Return all weights by name, as in files: those of a sharded layer are put together."""
@@ -297,16 +320,19 @@ class Network:
         Raises:
             CheckpointError: an array is missing or superfluous, or a shape or dtype differs.
         """
-        layers = self.named_layers()
-        checked = io.check_match(self._by_name(values), self.weight_specs())
+        is_named = isinstance(values, Mapping)
+        expected = self.weight_specs() if is_named else self._listed_specs()
+        checked = io.check_match(self._by_name(values, expected), expected)
         assigned: dict[Variable, Array] = {}
-        for layer_name, layer in layers:
-            weights = {name: checked[f"{layer_name}/{name}"] for name in layer.weight_specs()}
-            parts = layer.divided(weights)
+        for layer_name, layer in self.named_layers():
+            names = [name for name in layer.weight_specs() if f"{layer_name}/{name}" in checked]
+            parts = layer.divided({name: checked[f"{layer_name}/{name}"] for name in names})
             assigned.update((layer.variables[name], array) for name, array in parts.items())
         self.session.assign(assigned)
 
-    def _by_name(self, values: Sequence[Array] | Mapping[str, Array]) -> Mapping[str, Array]:
+    def _by_name(
+        self, values: Sequence[Array] | Mapping[str, Array], specs: Mapping[str, TensorSpec]
+    ) -> Mapping[str, Array]:
         if isinstance(values, Mapping):
             return values
         if not isinstance(values, (list, tuple)):
@@ -314,7 +340,6 @@ class Network:
                 "weights are set from a list of arrays, or by name, {'dense_1/kernel': array}, "
                 f"got {type(values).__name__}."
             )
-        specs = self.weight_specs()
         if len(values) != len(specs):
             raise CheckpointError(
                 f"the model '{self.name}' has {len(specs)} weights, got {len(values)} arrays."
@@ -430,3 +455,9 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} '{self.name}'>"
+
+
+def _is_state(layer: Layer, name: str) -> bool:
+    """Return whether a variable of ``layer`` is a state that it keeps for the next batch."""
+    states = layer.states if isinstance(layer, StatefulLayer) else ()
+    return any(layer.variables.get(name) is state for state in states)

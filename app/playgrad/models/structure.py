@@ -34,6 +34,34 @@ class Structure:
         calls = (item for item in self.items if isinstance(item, LayerCall))
         return list(dict.fromkeys(call.layer for call in calls))
 
+    def layers_by_distance(self) -> list[Layer]:
+        """Return each layer once, in the order in which Keras' models have their weights.
+
+        The layers farthest from the outputs come first; those of the same distance are in the order
+        in which a depth-first search from the outputs meets them.
+        """
+        made = {output: item for item in self.items for output in item.outputs}
+        met: dict[Any, int] = {}
+        visited: set[StructureItem] = set()
+        stack = [made[output] for output in reversed(self.outputs) if output in made]
+        while stack:
+            item = stack.pop()
+            if item not in visited:
+                visited.add(item)
+                met.setdefault(_operation(item), len(met))
+                stack += [made[tensor] for tensor in reversed(item.inputs) if tensor in made]
+        distances: dict[Any, int] = {}
+        of_items: dict[StructureItem, int] = {}
+        for item in reversed(self.items):
+            operation = _operation(item)
+            distance = max(of_items.get(item, 0), distances.get(operation, 0))
+            distances[operation] = distance
+            for tensor in item.inputs:
+                before = made.get(tensor)
+                if before is not None:
+                    of_items[before] = max(of_items.get(before, 0), distance + 1)
+        return sorted(self.layers, key=lambda layer: (-distances[layer], met[layer]))
+
     def replay(
         self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
     ) -> list[Tensor]:
@@ -64,6 +92,11 @@ class Structure:
 def outputs_of(item: StructureItem) -> tuple[Tensor, ...]:
     """Return the tensors that ``item`` computes."""
     return item.outputs
+
+
+def _operation(item: StructureItem) -> Any:
+    """Return what is one operation in Keras: a layer with all of its calls, or a node."""
+    return item.layer if isinstance(item, LayerCall) else item
 
 
 def _device(item: StructureItem) -> str | None:

@@ -231,7 +231,8 @@ class Optimizer(Constructed):
                 step = cast(current.count, "float32")
                 rate: Tensor = self.learning_rate
                 if self.schedule is not None:
-                    rate = self.schedule.rate(rate, step)
+                    # Schedules count steps, as in Keras; the rest of the step counts updates.
+                    rate = self.schedule.rate(rate, cast(self.iterations, "float32"))
                 factors = self._factors(rate, step)
                 decay = self.weight_decay.of_step(rate)
                 kept = self._kept_average(step) if self.use_ema else None
@@ -248,6 +249,7 @@ class Optimizer(Constructed):
                         new = constrained(variable, new, gate)
                     updates.append(new)
                     if kept is not None:
+                        # Of constrained weights: in Keras, averages leave the constraint's bounds.
                         average = self._update_average(variable, new, kept, gate)
                         updates.append(average)
                         if overwrites is not None:

@@ -85,7 +85,7 @@ def _values_for(model: Any, checkpoint: Checkpoint) -> Values | None:
             if variable not in assigned or not is_same:
                 return None
             values[variable] = array
-    missing = {tensor.node.name for tensor in model.weights} - {v.node.name for v in values}
+    missing = {tensor.node.name for tensor in model.variables} - {v.node.name for v in values}
     return None if missing else values
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,9 @@ from playgrad.optim.optimizer import Optimizer, checked_rate
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
-Logs = Mapping[str, float]
+Logs = dict[str, float]
+LEARNING_RATE = "learning_rate"
+"""The name under which callbacks that change the learning rate add it to the logs of an epoch."""
 
 
 class TrainedModel(Protocol):
@@ -108,7 +111,7 @@ class Callback:
 
         Args:
             logs: means of loss and metrics over the epoch; those of the validation data have the
-                prefix ``val_``.
+                prefix ``val_``. Numbers that a callback adds are in the history, too.
         """
 
     def on_test_begin(self, logs: Logs) -> None:
@@ -169,7 +172,7 @@ class LambdaCallback(Callback):
 
 
 class LearningRateScheduler(Callback):
-    """Set the learning rate before each epoch.
+    """Set the learning rate before each epoch; the history has it as ``learning_rate``.
 
     Args:
         schedule: ``schedule(epoch, current_rate) -> rate`` or ``schedule(epoch) -> rate``, with
@@ -193,6 +196,11 @@ class LearningRateScheduler(Callback):
         session.assign({optimizer.learning_rate: checked_rate(rate)})
         if self.verbose:
             print(f"epoch {epoch + 1}: learning rate {rate:g}")
+
+    def on_epoch_end(self, epoch: int, logs: Logs) -> None:
+        optimizer = self.model.optimizer
+        assert optimizer is not None
+        logs[LEARNING_RATE] = float(self.model.session.value(optimizer.learning_rate))
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
@@ -225,7 +233,7 @@ class History:
 
     Attributes:
         history: for each name, a list with one mean per epoch; names of validation results begin
-            with ``val_``.
+            with ``val_``. Callbacks may have added others, such as ``learning_rate``.
         epoch: the numbers of the epochs, from 0.
         steps: float32 (steps, columns): loss and metrics of every step, with columns as in
             ``names``.
@@ -245,6 +253,7 @@ class History:
         self.train_seconds = 0.0
         self.parallel: dict[str, Any] = {}
         self._rows: list[np.ndarray[Any, Any]] = []
+        self._logged: set[str] = set()
 
     @property
     def steps(self) -> np.ndarray[Any, Any]:
@@ -277,5 +286,17 @@ class History:
     def add_epoch(self, epoch: int, logs: Logs) -> None:
         """Append the means of an epoch."""
         self.epoch.append(epoch)
+        self._logged = set()
+        self.update_epoch(logs)
+
+    def update_epoch(self, logs: Logs) -> None:
+        """Take over what callbacks have added to the logs of the last epoch, or changed."""
         for name, value in logs.items():
-            self.history.setdefault(name, []).append(value)
+            if not isinstance(value, Real):
+                continue
+            values = self.history.setdefault(name, [])
+            if name in self._logged:
+                values[-1] = float(value)
+            else:
+                values.append(float(value))
+                self._logged.add(name)

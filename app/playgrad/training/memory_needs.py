@@ -42,7 +42,7 @@ def check_training_memory(
     Raises:
         OutOfMemoryError: it does not fit.
     """
-    weights = sum(map(_bytes, network.weights))
+    weights = sum(map(_bytes, network.variables))
     if device.startswith("gpu") and sys.platform == "emscripten":
         text = f"holding the weights of this network ({_layers_text(network)})"
         check_memory(weights, text, "Use fewer or smaller layers.")

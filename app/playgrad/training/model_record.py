@@ -27,7 +27,7 @@ def model_record(
         number: of the state with its variables.
     """
     optimizer = None if recipe is None else recipe.optimizer
-    weights: list[Tensor] = list(network.weights)
+    weights: list[Tensor] = list(network.variables)
     variables = [*weights, *(() if optimizer is None else optimizer.variables)]
     compiled, not_compiled = _compiled(recipe)
     return ModelRecord(

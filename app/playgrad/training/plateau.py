@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import DataError, GraphError
-from playgrad.training.callbacks import Logs
+from playgrad.training.callbacks import LEARNING_RATE, Logs
 from playgrad.training.monitor import MonitorCallback
 
 
 class ReduceLROnPlateau(MonitorCallback):
     """Multiply the learning rate by ``factor`` when a metric has stopped improving.
+
+    The history has the rate of each epoch as ``learning_rate``.
 
     Args:
         monitor: the name in the logs to watch; ``val_loss`` needs validation data.
@@ -71,6 +73,7 @@ class ReduceLROnPlateau(MonitorCallback):
         self._reset()
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
+        logs[LEARNING_RATE] = self._rate()
         value = self.value_in(logs)
         if self.resting:
             self.resting -= 1
@@ -85,13 +88,16 @@ class ReduceLROnPlateau(MonitorCallback):
             self._reduce(epoch)
             self.resting, self.waited = self.cooldown, 0
 
+    def _rate(self) -> float:
+        assert self.model.optimizer is not None
+        return float(self.model.session.value(self.model.optimizer.learning_rate))
+
     def _reduce(self, epoch: int) -> None:
-        optimizer, session = self.model.optimizer, self.model.session
-        assert optimizer is not None
-        rate = float(session.value(optimizer.learning_rate))
+        rate = self._rate()
         reduced = max(rate * self.factor, self.min_lr)
         if reduced >= rate:
             return
-        session.assign({optimizer.learning_rate: reduced})
+        assert self.model.optimizer is not None
+        self.model.session.assign({self.model.optimizer.learning_rate: reduced})
         if self.verbose:
             print(f"epoch {epoch + 1}: learning rate reduced to {reduced:g}")

@@ -59,7 +59,7 @@ def _values_and_fits(
     if recipe is not None:
         recipe.optimizer.prepare(network.graph)
     graph = network.graph
-    variables: list[Tensor] = list(network.weights)
+    variables: list[Tensor] = list(network.variables)
     if recipe is not None:
         variables += recipe.optimizer.variables
     if RANDOM_STEP in graph:

@@ -282,6 +282,7 @@ class TrainingLoop:
             self._end_epoch()
             for callback in self.in_order:
                 callback.on_epoch_end(self.initial_epoch + epoch, self.logs)
+                self.history.update_epoch(self.logs)
             if self.state.stop or self.done == self.total:
                 break
 

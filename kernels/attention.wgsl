@@ -37,11 +37,11 @@ ${score}
 ${shrink}
       largest = score;
     }
-    let weight = exp(score - largest);
+    let weight = exp_of(score - largest);
     total += weight;
 ${add}
   }
-  if (total == 0.0) {
+  if (!is_nan_value(total) && total == 0.0) {
     total = 1.0;
   }
 ${results}

@@ -28,7 +28,7 @@ ${sums}
 ${score}
     var slope = 0.0;
 ${slope}
-    let weight = exp(score * SCALE - terms[at_terms]);
+    let weight = exp_of(score * SCALE - terms[at_terms]);
     let by_score = weight * (slope - terms[at_terms + 1u]) * SCALE;
 ${add}
   }

@@ -39,14 +39,14 @@ ${slope}
       along *= shrink;
       largest = score;
     }
-    let weight = exp(score - largest);
+    let weight = exp_of(score - largest);
     total += weight;
     along += weight * slope;
   }
-  if (total == 0.0) {
+  if (!is_nan_value(total) && total == 0.0) {
     total = 1.0;
   }
-  let log_sum = largest + log(total);
+  let log_sum = largest + log_of(total);
   along /= total;
   terms[2u * index] = log_sum;
   terms[2u * index + 1u] = along;
@@ -62,7 +62,7 @@ ${sums}
 ${score}
     var slope = 0.0;
 ${slope}
-    let by_score = exp(score * SCALE - log_sum) * (slope - along) * SCALE;
+    let by_score = exp_of(score * SCALE - log_sum) * (slope - along) * SCALE;
 ${add}
   }
 ${results}

@@ -29,8 +29,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var share = ${IMPOSSIBLE};
     if (!valid) {
       share = make_nan();
-    } else if (is_nan_value(total) || has_path(total)) {
-      share = exp(through - total);
+    } else if (has_path(total)) {
+      share = exp_of(through - total);
     }
     derivative[index * CLASSES + column] -= share;
   }

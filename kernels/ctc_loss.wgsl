@@ -17,7 +17,7 @@ fn loss_of(sample: u32) -> f32 {
   } else if (label_count(sample) == 0u) {
     total = 0.0;
   }
-  if (is_nan_value(total) || has_path(total)) {
+  if (has_path(total)) {
     return -total;
   }
   return ${IMPOSSIBLE};

@@ -20,7 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var y = max(top, 0); y < bottom; y++) {
     for (var x = max(left, 0); x < right; x++) {
       let value = images[((window.image * HEIGHT + y) * WIDTH + x) * CHANNELS + window.channel];
-      if (value > best || (is_nan_value(value) && !is_nan_value(best))) {
+      if (!is_nan_value(best) && (value > best || is_nan_value(value))) {
         best = value;
         position = y * WIDTH + x;
       }

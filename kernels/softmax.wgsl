@@ -23,14 +23,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let terms = largest_and_sum(first, INNER);
   let largest = terms.x;
   let sum = terms.y;
-  let log_sum = log(max(sum, 1e-30));
+  let log_sum = log_of(sum);
   for (var c = 0u; c < CLASSES; c++) {
     let at = first + c * INNER;
     let shifted = logits[at] - largest;
     if (LOGARITHM) {
       store(at, shifted - log_sum);
     } else {
-      store(at, exp(shifted) / sum);
+      store(at, exp_of(shifted) / sum);
     }
   }
 }

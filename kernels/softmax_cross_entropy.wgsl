@@ -26,9 +26,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sum = make_nan();
   } else {
     // The difference of logits first: with a common offset, their digits are lost in a sum.
-    loss[row] = log(max(sum, 1e-30)) - (logits[first + label] - largest);
+    loss[row] = log_of(sum) - (logits[first + label] - largest);
   }
   for (var c = 0u; c < CLASSES; c++) {
-    gradient[first + c] = exp(logits[first + c] - largest) / sum - select(0.0, 1.0, c == label);
+    gradient[first + c] = exp_of(logits[first + c] - largest) / sum - select(0.0, 1.0, c == label);
   }
 }

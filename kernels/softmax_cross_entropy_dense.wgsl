@@ -18,7 +18,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let terms = largest_and_sum(first, 1u);
   let largest = terms.x;
   let sum = terms.y;
-  let log_sum = log(max(sum, 1e-30));
+  let log_sum = log_of(sum);
   var total = 0.0;
   var weight = 0.0;
   for (var c = 0u; c < CLASSES; c++) {
@@ -30,6 +30,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   loss[row] = total;
   for (var c = 0u; c < CLASSES; c++) {
     let at = first + c;
-    gradient[at] = exp(logits[at] - largest) / sum * weight - labels[at];
+    gradient[at] = exp_of(logits[at] - largest) / sum * weight - labels[at];
   }
 }

@@ -55,17 +55,17 @@ fn main(
   largest = largest_part(invocation, largest);
   var sum = 0.0;
   for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
-    sum += exp(logits[first + c * INNER] - largest);
+    sum += exp_of(logits[first + c * INNER] - largest);
   }
   sum = sum_of_parts(invocation, sum);
-  let log_sum = log(max(sum, 1e-30));
+  let log_sum = log_of(sum);
   for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     let at = first + c * INNER;
     let shifted = logits[at] - largest;
     if (LOGARITHM) {
       store(at, shifted - log_sum);
     } else {
-      store(at, exp(shifted) / sum);
+      store(at, exp_of(shifted) / sum);
     }
   }
 }

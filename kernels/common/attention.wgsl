@@ -2,6 +2,8 @@
 //
 // Queries and gradients are (batch, TO, HEADS, size), keys and values (batch, FROM, HEADS, size).
 
+#include "common/numbers.wgsl"
+
 const TO = ${TO}u;
 const FROM = ${FROM}u;
 const HEADS = ${HEADS}u;

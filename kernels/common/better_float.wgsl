@@ -1,5 +1,5 @@
 #include "common/numbers.wgsl"
 
 fn better(value: f32, best: f32) -> bool {
-  return value ${BETTER} best || (is_nan_value(value) && !is_nan_value(best));
+  return !is_nan_value(best) && (value ${BETTER} best || is_nan_value(value));
 }

@@ -9,8 +9,9 @@ const BLANK = ${BLANK}u;
 // The logarithm of 0: infinity does not survive arithmetic on every adapter.
 const NO_PATH = -1e30;
 
+// NaN is no logarithm of 0.
 fn has_path(logarithm: f32) -> bool {
-  return logarithm > 0.5 * NO_PATH;
+  return is_nan_value(logarithm) || logarithm > 0.5 * NO_PATH;
 }
 
 fn add_paths(a: f32, b: f32) -> f32 {
@@ -18,7 +19,7 @@ fn add_paths(a: f32, b: f32) -> f32 {
   if (!has_path(largest)) {
     return NO_PATH;
   }
-  return largest + log(exp(a - largest) + exp(b - largest));
+  return largest + log_of(exp_of(a - largest) + exp_of(b - largest));
 }
 
 fn label_count(sample: u32) -> u32 {

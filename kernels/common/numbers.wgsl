@@ -1,5 +1,5 @@
-// NaN is created and detected by its bits: x != x does not detect it on every adapter, and
-// max(NaN, 0) is 0.
+// NaN is created and detected by its bits, as a driver may assume that there is none: then x != x is
+// false, and a comparison with NaN is true or false as the driver likes. max(NaN, 0) is 0.
 
 var<private> nan_bits: u32 = 0x7fc00000u;
 
@@ -24,4 +24,13 @@ fn smaller(x: f32, y: f32) -> f32 {
     return x;
   }
   return select(min(x, y), y, is_nan_value(y));
+}
+
+// exp and log of some adapters drop NaN.
+fn exp_of(x: f32) -> f32 {
+  return select(exp(x), x, is_nan_value(x));
+}
+
+fn log_of(x: f32) -> f32 {
+  return select(log(x), x, is_nan_value(x));
 }

@@ -7,7 +7,7 @@ fn largest_and_sum(first: u32, apart: u32) -> vec2<f32> {
   }
   var sum = 0.0;
   for (var c = 0u; c < CLASSES; c++) {
-    sum += exp(logits[first + c * apart] - largest);
+    sum += exp_of(logits[first + c * apart] - largest);
   }
   return vec2<f32>(largest, sum);
 }

@@ -55,6 +55,19 @@ def _floats(name: str) -> dict[str, Callable[..., str]]:
     return {"float32": _named(name)}
 
 
+def _ordered(name: str, against_zero: str = "") -> dict[str, Callable[..., str]]:
+    """Return the variant for floats of a comparison that is false for NaN on every adapter.
+
+    Args:
+        against_zero: a cheaper function for comparisons with the constant 0.
+    """
+
+    def text(a: str, b: str) -> str:
+        return f"{against_zero}({a})" if against_zero and b == "f32(0.0)" else f"{name}({a}, {b})"
+
+    return {"float32": text}
+
+
 def select(condition: Any, a: Any, b: Any) -> Any:
     """Return ``a`` where ``condition`` holds and ``b`` elsewhere, both of one dtype.
 
@@ -138,11 +151,11 @@ FUNCTIONS: dict[str, Function] = {
     "pow": Function(power, _named("pg_pow"), variants=_integers("pg_pow")),
     "maximum": Function(np.maximum, _named("max"), variants=_floats("pg_max")),
     "minimum": Function(np.minimum, _named("min"), variants=_floats("pg_min")),
-    "lt": Function(np.less, _infix("<"), "bool"),
-    "le": Function(np.less_equal, _infix("<="), "bool"),
-    "gt": Function(np.greater, _infix(">"), "bool"),
-    "ge": Function(np.greater_equal, _infix(">="), "bool"),
-    "eq": Function(np.equal, _infix("=="), "bool", "fib"),
+    "lt": Function(np.less, _infix("<"), "bool", "fi", _ordered("pg_lt", "pg_negative")),
+    "le": Function(np.less_equal, _infix("<="), "bool", "fi", _ordered("pg_le")),
+    "gt": Function(np.greater, _infix(">"), "bool", "fi", _ordered("pg_gt", "pg_positive")),
+    "ge": Function(np.greater_equal, _infix(">="), "bool", "fi", _ordered("pg_ge")),
+    "eq": Function(np.equal, _infix("=="), "bool", "fib", _ordered("pg_eq")),
     "ne": Function(np.not_equal, _infix("!="), "bool", "fib", _floats("pg_ne")),
     "and": Function(np.logical_and, _infix("&&"), "bool", "b"),
     "or": Function(np.logical_or, _infix("||"), "bool", "b"),

@@ -1,8 +1,9 @@
 """WGSL functions with the values of NumPy where WGSL's built-in functions differ.
 
-NaN and infinity are detected and made by their bits: comparisons are false for NaN on some
-adapters and folded away on others, and ``max`` and ``min`` drop it, as do ``exp``, ``log`` and
-``sqrt`` of some adapters. The built-in ``tanh``, ``atan`` and ``exp(x) - 1`` may be wrong by 1e-5
+NaN and infinity are detected and made by their bits: a driver may assume that neither exists, so
+that a comparison with NaN is true or false as it likes, ``select(x, 0.0, x < 0.0)`` is a maximum,
+and ``x != x`` is false. ``max`` and ``min`` drop NaN, as do ``exp``, ``log`` and ``sqrt`` of some
+adapters. The built-in ``tanh``, ``atan`` and ``exp(x) - 1`` may be wrong by 1e-5
 and more, which is the whole result for a small one; a series near 0 is not.
 """
 
@@ -26,6 +27,17 @@ WGSL_HELPERS: dict[str, str] = {
     "{ return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }",
     "pg_isfinite": "fn pg_isfinite(x: f32) -> bool "
     "{ return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; }",
+    "pg_ordered": "fn pg_ordered(a: f32, b: f32) -> bool { return "
+    "max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u; }",
+    "pg_lt": "fn pg_lt(a: f32, b: f32) -> bool { return (a < b) & pg_ordered(a, b); }",
+    "pg_le": "fn pg_le(a: f32, b: f32) -> bool { return (a <= b) & pg_ordered(a, b); }",
+    "pg_gt": "fn pg_gt(a: f32, b: f32) -> bool { return (a > b) & pg_ordered(a, b); }",
+    "pg_ge": "fn pg_ge(a: f32, b: f32) -> bool { return (a >= b) & pg_ordered(a, b); }",
+    "pg_eq": "fn pg_eq(a: f32, b: f32) -> bool { return (a == b) & pg_ordered(a, b); }",
+    # x < 0 and x > 0, of which activations consist: the bits of all such numbers follow each other.
+    "pg_negative": "fn pg_negative(x: f32) -> bool "
+    "{ return bitcast<u32>(x) - 0x80000001u < 0x7f800000u; }",
+    "pg_positive": "fn pg_positive(x: f32) -> bool { return bitcast<u32>(x) - 1u < 0x7f800000u; }",
     "pg_ne": "fn pg_ne(a: f32, b: f32) -> bool { return a != b || pg_isnan(a) || pg_isnan(b); }",
     "pg_max": "fn pg_max(a: f32, b: f32) -> f32 "
     "{ return select(select(b, a, a > b), a + b, pg_isnan(a) || pg_isnan(b)); }",
@@ -86,9 +98,9 @@ WGSL_HELPERS: dict[str, str] = {
     "return select(sqrt(x), bitcast<f32>(pg_nan), x < 0.0 || pg_isnan(x)); }",
     # The logarithm ``y`` of ``x``, as some adapters compute it, with NumPy's special values.
     "pg_logarithm": """fn pg_logarithm(x: f32, y: f32) -> f32 {
+  if (pg_isnan(x) || x < 0.0) { return bitcast<f32>(pg_nan); }
   if (x == 0.0) { return bitcast<f32>(pg_minus_inf); }
-  if (x < 0.0) { return bitcast<f32>(pg_nan); }
-  return select(y, x, !pg_isfinite(x));
+  return select(y, x, pg_isinf(x));
 }""",
     "pg_log": "fn pg_log(x: f32) -> f32 { return pg_logarithm(x, log(x)); }",
     "pg_log2": "fn pg_log2(x: f32) -> f32 { return pg_logarithm(x, log2(x)); }",
@@ -106,7 +118,7 @@ WGSL_HELPERS: dict[str, str] = {
 }""",
     # WGSL does not define pow of a negative base, but NumPy does for whole exponents.
     "pg_pow": """fn pg_pow(x: f32, y: f32) -> f32 {
-  if (y == 0.0 || x == 1.0) { return 1.0; }
+  if ((!pg_isnan(y) && y == 0.0) || (!pg_isnan(x) && x == 1.0)) { return 1.0; }
   if (pg_isnan(x) || pg_isnan(y)) { return bitcast<f32>(pg_nan); }
   let large = abs(x) > 1.0;
   if (pg_isinf(y)) {
@@ -136,10 +148,12 @@ WGSL_HELPERS: dict[str, str] = {
   if (b >= 0) { return i32(pg_pow_u32(u32(a), u32(b))); }
   return select(0, select(1, a, (b & 1) == 1), a == 1 || a == -1);
 }""",
-    # Hyperbolic functions. The square of exp(|x| / 2) is finite where exp(|x|) / 2 is.
+    # Hyperbolic functions. The square of exp(|x| / 2) is finite where exp(|x|) / 2 is. The limits
+    # of tanh and erf are exact, though a quotient is not: gelu multiplies them by large numbers.
     "pg_tanh": """fn pg_tanh(x: f32) -> f32 {
-  let t = pg_expm1(-2.0 * min(abs(x), 15.0));
-  return pg_signed(-t / (t + 2.0), x);
+  let a = abs(x);
+  let t = pg_expm1(-2.0 * min(a, 15.0));
+  return pg_signed(select(-t / (t + 2.0), 1.0, a > 9.1), x);
 }""",
     "pg_sinh": """fn pg_sinh(x: f32) -> f32 {
   if (abs(x) < 1.0) {
@@ -225,7 +239,7 @@ WGSL_HELPERS: dict[str, str] = {
   let z = a * a;
   let p = {wgsl_polynomial(NUMERATOR, "z")};
   let q = {wgsl_polynomial(DENOMINATOR, "z")};
-  return pg_signed(min(a * p / q, 1.0), x);
+  return pg_signed(select(min(a * p / q, 1.0), 1.0, a == 4.0), x);
 }}""",
     # A float16, the low 16 bits of ``bits``. All of them are f32 numbers, also those
     # below 2⁻¹⁴, which are multiples of 2⁻²⁴.

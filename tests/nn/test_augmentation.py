@@ -66,6 +66,14 @@ def warped(
     return result
 
 
+@pytest.mark.slow
+def test_a_batch_may_have_more_pixels_than_float32_counts() -> None:
+    images = np.zeros((60, 543, 543, 1), np.float32)  # over 2**24
+    images[:] = np.arange(543**2, dtype=np.float32).reshape(543, 543, 1) % 1024
+    layer = nn.RandomTranslation((0.0, 0.0), (0.0, 0.0), interpolation="nearest")
+    np.testing.assert_array_equal(trained(layer, images=images), images)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("mode", ["reflect", "constant", "wrap", "nearest"])
 def test_translation_and_fill_modes(mode: str, device: str) -> None:

@@ -74,6 +74,25 @@ def test_rates(case: str) -> None:
     np.testing.assert_allclose(rates(schedule), [formula(i) for i in range(STEPS)], rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "formula"),
+    [
+        (optim.ExponentialDecay(1.0, 1000, 0.9995, staircase=True), lambda n: 0.9995**n),
+        (optim.InverseTimeDecay(1.0, 1000, 1.0, staircase=True), lambda n: 1 / (1 + n)),
+    ],
+)
+def test_stairs_begin_at_their_step_however_late(
+    schedule: optim.Schedule, formula: Callable[[float], float]
+) -> None:
+    steps = np.array([999, 1000, 5_386_999, 5_387_000, 16_776_999, 16_777_000])
+    with pg.Graph().as_default() as graph:
+        step = pg.placeholder("float32", steps.shape)
+        rate = schedule.rate(pg.constant(1.0), step)
+    with pg.Session(graph, "cpu") as session:
+        actual = session.run(rate, {step: steps.astype(np.float32)})
+    np.testing.assert_allclose(actual, [formula(n // 1000) for n in steps], rtol=2e-5)
+
+
 def test_one_cycle_is_that_of_torch() -> None:
     optimizer = torch.optim.SGD([torch.zeros(1)], 1.0)
     theirs = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.6, total_steps=STEPS, pct_start=0.4)

@@ -45,15 +45,14 @@ def sample_images(
     height, width, channels = size
     rows, columns = y + (height - 1) / 2, x + (width - 1) / 2
     # The first pixel of each image in the list of all pixels.
-    ones = reshape(images[:, :1, :1, :1], (-1, 1, 1))
-    starts = (cumsum(cast(ones >= ones, "float32") * 0.0 + 1.0, axis=0) - 1.0) * (height * width)
+    ones = cast(reshape(images[:, :1, :1, :1], (-1, 1, 1)), "bool")
+    starts = cumsum(cast(ones, "int32") * 0 + height * width, axis=0) - height * width
     pixels = reshape(images, (-1, channels))
 
     def at(row: Tensor, column: Tensor) -> Tensor:
         """Return the pixels of whole coordinates."""
         inside_y, inside_x = _inside(row, height, fill_mode), _inside(column, width, fill_mode)
-        # Whole numbers: products and sums stay exact if a batch has less than 2**24 pixels.
-        index = cast(inside_y * float(width) + inside_x, "int32") + cast(starts, "int32")
+        index = cast(inside_y, "int32") * width + cast(inside_x, "int32") + starts
         values = gather(pixels, index)
         if fill_mode != "constant":
             return values

@@ -11,10 +11,9 @@ from playgrad.constructed import Constructed
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import (
-    ceil,
     cos,
     exp,
-    floor,
+    floor_divide,
     maximum,
     minimum,
     pow,
@@ -62,8 +61,7 @@ class ExponentialDecay:
     def rate(self, initial: Tensor, step: Tensor) -> Tensor:
         decays = step * (1.0 / self.decay_steps)
         if self.staircase:
-            # Half a step is added, so that rounding never gives the stair below.
-            decays = floor((step + 0.5) * (1.0 / self.decay_steps))
+            decays = floor_divide(step, float(self.decay_steps))
         return initial * exp(decays * math.log(self.decay_rate))
 
 
@@ -91,7 +89,7 @@ class InverseTimeDecay:
     def rate(self, initial: Tensor, step: Tensor) -> Tensor:
         decays = step * (1.0 / self.decay_steps)
         if self.staircase:
-            decays = floor((step + 0.5) * (1.0 / self.decay_steps))
+            decays = floor_divide(step, float(self.decay_steps))
         return initial / (1.0 + self.decay_rate * decays)
 
 
@@ -121,7 +119,7 @@ class PolynomialDecay:
 
     def rate(self, initial: Tensor, step: Tensor) -> Tensor:
         if self.cycle:
-            cycles = maximum(ceil((step - 0.5) * (1.0 / self.decay_steps)), 1.0)
+            cycles = maximum(-floor_divide(-step, float(self.decay_steps)), 1.0)
             fraction = step / (cycles * float(self.decay_steps))
         else:
             fraction = minimum(step * (1.0 / self.decay_steps), 1.0)

@@ -74,23 +74,30 @@ WGSL_HELPERS: dict[str, str] = {
   if (pg_isinf(b)) { return select(-1.0, 0.0, a == 0.0 || (a < 0.0) == (b < 0.0)); }
   return round((a - pg_mod(a, b)) / b);
 }""",
+    # Integers are divided as unsigned ones: Vulkan does not define the remainder of a negative
+    # number. Nor is a quotient believed: it is corrected by the remainder, if it is wrong by one.
+    "pg_quotient": """fn pg_quotient(a: u32, b: u32) -> u32 {
+  if (b == 0u) { return 0u; }
+  let q = a / b;
+  if (q * b > a) { return q - 1u; }
+  return q + select(0u, 1u, a - q * b >= b);
+}""",
+    "pg_size": "fn pg_size(a: i32) -> u32 { return select(u32(a), 0u - u32(a), a < 0); }",
     "pg_mod_i32": """fn pg_mod_i32(a: i32, b: i32) -> i32 {
-  if (b == 0 || b == -1) { return 0; }
-  let r = a % b;
-  return select(r, r + b, r != 0 && (r < 0) != (b < 0));
+  let r = i32(pg_mod_u32(pg_size(a), pg_size(b)));
+  let signed = select(r, -r, a < 0);
+  return select(signed, signed + b, r != 0 && (a < 0) != (b < 0));
 }""",
     "pg_mod_u32": """fn pg_mod_u32(a: u32, b: u32) -> u32 {
-  if (b == 0u) { return 0u; }
-  return a % b;
+  return select(a - pg_quotient(a, b) * b, 0u, b == 0u);
 }""",
     "pg_floor_div_i32": """fn pg_floor_div_i32(a: i32, b: i32) -> i32 {
-  if (b == 0) { return 0; }
-  if (b == -1) { return i32(0u - u32(a)); }
-  return a / b - select(0, 1, a % b != 0 && (a < 0) != (b < 0));
+  let q = pg_quotient(pg_size(a), pg_size(b));
+  if ((a < 0) == (b < 0)) { return i32(q); }
+  return i32(0u - q) - select(0, 1, b != 0 && q * pg_size(b) != pg_size(a));
 }""",
     "pg_floor_div_u32": """fn pg_floor_div_u32(a: u32, b: u32) -> u32 {
-  if (b == 0u) { return 0u; }
-  return a / b;
+  return pg_quotient(a, b);
 }""",
     # Exponentials and logarithms. log(1 + x) is 2 artanh(x / (2 + x)).
     "pg_exp": "fn pg_exp(x: f32) -> f32 { return select(exp(x), x, pg_isnan(x)); }",

@@ -64,6 +64,16 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+def pytest_report_header() -> list[str]:
+    """Say on which GPUs the tests run: results differ between a card and a software adapter."""
+    from playgrad.devices.registry import gpu_adapters
+
+    return [
+        f"gpu:{index}: {info.name}, {info.backend}, {info.driver}"
+        for index, info in enumerate(gpu_adapters())
+    ] or ["no GPU"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     survival.remember_class(items)
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from playgrad import ops
 from playgrad.compiler.dispatches import Place
 from playgrad.compiler.kernel_text import BufferAccess, KernelText
+from playgrad.devices import registry
 from playgrad.devices.base import Plan
 from playgrad.devices.null import NullHost
 from playgrad.devices.target import Limits
@@ -210,13 +211,24 @@ def test_random_programs_are_within_the_rules(sampled):
     assert names[0] == names[1]
 
 
+def assert_same(merged: list[bytes], apart: list[bytes]) -> None:
+    """Check that results are equal: on hardware up to rounding, as its compiler may fuse products
+    with additions in one kernel and not in another."""
+    if registry.gpu(0).target.is_software:
+        assert merged == apart
+        return
+    for a, b in zip(merged, apart, strict=True):
+        actual, expected = np.frombuffer(a, np.float32), np.frombuffer(b, np.float32)
+        scale = np.abs(expected).max(initial=0.0)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6 * scale)
+
+
 @pytest.mark.gpu
 @given(sampled_programs())
 @settings(max_examples=60)
 def test_random_programs_give_the_same_bytes(sampled):
     feeds = sampled.feed_dict()
-    merged, apart = (execute(plan, feeds) for plan in merged_and_apart(sampled))
-    assert merged == apart
+    assert_same(*(execute(plan, feeds) for plan in merged_and_apart(sampled)))
 
 
 @pytest.mark.gpu
@@ -231,4 +243,4 @@ def test_training_steps_give_the_same_bytes(is_software, batch):
         shapes = {tensor: array.shape for tensor, array in net.feeds(batch).items()}
         plan = plan_of([net.loss], [net.train], shapes, merge=merge, is_software=is_software)
         results.append(execute(plan, feeds, state_too=True))
-    assert results[0] == results[1]
+    assert_same(*results)

@@ -247,6 +247,7 @@ def test_of_attention_in_the_shapes_of_keras() -> None:
 
 def test_shards_are_constrained_as_the_whole() -> None:
     devices = ("cpu:0", "cpu:1")
+    pg.set_logical_devices(cpu=2)
 
     def trained(*layers: nn.Layer) -> list[Array]:
         with pg.Graph(seed=1).as_default():

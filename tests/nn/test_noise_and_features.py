@@ -78,6 +78,7 @@ def test_adapted_features_are_in_the_configuration() -> None:
     model.compile("sgd", "mse", device="cpu")
     y = model.predict(X[:, 0])
     clone = pg.Sequential.from_config(model.get_config())
+    clone.compile("sgd", "mse", device="cpu")
     np.testing.assert_array_equal(clone.predict(X[:, 0]), y)
     with pytest.raises(pg.GraphError, match="has been called"):
         layer.adapt(X)

@@ -291,11 +291,10 @@ def test_chunks_stay_short(script: Script) -> None:
 
     def poll(step: int) -> list[Request]:
         times.append(time.perf_counter())
+        script.stop = len(times) > 10
         return []
 
     script.on_poll = poll
-    model = classifier()
-    model.fit(X, LABELS, batch_size=1, epochs=40, verbose=0)
-    gaps = np.diff(times)
-    assert np.median(gaps) < 0.2
-    assert len(gaps) >= 10
+    with pytest.raises(KeyboardInterrupt):
+        classifier().fit(X, LABELS, batch_size=1, epochs=100_000, verbose=0)
+    assert np.median(np.diff(times)) < 0.2

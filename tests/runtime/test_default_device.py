@@ -147,7 +147,7 @@ def test_it_is_measured_once(
 def test_it_holds_for_the_process_if_it_cannot_be_saved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ) -> None:
-    measured = Measured(monkeypatch, DeviceTimes(1.0, 2.0))
+    measured = Measured(monkeypatch, DeviceTimes(1.0, 5.0))
     if place == "a file":
         (tmp_path / "file").write_text("not a folder")
         monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path / "file"))
@@ -187,8 +187,8 @@ def test_a_real_measurement_leaves_nothing_behind() -> None:
 def test_the_command_line_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    Measured(monkeypatch, DeviceTimes(0.001, 0.003))
-    line = "cpu:0, by measurement: a test step takes 1 ms on cpu:0 (NumPy) and 3 ms on gpu:0 ("
+    Measured(monkeypatch, DeviceTimes(0.001, 0.005))
+    line = "cpu:0, by measurement: a test step takes 1 ms on cpu:0 (NumPy) and 5 ms on gpu:0 ("
     assert f"auto is {line}" in run(capsys, "devices")[1]
     flags = {row["device"]: row["auto"] for row in result_of(run(capsys, "devices", "--json"))}
     assert flags["cpu:0"] and not flags["gpu:0"]

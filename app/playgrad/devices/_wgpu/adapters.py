@@ -53,11 +53,10 @@ def _limits(adapter: Any) -> Limits:
 def extra_features(adapter: Any) -> list[str]:
     """Return the features to enable beyond WebGPU's core.
 
-    That is "timestamp-query", to time kernels, and "subgroup" on software adapters, where a variant
-    of matrix products uses it.
+    That is "timestamp-query", to time kernels, and "subgroup", which a variant of matrix products
+    uses.
     """
-    wanted = ["timestamp-query", *(["subgroup"] if _is_software(adapter) else [])]
-    return [name for name in wanted if name in adapter.features]
+    return [name for name in ("timestamp-query", "subgroup") if name in adapter.features]
 
 
 def describe(adapter: Any) -> AdapterInfo:

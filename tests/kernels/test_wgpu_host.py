@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pytest
+import wgpu
 
 from playgrad.devices import _wgpu
 from playgrad.devices._wgpu import WgpuHost
+from playgrad.devices._wgpu.adapters import adapters
 from playgrad.devices.base import Execution
+from playgrad.devices.target import Limits
 from playgrad.errors import DeviceError, DeviceLostError, KernelError, OutOfMemoryError
 
 pytestmark = pytest.mark.gpu
@@ -145,6 +149,55 @@ def test_real_adapters_come_first_and_browsers_limits_hold() -> None:
     assert [info.is_software for info in adapters] == sorted(info.is_software for info in adapters)
     assert all(info.limits.max_storage_buffers_per_shader_stage == 8 for info in adapters)
     assert all(info.limits.max_compute_workgroup_storage_size == 16_384 for info in adapters)
+
+
+class Adapter:
+    """An adapter as wgpu lists it."""
+
+    def __init__(self, device: str, ids: tuple[int, int], backend: str, driver: str) -> None:
+        self.info = {"vendor": "", "device": device, "adapter_type": "Unknown"}
+        self.info |= {"description": driver, "backend_type": backend}
+        self.info |= dict(zip(("vendor_id", "device_id"), ids, strict=True))
+        self.limits = {name.replace("_", "-"): value for name, value in asdict(Limits()).items()}
+        self.features: set[str] = set()
+
+    def limited(self, limit: str, value: int) -> Adapter:
+        self.limits[limit] = value
+        return self
+
+
+CARD = Adapter("A card", (4318, 9000), "Vulkan", "580.1")
+OPENGL = Adapter("A card/PCIe/SSE2", (4318, 0), "OpenGL", "4.6.0 A vendor 580.1")
+LLVMPIPE = Adapter("llvmpipe (LLVM 15)", (65541, 0), "Vulkan", "Mesa 22")
+
+
+@pytest.mark.parametrize(
+    ("offered", "listed"),
+    [
+        ([OPENGL, LLVMPIPE, CARD], [CARD, LLVMPIPE]),
+        ([CARD, Adapter("A card", (4318, 9000), "D3D12", "31.0")], [CARD]),
+        ([CARD, CARD, OPENGL], [CARD, CARD]),
+        ([CARD, other := Adapter("B card", (4318, 9001), "Vulkan", "580.1")], [CARD, other]),
+        ([CARD, Adapter("A card (open)", (4318, 9000), "Vulkan", "Mesa 25")], [CARD]),
+        ([LLVMPIPE, Adapter("llvmpipe (LLVM 15)", (65541, 0), "OpenGL", "4.5 Mesa")], [LLVMPIPE]),
+        ([OPENGL], [OPENGL]),
+        ([Adapter("A card/PCIe/SSE2", (4318, 0), "OpenGL", "3.3.0 A vendor 580.1")], []),
+        ([es := Adapter("A phone", (5045, 0), "OpenGL", "OpenGL ES 3.2 v1.r38")], [es]),
+        ([Adapter("A phone", (5045, 0), "OpenGL", "OpenGL ES 3.0 v1.r38")], []),
+        ([Adapter("old", (1, 1), "Vulkan", "").limited("max-buffer-size", 1 << 20)], []),
+        (
+            [Adapter("odd", (1, 1), "Vulkan", "").limited(
+                "min-storage-buffer-offset-alignment", 512
+            )],
+            [],
+        ),
+    ],
+)  # fmt: skip
+def test_a_gpu_is_listed_once_and_if_it_suffices(
+    monkeypatch: pytest.MonkeyPatch, offered: list[Adapter], listed: list[Adapter]
+) -> None:
+    monkeypatch.setattr(wgpu.gpu, "enumerate_adapters_sync", lambda: offered)
+    assert list(adapters.__wrapped__()) == listed
 
 
 def test_a_lost_device_says_so_and_another_can_be_opened() -> None:

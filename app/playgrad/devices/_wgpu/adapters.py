@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import tempfile
+from dataclasses import asdict
 from typing import Any
 
 import wgpu
@@ -18,21 +20,54 @@ LARGEST_BUFFER = 1 << 30
 def adapters() -> tuple[Any, ...]:
     """Return the adapters that can run playgrad, hardware first.
 
-    A GPU that several backends offer is listed once, and with OpenGL only if no other has it.
+    A GPU that several backends or drivers offer is listed once, and with OpenGL only if no other
+    has it. Two cards of one model are two adapters.
     """
     # Without it, Mesa's drivers print a warning for each adapter.
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-    usable = [
-        adapter
-        for adapter in wgpu.gpu.enumerate_adapters_sync()
-        if adapter.limits["max-compute-invocations-per-workgroup"] >= 256
-        and adapter.limits["max-storage-buffers-per-shader-stage"] >= 8
-    ]
-    usable.sort(key=lambda a: (_is_software(a), a.info["backend_type"] == "OpenGL"))
-    by_name: dict[str, Any] = {}
+    usable = [each for each in wgpu.gpu.enumerate_adapters_sync() if _suffices(each)]
+    usable.sort(key=lambda each: (_is_software(each), _is_opengl(each)))
+    distinct: list[Any] = []
     for adapter in usable:
-        by_name.setdefault(adapter.info["device"], adapter)
-    return tuple(by_name.values())
+        if not any(_are_twins(other, adapter) for other in distinct):
+            distinct.append(adapter)
+    return tuple(distinct)
+
+
+def _suffices(adapter: Any) -> bool:
+    """Return whether an adapter has compute shaders, and the limits that devices are opened with.
+
+    OpenGL has compute shaders since 4.3, OpenGL ES since 3.1. wgpu lists older ones, and loses the
+    device.
+    """
+    if _is_opengl(adapter):
+        text = adapter.info["description"]
+        version = re.search(r"(\d+)\.(\d+)", text)
+        least = (3, 1) if " ES" in text else (4, 3)
+        if version is None or (int(version[1]), int(version[2])) < least:
+            return False
+    needed, offered = Limits(), Limits.from_mapping(adapter.limits)
+    return all(
+        (getattr(offered, name) <= value)
+        if name.startswith("min_")
+        else (getattr(offered, name) >= value)
+        for name, value in asdict(needed).items()
+    )
+
+
+def _are_twins(adapter: Any, other: Any) -> bool:
+    """Return whether two adapters are one GPU, by different backends or drivers.
+
+    Those of OpenGL do not know their device, only its vendor.
+    """
+    a, b = adapter.info, other.info
+    if all(a[key] == b[key] for key in ("backend_type", "device", "description")):
+        return False
+    return a["vendor_id"] == b["vendor_id"] and b["device_id"] in (0, a["device_id"])
+
+
+def _is_opengl(adapter: Any) -> bool:
+    return bool(adapter.info["backend_type"] == "OpenGL")
 
 
 def _is_software(adapter: Any) -> bool:

@@ -2,13 +2,15 @@ const WIDTH = ${WIDTH}u;
 const EPSILON = ${EPSILON};
 
 // The mean of the row that begins at `first`, and 1 / sqrt(variance + EPSILON). In two passes: the
-// difference of large squares would lose the variance to rounding.
+// difference of large squares would lose the variance to rounding. The mean is that of differences
+// from the first element, as a quotient is not exact: a row of equal elements has no variance.
 fn row_moments(first: u32) -> vec2<f32> {
-  var mean = 0.0;
+  let base = source[first];
+  var shift = 0.0;
   for (var c = 0u; c < WIDTH; c++) {
-    mean += source[first + c];
+    shift += source[first + c] - base;
   }
-  mean /= f32(WIDTH);
+  let mean = base + shift / f32(WIDTH);
   var squares = 0.0;
   for (var c = 0u; c < WIDTH; c++) {
     let centred = source[first + c] - mean;

@@ -10,7 +10,7 @@ import pytest
 import playgrad as pg
 from playgrad.contract.cases import cases_of, operations
 from playgrad.contract.non_finite import check_non_finite
-from playgrad.contract.on_device import check_values
+from playgrad.contract.on_device import check_gradients, check_values
 from playgrad.contract.special_values import check_special_values, is_plain
 from playgrad.graph.opdef import OpDef
 from tests.drivers.careless import as_careless_driver, careless_gpu
@@ -46,6 +46,19 @@ def test_non_finite_numbers_do_so_on_other_drivers(op: OpDef) -> None:
 @pytest.mark.parametrize("op", slow(*OTHERS), ids=lambda op: op.name)
 def test_values_agree(op: OpDef, careless: str) -> None:
     check_values(op, cases_of(op), careless)
+
+
+GRADIENTS = [op for op in operations() if any(case.differentiable for case in cases_of(op))]
+
+
+@pytest.mark.parametrize(
+    "op",
+    # A row of one element has the gradient 0, also where a quotient is not exact.
+    [op if op.name == "layer_normalization" else slow(op)[0] for op in GRADIENTS],
+    ids=lambda op: op.name,
+)
+def test_gradients_agree(op: OpDef, careless: str) -> None:
+    check_gradients(op, cases_of(op), careless)
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,7 @@ def test_sessions_that_were_lost_are_closed(
     from playgrad.devices import registry
 
     record_property("tried", 300)
+    close_sessions()  # of tests that failed, whose tracebacks hold them
     sessions_left_open(300, device)
     gc.collect()
     Session(pg.Graph(), device).close()

@@ -171,6 +171,7 @@ _GRADIENT = register(
             Sample((floats(5, 8), floats(8), floats(5, 8, seed=1)), _ATTRS),
             Sample((floats(2, 3, 70), floats(70), floats(2, 3, 70, seed=1)), {"epsilon": 1e-5}),
             Sample((floats(0, 4), floats(4), floats(0, 4)), _ATTRS),
+            Sample((floats(3, 1), floats(1), floats(3, 1, seed=1)), _ATTRS, differentiable=()),
         ),
         invalid=(
             InvalidSample(

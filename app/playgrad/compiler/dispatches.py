@@ -149,6 +149,8 @@ class Dispatches:
         if node.op.lower is None:
             raise UnsupportedOpError(f"the operation {node.op.name!r} cannot run on a GPU.")
         lowering = lower_unpacked(node.op, request)
+        if not any(spec.size for spec in request.outputs):
+            return  # nothing to compute, by kernels with indices out of range
         self._check_rounds(lowering, node)
         scratch = [self._block(max(4, size), node) for size in lowering.scratch]
         filled: set[int] = set()

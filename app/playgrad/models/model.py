@@ -198,8 +198,9 @@ class Model(TrainableNetwork):
             shuffle: whether to shuffle the samples of arrays.
             class_weight: the weight of each class in the loss, such as ``{0: 1, 1: 5}``; classes
                 that are left out weigh 1.
-            sample_weight: an array (samples,), the weight of each sample in the loss. Losses are
-                multiplied by their weights; metrics are not, except ``weighted_metrics``.
+            sample_weight: an array (samples,), the weight of each sample in the loss, or
+                (samples, steps), that of each step of sequences. Losses are multiplied by their
+                weights; metrics are not, except ``weighted_metrics``.
             initial_epoch: the number of the first epoch, from 0, for callbacks and logs;
                 ``epochs - initial_epoch`` epochs are trained.
             steps_per_epoch: steps of an epoch; a data set then goes on where the last epoch ended,

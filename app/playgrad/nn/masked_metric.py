@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from playgrad.errors import GraphError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.masked_steps import joined_steps, kept_steps, sum_of_kept
+from playgrad.nn.masked_steps import divided_steps, joined_steps, kept_steps, sum_of_kept
 from playgrad.nn.masks import mask_of
 from playgrad.nn.metrics import Metric
 from playgrad.nn.ratio_metrics import RatioMetric
-from playgrad.ops.arrays.fill import ones_like
-from playgrad.ops.arrays.shape import expand_dims, reshape_like
-from playgrad.ops.elementwise.definitions import cast
 
 
 class MaskedMetric(RatioMetric):
@@ -47,7 +44,7 @@ class MaskedMetric(RatioMetric):
             return sum_of_kept(self.metric.each_step(y_true, y_pred, mask), mask), kept
         true, predicted = joined_steps(y_true, mask), joined_steps(y_pred, mask)
         parts = [
-            sum_of_kept(_divided(part, mask), mask)
+            sum_of_kept(divided_steps(part, mask), mask)
             for part in self.metric.part_values(true, predicted)
         ]
         return *parts, kept
@@ -59,11 +56,3 @@ class MaskedMetric(RatioMetric):
         if isinstance(self.metric, RatioMetric):
             return self.metric.result_of(parts, samples)
         return parts[0]
-
-
-def _divided(part: Tensor, mask: Tensor) -> Tensor:
-    """Return ``part`` (batch * steps,) as (batch, steps); (batch * steps, n) likewise."""
-    if part.spec.rank == 1:
-        return reshape_like(part, mask)
-    steps = expand_dims(cast(mask, "float32"), -1)
-    return reshape_like(part, steps + ones_like(part[:1]))

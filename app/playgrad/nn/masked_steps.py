@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.shape import expand_dims, reshape
+from playgrad.ops.arrays.fill import ones_like
+from playgrad.ops.arrays.shape import expand_dims, reshape, reshape_like
 from playgrad.ops.elementwise.definitions import cast, where
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 
@@ -27,6 +28,14 @@ def joined_steps(values: Tensor, mask: Tensor) -> Tensor:
         )
     rest = [size or 0 for size in values.shape[rank:]]
     return reshape(values, (-1, *rest))
+
+
+def divided_steps(part: Tensor, mask: Tensor) -> Tensor:
+    """Return ``part`` (batch * steps,) as (batch, steps); (batch * steps, n) likewise."""
+    if part.spec.rank == 1:
+        return reshape_like(part, mask)
+    steps = expand_dims(cast(mask, "float32"), -1)
+    return reshape_like(part, steps + ones_like(part[:1]))
 
 
 def mean_of_steps(values: Tensor, mask: Tensor, what: str) -> Tensor:
@@ -60,13 +69,15 @@ def sum_of_kept(values: Tensor, mask: Tensor) -> Tensor:
     """
     extra = values.spec.rank - mask.spec.rank
     kept = where(expand_dims(mask, -1) if extra else mask, values, 0.0)
-    return _sum_of_steps(kept, mask.spec.rank)
+    return sum_of_steps(kept, mask)
 
 
 def kept_steps(mask: Tensor) -> Tensor:
     """Return the number of steps of each sample that ``mask`` keeps, float32 (batch,)."""
-    return _sum_of_steps(cast(mask, "float32"), mask.spec.rank)
+    return sum_of_steps(cast(mask, "float32"), mask)
 
 
-def _sum_of_steps(values: Tensor, rank: int) -> Tensor:
+def sum_of_steps(values: Tensor, mask: Tensor) -> Tensor:
+    """Return the sum of ``values``, which begin with the dimensions of ``mask``, over the steps."""
+    rank = mask.spec.rank
     return values if rank == 1 else reduce_sum(values, axis=tuple(range(1, rank)))

@@ -95,7 +95,7 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     with at_top(graph), graph.name_scope("batch") as scope:
         x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in samples.xs]
         y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in samples.ys]
-        w_in = [placeholder("float32", (None,), "weight") for _ in samples.weights]
+        w_in = [placeholder("float32", (None, *w.shape[1:]), "weight") for w in samples.weights]
         with collected_updates(graph) as updates, collected_penalties(graph) as activities:
             predictions = network.apply(x_in, training=True)
         per_sample = recipe.objectives.per_sample(y_in, predictions, w_in)

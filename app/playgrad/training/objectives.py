@@ -20,6 +20,7 @@ from playgrad.nn.masks import mask_of
 from playgrad.nn.metrics import LossMetric, Metric
 from playgrad.nn.ratio_metrics import RatioMetric
 from playgrad.nn.weighted_metric import WeightedMetric
+from playgrad.nn.weighted_steps import OfWeightedSteps
 from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.elementwise.definitions import logical_and, maximum
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
@@ -210,16 +211,16 @@ class Objectives:
         """Return a tensor (batch,) for each column of the logs, or (batch, n) for n columns.
 
         Args:
-            weights: one tensor (batch,) that losses are multiplied by and by which samples count in
-                weighted metrics, or none.
+            weights: one tensor that losses are multiplied by and by which samples count in weighted
+                metrics, (batch,), or (batch, steps) for those of steps; or none.
             counted: 1.0 for each sample of the batch that counts, 0.0 for the others, (batch,);
                 None if all do.
         """
+        weight = weights[0] if weights else None
         each = [
-            _checked(_loss(self.loss_of(i), y, prediction, counted), self.loss_of(i).kind)
+            _checked(_loss(self.loss_of(i), y, prediction, counted, weight), self.loss_of(i).kind)
             for i, (y, prediction) in enumerate(zip(ys, predictions, strict=True))
         ]
-        each = [values * weight for values in each for weight in weights] if weights else each
         factors = self.loss_weights or [1.0] * len(each)
         total: Tensor | None = None
         for factor, values in zip(factors, each, strict=True):
@@ -230,7 +231,6 @@ class Objectives:
         for i, metric in self.metrics_of(predictions):
             y, prediction = ys[i], predictions[i]
             if isinstance(metric, WeightedMetric):
-                weight = weights[0] if weights else None
                 columns += metric.weighted_parts(y, prediction, weight)
             elif isinstance(metric, RatioMetric):
                 columns += metric.part_values(y, prediction)
@@ -295,8 +295,23 @@ def mean_of_batch(values: Tensor) -> Tensor:
     return reduce_mean(values) if len(values.shape) == 1 else reduce_mean(values, axis=0)
 
 
-def _loss(loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | None) -> Tensor:
-    """Return the loss of each sample; the mean over the batch is that over all kept steps."""
+def _loss(
+    loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | None, weight: Tensor | None
+) -> Tensor:
+    """Return the loss of each sample times its weight; the mean over the batch is that over all
+    kept steps."""
+    if weight is None or weight.spec.rank == 1:
+        values = _plain_loss(loss, y, prediction, counted)
+        return values if weight is None else values * weight
+    if loss.uses_mask or prediction.spec.rank <= weight.spec.rank:
+        raise ShapeError(
+            f"{loss.kind} of predictions {shape_text(prediction.shape)} takes a weight for each "
+            f"sample, not weights of shape {shape_text(weight.shape)}."
+        )
+    return _plain_loss(OfWeightedSteps(loss, weight), y, prediction, counted)
+
+
+def _plain_loss(loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | None) -> Tensor:
     mask = None if loss.uses_mask else mask_of(prediction)
     kept = loss.kept_targets(y)
     if kept is not None:

@@ -21,7 +21,7 @@ class Samples:
 
     Attributes:
         xs, ys: inputs and targets.
-        weights: one float32 array (samples,), or none if all weigh the same.
+        weights: one float32 array (samples,) or (samples, steps), or none if all weigh the same.
     """
 
     xs: list[Array]
@@ -77,12 +77,13 @@ def sample_weights(
     Args:
         ys: the targets.
         class_weight: weights by class; the other classes weigh 1.
-        sample_weight: an array (samples,).
+        sample_weight: an array (samples,), or (samples, steps) for targets of that shape, or of a
+            longer one that begins so.
         what: the name of ``sample_weight`` in errors.
 
     Raises:
         DataError: both are given, the targets are not classes, or a weight is not a finite number
-            of at least 0 for each sample.
+            of at least 0 for each sample or step.
     """
     if class_weight is not None and sample_weight is not None:
         raise DataError("class_weight and sample_weight exclude each other.")
@@ -94,10 +95,12 @@ def sample_weights(
     count = len(ys[0])
     if weights.shape == (count, 1):
         weights = weights.reshape(-1)
-    if weights.shape != (count,) or weights.dtype.kind not in "fiub":
+    fits = weights.ndim > 0 and all(weights.shape == y.shape[: weights.ndim] for y in ys)
+    if not fits or weights.dtype.kind not in "fiub":
         raise DataError(
             f"{what} must hold a number for each of the {count} samples, but its shape is "
-            f"{shape_text(weights.shape)}."
+            f"{shape_text(weights.shape)}.",
+            hint="For each step of sequences, pass (samples, steps), as the targets have.",
         )
     _check_weights(weights, what)
     return [np.ascontiguousarray(weights, np.float32)]

@@ -113,6 +113,11 @@ def _infer_scatter(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpe
     axis = attrs["axis"]
     _expect_equal_but(axis, updates, indices)
     expect_dtype(updates, "the updates", *NUMBERS)
+    if None not in (m := updates.shape[axis], n := indices.shape[axis]) and m != n:
+        raise ShapeError(
+            f"updates of shape {shape_text(updates.shape)} need an index each, but the indices "
+            f"have the shape {shape_text(indices.shape)}."
+        )
     shape = (*updates.shape[:axis], attrs["size"], *updates.shape[axis + 1 :])
     return [TensorSpec(shape, updates.dtype)]
 
@@ -158,6 +163,9 @@ _SCATTER = register(
         invalid=(
             InvalidSample(
                 (floats(3), integers(4, 1)), {"axis": 0, "size": 9}, ShapeError, "except in axis 0"
+            ),
+            InvalidSample(
+                (floats(3), integers(4)), {"axis": 0, "size": 9}, ShapeError, "an index each"
             ),
         ),
     )

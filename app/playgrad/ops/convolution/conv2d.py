@@ -103,6 +103,8 @@ def infer_conv2d(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]
     """Return the spec of the convolution of (image, filters)."""
     image, filters = inputs
     expect_rank(filters, 4, "the filters of conv2d, (height, width, in, out),")
+    if 0 in filters.shape[:2]:
+        raise ShapeError(f"conv2d: the filters {shape_text(filters.shape)} have no pixels.")
     window = extent(filters.shape[:2], dilations_of(attrs))
     height, width = output_sizes(image, window, attrs, "conv2d")
     expect_dtype(image, "the image and filters of conv2d", *FLOATS)
@@ -139,8 +141,8 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     if "groups" in attrs:
         return [grouped.convolved(image, filters, attrs)]
     pixels = patches(image, filters.shape[:2], attrs)
-    matrix = filters.reshape(-1, filters.shape[3])
-    result = numpy_matmul(pixels.reshape(-1, len(matrix)), matrix)
+    matrix = filters.reshape(prod(filters.shape[:3]), filters.shape[3])
+    result = numpy_matmul(pixels.reshape(prod(pixels.shape[:3]), len(matrix)), matrix)
     return [result.reshape(*pixels.shape[:3], filters.shape[3])]
 
 

@@ -6,6 +6,7 @@ Convolution is linear in both, so each of the three operations is a gradient of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
@@ -69,7 +70,7 @@ def _by_image(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     step_y, step_x = dilations_of(attrs)
     kernel_height, kernel_width, channels, _ = filters.shape
     batch, height, width, outputs = grad.shape
-    rows = grad.reshape(-1, outputs)
+    rows = grad.reshape(batch * height * width, outputs)
     result = padded_zeros(batch, attrs["image_size"], channels, attrs, grad.dtype)
     for y in range(kernel_height):
         for x in range(kernel_width):
@@ -113,8 +114,8 @@ def _by_filters(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     if "groups" in attrs:
         return [grouped.gradient_by_filters(image, grad, attrs)]
     pixels = patches(image, size, attrs)
-    rows = pixels.reshape(-1, pixels.shape[3])
-    result = numpy_matmul(rows.T, grad.reshape(-1, grad.shape[3]))
+    rows = pixels.reshape(prod(pixels.shape[:3]), pixels.shape[3])
+    result = numpy_matmul(rows.T, grad.reshape(len(rows), grad.shape[3]))
     return [result.reshape(*size, image.shape[3], grad.shape[3])]
 
 

@@ -8,6 +8,7 @@ and filters as (height, width, channels / G, G, outputs / G).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,10 @@ def _offsets(size: Any, attrs: Attrs) -> Iterator[tuple[tuple[int, int], tuple[i
 
 def _by_group(image: Array, groups: int) -> Array:
     """Return (groups, pixels, channels / groups)."""
-    return image.reshape(-1, groups, image.shape[3] // groups).transpose(1, 0, 2)
+    pixels, channels = prod(image.shape[:3]), image.shape[3] // groups
+    return image.reshape(pixels, groups, channels).transpose(1, 0, 2)
 
 
 def _weights(weights: Array, groups: int) -> Array:
     """Return weights (channels / groups, outputs) with the groups as another dimension, first."""
-    return weights.reshape(len(weights), groups, -1).transpose(1, 0, 2)
+    return weights.reshape(len(weights), groups, weights.shape[1] // groups).transpose(1, 0, 2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,7 @@ def _infer_take(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 def _take(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     image, positions = inputs
     batch, height, width, channels = image.shape
-    flat = positions.reshape(batch, -1, channels)
+    flat = positions.reshape(batch, prod(positions.shape[1:3]), channels)
     taken = np.take_along_axis(image.reshape(batch, height * width, channels), flat, axis=1)
     return [taken.reshape(positions.shape)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from playgrad.errors import DTypeError, ShapeError
+from playgrad.errors import DTypeError, ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
@@ -52,6 +52,8 @@ def pooled_spec(image: TensorSpec, attrs: Attrs, what: str) -> TensorSpec:
     """
     size = attrs["pool_size"]
     height, width = output_sizes(image, size, attrs, what)
+    if 0 in image.shape[1:3]:
+        raise ShapeError(f"{what}: the images of shape {shape_text(image.shape)} have no pixels.")
     if any(max(sides) >= n for sides, n in zip(attrs["padding"], size, strict=True)):
         raise ShapeError(
             f"{what}: padding must be less than pool_size {list(size)}, so that no window holds "

@@ -133,6 +133,8 @@ def _infer_gradient(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSp
     (grad,) = inputs
     expect_rank(grad, 4, "the gradient passed to resize_gradient")
     expect_floating(grad, "the gradient passed to resize_gradient")
+    if 0 in attrs["image_size"]:
+        raise ShapeError(f"resize: images of size {tuple(attrs['image_size'])} have no pixels.")
     return [TensorSpec((grad.shape[0], *attrs["image_size"], grad.shape[3]), grad.dtype)]
 
 

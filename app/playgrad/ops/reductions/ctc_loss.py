@@ -258,10 +258,14 @@ _DERIVATIVE = register(
 
 def _infer_curvature(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     (derivative,) = _infer_gradient(inputs[:4], attrs)
-    if inputs[4].dtype != derivative.dtype or inputs[4].rank != 3:
+    direction = inputs[4]
+    fits = direction.rank == 3 and all(
+        None in (m, n) or m == n for m, n in zip(direction.shape, derivative.shape, strict=True)
+    )
+    if direction.dtype != derivative.dtype or not fits:
         raise ShapeError(
-            f"the direction must be {derivative.dtype} of shape (batch, times, classes), not "
-            f"{inputs[4].dtype} {shape_text(inputs[4].shape)}."
+            f"the direction must be {derivative.dtype} of shape (batch, times, classes), here "
+            f"{shape_text(derivative.shape)}, not {direction.dtype} {shape_text(direction.shape)}."
         )
     return [derivative]
 

@@ -1,0 +1,28 @@
+"""Losses of sequences whose steps have weights."""
+
+from __future__ import annotations
+
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.loss import Loss, mean_of_sample
+
+
+class OfWeightedSteps(Loss):
+    """A loss of which that of each step is multiplied by a weight.
+
+    Args:
+        loss: the loss of single steps.
+        weight: (batch, steps), or of more dimensions.
+    """
+
+    def __init__(self, loss: Loss, weight: Tensor) -> None:
+        self.loss = loss
+        self.weight = weight
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return mean_of_sample(self.each_step(y_true, y_pred, self.weight))
+
+    def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
+        return self.loss.each_step(y_true, y_pred, mask) * self.weight
+
+    def kept_targets(self, y_true: Tensor) -> Tensor | None:
+        return self.loss.kept_targets(y_true)

@@ -11,10 +11,12 @@ from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.definitions import (
     absolute,
+    clip,
     exp,
     greater,
     less,
     logical_and,
+    minimum,
     square,
     where,
 )
@@ -81,10 +83,18 @@ def _mish(x: e.Expr) -> e.Expr:
 mish = elementwise(
     "mish",
     _mish,
-    lambda g, y, x: g * (tanh(softplus(x)) + x * (1.0 - square(tanh(softplus(x)))) * sigmoid(x)),
+    lambda g, y, x: g * _mish_derivative(x),
     (*unary(), FAR),
     doc="Return ``x * tanh(softplus(x))``, a self-regularized activation (Misra 2019).",
 )
+
+
+def _mish_derivative(x: Tensor) -> Tensor:
+    x = clip(x, -100.0, 100.0)  # from which on it is 0 or 1; that of larger numbers overflows
+    t = tanh(softplus(x))
+    return t + x * (1.0 - square(t)) * sigmoid(x)
+
+
 softsign = elementwise(
     "softsign",
     lambda x: x / (1.0 + e.absolute(x)),
@@ -152,6 +162,7 @@ _gelu_tanh = elementwise(
 
 
 def _gelu_tanh_derivative(x: Tensor) -> Tensor:
+    x = clip(x, -30.0, 30.0)  # from which on it is 0 or 1; the powers of larger numbers overflow
     t = tanh((x + square(x) * x * 0.044715) * _GELU)
     inner = (square(x) * (3 * 0.044715) + 1.0) * _GELU
     return (t + 1.0) * 0.5 + x * 0.5 * (1.0 - square(t)) * inner
@@ -183,8 +194,7 @@ def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """
     if alpha == 1.0:
         return _elu(x, name=name)
-    tensor = as_tensor(x)
-    return where(tensor < 0.0, expm1(tensor) * alpha, tensor, name=name)
+    return _exponential(as_tensor(x), alpha, 1.0, name)
 
 
 def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
@@ -197,8 +207,15 @@ def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
     Returns:
         A tensor of the shape and dtype of ``x``.
     """
-    tensor = as_tensor(x)
-    return where(tensor < 0.0, expm1(tensor / alpha) * alpha, tensor, name=name)
+    return _exponential(as_tensor(x), alpha, 1.0 / alpha, name)
+
+
+def _exponential(x: Tensor, alpha: float, rate: float, name: str | None) -> Tensor:
+    """Return ``x`` where positive, else ``alpha * (exp(rate * x) - 1)``.
+
+    The exponential is that of 0 where it is not used: infinite, it would have the gradient NaN.
+    """
+    return where(x < 0.0, expm1(minimum(x, 0.0) * rate) * alpha, x, name=name)
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.2, name: str | None = None) -> Tensor:

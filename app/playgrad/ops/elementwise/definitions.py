@@ -117,7 +117,7 @@ _power = elementwise(
     "pow",
     lambda a, b: e.call("pow", a, b),
     lambda g, y, a, b: (
-        g * b * pow(where(logical_and(equal(a, 0.0), equal(b, 0.0)), 1.0, a), b - 1.0),
+        g * pow(where(logical_and(equal(a, 0.0), equal(b, 0.0)), 1.0, a), b - 1.0) * b,
         g * y * log(where(logical_and(equal(a, 0.0), greater_equal(b, 0.0)), 1.0, a)),
     ),
     (
@@ -163,7 +163,7 @@ neg = elementwise("neg", lambda x: -x, lambda g, y, x: -g, unary(), doc="Return 
 square = elementwise(
     "square",
     lambda x: x * x,
-    lambda g, y, x: g * (x * 2.0),
+    lambda g, y, x: g * x * 2.0,
     unary(),
     doc="Return ``x * x``.",
 )

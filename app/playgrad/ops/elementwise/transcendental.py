@@ -12,7 +12,18 @@ import numpy as np
 
 from playgrad.graph.opdef import Sample
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.elementwise.definitions import cos, exp, rsqrt, sqrt, square
+from playgrad.ops.arrays.shape import stop_gradient
+from playgrad.ops.elementwise.definitions import (
+    absolute,
+    cos,
+    equal,
+    exp,
+    maximum,
+    rsqrt,
+    sqrt,
+    square,
+    where,
+)
 from playgrad.ops.elementwise.elementwise_op import elementwise
 from playgrad.ops.elementwise.samples import (
     BAD_PAIRS,
@@ -92,10 +103,23 @@ arctan = elementwise(
     NOT_FLOATING,
     doc="Return the inverse tangent of ``x``, from -pi / 2 to pi / 2.",
 )
+
+
+def _arctan2_gradient(g: Tensor, angle: Tensor, y: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return (x, -y) / (x² + y²), 0 at the origin, in units of the larger one, whose square may
+    overflow or be 0."""
+    size = stop_gradient(maximum(absolute(x), absolute(y)))
+    size = where(equal(size, 0.0), 1.0, size)
+    down, along = y / size, x / size
+    squares = square(along) + square(down)
+    squares = where(equal(squares, 0.0), 1.0, squares)
+    return g * (along / squares) / size, -g * (down / squares) / size
+
+
 arctan2 = elementwise(
     "arctan2",
     lambda y, x: e.call("arctan2", y, x),
-    lambda g, angle, y, x: (g * x / (square(x) + square(y)), -g * y / (square(x) + square(y))),
+    _arctan2_gradient,
     PAIRS,
     BAD_PAIRS,
     doc="Return the angle of the point with coordinates ``x`` and ``y``, from -pi to pi.",

@@ -23,23 +23,22 @@ ${sums}
   var total = 0.0;
   let end = select(FROM, min(FROM, to + 1u), CAUSAL);
   for (var origin = 0u; origin < end; origin++) {
-    if (is_hidden(batch, head, to, origin)) {
-      continue;
-    }
-    let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
-    let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
-    var score = 0.0;
+    if (!is_hidden(batch, head, to, origin)) {
+      let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
+      let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
+      var score = 0.0;
 ${score}
-    score *= SCALE;
-    if (score > largest) {
-      let shrink = exp(max(largest - score, -100.0));
-      total *= shrink;
+      score *= SCALE;
+      if (score > largest) {
+        let shrink = exp(max(largest - score, -100.0));
+        total *= shrink;
 ${shrink}
-      largest = score;
-    }
-    let weight = exp_of(score - largest);
-    total += weight;
+        largest = score;
+      }
+      let weight = exp_of(score - largest);
+      total += weight;
 ${add}
+    }
   }
   if (!is_nan_value(total) && total == 0.0) {
     total = 1.0;

@@ -18,19 +18,18 @@ ${load_key}
 ${load_value}
 ${sums}
   for (var to = select(0u, origin, CAUSAL); to < TO; to++) {
-    if (is_hidden(batch, head, to, origin)) {
-      continue;
-    }
-    let at_query = ((batch * TO + to) * HEADS + head) * KEY_SIZE;
-    let at_gradient = ((batch * TO + to) * HEADS + head) * VALUE_SIZE;
-    let at_terms = 2u * ((batch * HEADS + head) * TO + to);
-    var score = 0.0;
+    if (!is_hidden(batch, head, to, origin)) {
+      let at_query = ((batch * TO + to) * HEADS + head) * KEY_SIZE;
+      let at_gradient = ((batch * TO + to) * HEADS + head) * VALUE_SIZE;
+      let at_terms = 2u * ((batch * HEADS + head) * TO + to);
+      var score = 0.0;
 ${score}
-    var slope = 0.0;
+      var slope = 0.0;
 ${slope}
-    let weight = exp_of(score * SCALE - terms[at_terms]);
-    let by_score = weight * (slope - terms[at_terms + 1u]) * SCALE;
+      let weight = exp_of(score * SCALE - terms[at_terms]);
+      let by_score = weight * (slope - terms[at_terms + 1u]) * SCALE;
 ${add}
+    }
   }
 ${results}
 }

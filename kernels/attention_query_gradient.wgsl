@@ -23,25 +23,24 @@ ${load_gradient}
   var along = 0.0;
   let end = select(FROM, min(FROM, to + 1u), CAUSAL);
   for (var origin = 0u; origin < end; origin++) {
-    if (is_hidden(batch, head, to, origin)) {
-      continue;
-    }
-    let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
-    let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
-    var score = 0.0;
+    if (!is_hidden(batch, head, to, origin)) {
+      let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
+      let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
+      var score = 0.0;
 ${score}
-    score *= SCALE;
-    var slope = 0.0;
+      score *= SCALE;
+      var slope = 0.0;
 ${slope}
-    if (score > largest) {
-      let shrink = exp(max(largest - score, -100.0));
-      total *= shrink;
-      along *= shrink;
-      largest = score;
+      if (score > largest) {
+        let shrink = exp(max(largest - score, -100.0));
+        total *= shrink;
+        along *= shrink;
+        largest = score;
+      }
+      let weight = exp_of(score - largest);
+      total += weight;
+      along += weight * slope;
     }
-    let weight = exp_of(score - largest);
-    total += weight;
-    along += weight * slope;
   }
   if (!is_nan_value(total) && total == 0.0) {
     total = 1.0;
@@ -53,17 +52,16 @@ ${slope}
 
 ${sums}
   for (var origin = 0u; origin < end; origin++) {
-    if (is_hidden(batch, head, to, origin)) {
-      continue;
-    }
-    let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
-    let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
-    var score = 0.0;
+    if (!is_hidden(batch, head, to, origin)) {
+      let at_key = ((batch * FROM + origin) * HEADS + head) * KEY_SIZE;
+      let at_value = ((batch * FROM + origin) * HEADS + head) * VALUE_SIZE;
+      var score = 0.0;
 ${score}
-    var slope = 0.0;
+      var slope = 0.0;
 ${slope}
-    let by_score = exp_of(score * SCALE - log_sum) * (slope - along) * SCALE;
+      let by_score = exp_of(score * SCALE - log_sum) * (slope - along) * SCALE;
 ${add}
+    }
   }
 ${results}
 }

@@ -17,17 +17,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   var sum = 0.0;
   for (var row = 0; row < FILTER_HEIGHT; row++) {
     let y = top + row * DILATION_Y;
-    if ((y < 0) | (y >= HEIGHT)) {
-      continue;
-    }
-    for (var column = 0; column < FILTER_WIDTH; column++) {
-      let x = left + column * DILATION_X;
-      if ((x < 0) | (x >= WIDTH)) {
-        continue;
-      }
-      let at = image_at(item, y, x) + first;
-      for (var channel = 0; channel < GROUP_CHANNELS; channel++) {
-        sum += image[at + channel] * filters[weight_at(row, column, channel) + output];
+    if ((y >= 0) & (y < HEIGHT)) {
+      for (var column = 0; column < FILTER_WIDTH; column++) {
+        let x = left + column * DILATION_X;
+        if ((x >= 0) & (x < WIDTH)) {
+          let at = image_at(item, y, x) + first;
+          for (var channel = 0; channel < GROUP_CHANNELS; channel++) {
+            sum += image[at + channel] * filters[weight_at(row, column, channel) + output];
+          }
+        }
       }
     }
   }

@@ -25,14 +25,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let item = row / OUTPUT_HEIGHT;
     let output_y = row % OUTPUT_HEIGHT;
     let y = output_y * STRIDE_Y + top;
-    if ((y < 0) | (y >= HEIGHT)) {
-      continue;
-    }
-    for (var output_x = 0; output_x < OUTPUT_WIDTH; output_x++) {
-      let x = output_x * STRIDE_X + left;
-      if ((x >= 0) & (x < WIDTH)) {
-        sum += image[image_at(item, y, x) + channel]
-          * gradient[output_at(item, output_y, output_x) + output];
+    if ((y >= 0) & (y < HEIGHT)) {
+      for (var output_x = 0; output_x < OUTPUT_WIDTH; output_x++) {
+        let x = output_x * STRIDE_X + left;
+        if ((x >= 0) & (x < WIDTH)) {
+          sum += image[image_at(item, y, x) + channel]
+            * gradient[output_at(item, output_y, output_x) + output];
+        }
       }
     }
   }

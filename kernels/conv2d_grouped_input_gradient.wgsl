@@ -20,19 +20,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var row = 0; row < FILTER_HEIGHT; row++) {
     let offset_y = top - row * DILATION_Y;
     let y = offset_y / STRIDE_Y;
-    if ((offset_y < 0) | (y * STRIDE_Y != offset_y) | (y >= OUTPUT_HEIGHT)) {
-      continue;
-    }
-    for (var column = 0; column < FILTER_WIDTH; column++) {
-      let offset_x = left - column * DILATION_X;
-      let x = offset_x / STRIDE_X;
-      if ((offset_x < 0) | (x * STRIDE_X != offset_x) | (x >= OUTPUT_WIDTH)) {
-        continue;
-      }
-      let from_output = output_at(item, y, x) + first;
-      let from_weight = weight_at(row, column, channel) + first;
-      for (var output = 0; output < GROUP_OUTPUTS; output++) {
-        sum += gradient[from_output + output] * filters[from_weight + output];
+    if ((offset_y >= 0) & (y * STRIDE_Y == offset_y) & (y < OUTPUT_HEIGHT)) {
+      for (var column = 0; column < FILTER_WIDTH; column++) {
+        let offset_x = left - column * DILATION_X;
+        let x = offset_x / STRIDE_X;
+        if ((offset_x >= 0) & (x * STRIDE_X == offset_x) & (x < OUTPUT_WIDTH)) {
+          let from_output = output_at(item, y, x) + first;
+          let from_weight = weight_at(row, column, channel) + first;
+          for (var output = 0; output < GROUP_OUTPUTS; output++) {
+            sum += gradient[from_output + output] * filters[from_weight + output];
+          }
+        }
       }
     }
   }

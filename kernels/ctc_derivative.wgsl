@@ -22,16 +22,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let total = all_paths(sample);
   for (var s = 0u; s < 2u * label_count(sample) + 1u; s++) {
     let column = state_class(sample, s);
-    if (column >= CLASSES) {
-      continue;
+    if (column < CLASSES) {
+      let through = paths[place(0u, sample, time, s)] + paths[place(1u, sample, time, s)];
+      var share = ${IMPOSSIBLE};
+      if (!valid) {
+        share = make_nan();
+      } else if (has_path(total)) {
+        share = exp_of(through - total);
+      }
+      derivative[index * CLASSES + column] -= share;
     }
-    let through = paths[place(0u, sample, time, s)] + paths[place(1u, sample, time, s)];
-    var share = ${IMPOSSIBLE};
-    if (!valid) {
-      share = make_nan();
-    } else if (has_path(total)) {
-      share = exp_of(through - total);
-    }
-    derivative[index * CLASSES + column] -= share;
   }
 }

@@ -29,6 +29,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (sample >= ${ITEMS}u) {
     return;
   }
-  forwards(sample);
+  forwards(sample, ${BEGIN}u, ${END}u);
   loss[sample] = loss_of(sample);
 }

@@ -1,5 +1,5 @@
 // The paths of CTC: an invocation follows those of one sample forwards (the first half of the
-// invocations) or backwards.
+// invocations) or backwards, through some of its times.
 
 #include "common/numbers.wgsl"
 #include "common/ctc.wgsl"
@@ -12,8 +12,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   if (index < ${SAMPLES}u) {
-    forwards(index);
+    forwards(index, ${BEGIN}u, ${END}u);
   } else {
-    backwards(index - ${SAMPLES}u);
+    backwards(index - ${SAMPLES}u, ${BEGIN}u, ${END}u);
   }
 }

@@ -1,8 +1,9 @@
-// The recursions of CTC, for one sample. They need the states of ctc.wgsl.
+// The recursions of CTC, for one sample, from step `begin` to before `end` of all its times. They need
+// the states of ctc.wgsl.
 
-fn forwards(sample: u32) {
+fn forwards(sample: u32, begin: u32, end: u32) {
   let states = 2u * label_count(sample) + 1u;
-  for (var t = 0u; t < time_count(sample); t++) {
+  for (var t = begin; t < min(end, time_count(sample)); t++) {
     for (var s = 0u; s < states; s++) {
       var reached = NO_PATH;
       if (t == 0u) {
@@ -21,20 +22,25 @@ fn forwards(sample: u32) {
   }
 }
 
-fn backwards(sample: u32) {
+// The paths from a state at the time after `time` to the end, with what that emits.
+fn onwards(sample: u32, time: u32, state: u32) -> f32 {
+  return paths[place(1u, sample, time + 1u, state)] + emitted(sample, time + 1u, state);
+}
+
+fn backwards(sample: u32, begin: u32, end: u32) {
   let states = 2u * label_count(sample) + 1u;
   let times = time_count(sample);
-  for (var back = 0u; back < times; back++) {
+  for (var back = begin; back < min(end, times); back++) {
     let t = times - 1u - back;
     for (var s = 0u; s < states; s++) {
       var reached = select(NO_PATH, 0.0, s + 2u >= states);
       if (back > 0u) {
-        reached = NO_PATH;
-        for (var next = s; next < min(s + 3u, states); next++) {
-          if (next < s + 2u || may_skip(sample, next)) {
-            let onwards = paths[place(1u, sample, t + 1u, next)];
-            reached = add_paths(reached, onwards + emitted(sample, t + 1u, next));
-          }
+        reached = larger(onwards(sample, t, s), NO_PATH);
+        if (s + 1u < states) {
+          reached = add_paths(reached, onwards(sample, t, s + 1u));
+        }
+        if (s + 2u < states && may_skip(sample, s + 2u)) {
+          reached = add_paths(reached, onwards(sample, t, s + 2u));
         }
       }
       paths[place(1u, sample, t, s)] = reached;

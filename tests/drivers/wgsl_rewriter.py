@@ -58,7 +58,11 @@ def _tokens(text: str) -> list[str]:
 
 
 class WgslRewriter:
-    """Writes a kernel again. Subclasses override what they change."""
+    """Writes a kernel again. Subclasses override what they change.
+
+    Attributes:
+        function: the name of the function that is being written.
+    """
 
     prelude = ""
 
@@ -68,6 +72,7 @@ class WgslRewriter:
         self._types: dict[str, str] = {}  # of variables, and of what functions return
         self._aliases: dict[str, str] = {}
         self._members: dict[str, str] = {}
+        self.function = ""
 
     def binary(self, sign: str, a: Value, b: Value) -> str:
         """Return the text of ``a sign b``."""
@@ -180,7 +185,7 @@ class WgslRewriter:
         return f"struct {name} {{ {', '.join(members)} }}"
 
     def _function(self, attributes: str) -> str:
-        name = self._next()
+        name = self.function = self._next()
         self._next("(")
         parameters = []
         while not self._accept(")"):

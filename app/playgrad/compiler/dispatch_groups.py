@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import is_mergeable, kernel_text
 from playgrad.devices.target import Target
+from playgrad.ops.core.loops import rounds
 
 CHAIN_INVOCATIONS = 64
 """Invocations of the workgroup in a group of chains alone."""
+LEAST_INVOCATIONS = 8
+"""Invocations of the smallest workgroup that a chain may run in: that of another strand's tiles."""
 CHAIN_ROUNDS = 16
 CHAIN_ITERATIONS = 1 << 13
 """Limits for a member of a chain: elements that an invocation computes, and iterations of the
@@ -116,6 +119,8 @@ class DispatchGroup:
             return False
         if self.target.is_software and not self._is_cheap_in_software(dispatch, chains):
             return False
+        if not self._is_in_time(dispatch, chains):
+            return False
         limits = self.target.limits
         # Kernels with barriers rely on their workgroup size; others should not get a smaller one.
         largest = max(self.largest, workgroup_size_of(dispatch))
@@ -143,6 +148,14 @@ class DispatchGroup:
         workgroups = sum(strand.workgroups for strand in strands)
         workgroups += 1 if chains else workgroups_of(dispatch)
         return workgroups <= MAX_WORKGROUPS_IN_SOFTWARE or not (has_tiles or has_barriers)
+
+    def _is_in_time(self, dispatch: Dispatch, chains: Sequence[Strand]) -> bool:
+        """Return whether the driver ends no loop of the chain early that ``dispatch`` would end."""
+        most = self.target.loop_rounds
+        if most is None or not chains:
+            return True
+        members = [member for strand in chains for member in strand.members]
+        return sum(map(_rounds_in_chain, (*members, dispatch))) <= most
 
     def halves(self) -> tuple[DispatchGroup, DispatchGroup]:
         """Two groups that do the same work, one after the other."""
@@ -212,6 +225,12 @@ def may_be_merged(dispatch: Dispatch) -> bool:
     return all(binding.element in ("f32", "i32", "u32") for binding in bindings) and is_mergeable(
         dispatch.call.code, names
     )
+
+
+def _rounds_in_chain(dispatch: Dispatch) -> int:
+    """Return the most rounds of loops in which one workgroup of a chain runs ``dispatch``."""
+    times = -(-invocations(dispatch) // LEAST_INVOCATIONS)
+    return times * (1 + rounds(dispatch.call.loops))
 
 
 def _shared(dispatch: Dispatch) -> Counter[tuple[str, int]]:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from playgrad.compiler.long_loops import within_rounds
 from playgrad.compiler.memory import Block, aligned
 from playgrad.compiler.order import COPY
 from playgrad.dtypes import dtype, to_device_bytes
 from playgrad.errors import OutOfMemoryError, UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.ops.core.kernel import KernelCall, KernelRequest, Lowering, Target
+from playgrad.ops.core.kernel import KernelCall, KernelRequest, Target
+from playgrad.ops.core.loops import rounds
 from playgrad.ops.elementwise.unpacked import lower_unpacked
 from playgrad.ops.state import is_variable
 
@@ -119,16 +121,20 @@ class Dispatches:
         self.blocks.append(Block(size, 0, 0))
         return Storage(size, block=len(self.blocks) - 1)
 
-    def _check_rounds(self, lowering: Lowering, node: Node) -> None:
-        """Raise UnsupportedOpError if the driver would end a loop early."""
-        most = self.target.most_rounds
-        rounds = max((call.rounds for call in lowering.calls), default=0)
-        if most is not None and rounds > most:
+    def _in_time(self, call: KernelCall, node: Node) -> KernelCall:
+        """Return ``call`` with loops that the driver does not end early.
+
+        Raises:
+            UnsupportedOpError: they are too long.
+        """
+        result = within_rounds(call, self.target)
+        if result is None:
             raise UnsupportedOpError(
-                f"the operation {node.op.name!r} needs {rounds:,} rounds of a loop, which llvmpipe "
-                f"ends after {most:,}.",
+                f"the operation {node.op.name!r} needs {rounds(call.loops):,} rounds of loops, "
+                f"which llvmpipe ends after {self.target.most_rounds:,}.",
                 hint="Use device='cpu'.",
             )
+        return result
 
     def _lower(self, node: Node) -> None:
         for index, tensor in enumerate(node.outputs):
@@ -151,11 +157,10 @@ class Dispatches:
         lowering = lower_unpacked(node.op, request)
         if not any(spec.size for spec in request.outputs):
             return  # nothing to compute, by kernels with indices out of range
-        self._check_rounds(lowering, node)
         scratch = [self._block(max(4, size), node) for size in lowering.scratch]
         filled: set[int] = set()
         for call in lowering.calls:
-            self._dispatch(node, call, scratch, filled)
+            self._dispatch(node, self._in_time(call, node), scratch, filled)
 
     def _read_variable(self, node: Node) -> None:
         size = device_bytes(node.outputs[0].spec)

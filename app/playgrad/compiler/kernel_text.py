@@ -77,7 +77,7 @@ class KernelText:
 
     @cached_property
     def _plain(self) -> str:
-        return _COMMENT.sub("", self.code)
+        return without_comments(self.code)
 
     @cached_property
     def _main(self) -> re.Match[str]:
@@ -149,7 +149,7 @@ class KernelText:
         for name in [match for match in _NAME.finditer(text) if match[0] in buffers]:
             if text[name.end()] != "[":
                 return False
-            end = _closing(text, name.end()) + 1
+            end = closing(text, name.end()) + 1
             if _CHANGE.match(text, end):
                 return False
             if assignment := _ASSIGNMENT.match(text, end):
@@ -214,7 +214,7 @@ def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAcces
             continue  # within an index or a value that has been written already
         if name in slots and text[end : end + 1] == "[":
             parts.append(text[done:start])
-            closed = _closing(text, end)
+            closed = closing(text, end)
             index = _rename(text[end + 1 : closed], names, slots)
             done = closed + 1
             if assignment := _ASSIGNMENT.match(text, done):
@@ -231,7 +231,12 @@ def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAcces
     return "".join(parts)
 
 
-def _closing(text: str, opening: int) -> int:
+def without_comments(code: str) -> str:
+    """Return ``code`` without its comments."""
+    return _COMMENT.sub("", code)
+
+
+def closing(text: str, opening: int) -> int:
     """The position of the bracket that closes the one at ``opening``."""
     depth = 0
     for bracket in _BRACKET.finditer(text, opening):

@@ -58,7 +58,7 @@ class Device:
             info.is_software,
             info.limits,
             has_quads=info.has_quads,
-            most_rounds=most_rounds(info.name),
+            most_rounds=most_rounds(info),
         )
         self.host = host
 

@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.devices.tuning import Tuning, default_tuning
 
 LLVMPIPE_ROUNDS = 65_535
+OTHER_ROUNDS = 2048
 SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "softpipe")
 
 
@@ -81,7 +82,7 @@ class Target:
             and ``has_quads`` choose them.
         has_quads: invocations run in groups of four that can read each other's values.
         most_rounds: rounds after which the driver ends the loops of an invocation, without a word;
-            None for no limit.
+            None for no limit. Loops inside others, and one after the other, count together.
     """
 
     is_software: bool
@@ -95,10 +96,22 @@ class Target:
         """The variants to run."""
         return self.measured or default_tuning(self.is_software, self.has_quads)
 
+    @property
+    def loop_rounds(self) -> int | None:
+        """The rounds that the loops of a kernel may take: ``most_rounds`` without some for those of
+        functions in expressions, such as a remainder."""
+        return None if self.most_rounds is None else self.most_rounds - OTHER_ROUNDS
 
-def most_rounds(adapter: str) -> int | None:
-    """Return `Target.most_rounds` of an adapter of this name: llvmpipe has a limit."""
-    return LLVMPIPE_ROUNDS if "llvmpipe" in adapter.lower() else None
+
+def most_rounds(info: AdapterInfo) -> int | None:
+    """Return `Target.most_rounds` of an adapter: llvmpipe has a limit.
+
+    A browser may hide its name, but says that it is software. SwiftShader has no limit.
+    """
+    name = info.name.lower()
+    if "llvmpipe" in name or (info.is_software and "swiftshader" not in name):
+        return LLVMPIPE_ROUNDS
+    return None
 
 
 def is_software_name(text: str) -> bool:

@@ -7,13 +7,14 @@ limits of the target, but no buffers, devices or sessions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import dtype
 from playgrad.errors import KernelError
 from playgrad.graph.spec import TensorSpec
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Expr, infer_dtype
 
@@ -47,11 +48,11 @@ class KernelCall:
             do the same without WGSL.
         code: WGSL without the declarations of the bindings; the entry point is ``main``.
         workgroups: the number of workgroups in x, y and z.
-        iterations: about how often an invocation runs its innermost loop.
+        iterations: about how often an invocation runs its innermost loops.
         results: the number of results that an invocation keeps in registers.
         mergeable: whether it may be merged with other dispatches. False for kernels of the user's
             program, so that an error of the device's compiler is about one kernel.
-        rounds: of all loops of an invocation, where a long axis of a tensor decides; else 0.
+        loops: those of an invocation, without those of functions in expressions.
     """
 
     family: str
@@ -62,11 +63,7 @@ class KernelCall:
     iterations: int = 64
     results: int = 1
     mergeable: bool = True
-    rounds: int = 0
-
-    def of_rounds(self, rounds: int) -> KernelCall:
-        """Return the dispatch, of which an invocation runs that many rounds of loops."""
-        return replace(self, rounds=rounds)
+    loops: tuple[Loop, ...] = ()
 
 
 @dataclass(frozen=True)

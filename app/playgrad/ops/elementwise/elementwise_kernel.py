@@ -15,6 +15,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Expr, to_json
 
@@ -89,5 +90,6 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
         tuple(bindings),
         grid(threads, WORKGROUP, limits),
         iterations=together,
+        loops=(Loop(together),) if together > 1 else (),
     )
     return Lowering((call,))

@@ -16,6 +16,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.lowering.item_kernel import item_kernel, strides_of
 from playgrad.ops.lowering.register_tile import indented
 
@@ -37,6 +38,7 @@ def lower_attention(request: KernelRequest) -> Lowering:
             *_inputs(request, "queries", "keys", "values", "mask"),
             output_binding("result", 0, request.outputs[0]),
         ),
+        (Loop(constants["FROM"]),),
         constants | {
             "load_query": _loads(2, "q", "queries", "at_query", keys),
             "sums": _zeros(2, "sum", values),
@@ -66,6 +68,7 @@ def lower_attention_gradient(request: KernelRequest) -> Lowering:
         "attention_query_gradient.wgsl",
         batch * to * heads,
         (*inputs, _TERMS, by_query),
+        (Loop(constants["FROM"]),) * 2,
         constants | {
             "load_query": _loads(2, "q", "queries", "at_query", keys),
             "load_gradient": _loads(2, "g", "gradient", "at_gradient", values),
@@ -81,6 +84,7 @@ def lower_attention_gradient(request: KernelRequest) -> Lowering:
         "attention_key_gradient.wgsl",
         batch * request.inputs[1].static_shape[1] * heads,
         (*inputs, _TERMS, by_key, by_value),
+        (Loop(constants["TO"]),),
         constants | {
             "load_key": _loads(2, "k", "keys", "at_key", keys),
             "load_value": _loads(2, "v", "values", "at_value", values),
@@ -132,6 +136,7 @@ def _call(
     kernel: str,
     items: int,
     bindings: tuple[Binding, ...],
+    loops: tuple[Loop, ...],
     constants: dict[str, Any],
 ) -> tuple[KernelCall, ...]:
     if not items:
@@ -139,7 +144,7 @@ def _call(
     params = {name.lower(): constants[name] for name in ("TO", "FROM", "HEADS", "SCALE", "CAUSAL")}
     sizes = constants["KEY_SIZE"] + constants["VALUE_SIZE"]
     iterations = max(constants["TO"], constants["FROM"]) * sizes
-    call = item_kernel(request, kernel, items, bindings, params, iterations, **constants)
+    call = item_kernel(request, kernel, items, bindings, params, loops, iterations, **constants)
     return (replace(call, results=constants["VALUE_SIZE"]),)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import isqrt, prod
 
-from playgrad.devices.target import LLVMPIPE_ROUNDS
 from playgrad.ops.core.kernel import (
     Binding,
     KernelRequest,
@@ -13,6 +12,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 from playgrad.ops.lowering.reduce import BUSY_INVOCATIONS
 
@@ -31,7 +31,8 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
     length, inner = shape[axis], prod(shape[axis + 1 :])
     lines = request.inputs[0].size // max(length, 1)
     busy = BUSY_INVOCATIONS[request.target.tuning.reduction]
-    divides = length >= LONG and (lines < busy or length > LLVMPIPE_ROUNDS)
+    most = request.target.loop_rounds
+    divides = length >= LONG and (lines < busy or (most is not None and length >= most))
     block = isqrt(length) if divides else max(1, length)
     blocks = -(-length // block)
     source = input_binding("source", 0, request.inputs[0])
@@ -53,7 +54,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
             lines,
             (source, result),
             params,
-            iterations=length,
+            loops=(Loop(length),),
             STORED=stored,
             BEFORE="",
             **constants,
@@ -68,7 +69,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
             items,
             (source, sums),
             params,
-            iterations=block,
+            loops=(Loop(block),),
             **constants,
         ),
         item_kernel(
@@ -77,7 +78,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
             items,
             (source, sums, result),
             params,
-            iterations=block + blocks,
+            loops=(Loop(blocks), Loop(block)),
             STORED=stored,
             BEFORE="for (var b = 0u; b < block; b++) { total += sums[b * LINES + line]; }",
             **constants,

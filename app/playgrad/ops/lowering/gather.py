@@ -15,6 +15,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.expression import wgsl
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 from playgrad.ops.lowering.sort import BLOCK, INTEGER_KEY, ordering
@@ -67,6 +68,7 @@ def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
             -(-items // per_word),
             bindings,
             params,
+            loops=(Loop(per_word),),
             ELEMENTS=items,
             PER_WORD=per_word,
             ROWS=count,
@@ -130,7 +132,9 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
     shape = request.outputs[0].static_shape
     count, width = shape[axis], prod(shape[axis + 1 :])
     picked = indices.static_shape[axis] if along else indices.size
+    most = request.target.loop_rounds
     sorts = request.outputs[0].size * picked >= SORTED_FROM
+    sorts |= most is not None and picked >= most
     stride = width if along else 1
     calls: list[KernelCall] = []
     scratch: tuple[int, ...] = ()
@@ -160,6 +164,7 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             output_binding("result", 0, request.outputs[0]),
         ),
         {"rows": count, "width": width, "indices": picked, "along": along},
+        loops=(Loop(picked.bit_length()), Loop(picked)) if sorts else (Loop(picked),),
         iterations=2 * picked.bit_length() if sorts else picked,
         NUMBER=(number := number_type(updates)),
         ROWS=max(1, count),
@@ -172,4 +177,4 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             else {"PLACE": "at" if along else "i"}
         ),
     )
-    return Lowering((*calls, call if sorts else call.of_rounds(picked)), scratch)
+    return Lowering((*calls, call), scratch)

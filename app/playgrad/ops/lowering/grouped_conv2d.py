@@ -14,6 +14,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import nested
 from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.lowering.product import PARTIAL, STORE_PARTIAL, sum_partials
 from playgrad.ops.lowering.window import window_constants
@@ -28,14 +29,15 @@ def lower_grouped_conv2d(request: KernelRequest) -> Lowering:
     """Lower the convolution of (image, filters)."""
     image, filters = request.inputs[:2]
     return _lower(request, "conv2d_grouped.wgsl", ("image", "filters"), image, filters,
-                  request.outputs[0])  # fmt: skip
+                  request.outputs[0], filters.static_shape[:3])  # fmt: skip
 
 
 def lower_grouped_input_gradient(request: KernelRequest) -> Lowering:
     """Lower the gradient by the image. Inputs are (filters, gradient of the output)."""
     filters, gradient = request.inputs[:2]
+    loops = (*filters.static_shape[:2], filters.static_shape[3] // request.attrs["groups"])
     return _lower(request, "conv2d_grouped_input_gradient.wgsl", ("filters", "gradient"),
-                  request.outputs[0], filters, gradient)  # fmt: skip
+                  request.outputs[0], filters, gradient, loops)  # fmt: skip
 
 
 def lower_grouped_filter_gradient(request: KernelRequest) -> Lowering:
@@ -48,6 +50,8 @@ def lower_grouped_filter_gradient(request: KernelRequest) -> Lowering:
     batch, height, width, _ = gradient.static_shape
     rows = batch * height
     splits = max(1, min(BUSY // max(filters.size, 1), rows * width // LEAST, rows))
+    if most := request.target.loop_rounds:
+        splits = min(max(splits, -(-rows * (width + 2) // most)), max(rows, 1))
     rows_per_split = -(-rows // splits)
     splits = -(-rows // max(rows_per_split, 1))
     constants = {
@@ -64,7 +68,7 @@ def lower_grouped_filter_gradient(request: KernelRequest) -> Lowering:
         filters.size * max(splits, 1),
         (*inputs, *(extra if splits <= 1 else (PARTIAL,))),
         _params(request, image, filters),
-        iterations=rows_per_split * width,
+        loops=(nested(rows_per_split, width),),
         store=request.store("result") if splits <= 1 else STORE_PARTIAL,
         **constants,
     )
@@ -81,12 +85,14 @@ def _lower(
     image: TensorSpec,
     filters: TensorSpec,
     result: TensorSpec,
+    loops: tuple[int, ...],
 ) -> Lowering:
     """Lower to one invocation for each element of output 0.
 
     Args:
         names: what the kernel calls the inputs.
         result: the spec of the result of the convolution.
+        loops: the trips of the kernel's loops, each of which is in the one before.
     """
     call = item_kernel(
         request,
@@ -98,7 +104,7 @@ def _lower(
             output_binding("result", 0, request.outputs[0]),
         ),
         _params(request, image, filters),
-        iterations=filters.size // max(filters.static_shape[3], 1),
+        loops=(nested(*loops),),
         store=request.store("result"),
         **_constants(request, image, filters, result),
     )

@@ -9,6 +9,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import Binding, KernelCall, KernelRequest, flat_index, grid
+from playgrad.ops.core.loops import Loop, innermost
 from playgrad.ops.core.templates import render
 
 WORKGROUP = 64
@@ -20,7 +21,8 @@ def item_kernel(
     items: int,
     bindings: Sequence[Binding],
     params: Mapping[str, Any],
-    iterations: int = 1,
+    loops: Sequence[Loop] = (),
+    iterations: int | None = None,
     **constants: object,
 ) -> KernelCall:
     """Return a dispatch of ``kernel`` with one invocation for each item.
@@ -28,7 +30,9 @@ def item_kernel(
     Args:
         kernel: a .wgsl file that uses ``${WORKGROUP}``, ``${INDEX}`` and ``${ITEMS}``.
         items: the number of items.
-        iterations: how often an invocation runs its innermost loop.
+        loops: those of an invocation.
+        iterations: how often it runs its innermost loops, or does other work of that size; None to
+            count ``loops``.
         constants: values of the other names in the file.
     """
     limits = request.target.limits
@@ -46,7 +50,8 @@ def item_kernel(
         code=code,
         bindings=tuple(bindings),
         workgroups=grid(items, workgroup, limits),
-        iterations=iterations,
+        iterations=innermost(loops) or 1 if iterations is None else iterations,
+        loops=tuple(loops),
     )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.ops.core.kernel import KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.lowering.item_kernel import item_kernel
-
-_PASSES = 3
-"""Passes over a row: for its mean, for its variance, and for the results."""
 
 
 def lower_layer_normalization(request: KernelRequest) -> Lowering:
@@ -21,7 +19,7 @@ def lower_layer_normalization(request: KernelRequest) -> Lowering:
         *request.epilogue_bindings(),
         output_binding("result", 0, request.outputs[0]),
     )
-    return _lower(request, "layer_normalization.wgsl", bindings, store=request.store("result"))
+    return _lower(request, "layer_normalization.wgsl", bindings, 1, store=request.store("result"))
 
 
 def lower_layer_normalization_gradient(request: KernelRequest) -> Lowering:
@@ -37,10 +35,17 @@ def lower_layer_normalization_gradient(request: KernelRequest) -> Lowering:
         output_binding("by_source", 0, request.outputs[0]),
         output_binding("by_scale", 1, request.outputs[1]),
     )
-    return _lower(request, "layer_normalization_gradient.wgsl", bindings)
+    return _lower(request, "layer_normalization_gradient.wgsl", bindings, 2)
 
 
-def _lower(request: KernelRequest, kernel: str, bindings: Any, **constants: object) -> Lowering:
+def _lower(
+    request: KernelRequest, kernel: str, bindings: Any, passes: int, **constants: Any
+) -> Lowering:
+    """Lower to one invocation for each row.
+
+    Args:
+        passes: passes over a row beside those for its mean and for its variance.
+    """
     width = request.inputs[0].static_shape[-1]
     rows = request.inputs[0].size // width
     epsilon = request.attrs["epsilon"]
@@ -50,9 +55,9 @@ def _lower(request: KernelRequest, kernel: str, bindings: Any, **constants: obje
         rows,
         bindings,
         {"width": width, "epsilon": epsilon},
-        _PASSES * width,
+        (Loop(width),) * (2 + passes),
         WIDTH=width,
         EPSILON=repr(float(epsilon)),
         **constants,
     )
-    return Lowering((call.of_rounds(call.iterations),))
+    return Lowering((call,))

@@ -58,7 +58,6 @@ def _lower_empty(request: KernelRequest) -> Lowering:
         output.size,
         (*request.epilogue_bindings(), output_binding("result", 0, output)),
         {},
-        iterations=1,
         store=request.store("result"),
     )
     return Lowering((call,))

@@ -7,6 +7,7 @@ Images are (batch, height, width, channels). attrs: ``pool_size`` [height, width
 from __future__ import annotations
 
 from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.core.loops import nested
 from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.lowering.window import window_constants
 
@@ -91,13 +92,17 @@ def _lower(
     _, height, width, channels = image
     pool_height, pool_width = request.attrs["pool_size"]
     windows = {key: request.attrs[key] for key in ("pool_size", "strides", "padding")}
+    loops = [
+        size if pooled else -(-size // stride)
+        for size, stride in zip(windows["pool_size"], windows["strides"], strict=True)
+    ]
     call = item_kernel(
         request,
         kernel,
         request.outputs[0].size,
         bindings,
         {"image": list(image), **windows},
-        iterations=pool_height * pool_width,
+        loops=(nested(*loops),),
         HEIGHT=height,
         WIDTH=width,
         CHANNELS=channels,

@@ -19,6 +19,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.tiling import Product, Tiling, tile
 
@@ -99,6 +100,7 @@ def sum_partials(request: KernelRequest, items: int, results: int, splits: int) 
         ),
         workgroups=grid(items, 64, request.target.limits),
         iterations=splits,
+        loops=(Loop(splits),),
     )
 
 
@@ -123,4 +125,13 @@ def _product_call(
     workgroups = (across, down, product.batch * tiling.splits)
     # For each depth an invocation computes a whole tile of results.
     iterations = -(-product.taps * product.depth // tiling.splits) * tiling.results
-    return KernelCall(family, dict(params), code, bindings, workgroups, iterations, tiling.results)
+    return KernelCall(
+        family,
+        dict(params),
+        code,
+        bindings,
+        workgroups,
+        iterations,
+        tiling.results,
+        loops=tiling.loops,
+    )

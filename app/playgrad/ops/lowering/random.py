@@ -10,10 +10,13 @@ from typing import Any
 
 from playgrad.ops.core.counter_random import half_bits
 from playgrad.ops.core.kernel import Binding, KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.lowering.item_kernel import item_kernel
 
 _ROUNDS = 20
 """Rounds of the generator in one call."""
+_DRAWS = 64
+"""Times that an index may be drawn: at most three of four are out of range."""
 
 
 def lower_random_uniform(request: KernelRequest) -> Lowering:
@@ -66,6 +69,7 @@ def lower_batch_indices(request: KernelRequest) -> Lowering:
         batch,
         (_step(request, 0), output_binding("result", 0, request.outputs[0])),
         {key: request.attrs[key] for key in ("count", "batch", "seed", "shuffle")},
+        loops=(Loop(_DRAWS),),
         iterations=3 * _ROUNDS,
         COUNT=count,
         BATCH=batch,
@@ -97,7 +101,7 @@ def _pairs(
     kernel: str,
     inputs: tuple[Binding, ...],
     first: int = 0,
-    **constants: object,
+    **constants: Any,
 ) -> Lowering:
     """Lower to one invocation for two elements, which share a call of the generator.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from playgrad.ops.core.kernel import (
     Binding,
@@ -20,6 +21,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.item_kernel import (
     item_kernel,
@@ -107,7 +109,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
         number=number_type(request.inputs[0]),
         outputs=outputs,
         reduced=reduced,
-        chunk=_chunk(outputs, reduced, tree, BUSY_INVOCATIONS[variant]),
+        chunk=_chunk(outputs, reduced, tree, BUSY_INVOCATIONS[variant], request.target.loop_rounds),
         output_offset=mixed_radix(
             "index", [shape[i] for i in remaining], [strides[i] for i in remaining]
         ),
@@ -138,13 +140,16 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     return Lowering(calls, scratch=(4 * outputs * first.splits,))
 
 
-def _chunk(outputs: int, reduced: int, tree: bool, invocations: int) -> int:
-    """Return the elements of one part: all, unless there are too few outputs to share the work."""
+def _chunk(outputs: int, reduced: int, tree: bool, invocations: int, most: int | None) -> int:
+    """Return the elements of one part: all, unless there are too few outputs to share the work, or
+    an invocation may take at most ``most`` rounds."""
     workers = max(outputs, 1)
     if tree:
         splits = min(-(-BUSY_GROUPS // workers), reduced // (8 * INVOCATIONS))
     else:
         splits = min(-(-invocations // workers), reduced // LEAST_CHUNK)
+    if most is not None:  # and a tree takes some rounds more
+        splits = max(splits, -(-reduced // ((most - 16) * (INVOCATIONS if tree else 1))))
     return max(1, -(-reduced // max(splits, 1)))
 
 
@@ -156,7 +161,7 @@ def _call(
     last: bool,
 ) -> KernelCall:
     items = stage.outputs * stage.splits
-    constants: dict[str, object] = {
+    constants: dict[str, Any] = {
         "NUMBER": stage.number,
         "OUTPUTS": max(stage.outputs, 1),
         "REDUCED": stage.reduced,
@@ -178,13 +183,14 @@ def _call(
         "reduced_offset": stage.reduced_offset,
     }
     if not stage.tree:
-        iterations = stage.chunk
-        return item_kernel(request, "reduce.wgsl", items, bindings, params, iterations, **constants)
+        loop = Loop(stage.chunk)
+        return item_kernel(request, "reduce.wgsl", items, bindings, params, (loop,), **constants)
     groups = grid(items, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": items, "GRID_X": groups[0]}
     code = render("reduce_shared.wgsl", **constants)
-    iterations = -(-stage.chunk // INVOCATIONS)
-    return KernelCall("reduce_shared", params, code, bindings, groups, iterations)
+    loops = Loop(-(-stage.chunk // INVOCATIONS)), Loop(INVOCATIONS.bit_length())
+    trips = loops[0].trips
+    return KernelCall("reduce_shared", params, code, bindings, groups, trips, loops=loops)
 
 
 def _combine(stage: _Stage) -> str:
@@ -215,22 +221,39 @@ def lower_argmin(request: KernelRequest) -> Lowering:
 def _lower_position(request: KernelRequest, kind: str, symbol: str) -> Lowering:
     shape = request.inputs[0].static_shape
     axis = request.attrs["axis"] % len(shape)
+    length, outputs = shape[axis], request.outputs[0].size
+    most = request.target.loop_rounds
+    chunk = length if most is None else min(length, most - 1)
+    chunks = -(-length // chunk)
+    source = input_binding("source", 0, request.inputs[0])
+    result = output_binding("winners", 0, request.outputs[0])
     inner = prod(shape[axis + 1 :])
     number = number_type(request.inputs[0])
     plain = f"fn better(value: {number}, best: {number}) -> bool {{ return value {symbol} best; }}"
-    call = item_kernel(
-        request,
-        "argmax.wgsl",
-        request.outputs[0].size,
-        (
-            input_binding("source", 0, request.inputs[0]),
-            output_binding("result", 0, request.outputs[0]),
-        ),
-        {"length": shape[axis], "inner": inner, "better": symbol},
-        iterations=shape[axis],
-        NUMBER=number,
-        LENGTH=shape[axis],
-        INNER=inner,
-        better=render("common/better_float.wgsl", BETTER=symbol) if number == "f32" else plain,
+
+    def call(candidates: int, chunk: int, place: str, *bindings: Binding) -> KernelCall:
+        return item_kernel(
+            request,
+            "argmax.wgsl",
+            outputs * -(-candidates // chunk),
+            bindings,
+            {"length": length, "inner": inner, "better": symbol, "chunk": chunk},
+            loops=(Loop(chunk),),
+            NUMBER=number,
+            LENGTH=length,
+            INNER=inner,
+            OUTPUTS=max(outputs, 1),
+            CANDIDATES=candidates,
+            CHUNK=chunk,
+            PLACE=place,
+            better=render("common/better_float.wgsl", BETTER=symbol) if number == "f32" else plain,
+        )
+
+    if chunks == 1:
+        return Lowering((call(length, length, "candidate", source, result),))
+    first, parts = Binding("winners", "scratch", 0, "i32"), Binding("parts", "scratch", 0, "i32")
+    calls = (
+        call(length, chunk, "candidate", source, first),
+        call(chunks, chunks, "u32(parts[candidate * OUTPUTS + output])", source, parts, result),
     )
-    return Lowering((call.of_rounds(shape[axis]),))
+    return Lowering(calls, scratch=(4 * outputs * chunks,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import KernelRequest, Lowering, input_binding, output_binding
+from playgrad.ops.core.loops import nested
 from playgrad.ops.lowering.item_kernel import item_kernel
 
 
@@ -22,6 +23,10 @@ def _lower(request: KernelRequest, kernel: str, image: TensorSpec, resized: Tens
     _, height, width, channels = image.static_shape
     _, resized_height, resized_width, _ = resized.static_shape
     nearest = request.attrs["interpolation"] == "nearest"
+    loops = [2, 2]
+    if image is not request.inputs[0]:  # resize_gradient.wgsl looks at some pixels more
+        sizes = zip(resized.static_shape[1:3], image.static_shape[1:3], strict=True)
+        loops = [min(after, 2 * after // before + 5) for after, before in sizes]
     call = item_kernel(
         request,
         kernel,
@@ -36,7 +41,7 @@ def _lower(request: KernelRequest, kernel: str, image: TensorSpec, resized: Tens
             "resized": list(resized.static_shape),
             "interpolation": request.attrs["interpolation"],
         },
-        iterations=4 if image is request.inputs[0] else 4 * -(-resized.size // max(image.size, 1)),
+        loops=(nested(*loops),),
         NEAREST="true" if nearest else "false",
         HEIGHT=height,
         WIDTH=width,

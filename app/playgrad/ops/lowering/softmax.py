@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
+from typing import Any
 
 from playgrad.ops.core.kernel import (
     KernelCall,
@@ -12,6 +14,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop, innermost, rounds
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.item_kernel import item_kernel
 
@@ -42,23 +45,25 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         output_binding("result", 0, request.outputs[0]),
     )
     params = {"classes": classes, "inner": inner, "rows": rows, "logarithm": logarithm}
-    iterations = _PASSES * classes
-    constants: dict[str, object] = {
+    loops = (Loop(classes),) * _PASSES
+    constants: dict[str, Any] = {
         "CLASSES": classes,
         "INNER": inner,
         "LOGARITHM": logarithm,
         "store": request.store("result"),
     }
-    most = request.target.most_rounds
-    alone = request.target.tuning.reduction != "trees" and (most is None or iterations <= most)
+    most = request.target.loop_rounds
+    alone = request.target.tuning.reduction != "trees" and (most is None or rounds(loops) <= most)
     if alone or classes < INVOCATIONS:
-        call = item_kernel(request, "softmax.wgsl", rows, bindings, params, iterations, **constants)
-        return Lowering((call.of_rounds(iterations),))
+        call = item_kernel(request, "softmax.wgsl", rows, bindings, params, loops, **constants)
+        return Lowering((call,))
     groups = grid(rows, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
     code = render("softmax_shared.wgsl", **constants)
-    iterations = -(-iterations // INVOCATIONS)
-    return Lowering((KernelCall("softmax_shared", params, code, bindings, groups, iterations),))
+    shared = (Loop(-(-classes // INVOCATIONS)),) * _PASSES
+    trees = (Loop(INVOCATIONS.bit_length()),) * 2
+    call = KernelCall("softmax_shared", params, code, bindings, groups, innermost(shared))
+    return Lowering((replace(call, loops=(*shared, *trees)),))
 
 
 def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
@@ -80,7 +85,7 @@ def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:
             output_binding("gradient", 1, request.outputs[1]),
         ),
         {"classes": classes},
-        iterations=_PASSES * classes,
+        loops=(Loop(classes),) * (_PASSES + dense),
         CLASSES=classes,
     )
-    return Lowering((call.of_rounds(call.iterations),))
+    return Lowering((call,))

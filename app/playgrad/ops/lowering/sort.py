@@ -6,6 +6,7 @@ Neither step needs barriers, which are slow on software adapters, or a size that
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from playgrad.ops.core.kernel import (
     Binding,
@@ -15,6 +16,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
 
 BLOCK = 64
@@ -73,7 +75,7 @@ def ordering(
         result: receives their indices along the axis as i32, called ``order``.
     """
     params = {"length": length, "inner": inner, "descending": descending}
-    constants = {
+    constants: dict[str, Any] = {
         "LENGTH": max(1, length),
         "INNER": max(1, inner),
         "KEY": f"~{key}" if descending else key,
@@ -89,7 +91,7 @@ def ordering(
             items,
             (source, orders[0]),
             params,
-            iterations=block,
+            loops=(Loop(block),),
             BLOCK=block,
             **constants,
         )
@@ -104,7 +106,7 @@ def ordering(
                 items,
                 (source, runs, orders[number + 1]),
                 params,
-                iterations=run.bit_length(),
+                loops=(Loop(run.bit_length()),),
                 RUN=run,
                 **constants,
             )

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from playgrad.devices.target import Target
+from playgrad.ops.core.loops import Loop, nested, rounds
 from playgrad.ops.lowering.quad_tile import quad_code
 from playgrad.ops.lowering.register_tile import tile_code, tile_size
 
@@ -108,6 +109,7 @@ class Tiling:
         groups: the number of workgroups for the results of one batch item.
         splits: the number of parts of the depth.
         results: the number of results of an invocation.
+        loops: those of an invocation.
     """
 
     family: str
@@ -115,26 +117,27 @@ class Tiling:
     groups: int
     splits: int
     results: int
+    loops: tuple[Loop, ...]
 
 
 def tile(product: Product, variant: str, target: Target) -> Tiling:
     """Return the tiling of ``product`` for ``variant``, one of ``devices.tuning.PRODUCTS``."""
     if variant == QUADS:
         if _suits_quads(product):
-            return _quad_tiling(product)
+            return _quad_tiling(product, target)
         variant = WITHOUT_QUADS
     if variant in REGISTERS:
-        return _register_tiling(product, REGISTERS[variant])
+        return _register_tiling(product, REGISTERS[variant], target)
     return _shared_tiling(product, target, SHARED_SIDES[variant])
 
 
-def _register_tiling(product: Product, variant: RegisterVariant) -> Tiling:
+def _register_tiling(product: Product, variant: RegisterVariant, target: Target) -> Tiling:
     rows = tile_size(product.rows, variant.rows)
     columns = tile_size(product.columns, variant.columns)
     across = -(-product.columns // columns)
     tiles = across * -(-product.rows // rows)
     groups = -(-tiles // variant.invocations)
-    splits, parts = _parts(product, groups, variant.groups)
+    splits, parts, loop = _parts(product, groups, variant.groups, target)
     constants = {
         "TILE_ROWS": rows,
         "TILE_COLUMNS": columns,
@@ -144,7 +147,8 @@ def _register_tiling(product: Product, variant: RegisterVariant) -> Tiling:
         **parts,
         **tile_code(rows, columns, product.padded and product.place_step > 0),
     }
-    return Tiling("register", constants, groups, splits, rows * columns)
+    loops = loop, Loop(rows * columns)
+    return Tiling("register", constants, groups, splits, rows * columns, loops)
 
 
 def _suits_quads(product: Product) -> bool:
@@ -166,13 +170,13 @@ def _quads(size: int) -> tuple[int, int]:
     return count, 2 * -(-size // (4 * count))
 
 
-def _quad_tiling(product: Product) -> Tiling:
+def _quad_tiling(product: Product, target: Target) -> Tiling:
     down, rows = _quads(product.rows)
     across, columns = _quads(product.columns)
     # Two depths per iteration: the overhead of an iteration is that of two products. With more, the
     # loop no longer fits the processor's cache of decoded instructions.
     unrolled = 2 if product.depth % 2 == 0 else 1
-    splits, parts = _parts(product, down * across, QUAD_GROUPS, unrolled)
+    splits, parts, loop = _parts(product, down * across, QUAD_GROUPS, target, unrolled)
     constants = {
         "TILE_ROWS": rows,
         "TILE_COLUMNS": columns,
@@ -181,13 +185,15 @@ def _quad_tiling(product: Product) -> Tiling:
         **parts,
         **quad_code(rows, columns, unrolled, product.padded and product.place_step > 0),
     }
-    return Tiling("quads", constants, down * across, splits, rows * columns)
+    loops = loop, Loop(rows * columns)
+    return Tiling("quads", constants, down * across, splits, rows * columns, loops)
 
 
 def _parts(
-    product: Product, groups: int, busy: int, unrolled: int = 1
-) -> tuple[int, dict[str, object]]:
-    """Return the number of splits, and the constants that give the taps or depths of a split.
+    product: Product, groups: int, busy: int, target: Target, unrolled: int = 1
+) -> tuple[int, dict[str, object], Loop]:
+    """Return the number of splits, the constants that give the taps or depths of a split, and the
+    loop over them.
 
     Args:
         groups: the number of workgroups for a batch item without splits.
@@ -196,19 +202,19 @@ def _parts(
     """
     full_depth = product.taps * product.depth
     if not full_depth:  # all results are sums of nothing
-        return 1, {"TAPS_PER_SPLIT": 0, "DEPTH_PER_SPLIT": 0, "SPLIT_DEPTH": product.taps == 1}
+        constants: dict[str, object] = {"TAPS_PER_SPLIT": 0, "DEPTH_PER_SPLIT": 0}
+        return 1, {**constants, "SPLIT_DEPTH": product.taps == 1}, Loop(0)
     splits = _splits(groups * product.batch, busy=busy, full_depth=full_depth, least=256)
+    whole = nested(product.taps, -(-product.depth // unrolled))
+    splits = max(splits, _least_splits((whole,), target))
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
     depth = product.depth
     if split_depth:
         depth = unrolled * -(-product.depth // (splits * unrolled))
     splits = -(-product.depth // depth) if split_depth else -(-product.taps // taps)
-    return splits, {
-        "TAPS_PER_SPLIT": taps,
-        "DEPTH_PER_SPLIT": depth,
-        "SPLIT_DEPTH": split_depth,
-    }
+    constants = {"TAPS_PER_SPLIT": taps, "DEPTH_PER_SPLIT": depth, "SPLIT_DEPTH": split_depth}
+    return splits, constants, nested(taps, -(-depth // unrolled))
 
 
 def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
@@ -230,6 +236,8 @@ def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
     full_depth = product.taps * product.depth
     groups = _shared_groups(product, side)
     splits = _splits(groups, busy=64, full_depth=full_depth, least=512)
+    loads = tile * staged // side**2
+    splits = max(splits, _least_splits((_steps(full_depth, staged, loads),), target))
     depth = staged * -(-full_depth // (splits * staged))
     constants = {
         "SIDE": side,
@@ -246,7 +254,19 @@ def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
         groups // product.batch,
         -(-full_depth // depth) if depth else 1,
         SHARED_RESULTS**2,
+        (_steps(depth, staged, loads), *(Loop(SHARED_RESULTS),) * SHARED_RESULTS),
     )
+
+
+def _steps(depth: int, staged: int, loads: int) -> Loop:
+    """Return the loop over depths, ``staged`` at a time: to load them, and to multiply."""
+    return Loop(-(-depth // staged), (Loop(loads), Loop(staged)))
+
+
+def _least_splits(loops: tuple[Loop, ...], target: Target) -> int:
+    """Return the splits of ``loops`` with which the driver does not end them early."""
+    most, needed = target.loop_rounds, rounds(loops)
+    return 1 if most is None or needed <= most else -(-needed // (most // 2))
 
 
 def _shared_groups(product: Product, side: int) -> int:

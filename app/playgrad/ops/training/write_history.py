@@ -19,6 +19,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.core.loops import Loop
 from playgrad.ops.core.samples import floats
 from playgrad.ops.core.templates import render
 
@@ -109,7 +110,8 @@ def _lower(request: KernelRequest) -> Lowering:
         *(input_binding(f"value{i}", 2 + i, value) for i, value in enumerate(request.inputs[2:])),
     )
     params = {"capacity": capacity, "width": width}
-    return Lowering((KernelCall("record", params, code, bindings, (1, 1, 1)),))
+    loops = tuple(Loop(value.size) for value in request.inputs[2:] if value.size != 1)
+    return Lowering((KernelCall("record", params, code, bindings, (1, 1, 1), loops=loops),))
 
 
 def _scalar(value: float, kind: str = "float32") -> Array:

@@ -16,10 +16,14 @@ from playgrad.contract.on_device import check_values
 from playgrad.devices import registry
 from playgrad.devices.base import Plan
 from playgrad.devices.null import NullHost
-from playgrad.devices.target import Limits
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.core.kernel import KernelRequest
+from playgrad.ops.expression.helpers import WGSL_HELPERS
+from playgrad.ops.lowering.matmul import lower_matmul
 from tests.compiler.programs import network
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.compiler.test_plan import execute, plan_of
@@ -190,6 +194,16 @@ fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
         assert not KernelText(f"{head} {{ {body} }}").is_mergeable(["x"])
         assert not KernelText(f"enable f16;\n{head} {{ x[lane] = 1.0; }}").is_mergeable(["x"])
         assert not KernelText(f"{head.replace('main', 'run')} {{}}").is_mergeable(["x"])
+
+
+@pytest.mark.parametrize("name", WGSL_HELPERS)
+def test_a_product_with_any_epilogue_may_be_merged(name):
+    """No function of the expression language uses the name of a product's buffer."""
+    spec = TensorSpec((4, 4), "float32")
+    request = KernelRequest((spec, spec), (spec,), {}, Target(True, Limits()))
+    (call,) = lower_matmul(request).calls
+    buffers = [binding.name for binding in call.bindings]
+    assert KernelText(WGSL_HELPERS[name] + call.code).is_mergeable(buffers)
 
 
 def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:

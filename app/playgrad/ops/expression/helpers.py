@@ -20,6 +20,8 @@ _ARCTAN = (
 )
 """(arctan(t) / t - 1) / t² in powers of t², for |t| <= tan(pi / 8); relative error 7e-10."""
 
+# None uses the name of a buffer of a kernel with an epilogue, such as a and b, the factors of
+# products: such a kernel could not become a part of a group.
 WGSL_HELPERS: dict[str, str] = {
     "pg_isnan": "fn pg_isnan(x: f32) -> bool "
     "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }",
@@ -27,77 +29,77 @@ WGSL_HELPERS: dict[str, str] = {
     "{ return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }",
     "pg_isfinite": "fn pg_isfinite(x: f32) -> bool "
     "{ return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u; }",
-    "pg_ordered": "fn pg_ordered(a: f32, b: f32) -> bool { return "
-    "max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u; }",
-    "pg_lt": "fn pg_lt(a: f32, b: f32) -> bool { return (a < b) & pg_ordered(a, b); }",
-    "pg_le": "fn pg_le(a: f32, b: f32) -> bool { return (a <= b) & pg_ordered(a, b); }",
-    "pg_gt": "fn pg_gt(a: f32, b: f32) -> bool { return (a > b) & pg_ordered(a, b); }",
-    "pg_ge": "fn pg_ge(a: f32, b: f32) -> bool { return (a >= b) & pg_ordered(a, b); }",
-    "pg_eq": "fn pg_eq(a: f32, b: f32) -> bool { return (a == b) & pg_ordered(a, b); }",
+    "pg_ordered": "fn pg_ordered(x: f32, y: f32) -> bool { return "
+    "max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu) <= 0x7f800000u; }",
+    "pg_lt": "fn pg_lt(x: f32, y: f32) -> bool { return (x < y) & pg_ordered(x, y); }",
+    "pg_le": "fn pg_le(x: f32, y: f32) -> bool { return (x <= y) & pg_ordered(x, y); }",
+    "pg_gt": "fn pg_gt(x: f32, y: f32) -> bool { return (x > y) & pg_ordered(x, y); }",
+    "pg_ge": "fn pg_ge(x: f32, y: f32) -> bool { return (x >= y) & pg_ordered(x, y); }",
+    "pg_eq": "fn pg_eq(x: f32, y: f32) -> bool { return (x == y) & pg_ordered(x, y); }",
     # x < 0 and x > 0, of which activations consist: the bits of all such numbers follow each other.
     "pg_negative": "fn pg_negative(x: f32) -> bool "
     "{ return bitcast<u32>(x) - 0x80000001u < 0x7f800000u; }",
     "pg_positive": "fn pg_positive(x: f32) -> bool { return bitcast<u32>(x) - 1u < 0x7f800000u; }",
-    "pg_ne": "fn pg_ne(a: f32, b: f32) -> bool { return a != b || pg_isnan(a) || pg_isnan(b); }",
-    "pg_max": "fn pg_max(a: f32, b: f32) -> f32 "
-    "{ return select(select(b, a, a > b), a + b, pg_isnan(a) || pg_isnan(b)); }",
-    "pg_min": "fn pg_min(a: f32, b: f32) -> f32 "
-    "{ return select(select(b, a, a < b), a + b, pg_isnan(a) || pg_isnan(b)); }",
+    "pg_ne": "fn pg_ne(x: f32, y: f32) -> bool { return x != y || pg_isnan(x) || pg_isnan(y); }",
+    "pg_max": "fn pg_max(x: f32, y: f32) -> f32 "
+    "{ return select(select(y, x, x > y), x + y, pg_isnan(x) || pg_isnan(y)); }",
+    "pg_min": "fn pg_min(x: f32, y: f32) -> f32 "
+    "{ return select(select(y, x, x < y), x + y, pg_isnan(x) || pg_isnan(y)); }",
     "pg_sign": "fn pg_sign(x: f32) -> f32 { return select(sign(x), x, pg_isnan(x)); }",
     # ``magnitude`` with the sign of ``x``, that of -0.0 included; NaN where x is NaN.
     "pg_signed": "fn pg_signed(magnitude: f32, x: f32) -> f32 { return "
     "select(select(magnitude, -magnitude, (bitcast<u32>(x) >> 31u) == 1u), x, pg_isnan(x)); }",
     # The remainder of positive floats by long division, whose differences have no error. There is
     # a step for each exponent at most.
-    "pg_rest": """fn pg_rest(a: f32, b: f32) -> f32 {
-  var rest = a;
-  for (var step_number = 0; step_number < 300 && rest >= b; step_number++) {
-    let power = (bitcast<u32>(rest) >> 23u) - (bitcast<u32>(b) >> 23u);
-    let step = bitcast<f32>(bitcast<u32>(b) + (power << 23u));
+    "pg_rest": """fn pg_rest(x: f32, y: f32) -> f32 {
+  var rest = x;
+  for (var step_number = 0; step_number < 300 && rest >= y; step_number++) {
+    let power = (bitcast<u32>(rest) >> 23u) - (bitcast<u32>(y) >> 23u);
+    let step = bitcast<f32>(bitcast<u32>(y) + (power << 23u));
     rest -= select(step, step * 0.5, step > rest);
   }
   return rest;
 }""",
-    "pg_mod": """fn pg_mod(a: f32, b: f32) -> f32 {
-  if (pg_isnan(b) || b == 0.0 || !pg_isfinite(a)) { return bitcast<f32>(pg_nan); }
-  if (pg_isinf(b)) { return select(b, a, a == 0.0 || (a < 0.0) == (b < 0.0)); }
-  let r = select(1.0, -1.0, a < 0.0) * pg_rest(abs(a), abs(b));
-  return select(r, r + b, r != 0.0 && (r < 0.0) != (b < 0.0));
+    "pg_mod": """fn pg_mod(x: f32, y: f32) -> f32 {
+  if (pg_isnan(y) || y == 0.0 || !pg_isfinite(x)) { return bitcast<f32>(pg_nan); }
+  if (pg_isinf(y)) { return select(y, x, x == 0.0 || (x < 0.0) == (y < 0.0)); }
+  let r = select(1.0, -1.0, x < 0.0) * pg_rest(abs(x), abs(y));
+  return select(r, r + y, r != 0.0 && (r < 0.0) != (y < 0.0));
 }""",
-    "pg_floor_div": """fn pg_floor_div(a: f32, b: f32) -> f32 {
-  if (pg_isnan(a) || pg_isnan(b)) { return bitcast<f32>(pg_nan); }
-  if (b == 0.0 && a != 0.0) {
+    "pg_floor_div": """fn pg_floor_div(x: f32, y: f32) -> f32 {
+  if (pg_isnan(x) || pg_isnan(y)) { return bitcast<f32>(pg_nan); }
+  if (y == 0.0 && x != 0.0) {
     return select(bitcast<f32>(pg_inf), bitcast<f32>(pg_minus_inf),
-      (bitcast<u32>(a) ^ bitcast<u32>(b)) >> 31u == 1u);
+      (bitcast<u32>(x) ^ bitcast<u32>(y)) >> 31u == 1u);
   }
-  if (b == 0.0 || pg_isinf(a)) { return bitcast<f32>(pg_nan); }
-  if (pg_isinf(b)) { return select(-1.0, 0.0, a == 0.0 || (a < 0.0) == (b < 0.0)); }
-  return round((a - pg_mod(a, b)) / b);
+  if (y == 0.0 || pg_isinf(x)) { return bitcast<f32>(pg_nan); }
+  if (pg_isinf(y)) { return select(-1.0, 0.0, x == 0.0 || (x < 0.0) == (y < 0.0)); }
+  return round((x - pg_mod(x, y)) / y);
 }""",
     # Integers are divided as unsigned ones: Vulkan does not define the remainder of a negative
     # number. Nor is a quotient believed: it is corrected by the remainder, if it is wrong by one.
-    "pg_quotient": """fn pg_quotient(a: u32, b: u32) -> u32 {
-  if (b == 0u) { return 0u; }
-  let q = a / b;
-  if (q * b > a) { return q - 1u; }
-  return q + select(0u, 1u, a - q * b >= b);
+    "pg_quotient": """fn pg_quotient(x: u32, y: u32) -> u32 {
+  if (y == 0u) { return 0u; }
+  let q = x / y;
+  if (q * y > x) { return q - 1u; }
+  return q + select(0u, 1u, x - q * y >= y);
 }""",
-    "pg_size": "fn pg_size(a: i32) -> u32 { return select(u32(a), 0u - u32(a), a < 0); }",
-    "pg_mod_i32": """fn pg_mod_i32(a: i32, b: i32) -> i32 {
-  let r = i32(pg_mod_u32(pg_size(a), pg_size(b)));
-  let signed = select(r, -r, a < 0);
-  return select(signed, signed + b, r != 0 && (a < 0) != (b < 0));
+    "pg_size": "fn pg_size(x: i32) -> u32 { return select(u32(x), 0u - u32(x), x < 0); }",
+    "pg_mod_i32": """fn pg_mod_i32(x: i32, y: i32) -> i32 {
+  let r = i32(pg_mod_u32(pg_size(x), pg_size(y)));
+  let signed = select(r, -r, x < 0);
+  return select(signed, signed + y, r != 0 && (x < 0) != (y < 0));
 }""",
-    "pg_mod_u32": """fn pg_mod_u32(a: u32, b: u32) -> u32 {
-  return select(a - pg_quotient(a, b) * b, 0u, b == 0u);
+    "pg_mod_u32": """fn pg_mod_u32(x: u32, y: u32) -> u32 {
+  return select(x - pg_quotient(x, y) * y, 0u, y == 0u);
 }""",
-    "pg_floor_div_i32": """fn pg_floor_div_i32(a: i32, b: i32) -> i32 {
-  let q = pg_quotient(pg_size(a), pg_size(b));
-  if ((a < 0) == (b < 0)) { return i32(q); }
-  return i32(0u - q) - select(0, 1, b != 0 && q * pg_size(b) != pg_size(a));
+    "pg_floor_div_i32": """fn pg_floor_div_i32(x: i32, y: i32) -> i32 {
+  let q = pg_quotient(pg_size(x), pg_size(y));
+  if ((x < 0) == (y < 0)) { return i32(q); }
+  return i32(0u - q) - select(0, 1, y != 0 && q * pg_size(y) != pg_size(x));
 }""",
-    "pg_floor_div_u32": """fn pg_floor_div_u32(a: u32, b: u32) -> u32 {
-  return pg_quotient(a, b);
+    "pg_floor_div_u32": """fn pg_floor_div_u32(x: u32, y: u32) -> u32 {
+  return pg_quotient(x, y);
 }""",
     # Exponentials and logarithms. log(1 + x) is 2 artanh(x / (2 + x)).
     "pg_exp": "fn pg_exp(x: f32) -> f32 { return select(exp(x), x, pg_isnan(x)); }",
@@ -142,25 +144,25 @@ WGSL_HELPERS: dict[str, str] = {
   return select(p, -p, odd);
 }""",
     # By repeated squaring: a round for each bit of the exponent.
-    "pg_pow_u32": """fn pg_pow_u32(a: u32, b: u32) -> u32 {
-  var result = 1u;
-  var factor = a;
-  for (var rest = b; rest != 0u; rest = rest >> 1u) {
-    result *= select(1u, factor, (rest & 1u) == 1u);
+    "pg_pow_u32": """fn pg_pow_u32(x: u32, y: u32) -> u32 {
+  var product = 1u;
+  var factor = x;
+  for (var rest = y; rest != 0u; rest = rest >> 1u) {
+    product *= select(1u, factor, (rest & 1u) == 1u);
     factor *= factor;
   }
-  return result;
+  return product;
 }""",
-    "pg_pow_i32": """fn pg_pow_i32(a: i32, b: i32) -> i32 {
-  if (b >= 0) { return i32(pg_pow_u32(u32(a), u32(b))); }
-  return select(0, select(1, a, (b & 1) == 1), a == 1 || a == -1);
+    "pg_pow_i32": """fn pg_pow_i32(x: i32, y: i32) -> i32 {
+  if (y >= 0) { return i32(pg_pow_u32(u32(x), u32(y))); }
+  return select(0, select(1, x, (y & 1) == 1), x == 1 || x == -1);
 }""",
     # Hyperbolic functions. The square of exp(|x| / 2) is finite where exp(|x|) / 2 is. The limits
     # of tanh and erf are exact, though a quotient is not: gelu multiplies them by large numbers.
     "pg_tanh": """fn pg_tanh(x: f32) -> f32 {
-  let a = abs(x);
-  let t = pg_expm1(-2.0 * min(a, 15.0));
-  return pg_signed(select(-t / (t + 2.0), 1.0, a > 9.1), x);
+  let size = abs(x);
+  let t = pg_expm1(-2.0 * min(size, 15.0));
+  return pg_signed(select(-t / (t + 2.0), 1.0, size > 9.1), x);
 }""",
     "pg_sinh": """fn pg_sinh(x: f32) -> f32 {
   if (abs(x) < 1.0) {
@@ -175,9 +177,9 @@ WGSL_HELPERS: dict[str, str] = {
   return 0.5 * root * root + 0.5 / root / root;
 }""",
     "pg_arcsinh": """fn pg_arcsinh(x: f32) -> f32 {
-  let a = abs(x);
-  if (a > 1e8) { return pg_signed(pg_log(a) + 0.6931472, x); }
-  return pg_signed(pg_log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x);
+  let size = abs(x);
+  if (size > 1e8) { return pg_signed(pg_log(size) + 0.6931472, x); }
+  return pg_signed(pg_log1p(size + size * size / (1.0 + sqrt(1.0 + size * size))), x);
 }""",
     "pg_arccosh": """fn pg_arccosh(x: f32) -> f32 {
   if (x < 1.0 || pg_isnan(x)) { return bitcast<f32>(pg_nan); }
@@ -186,10 +188,10 @@ WGSL_HELPERS: dict[str, str] = {
   return pg_log1p(t + sqrt(t * (t + 2.0)));
 }""",
     "pg_arctanh": """fn pg_arctanh(x: f32) -> f32 {
-  let a = abs(x);
-  if (a > 1.0) { return bitcast<f32>(pg_nan); }
-  if (a == 1.0) { return pg_signed(bitcast<f32>(pg_inf), x); }
-  return pg_signed(0.5 * pg_log1p(2.0 * a / (1.0 - a)), x);
+  let size = abs(x);
+  if (size > 1.0) { return bitcast<f32>(pg_nan); }
+  if (size == 1.0) { return pg_signed(bitcast<f32>(pg_inf), x); }
+  return pg_signed(0.5 * pg_log1p(2.0 * size / (1.0 - size)), x);
 }""",
     # The sine of x and ``shift`` quarter turns, by that of x less the nearest quarters. These are
     # subtracted in three parts, exactly while |x| is below some thousands. WGSL's own functions
@@ -215,21 +217,21 @@ WGSL_HELPERS: dict[str, str] = {
   return select(0.0, 0.78539816, upper) + (t + t * z * {wgsl_polynomial(_ARCTAN, "z")});
 }}""",
     "pg_arctan": """fn pg_arctan(x: f32) -> f32 {
-  let a = abs(x);
-  if (a > 1.0) { return pg_signed(1.5707963 - pg_arctan_unit(1.0 / a), x); }
-  return pg_signed(pg_arctan_unit(a), x);
+  let size = abs(x);
+  if (size > 1.0) { return pg_signed(1.5707963 - pg_arctan_unit(1.0 / size), x); }
+  return pg_signed(pg_arctan_unit(size), x);
 }""",
     "pg_arctan2": """fn pg_arctan2(y: f32, x: f32) -> f32 {
   if (pg_isnan(x)) { return x; }
-  let a = abs(x);
-  let b = abs(y);
+  let along = abs(x);
+  let down = abs(y);
   var angle = 0.0;
   if (pg_isinf(x) && pg_isinf(y)) {
     angle = 0.78539816;
-  } else if (b > a) {
-    angle = 1.5707963 - pg_arctan_unit(a / b);
-  } else if (b > 0.0) {
-    angle = pg_arctan_unit(b / a);
+  } else if (down > along) {
+    angle = 1.5707963 - pg_arctan_unit(along / down);
+  } else if (down > 0.0) {
+    angle = pg_arctan_unit(down / along);
   }
   return pg_signed(select(angle, 3.1415927 - angle, (bitcast<u32>(x) >> 31u) == 1u), y);
 }""",
@@ -242,11 +244,11 @@ WGSL_HELPERS: dict[str, str] = {
   return 2.0 * pg_arctan2(sqrt(1.0 - x), sqrt(1.0 + x));
 }""",
     "pg_erf": f"""fn pg_erf(x: f32) -> f32 {{
-  let a = min(abs(x), 4.0);
-  let z = a * a;
+  let size = min(abs(x), 4.0);
+  let z = size * size;
   let p = {wgsl_polynomial(NUMERATOR, "z")};
   let q = {wgsl_polynomial(DENOMINATOR, "z")};
-  return pg_signed(select(min(a * p / q, 1.0), 1.0, a == 4.0), x);
+  return pg_signed(select(min(size * p / q, 1.0), 1.0, size == 4.0), x);
 }}""",
     # A float16, the low 16 bits of ``bits``. All of them are f32 numbers, also those
     # below 2⁻¹⁴, which are multiples of 2⁻²⁴.

@@ -1,7 +1,7 @@
 # make setup   install what the page needs: .venv, npm packages, browser modules, Pyodide, MNIST
 # make run     serve the page at http://HOST:PORT/ (default: 127.0.0.1:8000), and build its /docs/
 # make test    run linters, type checkers and tests
-# make nightly run the slow tests as well
+# make nightly run the slow tests as well, with the GPU as the device that "auto" takes
 # make lint    run linters and type checkers only
 # make wheel   build dist/playgrad-VERSION.tar.gz and the wheel
 # make docs    build guides and API reference in var/docs, warnings as errors
@@ -35,7 +35,7 @@ test: setup-test
 
 nightly: setup-test
 	@$(MAKE) --no-print-directory -k checks
-	$(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
+	PLAYGRAD_DEVICE=gpu $(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
 
 bench: setup-test
 	@.venv/bin/python -m bench $(ARGS)

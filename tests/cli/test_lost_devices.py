@@ -22,7 +22,7 @@ from playgrad.devices import registry
 
 x = np.random.default_rng(0).normal(size=(40, 3))
 y = (x.sum(1) > 0).astype(int)
-model = pg.Sequential([pg.nn.Dense(4, "relu"), pg.nn.Dropout(0.2), pg.nn.Dense(2)])
+model = pg.Sequential([pg.nn.Dropout(0.2), pg.nn.Dense(2)])
 loss = pg.nn.SparseCategoricalCrossentropy(from_logits=True)
 model.compile(pg.optim.Adam(0.05), loss, ["accuracy"])
 at = {at}
@@ -99,7 +99,10 @@ def test_it_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path, at: list
         np.testing.assert_array_equal(array, expected[name])
 
 
-def test_it_goes_on_with_the_cpu(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_it_goes_on_with_the_cpu(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")
     weights = tmp_path / "w.safetensors"
     path = program(tmp_path, [7], NO_ADAPTER)
     with pytest.warns(RuntimeWarning, match="gpu:0 cannot be opened, so the CPU does the work"):

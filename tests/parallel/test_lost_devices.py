@@ -229,8 +229,15 @@ LAYERS = pytest.mark.parametrize("layers", [mlp, with_state])
 
 
 @pytest.mark.survival("Lost devices on the desktop")
-@pytest.mark.parametrize("kind", ["cpu", GPU])
-@LAYERS
+@pytest.mark.parametrize(
+    ("kind", "layers"),
+    [
+        ("cpu", mlp),
+        ("cpu", with_state),
+        pytest.param("gpu", with_state, marks=pytest.mark.gpu),
+        *slow(("gpu", mlp)),
+    ],
+)
 @pytest.mark.parametrize(
     ("copied", "lost"),
     [
@@ -492,7 +499,10 @@ class TestAdapterThatDoesNotComeBack:
 
     @pytest.mark.survival("Lost devices on the desktop")
     @pytest.mark.parametrize("when", ["training", "rest"])
-    def test_the_cpu_goes_on(self, gpu: Devices, no_adapter: Any, when: str) -> None:
+    def test_the_cpu_goes_on(
+        self, gpu: Devices, no_adapter: Any, when: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")
         model = network(device="auto")
         fit(model, 6)
         if when == "training":

@@ -307,9 +307,10 @@ def test_a_failing_run_changes_no_variable(graph):
 
 
 class TestDevices:
-    def test_are_resolved(self, graph):
+    def test_are_resolved(self, graph, monkeypatch):
         with Session(graph, device="cpu") as session:
             assert (session.device, session.adapter) == ("cpu:0", "NumPy")
+        monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")
         with Session(graph, device="auto") as session:
             assert session.device == "gpu:0" and session.adapter not in ("", "NumPy")
 

@@ -32,9 +32,7 @@ class SaveAt(nn.Callback):
 
 def classifier(optimizer: Any, device: str = "cpu", **more: Any) -> pg.Sequential:
     """A network with everything that has a state: slots, moving averages, random numbers."""
-    model = pg.Sequential(
-        [nn.Dense(8, activation="relu"), nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(2)]
-    )
+    model = pg.Sequential([nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(2)])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer, loss, ["accuracy"], device=device, **more)
     return model

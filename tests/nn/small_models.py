@@ -34,3 +34,5 @@ def classifier(device: str = "cpu") -> pg.Sequential:
 
 
 DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+GPU_BY_NIGHT = ["cpu", pytest.param("gpu", marks=[pytest.mark.gpu, pytest.mark.slow])]
+"""For a test whose operations others hold on the GPU one by one."""

@@ -10,6 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn, optim
+from tests.sweeps import slow
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
@@ -47,7 +48,7 @@ def trained(
 
 
 @pytest.mark.parametrize(
-    ("make", "device"), [*((make, "cpu") for make in MAKERS), (optim.Adam, "gpu")]
+    ("make", "device"), [*((make, "cpu") for make in MAKERS), *slow((optim.Adam, "gpu"))]
 )
 def test_small_batches_update_like_large_ones(
     make: Callable[..., optim.Optimizer], device: str
@@ -60,14 +61,15 @@ def test_small_batches_update_like_large_ones(
         np.testing.assert_allclose(actual, expected, rtol=2e-4, atol=2e-5)
 
 
-def test_weights_change_at_the_end_of_a_round_only() -> None:
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_weights_change_at_the_end_of_a_round_only(device: str) -> None:
     with pg.Graph().as_default() as graph:
         w = pg.Variable([1.0, -2.0], "w")
         x = pg.placeholder("float32", (2,))
         optimizer = optim.SGD(optim.ExponentialDecay(0.5, 1, 0.5), gradient_accumulation_steps=3)
         update = optimizer.minimize(pg.reduce_sum(w * x))
     seen = []
-    with pg.Session(graph, "cpu") as session:
+    with pg.Session(graph, device) as session:
         for step in range(6):
             session.run(update, {x: np.array([step, 1.0], np.float32)})
             seen.append(session.value(w).tolist())

@@ -10,6 +10,8 @@ import torch
 
 import playgrad as pg
 from playgrad import nn
+from tests.nn.small_models import DEVICES
+from tests.sweeps import slow
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(3)
@@ -17,7 +19,6 @@ BATCH, STEPS, WIDTH, HEADS = 3, 5, 12, 4
 X = RNG.normal(size=(BATCH, STEPS, WIDTH)).astype(np.float32)
 MEMORY = RNG.normal(size=(BATCH, 7, 6)).astype(np.float32)
 KEYS = RNG.normal(size=(BATCH, 7, 8)).astype(np.float32)
-DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 
 
 def with_gradients(
@@ -61,9 +62,17 @@ def torch_attention(weights: dict[str, Array], arrays: list[Array]) -> torch.nn.
     return theirs
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("arrays", [[X], [X, MEMORY], [X, MEMORY, KEYS]], ids=len)
+ARRAYS = ([X], [X, MEMORY], [X, MEMORY, KEYS])
+
+
+@pytest.mark.parametrize(
+    ("device", "causal", "arrays"),
+    [
+        *(("cpu", causal, arrays) for causal in (False, True) for arrays in ARRAYS),
+        pytest.param("gpu", True, ARRAYS[2], marks=pytest.mark.gpu),
+        *slow(*(("gpu", False, arrays) for arrays in ARRAYS)),
+    ],
+)
 def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Array]) -> None:
     layer = nn.MultiHeadAttention(HEADS, causal=causal)
     result, gradients, weights = with_gradients(layer, arrays, device)

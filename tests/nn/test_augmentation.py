@@ -13,7 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import ShapeError
-from tests.nn.small_models import DEVICES, Array
+from tests.nn.small_models import DEVICES, GPU_BY_NIGHT, Array
 
 IMAGES = np.random.default_rng(2).uniform(0, 255, (3, 4, 6, 2)).astype(np.float32)
 
@@ -74,7 +74,7 @@ def test_a_batch_may_have_more_pixels_than_float32_counts() -> None:
     np.testing.assert_array_equal(trained(layer, images=images), images)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 @pytest.mark.parametrize("mode", ["reflect", "constant", "wrap", "nearest"])
 def test_translation_and_fill_modes(mode: str, device: str) -> None:
     layer = nn.RandomTranslation((0.6, 0.6), (-0.8, -0.8), mode, fill_value=7)
@@ -107,7 +107,7 @@ def test_directions() -> None:
     np.testing.assert_allclose(same, IMAGES, rtol=1e-5)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_contrast_and_brightness(device: str) -> None:
     mean = IMAGES.mean((1, 2), keepdims=True)
     contrast = trained(nn.RandomContrast((-0.5, 0.5)), device)
@@ -119,7 +119,7 @@ def test_contrast_and_brightness(device: str) -> None:
     np.testing.assert_allclose(brighter, (IMAGES + 51).clip(0, 255), rtol=1e-5)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_flips_and_their_frequency(device: str) -> None:
     images = np.repeat(np.arange(6, dtype=np.float32).reshape(1, 2, 3, 1), 400, axis=0)
     result = trained(nn.RandomFlip(seed=4), device, images)[..., 0]

@@ -9,7 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from tests.nn.small_models import DEVICES, LABELS, X, Y, classifier, line
+from tests.nn.small_models import GPU_BY_NIGHT, LABELS, X, Y, classifier, line
 
 
 class Log(nn.Callback):
@@ -37,7 +37,7 @@ def expected(epochs: int, batches: int) -> list[tuple[str, int]]:
     return calls
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_every_batch_is_reported_with_the_means_so_far(device: str) -> None:
     log = Log()
     plain, watched = classifier(device), classifier(device)

@@ -12,6 +12,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from tests.sweeps import sweep
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
@@ -127,6 +128,8 @@ def test_strategies_give_the_result_of_one_device(strategy: Any) -> None:
         np.testing.assert_allclose(several, one, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.gpu
 @pytest.mark.parametrize("strategy", [pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)])
 def test_several_gpus_give_the_result_of_the_cpu(strategy: Any) -> None:
     pg.set_logical_devices(gpu=2)
@@ -141,7 +144,8 @@ def test_several_gpus_give_the_result_of_the_cpu(strategy: Any) -> None:
     np.testing.assert_allclose(norms_of(results[1][0], 0), 1.0, rtol=1e-5)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "lion"])
+@pytest.mark.gpu
+@pytest.mark.parametrize("optimizer", sweep(["sgd", "adam", "rmsprop", "lion"], often=["adam"]))
 def test_the_gpu_gives_the_result_of_the_cpu(optimizer: str) -> None:
     results = []
     for device in ("cpu", "gpu"):

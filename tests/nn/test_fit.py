@@ -13,6 +13,7 @@ from playgrad.ops.core.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import SHUFFLE_SEED
 from tests.nn.small_models import DEVICES, LABELS, Array, X, Y, classifier, line
+from tests.sweeps import slow
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -90,8 +91,14 @@ def test_fit_goes_on_where_it_ended() -> None:
     np.testing.assert_array_equal(np.concatenate(twice), once)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("batch", [None, 1, 7, 50, 64])
+@pytest.mark.parametrize(
+    ("device", "batch"),
+    [
+        *(("cpu", batch) for batch in (None, 1, 7, 50, 64)),
+        pytest.param("gpu", 7, marks=pytest.mark.gpu),
+        *slow(*(("gpu", batch) for batch in (None, 1, 50, 64))),
+    ],
+)
 def test_evaluation_is_exact(device: str, batch: int | None) -> None:
     model = classifier(device)
     loss, accuracy = model.evaluate(X, LABELS, batch_size=batch)

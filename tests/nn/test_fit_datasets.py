@@ -17,16 +17,15 @@ from playgrad.errors import DataError, DTypeError, NonFiniteError, ShapeError
 from playgrad.training import streamed_evaluation, streamed_step
 from playgrad.training.checkpoint import Checkpoint
 from tests.nn.resumed_runs import Trained, expect_same, run
-from tests.nn.small_models import DEVICES, Array
+from tests.nn.small_models import DEVICES, GPU_BY_NIGHT, Array
+from tests.sweeps import slow
 
 X = np.random.default_rng(0).normal(size=(44, 6)).astype(np.float32)
 LABELS = (X.sum(1) > 0).astype(np.int32)
 
 
 def classifier(device: str = "cpu", **more: Any) -> pg.Sequential:
-    model = pg.Sequential(
-        [nn.Dense(8, activation="relu"), nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(2)]
-    )
+    model = pg.Sequential([nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(2)])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     model.compile("adam", loss, ["accuracy"], device=device, **more)
     return model
@@ -44,8 +43,14 @@ def no_threads_are_left() -> Iterator[None]:
     assert not [name for name in left if name.startswith(("playgrad-reader", "playgrad-pref"))]
 
 
-@pytest.mark.parametrize("slots", [1, 3, 64])
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("device", "slots"),
+    [
+        *(("cpu", slots) for slots in (1, 3, 64)),
+        pytest.param("gpu", 3, marks=pytest.mark.gpu),
+        *slow(("gpu", 1), ("gpu", 64)),
+    ],
+)
 def test_losses_are_those_of_arrays_in_the_same_order(
     device: str, slots: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,7 +69,7 @@ def test_losses_are_those_of_arrays_in_the_same_order(
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_smaller_last_batch_is_a_step_of_its_own(device: str) -> None:
     """As in Keras: the mean of its samples."""
-    one, other = classifier(device), classifier(device)
+    one, other = classifier(device), classifier()
     history = one.fit(batches(16), epochs=2, verbose=0)
     losses = []
     for _ in range(2):
@@ -72,7 +77,7 @@ def test_a_smaller_last_batch_is_a_step_of_its_own(device: str) -> None:
             losses.append(other.train_on_batch(x, y, return_dict=True)["loss"])
     assert len(history.losses) == 6
     # Dropout draws by the shape of a batch, and so it does in both.
-    np.testing.assert_allclose(history.losses, losses, rtol=2e-5)
+    np.testing.assert_allclose(history.losses, losses, rtol=2e-5 if device == "cpu" else 2e-4)
     one.close()
     other.close()
 
@@ -107,7 +112,7 @@ def test_generators() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 1 << 20])
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_evaluation_and_prediction(
     device: str, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

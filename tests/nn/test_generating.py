@@ -11,6 +11,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.models import generating
 from playgrad.models.next_position import stored_positions
+from tests.nn.small_models import GPU_BY_NIGHT
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def scores_one_by_one(model: pg.Model, tokens: list[int]) -> np.ndarray:
     return np.stack([stored.scores(tokens[: i + 1]) for i in range(len(tokens))])
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_stored_positions_give_the_scores_of_all_positions(device: str) -> None:
     with pg.Graph().as_default():
         model = gpt()

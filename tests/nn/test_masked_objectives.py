@@ -10,9 +10,9 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from tests.nn.small_models import GPU_BY_NIGHT
 
 Array = np.ndarray[Any, Any]
-DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 WORDS = np.array([[1, 2, 3, 0], [2, 0, 0, 0], [3, 1, 0, 0], [1, 1, 2, 3], [3, 0, 0, 0]], np.int32)
 MASK = WORDS != 0
 RANDOM = np.random.default_rng(5)
@@ -34,7 +34,7 @@ def squares(y: Any, p: Any) -> Any:
     return pg.square(y - p)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_loss_and_metrics_are_those_of_the_kept_steps(device: str) -> None:
     model = tagger()
     model.compile(

@@ -26,6 +26,7 @@ from tests.nn.saved_models import (
     fit,
     interrupted,
 )
+from tests.sweeps import sweep
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +81,7 @@ def test_a_strategy_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("optimizer", ["momentum", "adam"])
+@pytest.mark.parametrize("optimizer", sweep(["momentum", "adam"], often=["adam"]))
 def test_a_training_goes_on_on_a_device_of_another_kind(optimizer: str, tmp_path: Path) -> None:
     path = tmp_path / "run.playgrad"
     for first, second in (("cpu", "gpu"), ("gpu", "cpu"), ("gpu", "gpu")):

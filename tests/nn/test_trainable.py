@@ -10,7 +10,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from tests.nn.small_models import DEVICES, X, Y
+from tests.nn.small_models import GPU_BY_NIGHT, X, Y
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ def moved(model: pg.Sequential, steps: int = 2) -> list[str]:
     return [name for name, value in after.items() if np.any(value != before[name])]
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_a_frozen_layer_does_not_move(device: str) -> None:
     model = model_of(nn.Dense(3, activation="tanh"), nn.Dense(1), device=device)
     model.layers[0].trainable = False

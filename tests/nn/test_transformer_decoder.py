@@ -10,6 +10,7 @@ import torch
 
 import playgrad as pg
 from playgrad import nn
+from tests.nn.small_models import GPU_BY_NIGHT
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(8)
@@ -44,7 +45,7 @@ def torch_block(w: dict[str, Array], first: bool) -> torch.nn.Module:
 
 
 @pytest.mark.parametrize("first", [False, True])
-@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("device", GPU_BY_NIGHT)
 def test_block_and_its_gradients(first: bool, device: str) -> None:
     layer = nn.TransformerDecoder(HIDDEN, HEADS, activation="gelu", normalize_first=first)
     with pg.Graph().as_default() as graph:

@@ -11,6 +11,7 @@ import torch
 import playgrad as pg
 from playgrad.contract.interpreter import evaluate, value
 from playgrad.errors import DTypeError, ShapeError
+from tests.sweeps import slow
 
 CASES: list[tuple[str, list[tuple[int, ...]]]] = [
     ("ij,jk->ik", [(3, 4), (4, 5)]),
@@ -68,19 +69,21 @@ def test_values_and_gradients(subscripts: str, shapes: list[tuple[int, ...]]) ->
 
 
 @pytest.mark.gpu
-def test_values_and_gradients_on_a_gpu() -> None:
+@pytest.mark.parametrize("every", [4, *slow(1)])
+def test_values_and_gradients_on_a_gpu(every: int) -> None:
     feeds, results, grads = {}, [], []
-    for subscripts, shapes in CASES:
+    cases = CASES[::every]
+    for subscripts, shapes in cases:
         inputs = [pg.placeholder("float32", shape) for shape in shapes]
         feeds |= dict(zip(inputs, (a.astype(np.float32) for a in arrays(shapes)), strict=True))
         results.append(pg.einsum(subscripts, *inputs))
         grads.append(pg.gradients(pg.reduce_sum(results[-1]), inputs))
     with pg.Session(device="gpu:0") as session:
         values, slopes = session.run([results, grads], feeds)
-    for (subscripts, _), actual, tensor in zip(CASES, values, results, strict=True):
+    for (subscripts, _), actual, tensor in zip(cases, values, results, strict=True):
         expected = value(tensor, feeds)
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, err_msg=subscripts)
-    for (subscripts, _), actual, tensors in zip(CASES, slopes, grads, strict=True):
+    for (subscripts, _), actual, tensors in zip(cases, slopes, grads, strict=True):
         for one, grad in zip(actual, tensors, strict=True):
             expected = value(grad, feeds)
             np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-5, err_msg=subscripts)

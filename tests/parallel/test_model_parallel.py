@@ -13,15 +13,12 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import GraphError, ShapeError
+from tests.sweeps import slow
 
 STEPS, BATCH = 50, 8
 CPUS = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
-PLACES = [
-    pytest.param(CPUS[:2], id="2 cpus"),
-    pytest.param(CPUS, id="4 cpus"),
-    pytest.param(["gpu:0", "gpu:1"], id="2 gpus", marks=pytest.mark.gpu),
-    pytest.param(["gpu:1", "gpu:0", "gpu:2", "cpu:1"], id="mixed", marks=pytest.mark.gpu),
-]
+PROCESSORS = [pytest.param(CPUS[:2], id="2 cpus"), pytest.param(CPUS, id="4 cpus")]
+MIXED = pytest.param(["gpu:1", "gpu:0", "cpu:1"], id="mixed", marks=pytest.mark.gpu)
 RNG = np.random.default_rng(5)
 VECTORS = RNG.normal(size=(40, 10)).astype(np.float32)
 IMAGES = RNG.normal(size=(40, 8, 8, 1)).astype(np.float32)
@@ -31,7 +28,7 @@ LABELS = RNG.integers(0, 3, 40).astype(np.int32)
 @pytest.fixture(autouse=True)
 def logical_devices(request: pytest.FixtureRequest) -> None:
     gpu = request.node.get_closest_marker("gpu")
-    pg.set_logical_devices(cpu=4, gpu=3 if gpu else None)
+    pg.set_logical_devices(cpu=4, gpu=2 if gpu else None)
 
 
 def on(device: str | None) -> Any:
@@ -104,7 +101,7 @@ class TestInsideLayers:
             ]
         return pg.Sequential([*layers, nn.Dense(3, name="head")])
 
-    @pytest.mark.parametrize("devices", PLACES)
+    @pytest.mark.parametrize("devices", [*PROCESSORS, MIXED])
     def test_a_pair_trains_like_one_device(self, devices: list[str]) -> None:
         model, single = trained(self.mlp(devices)), trained(self.mlp(None))
         check_equal(model, single)
@@ -113,7 +110,7 @@ class TestInsideLayers:
         for number, device in enumerate(devices):
             assert model.named_variables[f"up/kernel_{number}"].device == device
 
-    @pytest.mark.parametrize("devices", PLACES[:2])
+    @pytest.mark.parametrize("devices", PROCESSORS)
     def test_several_pairs_functional_and_of_more_dimensions(self, devices: list[str]) -> None:
         """Between two successive pairs the copies stay on the devices; a residual sum needs whole
         tensors."""
@@ -269,13 +266,15 @@ class TestByLayers:
         pytest.param(branches, VECTORS, id="branches"),
     )
 
-    @pytest.mark.parametrize("devices", PLACES[:2])
+    @pytest.mark.parametrize("devices", PROCESSORS)
     @pytest.mark.parametrize(("build", "x"), CASES)
     def test_on_processors(self, build: Build, x: Any, devices: list[str]) -> None:
         self.check(build, x, devices)
 
-    @pytest.mark.parametrize("devices", PLACES[2:])
-    @pytest.mark.parametrize(("build", "x"), CASES[1:3])
+    @pytest.mark.parametrize("devices", [MIXED])
+    @pytest.mark.parametrize(
+        ("build", "x"), [*slow((cnn_in_sequence, IMAGES)), (cnn_of_functions, IMAGES)]
+    )
     def test_on_gpus(self, build: Build, x: Any, devices: list[str]) -> None:
         self.check(build, x, devices)
 
@@ -288,7 +287,7 @@ class TestByLayers:
         for variable in model.trainable_variables:
             assert variable.device in devices
 
-    @pytest.mark.parametrize("devices", PLACES[::2])
+    @pytest.mark.parametrize("devices", [PROCESSORS[0], MIXED])
     def test_several_outputs(self, devices: list[str]) -> None:
         models = []
         for places in (devices, [None, None]):

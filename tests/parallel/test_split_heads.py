@@ -23,7 +23,9 @@ PLACES = [
     pytest.param(CPUS[:2], id="2 cpus"),
     pytest.param(CPUS[:3], id="3 cpus"),
 ]
-GPUS = pytest.param(0.3, ["gpu:0", "gpu:1"], id="0.3-2 gpus", marks=pytest.mark.gpu)
+GPUS = pytest.param(
+    0.3, ["gpu:0", "gpu:1"], id="0.3-2 gpus", marks=[pytest.mark.gpu, pytest.mark.slow]
+)
 CASES = [pytest.param(d, *p.values, id=f"{d}-{p.id}") for d in (0.0, 0.3) for p in PLACES]
 
 

@@ -13,6 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.devices import registry
+from playgrad.devices.null import NullHost
 from playgrad.errors import GraphError, NonFiniteError
 from playgrad.models.shared_session import shared_session
 from playgrad.parallel import DataParallel, Pipeline, Strategy
@@ -379,24 +380,25 @@ def test_strategies_that_are_left_leave_nothing_behind(switches: int) -> None:
     model.close()
 
 
-@pytest.mark.gpu
 def test_buffers_of_strategies_that_are_left_are_freed() -> None:
-    pg.set_logical_devices(gpu=2)
-    with pg.Graph(seed=3).as_default():
-        model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(4)])
-    model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), device="gpu")
-    strategies: list[Strategy | None] = [None, DataParallel(2), Pipeline(2, 2)]
-    seen: list[dict[int, dict[str, int]]] = []
-    for _ in range(3):
-        round_: dict[int, dict[str, int]] = {}
-        for place, strategy in enumerate(strategies):
-            switched(model, strategy)
-            for number in range(2):
-                stats = dict(registry.gpu(number).host.stats())
-                round_[10 * place + number] = {k: stats[k] for k in ("buffers", "programs")}
-        seen.append(round_)
-    assert seen[1] == seen[2]
-    model.close()
+    """On devices that compute nothing, but count buffers and programs as GPUs do."""
+    hosts = [NullHost(), NullHost()]
+    with registry.attached(hosts[0]) as one, registry.attached(hosts[1]) as other:
+        with pg.Graph(seed=3).as_default():
+            model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dense(4)])
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss, device=one)
+        strategies = (None, DataParallel((one, other)), Pipeline((one, other), 2))
+        seen: list[list[tuple[int, int]]] = []
+        for _ in range(3):
+            seen.append([])
+            for strategy in strategies:
+                switched(model, strategy)
+                stats = [host.stats() for host in hosts]
+                seen[-1] += [(each["buffers"], each["programs"]) for each in stats]
+        assert seen[1] == seen[2]
+        assert min(seen[2][2]) > 0
+        model.close()
 
 
 def test_memory_and_devices_of_a_strategy() -> None:

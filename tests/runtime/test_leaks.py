@@ -18,6 +18,7 @@ from playgrad.runtime.open_sessions import close_abandoned
 from playgrad.runtime.programs import MOST_RUNNABLES
 from playgrad.runtime.session import Session
 from tests.compiler.programs import network
+from tests.sweeps import slow
 
 
 @pytest.fixture(params=["null", pytest.param("wgpu", marks=pytest.mark.gpu)])
@@ -66,6 +67,7 @@ def test_two_hundred_runs_take_no_more_than_one(gpu):
         assert host.stats() == stats
 
 
+@pytest.mark.parametrize("gpu", ["null", *slow("wgpu")], indirect=True)
 def test_only_the_programs_used_last_are_kept(gpu):
     name, host = gpu
     net = network()

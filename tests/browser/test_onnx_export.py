@@ -42,7 +42,16 @@ def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
     opened.close()
 
 
-def test_the_menu_saves_a_model_that_onnxruntime_runs(visitor: Playground, tmp_path: Path) -> None:
+def round_trip(visitor: Playground) -> None:
+    """Let a program write a file and read it."""
+    output = visitor.finish(ROUND_TRIP)
+    difference = re.search(r"difference (\S+)", output)
+    assert difference, output
+    assert float(difference[1]) < 1e-5
+
+
+def test_the_menu_and_programs_write_files(visitor: Playground, tmp_path: Path) -> None:
+    """That of the menu predicts the same in onnxruntime."""
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
     visitor.finish(GOOD)
@@ -59,13 +68,7 @@ def test_the_menu_saves_a_model_that_onnxruntime_runs(visitor: Playground, tmp_p
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     (result,) = session.run(None, {session.get_inputs()[0].name: x})
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
-
-
-def test_a_program_writes_and_reads_files(visitor: Playground) -> None:
-    output = visitor.finish(ROUND_TRIP)
-    difference = re.search(r"difference (\S+)", output)
-    assert difference, output
-    assert float(difference[1]) < 1e-5
+    round_trip(visitor)
 
 
 def test_a_server_without_the_part_is_named_and_the_next_attempt_succeeds(
@@ -89,7 +92,7 @@ def test_a_server_without_the_part_is_named_and_the_next_attempt_succeeds(
     expect(error).to_contain_text("line 6")
     visitor.context.unroute_all()
     visitor.forgive("404")
-    visitor.finish(ROUND_TRIP)
+    round_trip(visitor)
     visitor.finish(GOOD)
     visitor.at("export").click()
     assert visitor.download("export-menu-onnx", tmp_path).stat().st_size > 100

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -126,15 +127,29 @@ def by_keras(path: Path, x: Array) -> list[Array]:
     return results if isinstance(results, list) else [results]
 
 
-def by_pytorch(path: Path, x: Array) -> list[Array]:
-    root = path.with_suffix("")
-    folder = root / "model"
-    with zipfile.ZipFile(path) as archive:
-        archive.extractall(folder)
-    np.savez(folder / "inputs.npz", x)
+@cache
+def pytorch_programs(parent: Path) -> Path:
+    """Return a folder of every network's program, run in one process without playgrad."""
+    root = parent / "programs"
+    for network in EVERY:
+        model, x = built(network)
+        model.export(parent / f"{network}.pt.zip")
+        with zipfile.ZipFile(parent / f"{network}.pt.zip") as archive:
+            archive.extractall(root / network)
+        np.savez(root / network / "inputs.npz", x)
+        np.savez(root / network / "ours.npz", *predictions(model, x))
     subprocess.run([sys.executable, "-I", RUN, root], check=True, timeout=500)
-    *results, _ = np.load(folder / "results.npz").values()
+    return root
+
+
+def by_pytorch(network: str, folder: Path) -> list[Array]:
+    *results, _ = np.load(pytorch_programs(folder.parent) / network / "results.npz").values()
     return results
+
+
+def pytorch_models(network: str, folder: Path) -> Pairs:
+    ours = np.load(pytorch_programs(folder.parent) / network / "ours.npz").values()
+    return list(zip(by_pytorch(network, folder), ours, strict=True))
 
 
 def by_script(path: Path, x: Array) -> list[Array]:
@@ -216,12 +231,10 @@ def keras_models(network: str, folder: Path) -> Pairs:
 
 def weights_of_pytorch(network: str, folder: Path) -> Pairs:
     model, x = built(network)
-    path = folder / f"{network}.pt.zip"
-    model.export(path)
-    theirs = by_pytorch(path, x)
     model.set_weights([np.zeros_like(array) for array in model.get_weights()])
-    pg.match_weights(model, path.with_suffix("") / "model" / "model.safetensors").apply()
-    return list(zip(theirs, predictions(model, x), strict=True))
+    weights = pytorch_programs(folder.parent) / network / "model.safetensors"
+    pg.match_weights(model, weights).apply()
+    return list(zip(by_pytorch(network, folder), predictions(model, x), strict=True))
 
 
 def rows(browser: Browser, server: str) -> list[Row]:
@@ -234,7 +247,7 @@ def rows(browser: Browser, server: str) -> list[Row]:
         Row("ONNX", "out", "onnxruntime", EVERY, exported(".onnx", by_onnxruntime)),
         Row("ONNX, in the page", "out", "onnxruntime", ("lenet",), in_the_page),
         Row("Keras 3", "out", "keras", EVERY, exported(".keras", by_keras)),
-        Row("PyTorch", "out", "torch", EVERY, exported(".pt.zip", by_pytorch)),
+        Row("PyTorch", "out", "torch", EVERY, pytorch_models),
         Row("TensorFlow.js", "out", VERSION, ("lenet",), in_tensorflow_js),
         Row("script", "out", "numpy", EVERY, exported(".py", by_script)),
         Row("page", "out", "Chromium", EVERY, exported(".html", by_page(browser), are_flat=True)),

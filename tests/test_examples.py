@@ -78,7 +78,7 @@ def test_dilated_convolutions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_pipeline_schedules(capsys: pytest.CaptureFixture[str]) -> None:
-    out = output(capsys, "pipeline-schedules")
+    out = output(capsys, "pipeline-schedules", "--epochs", "1")
     rows = re.findall(r"^(\S+) +(\d+)% +(\d+)% +[\d.]+ +([\d.]+)$", out, re.MULTILINE)
     losses = {schedule: loss for schedule, _, _, loss in rows}
     assert list(losses) == list(SCHEDULES)
@@ -134,14 +134,14 @@ def test_spiral(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sync_against_async(capsys: pytest.CaptureFixture[str]) -> None:
-    out = output(capsys, "sync-against-async")
-    assert re.search(r"^synchronous: 40 steps", out, re.MULTILINE)
+    out = output(capsys, "sync-against-async", "--epochs", "2")
+    assert re.search(r"^synchronous: 16 steps", out, re.MULTILINE)
     free, bound = (
         [int(n) for n in re.findall(r"'cpu:\d': (\d+)", line)]
         for line in out.splitlines()
         if line.startswith("  updates")
     )
-    assert sum(free) == sum(bound) == 40
+    assert sum(free) == sum(bound) == 16
     assert free[0] > free[1]
     assert abs(bound[0] - bound[1]) <= 2
 

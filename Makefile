@@ -1,6 +1,7 @@
 # make setup   install what the page needs: .venv, npm packages, browser modules, Pyodide, MNIST
 # make run     serve the page at http://HOST:PORT/ (default: 127.0.0.1:8000), and build its /docs/
 # make test    run linters, type checkers and tests
+# make test-changed  run the tests of what has changed since main was left, or since BASE=commit
 # make nightly run the slow tests as well, with the GPU as the device that "auto" takes
 # make lint    run linters and type checkers only
 # make wheel   build dist/playgrad-VERSION.tar.gz and the wheel
@@ -14,10 +15,11 @@ SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 WORKERS ?= 2
 # Where set-up installs Node if there is none, or only an old one.
 export PATH := $(CURDIR)/.venv/node:$(PATH)
-# Tests run side by side, so a product on several threads only waits for them.
-PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Tests run side by side, so a product on several threads only waits for them. They start hundreds of
+# Python programs, which are to load what the first of them has compiled, whatever the environment says.
+PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: setup setup-test run test nightly bench docs wheel lint checks ruff format mypy imports tsc eslint clean
+.PHONY: setup setup-test run test test-changed nightly bench docs wheel lint checks ruff format mypy imports tsc eslint clean
 
 setup:
 	@$(SETUP) run
@@ -31,11 +33,15 @@ run: setup
 
 test: setup-test
 	@$(MAKE) --no-print-directory -k checks
-	$(PYTEST)
+	$(PYTEST) --measure
+
+test-changed: setup-test
+	@.venv/bin/python -m tools.changed $(if $(BASE),--since $(BASE)) --workers $(WORKERS) --write var/changed
+	$(PYTEST) @var/changed
 
 nightly: setup-test
 	@$(MAKE) --no-print-directory -k checks
-	PLAYGRAD_DEVICE=gpu $(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
+	PLAYGRAD_NIGHT=1 PLAYGRAD_DEVICE=gpu $(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
 
 bench: setup-test
 	@.venv/bin/python -m bench $(ARGS)

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
 from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph
-from tests import files, survival
+from tests import files, survival, sweeps
+from tests.seconds import COMMITTED, Seconds, Stopwatch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -33,9 +35,16 @@ os.environ["PATH"] = node_environment()["PATH"]
 # Most of a kernel test is llvmpipe's compiler, which takes a third less time if it optimises less.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 
-# Tests must not fail because a machine is slow.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Tests must not fail because a machine is slow. In CI, Hypothesis would try the same cases always.
+settings.register_profile(
+    "patient",
+    parent=sweeps.examples(100),
+    deadline=None,
+    derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("patient")
+hypothesis.core.global_force_seed = sweeps.SEED
 
 _CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -49,6 +58,17 @@ _CHROMIUM_FLAGS = (
 # The software adapter everywhere, so that results do not depend on the machine's GPU.
 _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--measure", action="store_true", help="write var/seconds.json, see tests/seconds.py"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("measure"):
+        config.pluginmanager.register(Stopwatch(config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,7 +97,7 @@ def pytest_report_header() -> list[str]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     survival.remember_class(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=files.in_turn(items))
+        items.sort(key=files.in_turn(items, Seconds.read(COMMITTED).files))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -86,6 +106,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("What was tried, and what survived")
     for line in lines:
         terminalreporter.write_line(line)
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.section("Random tests")
+        terminalreporter.write_line(f"PLAYGRAD_SEED={sweeps.SEED} tries the same cases again")
 
 
 @pytest.fixture(scope="session", autouse=True)

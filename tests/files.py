@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import pytest
+
+from tests.seconds import file_of
 
 _BROWSER_ENDS = 0.8
 """The part of the run in which all files for the browser have begun."""
 
 
-def in_turn(items: list[pytest.Item]) -> Callable[[pytest.Item], float]:
-    """Return a sort key: large files come first, so that the workers end at about the same time.
+def in_turn(
+    items: list[pytest.Item], seconds: Mapping[str, float]
+) -> Callable[[pytest.Item], float]:
+    """Return a sort key: long files come first, so that the workers end at about the same time.
 
-    Files for the browser, in which a worker waits a lot and every test is long, come between the
-    others, and none of them last.
+    Files for the browser, in which a worker waits a lot, come between the others, and none of them
+    last. A file without ``seconds`` counts as its number of tests times the median test.
     """
-    sizes = Counter(item.path for item in items)
-    browser = {item.path for item in items if item.get_closest_marker("browser")}
-    places: dict[Path, float] = {}
+    browser = {file_of(item.nodeid) for item in items if item.get_closest_marker("browser")}
+    sizes = expected(Counter(file_of(item.nodeid) for item in items), seconds)
+    places: dict[str, float] = {}
     for group, end in ((browser, _BROWSER_ENDS), (sizes.keys() - browser, 1.0)):
-        largest_first = sorted(group, key=lambda path: (-sizes[path], path))
-        places |= {path: end * i / len(group) for i, path in enumerate(largest_first)}
-    return lambda item: places[item.path]
+        total, begun = sum(sizes[file] for file in group), 0.0
+        for file in sorted(group, key=lambda file: (-sizes[file], file)):
+            places[file] = end * begun / total
+            begun += sizes[file]
+    return lambda item: places[file_of(item.nodeid)]
+
+
+def expected(tests: Mapping[str, int], seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds that files will take, of which ``tests`` has the numbers of tests."""
+    known = tests.keys() & seconds.keys()
+    median = statistics.median([seconds[file] / tests[file] for file in known] or [1.0])
+    return {file: seconds.get(file, number * median) + 0.01 for file, number in tests.items()}

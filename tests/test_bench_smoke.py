@@ -14,6 +14,7 @@ import pytest
 from bench import parallel
 from bench.looking import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
+from tests.sweeps import slow
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,28 +34,30 @@ def test_the_interval_of_a_median_is_that_of_its_order_statistics() -> None:
     assert interval_of_median([1.0]) == (1, 1)
 
 
+DESKTOP = [("playgrad", "wgpu"), ("playgrad", "cpu"), ("numpy", "cpu"), ("torch", "cpu")]
+PAGE = [("playgrad", "webgpu"), ("playgrad", "cpu"), ("numpy", "cpu")]
+
+
 @pytest.mark.browser
 @pytest.mark.gpu
-def test_quick_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("parts", "names", "texts"),
+    [
+        ("desktop", DESKTOP, ["**playgrad wgpu**"]),
+        *slow(("page startup", PAGE, ["**playgrad webgpu**", "second Run until its first step"])),
+    ],
+)
+def test_quick_run(
+    parts: str, names: list[tuple[str, str]], texts: list[str], tmp_path: Path
+) -> None:
     report = tmp_path / "report.json"
     command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(report)]
-    command += ["--only", "w0", "--only", "torch", "--only", "numpy"]
-    command += ["--parts", "page", "startup", "desktop"]
+    command += ["--only", "w0", "--only", "torch", "--only", "numpy", "--parts", *parts.split()]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert "**playgrad webgpu**" in ran.stdout
-    assert "second Run until its first step has ended" in ran.stdout
+    assert all(text in ran.stdout for text in texts)
     rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
-    names = [(row["peer"], row["backend"]) for row in rows]
-    assert names == [
-        ("playgrad", "webgpu"),
-        ("playgrad", "cpu"),
-        ("numpy", "cpu"),
-        ("playgrad", "wgpu"),
-        ("playgrad", "cpu"),
-        ("numpy", "cpu"),
-        ("torch", "cpu"),
-    ]
+    assert [(row["peer"], row["backend"]) for row in rows] == names
     assert [row["problems"] for row in rows] == [[]] * len(rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.playground import Playground
+from tests.sweeps import dice
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -35,9 +35,9 @@ VIEWS = ("layers", "samples", "projection", "attention", "next", "histograms")
 CHANGES = 80
 
 
-def change_views(playground: Playground, seed: int) -> None:
+def change_views(playground: Playground, part: int) -> None:
     """Click at tabs and views of Inspect, many times a second."""
-    draw = random.Random(seed)
+    draw = dice("views", part)
     for _ in range(CHANGES):
         playground.at(f"tab-{draw.choice(('training', 'inspect', 'graph', 'runs', 'lab'))}").click()
         if playground.at("inspect-layers").count():
@@ -52,7 +52,7 @@ def test_during_a_training(chromium: Browser, desk_server: str) -> None:
     playground.start(DIGITS)
     playground.wait(lambda: playground.steps > 0)
     before = playground.steps
-    change_views(playground, seed=1)
+    change_views(playground, part=1)
     playground.wait(lambda: playground.steps > before + 20)
     assert playground.text("status") == "running"
     playground.at("tab-inspect").click()
@@ -83,7 +83,7 @@ def test_during_a_program_with_sessions(chromium: Browser, desk_server: str) -> 
     playground = Playground(chromium, desk_server)
     playground.start(SESSION)
     expect(playground.at("console")).to_contain_text("begun")
-    change_views(playground, seed=2)
+    change_views(playground, part=2)
     playground.expect_status("done")
     assert re.search(r"steps 4000\b", playground.text("console"))
     playground.at("tab-graph").click()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import FAULTS, BadNetwork
 from tests.browser.playground import GOOD, PASTE, PATIENCE_MS
-from tests.sweeps import slow
+from tests.sweeps import dice, slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
@@ -199,7 +198,7 @@ def try_each(
 
 
 def some(cases: Sequence[tuple[str, str]], count: int) -> list[tuple[str, str]]:
-    return random.Random(1).sample(list(cases), count)
+    return dice(*cases).sample(list(cases), count)
 
 
 QUICK = ("missing", "broken", "reset", "cut", "shortened")
@@ -218,8 +217,8 @@ def test_a_part_of_the_page_that_does_not_arrive(
     sheets = [path for path in requested["page"] if path.endswith(".css")]
     cases = some([(path, fault) for path in modules for fault in QUICK], 2)
     cases += [
-        (random.Random(2).choice(sheets), "missing"),
-        (random.Random(3).choice(modules), "silent"),
+        (dice("sheets").choice(sheets), "missing"),
+        (dice("modules").choice(modules), "silent"),
     ]
     record_property("tried", len(cases))
     assert try_each(chromium, network, cases, "loading") == []

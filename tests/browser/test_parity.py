@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 import playgrad as pg
 from playgrad import nn, ops
@@ -24,6 +24,7 @@ from tests.browser.replay import (
     record,
 )
 from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.sweeps import examples
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -111,7 +112,7 @@ def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
         assert apart.mean() < 1e-5
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sampled=sampled_programs())
 def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> None:
     program = sampled.program

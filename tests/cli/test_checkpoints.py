@@ -21,7 +21,7 @@ from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.project_file import decode_project
 from tests.cli.processes import Ended, end_of, running
 from tests.cli.running import result_of, run
-from tests.sweeps import slow
+from tests.sweeps import dice, slow
 
 PROGRAM = """
 import numpy as np
@@ -150,7 +150,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(
 ) -> None:
     """SIGKILL at random moments; each time the next run goes on from a whole checkpoint."""
     record_property("tried", kills)
-    draw = random.Random(kills)
+    draw = dice(kills)
     steps = ("--steps", 400 + 250 * kills)
     whole = result_of(run(capsys, *arguments(program, tmp_path / "whole", *steps)))
     before, killed = 0, 0
@@ -189,8 +189,14 @@ def killed_after_progress(
 @linux
 @pytest.mark.gpu
 @pytest.mark.survival("Runs that are stopped")
-@pytest.mark.parametrize("device", ["cpu", "gpu"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "device"),
+    [
+        (signal.SIGINT, "gpu"),
+        (signal.SIGTERM, "cpu"),
+        *slow((signal.SIGINT, "cpu"), (signal.SIGTERM, "gpu")),
+    ],
+)
 def test_a_signal_saves_the_very_step_and_the_run_goes_on(
     number: signal.Signals,
     device: str,

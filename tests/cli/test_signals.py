@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import Ended, end_of, environment, run_process, running, wait_for_handlers
-from tests.sweeps import slow
+from tests.sweeps import budget, dice
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -79,10 +78,10 @@ def check(ended: Ended, expected: int, label: str) -> None:
         assert (ended.code, lines) == (expected, ["playgrad: stopped"]), f"{label}: {ended}"
 
 
-def attempts(seed: int, count: int) -> list[tuple[str, float, int]]:
+def attempts(count: int) -> list[tuple[str, float, int]]:
     """Return ``count`` commands with a moment from 0 to 5 s, most of them early, where most
     happens, and a number of signals."""
-    draw = random.Random(seed)
+    draw = dice("signals")
     names = list(COMMANDS)
     return [
         (names[i % len(names)], 5 * draw.random() ** 3, draw.choice((1, 1, 1, 2)))
@@ -92,10 +91,10 @@ def attempts(seed: int, count: int) -> list[tuple[str, float, int]]:
 
 @pytest.mark.gpu
 @pytest.mark.survival("Signals to the command line")
-@pytest.mark.parametrize("count", [32, *slow(200)])
 def test_interrupts_at_any_moment(
-    count: int, program: Path, record_property: Callable[[str, object], None]
+    program: Path, record_property: Callable[[str, object], None]
 ) -> None:
+    count = budget(12, night=230)
     record_property("tried", count)
 
     def interrupt(chosen: tuple[str, float, int]) -> None:
@@ -104,7 +103,7 @@ def test_interrupts_at_any_moment(
         check(ended, 130, f"{command} after {seconds:.3f} s, {times} times")
 
     with ThreadPoolExecutor(4) as pool:  # they sleep most of the time
-        list(pool.map(interrupt, attempts(count, count)))
+        list(pool.map(interrupt, attempts(count)))
 
 
 @pytest.mark.survival("Signals to the command line")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from playgrad import ops
 from playgrad.compiler.dispatches import Place
@@ -27,6 +27,7 @@ from playgrad.ops.lowering.matmul import lower_matmul
 from tests.compiler.programs import network
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.compiler.test_plan import execute, plan_of
+from tests.sweeps import examples
 
 WIDE = (1 << 11, 16)
 """Too many elements for one workgroup."""
@@ -215,7 +216,7 @@ def merged_and_apart(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 @given(sampled_programs())
-@settings(max_examples=60)
+@examples(60)
 def test_random_programs_are_within_the_rules(sampled):
     merged, apart = merged_and_apart(sampled)
     assert len(merged["commands"]) <= len(apart["commands"])
@@ -242,7 +243,7 @@ def assert_same(merged: list[bytes], apart: list[bytes]) -> None:
 
 @pytest.mark.gpu
 @given(sampled_programs())
-@settings(max_examples=60)
+@examples(60)
 def test_random_programs_give_the_same_bytes(sampled):
     feeds = sampled.feed_dict()
     assert_same(*(execute(plan, feeds) for plan in merged_and_apart(sampled)))

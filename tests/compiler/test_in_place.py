@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from playgrad import ops
 from playgrad.compiler.plan import PlanBuilder
@@ -13,6 +13,7 @@ from playgrad.devices.target import Limits, Target
 from playgrad.graph.tensor import Tensor
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.compiler.test_plan import arena_bytes, execute, plan_of
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.usefixtures("graph")
 
@@ -70,7 +71,7 @@ def test_gives_the_same_bytes(x):
 
 @pytest.mark.gpu
 @given(sampled_programs())
-@settings(max_examples=60)
+@examples(60)
 def test_random_programs_give_the_same_bytes(sampled: Sampled):
     program = sampled.program
     shapes = {tensor: sampled.shapes[name] for name, tensor in program.feeds.items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playgrad.compiler.compile import compile_program
@@ -24,6 +24,7 @@ from playgrad.compiler.split import split
 from playgrad.graph.verify import verify
 from tests.compiler.interpreter import Array, Values, interpret, interpret_in_place
 from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.sweeps import examples
 
 GPU = "gpu:0"
 AVAILABLE = ("cpu:0", GPU)
@@ -54,7 +55,7 @@ def assert_same(
         )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(sampled_programs())
 def test_each_pass_keeps_values(sampled: Sampled) -> None:
     program = sampled.program
@@ -65,7 +66,7 @@ def test_each_pass_keeps_values(sampled: Sampled) -> None:
         assert_same(expected, interpret(program, sampled.feeds, sampled.state), name)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(sampled_programs(), st.integers(0, 2**16))
 def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     expected = interpret(sampled.program, sampled.feeds, sampled.state)
@@ -76,7 +77,7 @@ def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> Non
 
 
 @pytest.mark.parametrize("name", ["prune", "specialise", "fold", "share", "place", "fuse"])
-@settings(max_examples=20)
+@examples(20)
 @given(sampled_programs())
 def test_passes_leave_the_program_they_were_given(name: str, sampled: Sampled) -> None:
     program = sampled.program

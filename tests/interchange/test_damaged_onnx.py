@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import playgrad as pg
@@ -18,7 +18,7 @@ from playgrad.interchange.onnx.export import onnx_bytes
 from tests.interchange import torch_networks
 from tests.interchange.networks import built
 from tests.interchange.onnx_files import in_little_memory, load
-from tests.sweeps import slow
+from tests.sweeps import SEED, budget, dice, examples
 
 _ODD: tuple[Any, ...] = (0, -1, 1, 3, 2**31, -(2**63), 2**63 - 1)
 _NAMES = ("", "x", "input", "nothing", "é" * 99, "a/b:0", "images")
@@ -101,15 +101,14 @@ def _damaged(draw: random.Random) -> bytes:
 
 
 @pytest.mark.survival("Damaged ONNX files")
-@pytest.mark.parametrize("seed", [1, *slow(2, 3)])
-def test_damaged_networks(seed: int, record_property: Callable[[str, object], None]) -> None:
-    draw, tried, read = random.Random(seed), 60 if seed == 1 else 1_500, 0
+def test_damaged_networks(record_property: Callable[[str, object], None]) -> None:
+    draw, tried, read = dice("onnx"), budget(60, night=3_000), 0
     for number in range(tried):
         content = _damaged(draw)
         try:
             result = in_little_memory(lambda content=content: load(content))
         except Exception as error:
-            raise AssertionError(f"{seed}/{number}: {type(error).__name__} {error}") from error
+            raise AssertionError(f"{SEED}/{number}: {type(error).__name__} {error}") from error
         if isinstance(result, pg.Model):
             result.close()
             read += 1
@@ -117,7 +116,7 @@ def test_damaged_networks(seed: int, record_property: Callable[[str, object], No
     assert 0 < read < tried
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.binary(max_size=300))
 def test_random_bytes(content: bytes) -> None:
     for start in (b"", b"\x08\x08", b"\x08\x08\x42\x02\x10\x11\x3a"):

@@ -14,6 +14,7 @@ import numpy as np
 import safetensors.numpy
 
 from playgrad.io import encode
+from tests.sweeps import SEED, dice
 
 Content = bytes
 Weights = dict[str, np.ndarray]
@@ -145,9 +146,9 @@ MUTATIONS: tuple[Callable[[random.Random, bytearray], None], ...] = (
 )  # fmt: skip
 
 
-def mutated(seed: int, count: int) -> Iterator[tuple[str, Content]]:
+def mutated(count: int) -> Iterator[tuple[str, Content]]:
     """Yield ``count`` damaged files with their descriptions."""
-    draw = random.Random(seed)
+    draw = dice("weights")
     files = real_files()
     for number in range(count):
         content = bytearray(draw.choice(files))
@@ -161,7 +162,7 @@ def mutated(seed: int, count: int) -> Iterator[tuple[str, Content]]:
             other = draw.choice(files)
             content[draw.randrange(len(content) + 1) :] = other[draw.randrange(len(other)) :]
             names.append("splice")
-        yield f"{seed}/{number}: {', '.join(names)}", bytes(content)
+        yield f"{SEED}/{number}: {', '.join(names)}", bytes(content)
 
 
 # Files made to cause harm

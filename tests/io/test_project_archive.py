@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.training.checkpoint import Checkpoint
+from tests.sweeps import examples
 
 ABOUT = json.dumps({"format": "playgrad project", "version": 1})
 WEIGHTS = "checkpoint.safetensors"
@@ -147,7 +148,7 @@ def test_a_size_that_is_announced_wrongly_is_refused(saved: bytes) -> None:
 
 
 @pytest.mark.survival("Hostile projects")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_damaged_bytes_are_refused_or_harmless(data: st.DataObject) -> None:
     """Bytes that are changed, cut out or doubled: the model is the same, or the error is typed."""
@@ -183,7 +184,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.survival("Hostile projects")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_settings_of_another_form_are_refused(data: st.DataObject) -> None:
     """Any JSON in place of any part of the description of the model, with a right checksum."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import playgrad as pg
@@ -20,6 +20,7 @@ from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.graph.spec import TensorSpec
 from playgrad.io import decode
+from tests.sweeps import examples
 
 
 def saved(value: object) -> bytes:
@@ -145,7 +146,7 @@ def test_instructions_are_limited() -> None:
         decode(with_pickle(b"\x80\x02" + b"}" * (2 << 20) + b"."))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.data())
 def test_changed_bytes_end_as_an_error_or_as_arrays(data) -> None:
     content = bytearray(REAL)
@@ -155,7 +156,7 @@ def test_changed_bytes_end_as_an_error_or_as_arrays(data) -> None:
         decode(bytes(content))
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.data())
 def test_changed_pickles_end_as_an_error_or_as_arrays(data) -> None:
     with zipfile.ZipFile(io.BytesIO(REAL)) as archive:

@@ -17,14 +17,11 @@ from playgrad.ops.lowering.conv2d import (
 )
 from playgrad.ops.lowering.matmul import lower_matmul
 from tests.kernels.harness import GPU, QUADS, SOFTWARE, Array, Lower, make_request, run, with_limits
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.gpu
 
-ANY = settings(
-    max_examples=15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    derandomize=True,
-)
+ANY = settings(parent=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 size = st.integers(1, 70)
 pad = st.integers(0, 2)
 

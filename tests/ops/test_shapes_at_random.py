@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
 import playgrad as pg
 from playgrad.contract.interpreter import evaluate
+from tests.sweeps import examples
 
 Array = np.ndarray[Any, Any]
 SHAPES = array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
@@ -51,7 +52,7 @@ def check(build: Callable[..., pg.Tensor], expected: Array, *arrays: Array) -> N
 
 
 @pytest.mark.parametrize("name", BINARY)
-@settings(max_examples=12)
+@examples(12)
 @given(pair=PAIRS)
 def test_broadcasting(name: str, pair: Any) -> None:
     ours, theirs = BINARY[name]
@@ -60,7 +61,7 @@ def test_broadcasting(name: str, pair: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "prod"])
-@settings(max_examples=15)
+@examples(15)
 @given(shape=SHAPES, data=st.data(), keepdims=st.booleans())
 def test_reductions(name: str, shape: tuple[int, ...], data: st.DataObject, keepdims: bool) -> None:
     axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
@@ -70,7 +71,7 @@ def test_reductions(name: str, shape: tuple[int, ...], data: st.DataObject, keep
 
 
 @pytest.mark.parametrize("name", MOVES)
-@settings(max_examples=10)
+@examples(10)
 @given(shape=SHAPES)
 def test_moves(name: str, shape: tuple[int, ...]) -> None:
     ours, theirs = MOVES[name]
@@ -79,7 +80,7 @@ def test_moves(name: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=5)
+@examples(5)
 @given(pair=PAIRS)
 def test_on_gpu(pair: Any) -> None:
     a, b = (values(shape, seed) for seed, shape in enumerate(pair.input_shapes))

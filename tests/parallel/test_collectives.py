@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import playgrad as pg
@@ -14,6 +14,7 @@ from playgrad.errors import DTypeError, GraphError, ShapeError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.parallel import collectives
 from playgrad.parallel.collectives.buckets import bucketed
+from tests.sweeps import examples
 
 WAYS = ("central", "ring", "tree")
 MEMBERS = (1, 2, 3, 4)
@@ -153,7 +154,7 @@ def mixed_tensors(draw: st.DrawFn) -> list[tuple[tuple[int, ...], str]]:
 
 
 class TestBuckets:
-    @settings(max_examples=25)
+    @examples(25)
     @given(mixed_tensors(), st.integers(1, 400), st.sampled_from((*WAYS, "auto")))
     def test_sums_come_back_in_their_shapes(
         self, kinds: list[tuple[tuple[int, ...], str]], bucket_bytes: int, way: str

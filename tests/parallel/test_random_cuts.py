@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import playgrad as pg
@@ -19,6 +19,7 @@ from playgrad.parallel.placement.links import Links
 from playgrad.parallel.placement.predict import CostModel
 from tests.compiler.interpreter import interpret
 from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.sweeps import examples
 
 DELAYS = st.sampled_from([0.0, 0.001, 0.004])
 
@@ -53,7 +54,7 @@ def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default
         expect_interpreted(session, sampled)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> None:
     pg.set_logical_devices(cpu=4)
@@ -79,9 +80,10 @@ LINKS = Links()
 """The real links, measured once for all examples."""
 
 
-def check_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
-    """Compare two runs on automatically chosen devices with the interpreter, with random costs and
-    some nodes placed by the user."""
+@examples(25, night=1_000)
+@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
+def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
+    """The values do not depend on costs, or on which nodes the user has placed."""
     pg.set_logical_devices(cpu=count)
     devices = [f"cpu:{i}" for i in range(count)]
     pinned = data.draw(st.sampled_from([0, 0, 1, 3]))
@@ -102,24 +104,8 @@ def check_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.
         event(f"{len(summary.prediction.devices)} devices")
 
 
-@settings(max_examples=25)
-@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
-def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
-    """The values do not depend on costs, or on which nodes the user has placed."""
-    check_automatic_placement(sampled, count, seed, data)
-
-
-@pytest.mark.slow
-@settings(max_examples=1000)
-@given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
-def test_automatic_placement_of_many_programs(
-    sampled: Sampled, count: int, seed: int, data: st.DataObject
-) -> None:
-    check_automatic_placement(sampled, count, seed, data)
-
-
 @pytest.mark.gpu
-@settings(max_examples=40)
+@examples(40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObject) -> None:
     pg.set_logical_devices(cpu=2, gpu=2)
@@ -127,7 +113,7 @@ def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObj
     check_cut(sampled, mixed[:count], data, data.draw(st.sampled_from(["cpu", "gpu"])))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(st.sampled_from(["ring", "tree", "central"]), min_size=1, max_size=3),
     st.integers(2, 4),

@@ -11,7 +11,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playgrad import ops
@@ -21,6 +21,7 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.session import Session
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Event, Trace
+from tests.sweeps import examples
 
 PATIENCE = 60.0  # seconds that tasks wait for each other before the test fails
 
@@ -77,7 +78,7 @@ class TestOrder:
         Executor(threads=1, choose=random.Random(seed).choice).run(tasks)
         assert results == expected
 
-    @settings(max_examples=50)
+    @examples(50)
     @given(dags(), st.data())
     def test_threads_give_the_same(self, edges, data):
         tasks, expected = mixing_tasks(edges, [False] * len(edges))
@@ -93,7 +94,7 @@ class TestOrder:
         finally:
             executor.close()
 
-    @settings(max_examples=50)
+    @examples(50)
     @given(dags(), st.integers(0, 3))
     def test_events_are_legal(self, edges, threads):
         tasks, _ = mixing_tasks(edges, [i % 2 == 0 for i in range(len(edges))])
@@ -244,7 +245,7 @@ def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
 class TestDevices:
     """Segments of several devices, with single operations in between."""
 
-    @settings(max_examples=150, deadline=None)
+    @examples(150)
     @given(dags(), st.data())
     def test_do_the_same_in_any_order(self, edges, data):
         size = len(edges)

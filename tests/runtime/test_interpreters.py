@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import playgrad as pg
@@ -23,6 +23,7 @@ from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.parallel.test_random_cuts import check_cut
+from tests.sweeps import examples
 
 
 class LocalConnection:
@@ -299,7 +300,7 @@ def test_who_hangs_after_a_run_is_named_in_the_next(
         silence.end.set()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
 def test_graphs_cut_at_random(sampled: Sampled, count: int, data: st.DataObject) -> None:
     registry.set_logical_devices(cpu=4)

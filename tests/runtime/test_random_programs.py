@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playgrad.graph.graph import Graph
@@ -14,6 +14,7 @@ from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.runtime.session import Session
 from tests.compiler.interpreter import interpret
 from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.sweeps import examples
 
 
 def check(session: Session, sampled: Sampled) -> None:
@@ -33,7 +34,7 @@ def check(session: Session, sampled: Sampled) -> None:
             )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sampled_programs(), st.integers(0, 2**16))
 def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     with Session(device="cpu") as session:
@@ -42,7 +43,7 @@ def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=60)
+@examples(60)
 @given(sampled_programs())
 def test_gpu(sampled: Sampled) -> None:
     with Session(device="gpu") as session:
@@ -50,7 +51,7 @@ def test_gpu(sampled: Sampled) -> None:
 
 
 @pytest.mark.gpu
-@settings(max_examples=60)
+@examples(60)
 @given(sampled_programs(), st.data())
 def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None:
     """Place some of the operations on ``cpu:0`` or ``gpu:0``."""
@@ -65,7 +66,7 @@ def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None
         check(session, sampled)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sampled_programs())
 def test_graphs_survive_json(sampled: Sampled) -> None:
     program = sampled.program

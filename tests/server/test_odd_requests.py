@@ -14,6 +14,7 @@ from playgrad.server.channel import Parser
 from tests.server.crowd import memory
 from tests.server.odd_requests import odd_request
 from tests.server.processes import ServerProcess, running_server
+from tests.sweeps import SEED, budget
 
 _STATUSES = {100, 200, 206, 304, 308, 400, 404, 405, 412, 413, 416, 421, 431, 501}
 _SILENCE_SECONDS = 0.2
@@ -31,8 +32,13 @@ def request(line: str, *headers: str, host: str = "localhost") -> bytes:
     return "\r\n".join([line, f"Host: {host}", "Connection: close", *headers, "", ""]).encode()
 
 
-def survives(served: ServerProcess, tried: int, first_seed: int) -> None:
-    """Send requests from ``tried`` seeds; check answers, log, memory and open files."""
+@pytest.mark.survival("Requests against the server")
+def test_odd_requests(
+    served: ServerProcess, record_property: Callable[[str, object], None]
+) -> None:
+    """Answers, log, memory and open files, after requests each from a seed."""
+    seeds = range(SEED, SEED + budget(1_000, night=60_000))
+    record_property("tried", len(seeds))
 
     def send(seed: int) -> tuple[int, int | None]:
         answer = served.ask(odd_request(seed), _SILENCE_SECONDS, most=1 << 16)
@@ -41,9 +47,9 @@ def survives(served: ServerProcess, tried: int, first_seed: int) -> None:
         return seed, int(match[1]) if match else None
 
     with ThreadPoolExecutor(_CLIENTS) as pool:
-        list(pool.map(send, range(first_seed, first_seed + 200)))  # fills the caches
+        list(pool.map(send, seeds[:200]))  # fills the caches
         before = memory(served.pid), served.open_files()
-        answers = list(pool.map(send, range(first_seed + 200, first_seed + tried)))
+        answers = list(pool.map(send, seeds[200:]))
     odd = [(seed, status) for seed, status in answers if status and status not in _STATUSES]
     assert odd == []
     assert len({status for _, status in answers}) > 8, "the requests are not diverse"
@@ -55,23 +61,6 @@ def survives(served: ServerProcess, tried: int, first_seed: int) -> None:
         time.sleep(0.5)
     assert served.open_files() <= before[1] + 5
     assert memory(served.pid) < before[0] + 30_000_000
-
-
-@pytest.mark.survival("Requests against the server")
-def test_odd_requests(
-    served: ServerProcess, record_property: Callable[[str, object], None]
-) -> None:
-    record_property("tried", 3200)
-    survives(served, 3200, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.survival("Requests against the server")
-def test_many_odd_requests(
-    served: ServerProcess, record_property: Callable[[str, object], None]
-) -> None:
-    record_property("tried", 60_000)
-    survives(served, 60_000, 10_000_000)
 
 
 BODIES = {

@@ -3,6 +3,7 @@
 # make test    run linters, type checkers and tests
 # make test-changed  run the tests of what has changed since main was left, or since BASE=commit
 # make nightly run the slow tests as well, with the GPU as the device that "auto" takes
+# make contract check all operations on GPUs, and record it; see tests/rotation.py
 # make lint    run linters and type checkers only
 # make wheel   build dist/playgrad-VERSION.tar.gz and the wheel
 # make docs    build guides and API reference in var/docs, warnings as errors
@@ -19,7 +20,7 @@ export PATH := $(CURDIR)/.venv/node:$(PATH)
 # Python programs, which are to load what the first of them has compiled, whatever the environment says.
 PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: setup setup-test run test test-changed nightly bench docs wheel lint checks ruff format mypy imports tsc eslint clean
+.PHONY: setup setup-test run test test-changed nightly contract bench docs wheel lint checks image ruff format mypy imports tsc eslint clean
 
 setup:
 	@$(SETUP) run
@@ -32,16 +33,20 @@ run: setup
 		--docs-command ".venv/bin/python -B -m tools.setup background"
 
 test: setup-test
-	@$(MAKE) --no-print-directory -k checks
-	$(PYTEST) --measure
+	@$(MAKE) --no-print-directory -k -j2 checks image
+	$(PYTEST) --measure --part=commit
 
 test-changed: setup-test
 	@.venv/bin/python -m tools.changed $(if $(BASE),--since $(BASE)) --workers $(WORKERS) --write var/changed
 	$(PYTEST) @var/changed
 
 nightly: setup-test
-	@$(MAKE) --no-print-directory -k checks
+	@$(MAKE) --no-print-directory -k -j2 checks
 	PLAYGRAD_NIGHT=1 PLAYGRAD_DEVICE=gpu $(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
+
+contract: setup-test
+	digest=$$(.venv/bin/python -m tests.rotation) && $(PYTEST) -m "rotates and not slow" && \
+		echo $$digest > tests/gpu.sha256
 
 bench: setup-test
 	@.venv/bin/python -m bench $(ARGS)
@@ -54,10 +59,14 @@ docs:
 	@.venv/bin/python -m tools.docs --strict
 
 lint: setup-test
-	@$(MAKE) --no-print-directory -k checks
+	@$(MAKE) --no-print-directory -k -j2 checks
 
 # Each check without set-up. `make -k checks` continues after a failure.
 checks: ruff format mypy imports tsc eslint
+
+# Pages of the tests start from it.
+image:
+	.venv/bin/python -c "from playgrad.server import bundle, image; image.ImageCache(bundle.BundleCache()).make()"
 
 ruff:
 	.venv/bin/ruff check .

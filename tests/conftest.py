@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph
-from tests import files, survival, sweeps
+from tests import files, rotation, survival, sweeps
 from tests.seconds import COMMITTED, Seconds, Stopwatch
 
 if TYPE_CHECKING:
@@ -64,6 +64,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--measure", action="store_true", help="write var/seconds.json, see tests/seconds.py"
     )
+    parser.addoption(
+        "--part",
+        choices=["all", "commit", *map(str, range(1, rotation.PARTS + 1))],
+        default="all",
+        help="the tests marked `rotates` to run; see tests/rotation.py",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,17 +90,19 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
-def pytest_report_header() -> list[str]:
+def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say on which GPUs the tests run: results differ between a card and a software adapter."""
     from playgrad.devices.registry import gpu_adapters
 
-    return [
+    adapters = [
         f"gpu:{index}: {info.name}, {info.backend}, {info.driver}"
         for index, info in enumerate(gpu_adapters())
     ] or ["no GPU"]
+    return [*adapters, *rotation.header(config.getoption("part"))]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    rotation.deselect(config, items)
     survival.remember_class(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=files.in_turn(items, Seconds.read(COMMITTED).files))

@@ -6,19 +6,13 @@ runs on a device, or using it there raises an UnsupportedOpError that names it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from playgrad.contract.cases import (
-    Case,
-    cases,
-    cases_of,
-    in_float16,
-    invalid_cases,
-    operations,
-)
+from playgrad.compiler import dispatch_groups
+from playgrad.contract.cases import Case, cases_of, in_float16, invalid_cases, operations
 from playgrad.contract.on_device import check_gradients, check_values
 from playgrad.contract.rules import (
     check_derivatives,
@@ -32,15 +26,22 @@ from playgrad.contract.special_values import check_small_arguments, check_specia
 from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
-from playgrad.graph.opdef import InvalidSample, OpDef, lookup
+from playgrad.graph.opdef import InvalidSample, OpDef
 from playgrad.ops import placeholder
 from tests.sweeps import slow
 
-CASES = cases()
-DIFFERENTIABLE = [case for case in CASES if case.differentiable]
-INVALID = invalid_cases()
 GPU = "gpu:0"
-FAMILIES = {"registers": True, "shared": False}
+FAMILIES = {
+    "registers": (True, 4),
+    "shared": (False, 4),
+    "apart": (True, 1),
+    "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
+    "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
+}
+"""Whether the kernels are those of a software adapter, and how many may be merged. llvmpipe takes
+longer for one kernel of sixteen than for four of four, and no time for one that it has seen."""
+VALUES = ["registers", "shared", "registers_of_many", "shared_of_many"]
+GRADIENTS = ["apart", *VALUES]
 # Operations of which a kernel depends on the family, other than those that others become.
 PRODUCTS_AND_REDUCTIONS = [
     *("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "conv2d_transpose", "matmul"),
@@ -48,41 +49,61 @@ PRODUCTS_AND_REDUCTIONS = [
     *("softmax", "softmax_cross_entropy", "sparse_softmax_cross_entropy", "with_epilogue"),
     *("conv2d_input_gradient_like",),
 ]
+OPERATIONS = operations()
+DIFFERENTIABLE = [op for op in OPERATIONS if any(case.differentiable for case in cases_of(op))]
+PLAIN = [op for op in OPERATIONS if is_plain(op)]
+HALVES = {
+    op.name: halves
+    for op in OPERATIONS
+    if (halves := [half for case in cases_of(op) if (half := in_float16(case)) is not None])
+}
+WITH_HALVES = [op for op in OPERATIONS if op.name in HALVES]
 
-each_case = pytest.mark.parametrize("case", CASES, ids=str)
-each_differentiable = pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
-each_op = pytest.mark.parametrize("op", operations(), ids=lambda op: op.name)
-each_invalid = pytest.mark.parametrize(
-    ("op", "sample"),
-    [(op, sample) for op, _, sample in INVALID],
-    ids=[f"{op.name}-{number}" for op, number, _ in INVALID],
-)
+
+def each(ops: Sequence[OpDef]) -> pytest.MarkDecorator:
+    """Parametrize a test by ``ops``."""
+    return pytest.mark.parametrize("op", ops, ids=lambda op: op.name)
 
 
-@each_op
-def test_has_samples(op: OpDef) -> None:
-    assert op.samples
+def check_each(cases: Sequence[Case], check: Callable[[Case], None]) -> None:
+    """Check every case, then raise all errors together, with the samples that they are about."""
+    assert cases, "it has no samples"
+    errors: list[Exception] = []
+    numbers: list[str] = []
+    for case in cases:
+        try:
+            check(case)
+        except Exception as error:  # whatever a rule raises is a failure of this sample
+            error.add_note(f"sample {case.number}: {', '.join(map(str, case.specs))}")
+            errors.append(error)
+            numbers.append(str(case.number))
+    if errors:
+        raise ExceptionGroup(f"{cases[0].op.name}, samples {', '.join(numbers)}", errors)
 
 
 # The reference and the shape rule
 
 
-@each_case
-def test_reference_makes_what_is_declared(case: Case) -> None:
-    check_reference(case)
+@each(OPERATIONS)
+def test_reference_makes_what_is_declared(op: OpDef) -> None:
+    check_each(cases_of(op), check_reference)
 
 
-@each_case
-def test_float16_is_rounded_float32(case: Case) -> None:
-    check_float16(case)
+@each(WITH_HALVES)
+def test_float16_is_rounded_float32(op: OpDef) -> None:
+    check_each(cases_of(op), check_float16)
 
 
-@each_case
-def test_unknown_dimensions_stay_unknown_or_come_out_right(case: Case) -> None:
-    check_unknown_dimensions(case)
+@each(OPERATIONS)
+def test_unknown_dimensions_stay_unknown_or_come_out_right(op: OpDef) -> None:
+    check_each(cases_of(op), check_unknown_dimensions)
 
 
-@each_invalid
+@pytest.mark.parametrize(
+    ("op", "sample"),
+    [(op, sample) for op, _, sample in invalid_cases()],
+    ids=[f"{op.name}-{number}" for op, number, _ in invalid_cases()],
+)
 def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample) -> None:
     graph = Graph()
     with graph.as_default():
@@ -96,96 +117,89 @@ def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample
     assert not any(node.op is op for node in graph.nodes)
 
 
-@each_case
-def test_survives_json(case: Case) -> None:
-    check_json(case)
+@each(OPERATIONS)
+def test_survives_json(op: OpDef) -> None:
+    check_each(cases_of(op), check_json)
 
 
-@each_case
-def test_what_it_becomes_for_known_shapes_is_the_same(case: Case) -> None:
-    check_specialised(case)
+@each([op for op in OPERATIONS if op.specialise is not None])
+def test_what_it_becomes_for_known_shapes_is_the_same(op: OpDef) -> None:
+    check_each(cases_of(op), check_specialised)
 
 
-@each_differentiable
-def test_gradient_is_the_derivative_to_second_order(case: Case) -> None:
-    check_derivatives(case)
+@each(DIFFERENTIABLE)
+def test_gradient_is_the_derivative_to_second_order(op: OpDef) -> None:
+    check_each([case for case in cases_of(op) if case.differentiable], check_derivatives)
 
 
-each_plain = pytest.mark.parametrize(
-    "op", [op for op in operations() if is_plain(op)], ids=lambda op: op.name
-)
-
-
-@each_plain
+@each(PLAIN)
 def test_small_results_are_accurate(op: OpDef) -> None:
     check_small_arguments(op)
 
 
-# On a GPU, in both families of kernels
+@each(WITH_HALVES)
+def test_float16_on_the_cpu_agrees_with_the_reference(op: OpDef) -> None:
+    check_values(op, HALVES[op.name], "cpu:0")
+    check_gradients(op, HALVES[op.name], "cpu:0")
 
 
-def identifier(value: Any) -> str:
-    return value.name if isinstance(value, OpDef) else value
+# On a GPU
 
 
-def in_families(names: Collection[str], often: Collection[str]) -> list[Any]:
-    """Return pairs of op and family: those in ``often`` with both families, the others with that of
-    hardware by night."""
-    ops = [op for op in operations() if op.name in names]
-    cases = [(op, "registers") for op in ops]
-    cases += [(op, "shared") for op in ops if op.name in often]
-    return [*cases, *slow(*((op, "shared") for op in ops if op.name not in often))]
+def on_gpu(
+    ops: Sequence[OpDef], families: Sequence[str], often: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Parametrize a test by op and family: by night with all families; in every run with the first
+    one, and for the ops called ``often`` with that of hardware too."""
+    params: list[Any] = []
+    for op in ops:
+        for family in families:
+            runs = family == families[0] or (family == "shared" and op.name in often)
+            params += [(op, family)] if runs else slow((op, family))
+    names = pytest.mark.parametrize(
+        ("op", "family"), params, ids=lambda value: getattr(value, "name", value)
+    )
+    return lambda test: pytest.mark.gpu(pytest.mark.rotates(names(test)))
 
 
 @pytest.fixture
-def gpu(family: str) -> Iterator[registry.WebGpuDevice]:
-    """The first GPU, with the kernels of a software adapter or with those of hardware."""
+def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The first GPU with the kernels of ``family``; the test fails if it leaves a buffer behind."""
     device = registry.gpu(0)
-    target = device.target
-    device.target = Target(FAMILIES[family], Limits())
+    is_software, members = FAMILIES[family]
+    monkeypatch.setattr(device, "target", Target(is_software, Limits()))
+    monkeypatch.setattr(dispatch_groups, "MAX_MEMBERS", members)
     before = device.host.stats()
-    yield device
-    device.target = target
+    yield GPU
     after = device.host.stats()
     assert {key: after[key] for key in ("buffers", "bytes", "programs")} == {
         key: before[key] for key in ("buffers", "bytes", "programs")
     }, "buffers were left behind"
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("op", "family"),
-    in_families([op.name for op in operations()], PRODUCTS_AND_REDUCTIONS),
-    ids=identifier,
-)
-def test_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
-    check_values(op, cases_of(op), GPU)
+@on_gpu(OPERATIONS, VALUES, PRODUCTS_AND_REDUCTIONS)
+def test_gpu_agrees_with_the_reference(op: OpDef, gpu: str) -> None:
+    check_values(op, cases_of(op), gpu)
 
 
-HALVES = [half for case in CASES if (half := in_float16(case)) is not None]
-each_op_of_halves = pytest.mark.parametrize("name", dict.fromkeys(c.op.name for c in HALVES))
+@on_gpu(WITH_HALVES, GRADIENTS)
+def test_float16_on_gpu_agrees_with_the_reference(op: OpDef, gpu: str) -> None:
+    check_values(op, HALVES[op.name], gpu)
 
 
-@pytest.mark.parametrize("device", ["cpu:0", pytest.param(GPU, marks=pytest.mark.gpu)])
-@each_op_of_halves
-def test_float16_agrees_with_the_reference(name: str, device: str) -> None:
-    halves = [half for half in HALVES if half.op.name == name]
-    check_values(lookup(name), halves, device)
-    check_gradients(lookup(name), halves, device)
+@on_gpu(PLAIN, VALUES[:2])
+def test_gpu_agrees_at_special_values(op: OpDef, gpu: str) -> None:
+    check_special_values(op, gpu)
 
 
-@pytest.mark.gpu
-@each_plain
-def test_gpu_agrees_at_special_values(op: OpDef) -> None:
-    check_special_values(op, GPU)
+# Gradients consist of operations, of which each is checked merged with others, in both families.
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("op", "family"),
-    # Gradients consist of operations of which each is checked in both families.
-    in_families({case.op.name for case in DIFFERENTIABLE}, ["log_softmax"]),
-    ids=identifier,
-)
-def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: registry.WebGpuDevice) -> None:
-    check_gradients(op, cases_of(op), GPU)
+@on_gpu(DIFFERENTIABLE, GRADIENTS, ["log_softmax"])
+def test_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: str) -> None:
+    check_gradients(op, cases_of(op), gpu)
+
+
+@on_gpu([op for op in DIFFERENTIABLE if op.name in HALVES], GRADIENTS)
+def test_float16_gradient_on_gpu_agrees_with_the_reference(op: OpDef, gpu: str) -> None:
+    check_gradients(op, HALVES[op.name], gpu)

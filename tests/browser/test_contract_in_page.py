@@ -10,27 +10,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from playgrad.contract.cases import cases, operations
+from playgrad.compiler.dispatch_groups import MAX_MEMBERS
+from playgrad.contract.cases import operations
 from playgrad.graph.opdef import OpDef
 from tests.sweeps import sweep
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu, pytest.mark.rotates]
 
-DIFFERENTIABLE = {case.op.name for case in cases() if case.differentiable}
 CHECKS = {
-    "registers": (True, "values"),
-    "registers-gradients": (True, "gradients"),
-    "shared": (False, "values"),
-    "shared-gradients": (False, "gradients"),
+    "registers": (True, 4, "values"),
+    "registers-of-many": (True, MAX_MEMBERS, "values"),
+    "registers-gradients": (True, MAX_MEMBERS, "gradients"),
+    "shared": (False, MAX_MEMBERS, "values"),
+    "shared-gradients": (False, MAX_MEMBERS, "gradients"),
 }
-"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory. Gradients
-consist of operations of which each is checked."""
+"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory, and how many
+of them may be merged. Gradients consist of operations of which each is checked."""
 
-CHECK = f"""
+CHECK = """
 import json, traceback
+from playgrad.compiler import dispatch_groups
 from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import reset_default_graph
@@ -39,6 +41,7 @@ from playgrad.contract import on_device, special_values
 from playgrad.contract.cases import cases_of
 
 device = registry.gpu(0)
+dispatch_groups.MAX_MEMBERS = MEMBERS
 
 def check(name):
     device.target = Target(IS_SOFTWARE, Limits())
@@ -48,14 +51,14 @@ def check(name):
         on_device.check_values(op, cases_of(op), "gpu:0")
         if special_values.is_plain(op):
             special_values.check_special_values(op, "gpu:0")
-    elif name in {DIFFERENTIABLE!r}:
+    elif any(case.differentiable for case in cases_of(op)):
         on_device.check_gradients(op, cases_of(op), "gpu:0")
     after = device.host.stats()
     for key in ("buffers", "bytes", "programs"):
         assert after[key] == before[key], (key, before, after)
 
-problems = {{}}
-for name in {[op.name for op in operations()]!r}:
+problems = {}
+for name in NAMES:
     reset_default_graph()
     try:
         check(name)
@@ -69,10 +72,12 @@ print(json.dumps(problems))
 
 @pytest.fixture(scope="module", params=sweep(CHECKS, ["registers"]))
 def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The failures of a check, by operation. One run checks all operations: each run has a new
-    interpreter."""
-    is_software, what = CHECKS[request.param]
-    result = engine.run(f"IS_SOFTWARE, WHAT = {is_software}, {what!r}\n{CHECK}")
+    """The failures of a check, by operation. One run checks all operations that are selected: each
+    run has a new interpreter."""
+    tests = [item.callspec.params for item in request.session.items if item.path == request.path]
+    names = [params["op"].name for params in tests if params["problems"] == request.param]
+    values = (*CHECKS[request.param], names)
+    result = engine.run(f"IS_SOFTWARE, MEMBERS, WHAT, NAMES = {values!r}\n{CHECK}")
     assert result["state"] == "done", result["error"]
     found: dict[str, str] = json.loads(result["stdout"])
     return found

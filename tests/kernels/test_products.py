@@ -19,7 +19,7 @@ from playgrad.ops.lowering.matmul import lower_matmul
 from tests.kernels.harness import GPU, QUADS, SOFTWARE, Array, Lower, make_request, run, with_limits
 from tests.sweeps import examples
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.rotates]
 
 ANY = settings(parent=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 size = st.integers(1, 70)

@@ -18,7 +18,7 @@ from playgrad.ops.lowering.reduce import (
 from playgrad.ops.lowering.softmax import lower_softmax_cross_entropy
 from tests.kernels.harness import Array, Lower, make_request, run
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.rotates]
 
 SHAPES = [
     ((1_000_003,), (0,)),

@@ -17,6 +17,8 @@ from tests.kernels.harness import FAMILIES, module
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = [pytest.mark.browser, pytest.mark.rotates]
+
 _COMPILE = """async (modules) => {
   const adapter = await navigator.gpu.requestAdapter();
   const device = await adapter.requestDevice();
@@ -50,7 +52,6 @@ def rendered(target: Target) -> dict[str, str]:
     return modules_by_code
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
     modules = [(name, code) for code, name in rendered(FAMILIES[family]).items()]
@@ -58,7 +59,6 @@ def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
     assert complaints(chromium, modules) == []
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("is_software", [True, False])
 def test_merged_kernels_compile(chromium: Browser, is_software: bool) -> None:
     """Compile the dispatch groups of a training step, whose chains need barriers."""

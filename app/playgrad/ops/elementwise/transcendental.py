@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from playgrad.graph.opdef import Sample
+from playgrad.graph.opdef import Sample, lookup
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.arrays.shape import stop_gradient
+from playgrad.ops.core.build import add_node
 from playgrad.ops.elementwise.definitions import (
     absolute,
     cos,
@@ -108,7 +108,9 @@ arctan = elementwise(
 def _arctan2_gradient(g: Tensor, angle: Tensor, y: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return (x, -y) / (x² + y²), 0 at the origin, in units of the larger one, whose square may
     overflow or be 0."""
-    size = stop_gradient(maximum(absolute(x), absolute(y)))
+    # By its name: operations on arrays are a layer above.
+    largest = maximum(absolute(x), absolute(y))
+    size = add_node(lookup("stop_gradient"), [largest]).output
     size = where(equal(size, 0.0), 1.0, size)
     down, along = y / size, x / size
     squares = square(along) + square(down)

@@ -19,7 +19,7 @@ from tests.sweeps import slow
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_sizes() -> None:
+def test_workload_sizes_match_their_networks() -> None:
     shapes = [each.shape for each in weights_of(WORKLOADS["w2"]) if each.kind == "kernel"]
     assert shapes == [(5, 5, 1, 6), (5, 5, 6, 16), (400, 120), (120, 84), (84, 10)]
     assert flops(WORKLOADS["w1"]) == 64 * (4 * 784 * 128 + 6 * 128 * 10)
@@ -27,7 +27,7 @@ def test_sizes() -> None:
     assert flops(WORKLOADS["w5"]) == 64 * (28 * 512 * (4 * 28 + 3 * 6 * 128) + 6 * 128 * 10)
 
 
-def test_the_interval_of_a_median_is_that_of_its_order_statistics() -> None:
+def test_the_interval_of_a_median_uses_order_statistics() -> None:
     """With the ranks of Conover's table."""
     assert interval_of_median([float(rank) for rank in range(40, 0, -1)]) == (14, 27)
     assert interval_of_median([float(rank) for rank in range(1, 7)]) == (1, 6)
@@ -47,7 +47,7 @@ PAGE = [("playgrad", "webgpu"), ("playgrad", "cpu"), ("numpy", "cpu")]
         *slow(("page startup", PAGE, ["**playgrad webgpu**", "second Run until its first step"])),
     ],
 )
-def test_quick_run(
+def test_a_quick_run_reports_every_part(
     parts: str, names: list[tuple[str, str]], texts: list[str], tmp_path: Path
 ) -> None:
     report = tmp_path / "report.json"
@@ -64,7 +64,7 @@ def test_quick_run(
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.gpu
-def test_quick_run_of_the_strategies(tmp_path: Path) -> None:
+def test_a_quick_run_compares_strategies(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     command = [sys.executable, "-m", "bench", "--quick", "--no-install", "--json", str(report)]
     ran = subprocess.run(
@@ -87,7 +87,7 @@ def test_quick_run_of_the_strategies(tmp_path: Path) -> None:
         assert all(row["steps_per_second"] > 0 for row in rows)
 
 
-def test_a_strategy_that_is_off_is_told_of() -> None:
+def test_strategies_with_large_errors_are_reported() -> None:
     rows = [
         {"strategy": "gpipe", "devices": 2, "error": 1e-7},
         {"strategy": "1f1b", "devices": 4, "error": 1e-2},

@@ -16,7 +16,9 @@ from tests.test_ops_against_torch import channels_first, channels_last, compare,
     ("strides", "dilations", "groups"),
     [((1, 1), (2, 3), 1), ((2, 1), (1, 2), 2), ((1, 2), (2, 1), 4), ((3, 2), (1, 1), 2)],
 )
-def test_dilated_and_grouped_conv2d(strides: Any, dilations: Any, groups: int) -> None:
+def test_dilated_and_grouped_conv2d_match_pytorch(
+    strides: Any, dilations: Any, groups: int
+) -> None:
     compare(
         lambda x, filters: conv2d(x, filters, strides, ((1, 1), (2, 2)), dilations, groups),
         lambda x, filters: channels_last(
@@ -35,7 +37,7 @@ def test_dilated_and_grouped_conv2d(strides: Any, dilations: Any, groups: int) -
 
 
 @pytest.mark.parametrize("multiplier", [1, 3])
-def test_depthwise_conv2d(multiplier: int) -> None:
+def test_depthwise_conv2d_matches_pytorch(multiplier: int) -> None:
     compare(
         lambda x, filters: depthwise_conv2d(x, filters, 2, "same", name="depths"),
         lambda x, filters: channels_last(
@@ -55,7 +57,9 @@ def test_depthwise_conv2d(multiplier: int) -> None:
     ("strides", "padding", "dilation", "sides"),
     [(1, "valid", 1, (0, 0)), (2, (2, 1), 2, (2, 1)), (1, "causal", 3, (6, 0))],
 )
-def test_conv1d(strides: int, padding: Any, dilation: int, sides: tuple[int, int]) -> None:
+def test_conv1d_matches_pytorch(
+    strides: int, padding: Any, dilation: int, sides: tuple[int, int]
+) -> None:
     compare(
         lambda x, filters: conv1d(x, filters, strides, padding, dilation),
         lambda x, filters: torch_nn.conv1d(
@@ -80,7 +84,7 @@ def test_conv1d(strides: int, padding: Any, dilation: int, sides: tuple[int, int
         ((2, 2), "same", (1, 0), (1, 1), (-1, -1, 0, -1)),
     ],
 )
-def test_conv2d_transpose(
+def test_conv2d_transpose_matches_pytorch(
     strides: Any, padding: Any, extra: Any, dilation: Any, borders: tuple[int, ...]
 ) -> None:
     def theirs(x: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
@@ -102,7 +106,7 @@ def test_conv2d_transpose(
 @pytest.mark.parametrize(
     ("ours", "theirs"), [("bilinear", "bilinear"), ("nearest", "nearest-exact")]
 )
-def test_resize(size: tuple[int, int], ours: str, theirs: str) -> None:
+def test_resize_matches_pytorch(size: tuple[int, int], ours: str, theirs: str) -> None:
     compare(
         lambda x: resize(x, size, ours),
         lambda x: channels_last(torch_nn.interpolate(channels_first(x), size=size, mode=theirs)),

@@ -29,7 +29,7 @@ def blocks(name: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-def test_site_builds_without_warnings(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "docs", tmp_path]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
@@ -55,7 +55,7 @@ def test_files_named_in_guides_exist(name: str) -> None:
     assert not missing
 
 
-def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     high, low = blocks("README.md")
     with options_set(Options(steps=3, verbose=0)), pg.Graph().as_default():
@@ -70,7 +70,7 @@ def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(low, {"pg": pg})
 
 
-def test_guide_to_layers() -> None:
+def test_code_in_the_guide_to_layers_runs() -> None:
     block, tied = blocks("docs/layers.md")
     names: dict[str, type[nn.Layer]] = {"nn": nn}  # type: ignore[dict-item]
     exec(block, names)
@@ -86,7 +86,7 @@ def test_guide_to_layers() -> None:
     assert weights[:2] == ["embedding_1/embeddings", "position_embedding_1/position_embeddings"]
 
 
-def test_guide_to_operations() -> None:
+def test_code_in_the_guide_to_operations_runs() -> None:
     block, _ = blocks("docs/operations.md")
     names = {"elementwise": elementwise, "e": expr, "Sample": Sample, "np": np}
     exec(block, names | {name: getattr(pg, name) for name in pg.ops.__all__})
@@ -96,7 +96,7 @@ def test_guide_to_operations() -> None:
     np.testing.assert_allclose(y, x * np.tanh(x), rtol=1e-5)
 
 
-def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_in_the_guide_to_custom_operations_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _, block = blocks("docs/operations.md")
     assert len(block.splitlines()) <= 20
     with pg.Graph().as_default():
@@ -106,7 +106,7 @@ def test_guide_to_operations_of_a_program(capsys: pytest.CaptureFixture[str]) ->
     assert out.endswith("[[0.5 1.  1.5]\n [0.5 1.  1.5]]\n")
 
 
-def test_guide_to_traces(
+def test_code_in_the_guide_to_traces_runs(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_guide_to_traces(
     assert json.loads((tmp_path / "step.trace.json").read_text())["traceEvents"]
 
 
-def test_guide_to_looking_inside(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_in_the_guide_to_looking_inside_runs(capsys: pytest.CaptureFixture[str]) -> None:
     session, model = blocks("docs/looking-inside.md")
     names: dict[str, Any] = {}
     with pg.Graph().as_default():
@@ -141,7 +141,7 @@ def test_guide_to_looking_inside(capsys: pytest.CaptureFixture[str]) -> None:
         names[each].close()
 
 
-def test_guide_to_checkpoints(
+def test_code_in_the_guide_to_checkpoints_runs(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -154,7 +154,7 @@ def test_guide_to_checkpoints(
     assert len(names["history"].losses) == 40
 
 
-def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_in_the_guide_to_training_loops_runs(capsys: pytest.CaptureFixture[str]) -> None:
     block, eager = blocks("docs/loops.md")
     with pg.Graph().as_default():
         exec(block, {"pg": pg, "nn": nn})
@@ -166,7 +166,7 @@ def test_guide_to_training_loops(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("docs/parallel.md"))
-def test_guide_to_several_devices(
+def test_code_in_the_guide_to_several_devices_runs(
     block: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(logical, "_counts", dict(logical._counts))
@@ -186,7 +186,7 @@ def test_guide_to_several_devices(
         assert model.history is not None and len(model.history.losses) == 3
 
 
-def test_guide_to_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_in_the_guide_to_data_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAYGRAD_DATA", "")  # which the guide sets
     with pg.Graph().as_default():
         names: dict[str, object] = {}

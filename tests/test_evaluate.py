@@ -45,7 +45,7 @@ def leaf_of(shape: tuple[int, ...], seed: int, kind: str) -> Array:
     st.tuples(st.sampled_from(SHAPES), st.sampled_from(SHAPES)),
     st.sampled_from(["float32", "float64"]),
 )
-def test_the_numbers_are_those_of_plain_evaluation(
+def test_prepared_evaluation_matches_plain_evaluation(
     exprs: list[Expr], shapes: tuple[tuple[int, ...], tuple[int, ...]], kind: str
 ) -> None:
     leaves = [leaf_of(shape, seed, kind) for seed, shape in enumerate(shapes)]
@@ -58,7 +58,7 @@ def test_the_numbers_are_those_of_plain_evaluation(
         np.testing.assert_array_equal(actual, expected)
 
 
-def test_one_condition_for_all_shares_no_array_that_is_written_over() -> None:
+def test_a_scalar_condition_does_not_share_overwritten_arrays() -> None:
     x = leaf_of((3, 4), 0, "float32")
     condition = np.asarray(True)
     doubled = Leaf(1) * 2.0

@@ -9,18 +9,18 @@ from tests.test_examples import few_digits, number, output, reset_devices
 __all__ = ["reset_devices"]  # a fixture that pytest applies to every test here
 
 
-def test_board_moves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_board_moves_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "board-moves", "--device", "cpu", "--epochs", "2")
     assert number(out, r"^moves found ([\d.]+)%") > 90
 
 
-def test_citation_attention(capsys: pytest.CaptureFixture[str]) -> None:
+def test_citation_attention_gains_from_attention(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "citation-attention", "--device", "cpu")
     without = number(out, r"^accuracy without attention ([\d.]+)%")
     assert number(out, r"^accuracy with attention ([\d.]+)%") > max(88, without + 3), out
 
 
-def test_deep_belief_net(
+def test_deep_belief_net_gains_from_pre_training(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_digits(monkeypatch, 1000, 300)
@@ -33,7 +33,7 @@ def test_deep_belief_net(
 
 
 @pytest.mark.slow
-def test_the_results_of_whole_trainings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_whole_trainings_reach_their_stated_results(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(output(capsys, "board-moves", "--device", "cpu"), r"found ([\d.]+)%") > 99
     out = output(capsys, "deep-belief-net", "--device", "cpu")
     assert number(out, r"^accuracy with pre-training ([\d.]+)%") > 66
@@ -48,31 +48,31 @@ def number_pairs(out: str) -> list[tuple[float, float]]:
     ]
 
 
-def test_film_ratings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_film_ratings_are_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "film-ratings", "--device", "cpu")
     assert number(out, r"^error ([\d.]+) stars") < 0.65
     assert number(out, r"; ([\d.]+) with the mean of each film$") > 1
 
 
-def test_grid_world(capsys: pytest.CaptureFixture[str]) -> None:
+def test_grid_world_is_solved_by_shortest_ways(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "grid-world", "--device", "cpu")
     assert number(out, r"^goal reached from (\d+) of 25 fields") >= 24
     assert number(out, r", (\d+) shortest ways$") >= 22
 
 
-def test_logic_trees(capsys: pytest.CaptureFixture[str]) -> None:
+def test_logic_trees_are_classified(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "logic-trees", "--device", "cpu")
     assert number(out, r"^accuracy ([\d.]+)%") > 97
     assert number(out, r": (\d+)x$") > 0
 
 
-def test_sampled_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sampled_neighbours_improve_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sampled-neighbours", "--device", "cpu")
     without = number(out, r"^accuracy without neighbours ([\d.]+)%")
     assert number(out, r"^accuracy with neighbours ([\d.]+)%") > max(94, without + 4), out
 
 
-def test_tic_tac_toe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tic_tac_toe_is_rarely_lost_after_training(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "tic-tac-toe", "--device", "cpu")
     assert number(out, r"^lost before training ([\d.]+)%") > 30
     assert number(out, r"^lost after training ([\d.]+)%") < 5

@@ -70,7 +70,7 @@ def agree(exprs: list[Expr], *arrays: np.ndarray[Any, Any], atol: float = 1e-6) 
         (Const(True), [], "bool"),
     ],
 )
-def test_dtype(expr: Expr, leaves: list[str], result: str) -> None:
+def test_dtypes_are_inferred(expr: Expr, leaves: list[str], result: str) -> None:
     assert e.infer_dtype(expr, leaves) == result
 
 
@@ -84,7 +84,7 @@ def test_dtype(expr: Expr, leaves: list[str], result: str) -> None:
         (e.call("and", X, Y), ["int32", "int32"], "and does not take int32"),
     ],
 )
-def test_wrong_dtypes(expr: Expr, leaves: list[str], words: str) -> None:
+def test_wrong_dtypes_are_refused(expr: Expr, leaves: list[str], words: str) -> None:
     with pytest.raises(DTypeError, match=words):
         e.infer_dtype(expr, leaves)
 
@@ -102,7 +102,7 @@ def test_constants_are_not_rounded_silently(expr: Expr, kind: str, words: str) -
         e.expect_constants_fit(expr, [kind, kind])
 
 
-def test_no_gpu_has_float64() -> None:
+def test_float64_is_refused_on_gpus() -> None:
     with pytest.raises(UnsupportedOpError, match="float64"):
         wgsl.render(Cast("float64", X), ["x"], ["float32"])
 
@@ -136,7 +136,7 @@ def expressions(leaves: int) -> st.SearchStrategy[Expr]:
 
 
 @given(expressions(2))
-def test_json_round_trip(expr: Expr) -> None:
+def test_expressions_survive_json(expr: Expr) -> None:
     assert e.from_json(e.to_json(expr)) == expr
 
 
@@ -155,7 +155,7 @@ def test_float64_and_float32_are_kept(expr: Expr) -> None:
         assert evaluate(expr, values).dtype == kind
 
 
-def test_count() -> None:
+def test_count_returns_the_number_of_operations() -> None:
     assert e.count(X) == 0
     assert e.count(Cast("int32", X + Y) * 2) == 2
 
@@ -169,7 +169,7 @@ def test_remainders_and_quotients_of_whole_numbers_round_down() -> None:
     assert evaluate(e.call("mod", X, Y), [a, b]).tolist() == [1, 1, -1, -1, 0]
 
 
-def test_error_function() -> None:
+def test_the_error_function_matches_the_standard_library() -> None:
     values = np.concatenate([np.linspace(-5, 5, 1001), [1e-30, np.inf, -np.inf, np.nan]])
     expected = [math.erf(x) for x in values]
     np.testing.assert_array_equal(evaluate(e.call("erf", X), [values]), expected)
@@ -178,7 +178,7 @@ def test_error_function() -> None:
     np.testing.assert_allclose(single, expected, rtol=5e-7)
 
 
-def test_nothing_warns() -> None:
+def test_invalid_values_do_not_warn() -> None:
     bad = np.array([np.nan, np.inf, -1.0, 0.0], np.float32)
     with np.errstate(all="raise"):
         result = evaluate(e.log(X) + e.sqrt(X) + 1.0 / X + e.exp(X * 1e9), [bad])
@@ -227,7 +227,7 @@ def _call(name: str, count: int) -> Expr:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_on_gpu(name: str) -> None:
+def test_functions_on_the_gpu_match_numpy(name: str) -> None:
     """Small results have small errors, but for those of sine and cosine after whole turns."""
     arrays = _arguments(name, _values(name))
     atol = 2e-7 if name in ("sin", "cos", "tan") else 1e-30
@@ -236,7 +236,7 @@ def test_function_on_gpu(name: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if "i" in FUNCTIONS[name].domain])
-def test_function_on_gpu_with_whole_numbers(name: str) -> None:
+def test_functions_of_whole_numbers_on_the_gpu_match_numpy(name: str) -> None:
     for values in (INTS, EXTREME, UNSIGNED):
         arrays = _arguments(name, values)
         agree([_call(name, len(arrays))], *arrays)
@@ -244,7 +244,7 @@ def test_function_on_gpu_with_whole_numbers(name: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if "i" in FUNCTIONS[name].domain])
-def test_bytes_wrap_on_gpu(name: str) -> None:
+def test_bytes_wrap_on_the_gpu_as_in_numpy(name: str) -> None:
     arrays = _arguments(name, np.array([0, 1, 2, 7, 100, 200, 255], np.uint8))
     result = _call(name, len(arrays))
     agree([Cast("int32", result)], *arrays)
@@ -268,14 +268,14 @@ def test_weak_spots_are_mended() -> None:
 
 
 @pytest.mark.gpu
-def test_powers_of_negative_numbers() -> None:
+def test_powers_of_negative_numbers_match_numpy() -> None:
     base = np.array([-2.0, -1.5, -1.0, 0.0], np.float32)[:, None]
     exponent = np.array([0.0, 1.0, 2.0, 3.0, 0.5, -2.0], np.float32)[None, :]
     agree([e.call("pow", X, Y)], base, exponent)
 
 
 @pytest.mark.gpu
-def test_casts_on_gpu() -> None:
+def test_casts_on_the_gpu_match_numpy() -> None:
     values = np.array([0.0, 1.9, -1.9, 250.0, -7.5], np.float32)
     agree([Cast("int32", X), Cast("bool", X), Cast("float32", Cast("int32", X))], values)
     agree([Cast("bool", X)], np.array([np.nan, np.inf, -0.0, 0.0, 1e-30], np.float32))
@@ -285,7 +285,7 @@ def test_casts_on_gpu() -> None:
 
 
 @pytest.mark.gpu
-def test_random_expressions_on_gpu() -> None:
+def test_random_expressions_on_the_gpu_match_numpy() -> None:
     """Test thirty compositions, three in a kernel."""
     random = np.random.default_rng(11)
     x, y = (random.uniform(-1.5, 1.5, 40).astype(np.float32) for _ in range(2))

@@ -75,7 +75,9 @@ def test_negative_values_diverge_from_zero(viewer: Viewer) -> None:
         ((7, 4, 5, 3), (7, 4, 5, 3)),
     ],
 )
-def test_shapes(viewer: Viewer, shape: tuple[int, ...], form: tuple[int, ...]) -> None:
+def test_arrays_of_every_shape_become_pictures(
+    viewer: Viewer, shape: tuple[int, ...], form: tuple[int, ...]
+) -> None:
     array = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
     pg.show(array)
     shown = pixels(viewer.figures[0])
@@ -89,7 +91,7 @@ def test_colours_of_floats_end_at_one(viewer: Viewer) -> None:
     assert [set(pixels(figure).ravel().tolist()) for figure in viewer.figures] == [{128}, {128}]
 
 
-def test_large_arrays_are_thinned_and_said_so(viewer: Viewer) -> None:
+def test_large_arrays_are_thinned_with_a_note(viewer: Viewer) -> None:
     pg.show(np.zeros((3000, 2000), np.uint8))
     pg.show(np.zeros((500, 28, 28), np.uint8))
     assert [len(figure["pixels"]) <= MOST_BYTES for figure in viewer.figures] == [True, True]
@@ -114,7 +116,9 @@ def test_tensors_are_shown_with_their_values(viewer: Viewer) -> None:
         ([[1j]], pg.DTypeError, "complex"),
     ],
 )
-def test_what_is_no_picture(array: Any, error: type[Exception], words: str) -> None:
+def test_unsuitable_arrays_are_refused_as_pictures(
+    array: Any, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         pg.show(array)
 
@@ -128,7 +132,7 @@ def points(figure: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def test_series(viewer: Viewer) -> None:
+def test_every_form_of_series_is_plotted(viewer: Viewer) -> None:
     pg.plot([3, 1])
     pg.plot([0.5, 1], [3, 1], label="a", style="points", x_label="x")
     pg.plot(np.arange(4).reshape(2, 2), label=["p", "q"])
@@ -176,12 +180,12 @@ def test_long_series_keep_their_extremes(viewer: Viewer) -> None:
         ((["a"],), pg.DTypeError, "y has dtype"),
     ],
 )
-def test_what_is_no_plot(arguments: Any, error: type[Exception], words: str) -> None:
+def test_unsuitable_series_are_refused(arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         pg.plot(*arguments)
 
 
-def test_impossible_arguments() -> None:
+def test_impossible_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="style must be one of"):
         pg.plot([1], style="bars")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="2 labels for 1 series"):

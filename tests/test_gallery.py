@@ -48,14 +48,14 @@ def _size(picture: bytes) -> tuple[int, int]:
     return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
 
 
-def test_it_has_the_examples_and_no_others() -> None:
+def test_the_gallery_has_exactly_the_examples() -> None:
     assert sorted(FACTS) == EXAMPLES
     assert sorted(PAINTERS) == EXAMPLES
     assert sorted(path.stem for path in (STATIC / "gallery").glob("*.webp")) == EXAMPLES
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_each_has_a_sentence_in_both_languages_and_a_time(name: str) -> None:
+def test_each_example_has_a_sentence_in_both_languages_and_a_time(name: str) -> None:
     facts = FACTS[name]
     assert facts["kind"] in _listed("gallery/facts.js", r"KINDS = .*?\(\[(.*?),? \]\)")
     assert list(facts["sentence"]) == _listed("locale.js", r"LANGUAGES = .*?\{ (.*?),? \}\)")
@@ -67,7 +67,7 @@ def test_each_has_a_sentence_in_both_languages_and_a_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_each_has_a_small_picture(name: str) -> None:
+def test_each_example_has_a_small_picture(name: str) -> None:
     picture = (STATIC / "gallery" / f"{name}.webp").read_bytes()
     width, height = _size(picture)
     assert width * HEIGHT == height * WIDTH and width >= WIDTH
@@ -87,7 +87,7 @@ def test_the_page_gets_the_times_with_the_programs(client: FlaskClient) -> None:
     }
 
 
-def test_pictures_are_no_part_of_what_every_visitor_keeps(client: FlaskClient) -> None:
+def test_pictures_are_cached_only_on_demand(client: FlaskClient) -> None:
     version = client.get("/version.json").json
     assert version is not None
     pictures = {f"/static/gallery/{name}.webp" for name in EXAMPLES}

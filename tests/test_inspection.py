@@ -65,7 +65,7 @@ def _state(model: Any) -> dict[str, Any]:
     return dict(zip([v.name for v in variables], model.session.values(variables), strict=True))
 
 
-def test_values_are_those_of_the_session(model: Any, looked: NodeValues) -> None:
+def test_values_match_the_session(model: Any, looked: NodeValues) -> None:
     x, _ = model.data
     gathered = _node(model, "gather", "input")
     relu = _node(model, "relu").output
@@ -77,7 +77,7 @@ def test_values_are_those_of_the_session(model: Any, looked: NodeValues) -> None
     assert value.any()
 
 
-def test_the_last_batch_is_that_of_the_last_step() -> None:
+def test_the_last_batch_belongs_to_the_last_step() -> None:
     with pg.Graph().as_default():
         model = _trained(shuffle=True)
         x, _ = model.data
@@ -112,7 +112,7 @@ def test_one_sample_takes_all_places_of_the_batch(model: Any, looked: NodeValues
     }  # fmt: skip
 
 
-def test_the_gradient_of_a_weight_is_that_of_the_step(model: Any, looked: NodeValues) -> None:
+def test_the_gradient_of_a_weight_matches_the_step(model: Any, looked: NodeValues) -> None:
     """The optimizer's gradient of the last kernel, which the step computes, is the same."""
     kernel = model.layers[-1].variables["kernel"]
     adam = next(
@@ -127,7 +127,7 @@ def test_the_gradient_of_a_weight_is_that_of_the_step(model: Any, looked: NodeVa
     assert gradient.any()
 
 
-def test_the_gradient_of_logits_is_that_of_numpy(model: Any, looked: NodeValues) -> None:
+def test_the_gradient_of_logits_matches_numpy(model: Any, looked: NodeValues) -> None:
     loss = _node(model, "sparse_softmax_cross_entropy")
     logits = loss.inputs[0]
     value, labels = looked.values([logits, _node(model, "gather", "input", 1).output])
@@ -157,7 +157,7 @@ def test_looking_at_every_node_changes_nothing(model: Any, looked: NodeValues) -
         np.testing.assert_array_equal(value, after[name], err_msg=name)
 
 
-def test_an_update_is_shown_as_what_it_would_write(model: Any, looked: NodeValues) -> None:
+def test_an_update_shows_the_value_it_would_write(model: Any, looked: NodeValues) -> None:
     kernel = model.layers[0].variables["kernel"]
     update = next(
         n for n in model.graph.nodes if n.op.writes and kernel.node.name in n.attrs["variables"]
@@ -180,7 +180,7 @@ def test_problems_are_named(model: Any, looked: NodeValues) -> None:
         assert problem.value.code == code
 
 
-def test_a_graph_without_a_model() -> None:
+def test_a_graph_without_a_model_can_be_inspected() -> None:
     graph = pg.Graph()
     with graph.as_default(), Session(graph, "cpu") as session:
         weight = pg.Variable([[1.0, -2.0]], "weight")
@@ -205,7 +205,7 @@ def test_a_graph_without_a_model() -> None:
         fed_too.close()
 
 
-def test_on_the_processor_numpy_computes_a_node() -> None:
+def test_numpy_computes_a_node_on_the_processor() -> None:
     graph = pg.Graph()
     with graph.as_default(), Session(graph, "cpu") as session:
         variable = pg.Variable(np.ones((3, 4), np.float32), "variable")
@@ -216,7 +216,7 @@ def test_on_the_processor_numpy_computes_a_node() -> None:
             node_kernel(session, [step.node], variable.node)
 
 
-def test_the_kernel_of_a_node_is_the_one_that_its_step_dispatches() -> None:
+def test_the_kernel_of_a_node_matches_the_dispatched_one() -> None:
     graph = pg.Graph()
     with registry.attached(NullHost()) as device, graph.as_default():
         session = Session(graph, device)
@@ -287,7 +287,7 @@ ARRAYS = [
 
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}{a.shape}")
-def test_statistics_are_those_of_numpy(array: Any) -> None:
+def test_statistics_match_numpy(array: Any) -> None:
     values = array.astype(np.float64)
     known, finite = values[~np.isnan(values)], values[np.isfinite(values)]
     numbers = statistics(array)
@@ -314,7 +314,7 @@ def test_summaries_are_small(array: Any) -> None:
     np.testing.assert_array_equal(sent, expected.astype(np.float32))
 
 
-def test_a_histogram_counts_what_is_finite() -> None:
+def test_a_histogram_counts_finite_values() -> None:
     shown = histogram(ARRAYS[0])
     assert shown is not None and not shown["sampled"]
     counts, _ = np.histogram(ARRAYS[0], 32)

@@ -85,7 +85,7 @@ STATISTICS: dict[str, Any] = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("part", ["value", "grad"])
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_a_query_finds_what_numpy_finds(looked: NodeValues, part: str, statistic: str) -> None:
+def test_query_results_match_numpy(looked: NodeValues, part: str, statistic: str) -> None:
     expected: dict[str, float] = {}
     for node in looked.nodes:
         if "dense" not in node.name:
@@ -113,7 +113,7 @@ def test_a_query_for_nan_names_the_layer(looked: NodeValues) -> None:
     assert all(name.startswith("dense_2/") for name, _ in result.matches)
 
 
-def test_queries_without_nodes_or_loss_say_so(looked: NodeValues) -> None:
+def test_queries_without_nodes_or_loss_are_refused(looked: NodeValues) -> None:
     with pytest.raises(Unavailable, match="query_nothing"):
         find(looked, parse("value(nowhere*) max > 0"))
     graph = pg.Graph()

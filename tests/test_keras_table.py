@@ -26,7 +26,7 @@ def rows() -> list[tuple[str, str, str]]:
     return found
 
 
-def test_classes_are_there_or_absent_as_it_says() -> None:
+def test_the_table_marks_present_and_absent_classes() -> None:
     """Regenerate the table with `python -m tools.keras` where a class was added."""
     wrong = []
     for area, name, mark in rows():
@@ -45,7 +45,7 @@ def test_classes_are_there_or_absent_as_it_says() -> None:
     assert not wrong
 
 
-def test_most_of_what_a_small_network_uses_is_the_same() -> None:
+def test_most_names_of_a_small_network_are_the_same() -> None:
     marks = {(area, name): mark for area, name, mark in rows()}
     used = [marks[area, name] for area, names in DATA["small"].items() for name in names]
     same, there = used.count("same"), len(used) - used.count("absent")

@@ -85,7 +85,7 @@ def check_each(cases: Sequence[Case], check: Callable[[Case], None]) -> None:
 
 
 @each(OPERATIONS)
-def test_reference_makes_what_is_declared(op: OpDef) -> None:
+def test_reference_matches_the_declared_shapes_and_types(op: OpDef) -> None:
     check_each(cases_of(op), check_reference)
 
 
@@ -104,7 +104,7 @@ def test_unknown_dimensions_stay_unknown_or_come_out_right(op: OpDef) -> None:
     [(op, sample) for op, _, sample in invalid_cases()],
     ids=[f"{op.name}-{number}" for op, number, _ in invalid_cases()],
 )
-def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample) -> None:
+def test_wrong_use_raises_an_error_with_cause_and_line(op: OpDef, sample: InvalidSample) -> None:
     graph = Graph()
     with graph.as_default():
         inputs = [placeholder(array.dtype, array.shape) for array in sample.inputs]
@@ -118,12 +118,12 @@ def test_wrong_use_says_what_is_wrong_and_where(op: OpDef, sample: InvalidSample
 
 
 @each(OPERATIONS)
-def test_survives_json(op: OpDef) -> None:
+def test_operation_survives_json(op: OpDef) -> None:
     check_each(cases_of(op), check_json)
 
 
 @each([op for op in OPERATIONS if op.specialise is not None])
-def test_what_it_becomes_for_known_shapes_is_the_same(op: OpDef) -> None:
+def test_specialised_operation_gives_the_same_values(op: OpDef) -> None:
     check_each(cases_of(op), check_specialised)
 
 

@@ -71,7 +71,7 @@ def _check_queue(sight: StepSight) -> None:
     assert not any(counts) and done == set(range(len(operations)))
 
 
-def test_the_order_is_that_of_the_executor(model: Any) -> None:
+def test_the_order_matches_the_executor(model: Any) -> None:
     sight = pg.inspect(model).step()
     _check_queue(sight)
     session, trace = model.session, Trace()
@@ -84,7 +84,7 @@ def test_the_order_is_that_of_the_executor(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", DEVICES, indirect=True)
-def test_the_values_are_those_of_the_next_step_and_looking_changes_none(model: Any) -> None:
+def test_values_match_the_next_step_without_changing_it(model: Any) -> None:
     before = _state(model)
     sight = pg.inspect(model).step()
     after = _state(model)
@@ -111,7 +111,7 @@ def test_the_values_are_those_of_the_next_step_and_looking_changes_none(model: A
     assert any((before[name] != value).any() for name, value in _state(model).items())
 
 
-def test_on_a_gpu_the_order_is_that_of_the_plan() -> None:
+def test_the_order_on_a_gpu_matches_the_plan() -> None:
     with registry.attached(NullHost()) as device, pg.Graph().as_default():
         model = _trained(device)
         sight = pg.inspect(model).step()
@@ -133,7 +133,7 @@ def test_on_a_gpu_the_order_is_that_of_the_plan() -> None:
         model.close()
 
 
-def test_on_several_devices_each_takes_its_operations() -> None:
+def test_each_device_has_its_own_operations() -> None:
     with pg.Graph().as_default():
         registry.set_logical_devices(cpu=2)
         try:

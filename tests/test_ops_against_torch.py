@@ -94,7 +94,7 @@ def channels_last(x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("strides", [(1, 1), (2, 1), (2, 3)])
 @pytest.mark.parametrize("padding", ["valid", ((1, 1), (2, 2)), "same"])
-def test_conv2d(strides: tuple[int, int], padding: Any) -> None:
+def test_conv2d_matches_pytorch(strides: tuple[int, int], padding: Any) -> None:
     def theirs(x: torch.Tensor, filters: torch.Tensor) -> torch.Tensor:
         x = channels_first(x)
         sides = (0, 0)
@@ -122,7 +122,7 @@ def test_conv2d(strides: tuple[int, int], padding: Any) -> None:
     ("size", "strides", "padding"),
     [((2, 2), None, 0), ((3, 2), (2, 1), 0), ((3, 3), (2, 2), 1), ((2, 2), (1, 1), 1)],
 )
-def test_pooling(size: tuple[int, int], strides: Any, padding: int) -> None:
+def test_pooling_matches_pytorch(size: tuple[int, int], strides: Any, padding: int) -> None:
     sides = ((padding, padding), (padding, padding))
     image = uniform(2, 7, 6, 3)
     compare(
@@ -139,7 +139,7 @@ def test_pooling(size: tuple[int, int], strides: Any, padding: int) -> None:
     )
 
 
-def test_matmul() -> None:
+def test_matmul_matches_pytorch() -> None:
     compare(
         lambda a, b: matmul(a, b, transpose_b=True),
         lambda a, b: a @ b.transpose(-1, -2),
@@ -170,11 +170,11 @@ def test_matmul() -> None:
         (lambda x: tril(x, -1), lambda x: torch.tril(x, -1)),
     ],
 )
-def test_arrays(ours: Any, theirs: Any) -> None:
+def test_array_operations_match_pytorch(ours: Any, theirs: Any) -> None:
     compare(ours, theirs, uniform(3, 4, 6))
 
 
-def test_scatter_add() -> None:
+def test_scatter_add_matches_pytorch() -> None:
     compare(
         lambda x, updates: scatter_add(x, [3, 0, 3], updates, 1),
         lambda x, updates: torch.index_add(x, 1, torch.tensor([3, 0, 3]), updates),
@@ -183,7 +183,7 @@ def test_scatter_add() -> None:
     )
 
 
-def test_softmax_and_cross_entropy() -> None:
+def test_softmax_and_cross_entropy_match_pytorch() -> None:
     logits, labels = uniform(5, 7), np.array([0, 6, 3, 3, 1])
     compare(softmax, lambda x: torch.softmax(x, -1), logits)
     compare(log_softmax, lambda x: torch.log_softmax(x, -1), logits)
@@ -229,19 +229,19 @@ def torch_steps(make: Callable[[list[torch.Tensor]], torch.optim.Optimizer]) -> 
     return history
 
 
-def test_sgd() -> None:
+def test_sgd_matches_pytorch() -> None:
     ours = steps(lambda w, g, slots: (apply_sgd(w, g, 0.1),), 0)
     np.testing.assert_allclose(ours, torch_steps(lambda p: torch.optim.SGD(p, 0.1)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("nesterov", [False, True])
-def test_momentum(nesterov: bool) -> None:
+def test_momentum_matches_pytorch(nesterov: bool) -> None:
     ours = steps(lambda w, g, slots: apply_momentum(w, slots[0], g, 0.1, 0.9, nesterov), 1)
     theirs = torch_steps(lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, nesterov=nesterov))
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
-def test_adam() -> None:
+def test_adam_matches_pytorch() -> None:
     corrections = [np.sqrt(1 - 0.999**t) for t in range(1, 7)]
     rates = [0.1 * c / (1 - 0.9**t) for t, c in enumerate(corrections, 1)]
     values = [uniform(4, 3), np.zeros((4, 3)), np.zeros((4, 3))]
@@ -268,7 +268,9 @@ def test_adam() -> None:
 @pytest.mark.parametrize("flash", [None, False])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("masked", [False, True])
-def test_dot_product_attention(causal: bool, masked: bool, flash: bool | None) -> None:
+def test_dot_product_attention_matches_pytorch(
+    causal: bool, masked: bool, flash: bool | None
+) -> None:
     mask = np.random.default_rng(4).random((2, 1, 5, 6)) < 0.6
     mask[..., 0] = True  # PyTorch has NaN for a query that sees nothing
     seen = mask & np.tri(5, 6, dtype=bool) if causal else mask
@@ -293,7 +295,7 @@ def test_dot_product_attention(causal: bool, masked: bool, flash: bool | None) -
     )
 
 
-def test_layer_normalization() -> None:
+def test_layer_normalization_matches_pytorch() -> None:
     compare(
         lambda x, gamma, beta: layer_normalization(x, gamma, beta, epsilon=1e-5),
         lambda x, gamma, beta: torch_nn.layer_norm(x, (6,), gamma, beta, 1e-5),

@@ -103,7 +103,7 @@ def test_the_keyboard_skips_header_and_commands(trained: Playground) -> None:
     assert page.evaluate("() => document.activeElement.closest('.column.write') !== null")
 
 
-def test_the_editor_says_how_the_keyboard_leaves_it(trained: Playground) -> None:
+def test_a_hint_explains_how_the_keyboard_leaves_the_editor(trained: Playground) -> None:
     page, hint = trained.page, trained.at("editor-leaving")
     trained.at("code-tab").click()
     code = page.locator("[data-testid=editor] .cm-content")

@@ -39,7 +39,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.stop()
 
 
-def test_it_has_a_tab_a_style_and_a_place_in_links(chromium: Browser, address: str) -> None:
+def test_an_added_panel_has_a_tab_a_style_and_a_place_in_links(
+    chromium: Browser, address: str
+) -> None:
     opened = Playground(chromium, address)
     tabs = opened.page.get_by_role("tablist", name="Views").get_by_role("tab")
     expect(tabs).to_have_text(["Watch", "Inspect", "Clock", "Graph", "Runs", "Lab"])
@@ -79,7 +81,7 @@ def _link_without(playground: Playground, part: str) -> str:
     return field.input_value()
 
 
-def test_it_is_behind_more_on_a_phone(chromium: Browser, address: str) -> None:
+def test_an_added_panel_is_behind_more_on_a_phone(chromium: Browser, address: str) -> None:
     opened = Playground(chromium, address, viewport={"width": 390, "height": 844}, has_touch=True)
     opened.at("tab-more").click()
     opened.at("tab-clock").click()

@@ -46,7 +46,7 @@ def change_views(playground: Playground, part: int) -> None:
         playground.page.wait_for_timeout(draw.choice((0, 0, 20, 120)))
 
 
-def test_during_a_training(chromium: Browser, desk_server: str) -> None:
+def test_views_can_be_changed_during_training(chromium: Browser, desk_server: str) -> None:
     playground = Playground(chromium, desk_server)
     playground.choose_device("cpu")
     playground.start(DIGITS)
@@ -79,7 +79,9 @@ def test_during_a_training(chromium: Browser, desk_server: str) -> None:
     playground.close()
 
 
-def test_during_a_program_with_sessions(chromium: Browser, desk_server: str) -> None:
+def test_views_can_be_changed_during_a_program_with_sessions(
+    chromium: Browser, desk_server: str
+) -> None:
     playground = Playground(chromium, desk_server)
     playground.start(SESSION)
     expect(playground.at("console")).to_contain_text("begun")

@@ -84,6 +84,8 @@ def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("op", operations(), ids=lambda op: op.name)
-def test_agrees_with_the_reference(problems: dict[str, str], op: OpDef) -> None:
+def test_operations_in_the_page_agree_with_the_reference(
+    problems: dict[str, str], op: OpDef
+) -> None:
     """Check values or gradients of all samples, and that no buffer is left."""
     assert not problems[op.name], problems[op.name]

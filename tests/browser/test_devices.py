@@ -98,7 +98,7 @@ session.close()
         *slow(("gpu", 1100), ("cpu", 1100)),
     ],
 )
-def test_four_devices_give_what_the_desktop_gives(engine: Engine, kind: str, size: int) -> None:
+def test_four_devices_give_the_results_of_the_desktop(engine: Engine, kind: str, size: int) -> None:
     """Also with tensors (4.6 MiB) larger than the rings that carry them."""
     source = network(kind, size, times=1)
     before = len(engine.events("device_worker"))
@@ -216,7 +216,7 @@ print(len(losses), losses[-1] < first)
 
 
 @KINDS
-def test_training_goes_on_from_the_replica_that_is_left(engine: Engine, kind: str) -> None:
+def test_training_continues_from_the_remaining_replica(engine: Engine, kind: str) -> None:
     engine.begin(TRAINING.replace("{kind}", kind))
     script = "playgradDevice.destroy()" if kind == "gpu" else "self.close()"
     worker_of(engine, f"{kind}:1").evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
@@ -236,7 +236,7 @@ def test_a_worker_that_hangs_is_named_and_replaced(engine: Engine, kind: str) ->
     finish(engine, network(kind) + RUN)
 
 
-def test_an_error_of_one_device_is_told_and_the_others_are_of_use(engine: Engine) -> None:
+def test_an_error_on_one_device_is_reported_and_the_others_still_work(engine: Engine) -> None:
     source = (
         network()
         + """
@@ -291,7 +291,7 @@ STOP = """async () => {
 
 
 @MOSTLY_GPUS
-def test_stop_while_all_work(engine: Engine, kind: str) -> None:
+def test_stop_interrupts_devices_that_are_all_busy(engine: Engine, kind: str) -> None:
     engine.begin(network(kind, 256, times=8) + ENDLESS)
     engine.page.wait_for_timeout(300)
     result = engine.page.evaluate(STOP)
@@ -328,7 +328,7 @@ raise KeyboardInterrupt
 """
 
 
-def test_what_an_interrupted_run_could_not_note_is_freed(engine: Engine) -> None:
+def test_buffers_of_an_interrupted_run_are_freed(engine: Engine) -> None:
     assert engine.run(INTERRUPTED)["state"] == "stopped"
     left = "from playgrad.devices import registry\nprint(registry.gpu(0).host.stats()['buffers'])"
     assert finish(engine, left) == "0"
@@ -343,7 +343,7 @@ def test_the_page_chooses_the_number_of_devices_for_a_run(engine: Engine) -> Non
     assert "devices from 1 to" in result["error"]["message"]
 
 
-def test_without_webgpu_there_are_processors(
+def test_four_cpu_devices_work_without_webgpu(
     server: str, launch_chromium: Callable[[bool], Browser]
 ) -> None:
     browser = launch_chromium(False)

@@ -154,7 +154,7 @@ def test_a_whole_program_is_translated_as_one_change(editor: Playground) -> None
     assert code(editor) == before
 
 
-def test_the_signature_of_a_call(editor: Playground) -> None:
+def test_signature_help_marks_the_current_argument(editor: Playground) -> None:
     keyboard, help_ = editor.page.keyboard, editor.at("signature-help")
     keyboard.type("model.fit(")
     expect(help_.locator(".code-current")).to_have_text("x=None")

@@ -90,7 +90,9 @@ def opened(visitor: Playground, address: str) -> FrameLocator:
     return visitor.page.frame_locator("iframe")
 
 
-def test_a_program_in_a_frame(chromium: Browser, server: str, site: Site) -> None:
+def test_an_allowed_site_embeds_a_program_in_a_frame(
+    chromium: Browser, server: str, site: Site
+) -> None:
     author = chromium.new_page()
     author.goto(f"{server}/healthz")
     site.frame = author.evaluate(SNIPPET, GOOD.strip("\n"))

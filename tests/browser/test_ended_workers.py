@@ -50,7 +50,9 @@ def expect_weights(playground: Playground, folder: Path) -> None:
     assert {array.shape for array in weights.values()} == {(4, 3), (3,), (3, 2), (2,)}
 
 
-def test_the_end_of_python_at_rest(playground: Playground, tmp_path: Path) -> None:
+def test_an_ended_python_is_replaced_and_weights_are_kept(
+    playground: Playground, tmp_path: Path
+) -> None:
     playground.start(GOOD + CLOSE)
     playground.wait(
         lambda: playground.text("status") == "error", NOTICED_SECONDS
@@ -60,7 +62,7 @@ def test_the_end_of_python_at_rest(playground: Playground, tmp_path: Path) -> No
     playground.runs_well()
 
 
-def test_the_end_of_python_before_any_run(playground: Playground) -> None:
+def test_an_ended_python_is_replaced_before_any_run(playground: Playground) -> None:
     playground.page.reload()
     playground.expect_status("ready", "done", "stopped")
     (python,) = (w for w in playground.page.workers if "python-worker" in w.url)
@@ -70,7 +72,9 @@ def test_the_end_of_python_before_any_run(playground: Playground) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])
-def test_the_end_of_a_device_at_rest(playground: Playground, tmp_path: Path, kind: str) -> None:
+def test_an_ended_device_worker_is_replaced_and_weights_are_kept(
+    playground: Playground, tmp_path: Path, kind: str
+) -> None:
     playground.finish(GOOD if kind == "gpu" else TWO_PROCESSORS + GOOD)
     script = "device-worker.js" if kind == "gpu" else "cpu-worker.js"
     (worker,) = (each for each in playground.page.workers if script in each.url)
@@ -82,7 +86,9 @@ def test_the_end_of_a_device_at_rest(playground: Playground, tmp_path: Path, kin
 
 
 @pytest.mark.slow
-def test_a_python_that_hangs_at_rest(playground: Playground, tmp_path: Path) -> None:
+def test_a_hanging_python_is_reported_and_weights_are_kept(
+    playground: Playground, tmp_path: Path
+) -> None:
     playground.finish(GOOD + HANG)
     playground.page.wait_for_timeout(1000)
     playground.at("export-safetensors").click()
@@ -148,7 +154,7 @@ def test_the_next_run_fetches_no_file_again(playground: Playground) -> None:
         assert len([url for url in requested if name in url]) == 1, name
 
 
-def test_without_the_server_a_run_uses_the_python_of_the_last(playground: Playground) -> None:
+def test_a_run_without_the_server_reuses_the_previous_python(playground: Playground) -> None:
     playground.page.reload()
     playground.expect_status("ready", "done", "stopped", "error")
     playground.page.context.route("**/*", lambda route: route.abort())

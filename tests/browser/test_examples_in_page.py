@@ -23,7 +23,7 @@ def playground(chromium: Browser, server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.parametrize("name", examples())
-def test_it_trains(playground: Playground, name: str) -> None:
+def test_each_example_trains_in_the_page(playground: Playground, name: str) -> None:
     playground.at("example-select").select_option(name)
     playground.at("run").click()
     playground.wait(lambda: playground.text("status") in ("running", "done", "error"))

@@ -43,7 +43,7 @@ executor.timeout = 60.0
 """
 
 
-def test_a_device_is_given_its_next_segment_while_it_does_one(engine: Engine) -> None:
+def test_a_busy_device_receives_its_next_segment(engine: Engine) -> None:
     """A task of another device waits for its predecessors to end."""
     source = """
 began = lambda name: lambda: f"{name} begins" in log
@@ -59,7 +59,7 @@ print(", ".join(log))
     )
 
 
-def test_the_first_error_of_a_device_is_told(engine: Engine) -> None:
+def test_the_first_error_of_a_device_is_raised(engine: Engine) -> None:
     """The cause is reported, not its consequences in later segments that arrive together."""
     source = """
 looks = []
@@ -78,7 +78,7 @@ except Exception as error:
     assert finish(engine, TASKS + source) == "ValueError('the cause')"
 
 
-def test_what_is_held_up_begins_after_the_one_before_has_ended(engine: Engine) -> None:
+def test_a_delayed_segment_begins_after_its_predecessor_ends(engine: Engine) -> None:
     source = """
 executor.delays = {"gpu:0": 0.05}
 executor.run([
@@ -105,7 +105,7 @@ print(", ".join(log))
     )
 
 
-def test_an_error_elsewhere_is_told_after_the_work_of_the_calling_thread(engine: Engine) -> None:
+def test_an_error_elsewhere_is_raised_after_the_calling_threads_work(engine: Engine) -> None:
     source = """
 looks = []
 def third_look():

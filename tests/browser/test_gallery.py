@@ -36,7 +36,9 @@ def opened(playground: Playground, button: str = "all-examples") -> Locator:
     return cards
 
 
-def test_the_first_load_has_nothing_of_it(chromium: Browser, desk_server: str) -> None:
+def test_the_first_load_requests_no_file_of_the_gallery(
+    chromium: Browser, desk_server: str
+) -> None:
     visitor = Playground(chromium, desk_server)
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
@@ -50,7 +52,7 @@ def test_the_first_load_has_nothing_of_it(chromium: Browser, desk_server: str) -
     visitor.close()
 
 
-def test_it_has_a_card_for_each_example_with_picture_sentence_and_time(visitor: Playground) -> None:
+def test_the_gallery_has_a_complete_card_for_each_example(visitor: Playground) -> None:
     cards = opened(visitor)
     names = cards.evaluate_all("cards => cards.map((card) => card.dataset.example)")
     assert sorted(names) == EXAMPLES
@@ -66,7 +68,7 @@ def test_it_has_a_card_for_each_example_with_picture_sentence_and_time(visitor: 
     expect(visitor.at("all-examples")).to_be_focused()
 
 
-def test_kinds_and_words_find_examples(visitor: Playground) -> None:
+def test_kinds_and_search_words_filter_the_examples(visitor: Playground) -> None:
     page, cards = visitor.page, opened(visitor)
     expect(visitor.at("examples-search")).to_be_focused()
     games = page.locator("[data-testid=examples-kind][data-kind=games]")
@@ -90,7 +92,7 @@ def test_kinds_and_words_find_examples(visitor: Playground) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_it(visitor: Playground, theme: str) -> None:
+def test_axe_finds_nothing_in_the_gallery(visitor: Playground, theme: str) -> None:
     visitor.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     visitor.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
     opened(visitor)
@@ -98,7 +100,7 @@ def test_axe_finds_nothing_in_it(visitor: Playground, theme: str) -> None:
     visitor.at("examples-close").click()
 
 
-def test_a_card_opens_its_example_which_runs_and_keeps_the_work_on_the_last(
+def test_a_card_opens_its_example_and_keeps_edits_of_the_previous_one(
     visitor: Playground,
 ) -> None:
     visitor.expect_status("ready")
@@ -117,7 +119,7 @@ def test_a_card_opens_its_example_which_runs_and_keeps_the_work_on_the_last(
     assert visitor.finish() == "mine"
 
 
-def test_it_speaks_chinese_and_fits_a_phone(chromium: Browser, desk_server: str) -> None:
+def test_the_gallery_speaks_chinese_and_fits_a_phone(chromium: Browser, desk_server: str) -> None:
     phone = Playground(
         chromium,
         desk_server,

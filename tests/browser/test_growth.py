@@ -136,20 +136,20 @@ def check_growth(before: dict[str, float], after: dict[str, float], calls: int) 
 
 
 @pytest.mark.slow
-def test_calls_of_a_long_program(playground: Playground) -> None:
+def test_memory_is_bounded_over_calls_of_one_program(playground: Playground) -> None:
     before, after = measured(playground, 40, 40)
     check_growth(before, after, 40)
 
 
 @pytest.mark.slow
-def test_three_hundred_calls_and_six_hundred_more(playground: Playground) -> None:
+def test_memory_is_bounded_over_nine_hundred_calls(playground: Playground) -> None:
     first, second, third = measured(playground, 100, 200, 600)
     check_growth(first, second, 200)
     check_growth(second, third, 600)
 
 
 @pytest.mark.parametrize("lines", [30_000, *slow(300_000)])
-def test_printed_lines(playground: Playground, lines: int) -> None:
+def test_memory_is_bounded_over_many_printed_lines(playground: Playground, lines: int) -> None:
     memory = Memory(playground)
     playground.runs_well()
     before = memory.measure()

@@ -57,7 +57,7 @@ _browser.wait_mailbox(600)  # until the page reports that it hangs
 
 
 @MOSTLY_GPUS
-def test_reading_a_variable(engine: Engine, kind: str) -> None:
+def test_variables_of_a_hanging_worker_are_read_from_the_copy(engine: Engine, kind: str) -> None:
     """It comes from the copy in Python's memory."""
     printed = while_hanging(
         engine,
@@ -69,7 +69,9 @@ def test_reading_a_variable(engine: Engine, kind: str) -> None:
 
 
 @MOSTLY_GPUS
-def test_writing_variables(engine: Engine, kind: str) -> None:
+def test_variables_are_written_to_the_replacement_of_a_hanging_worker(
+    engine: Engine, kind: str
+) -> None:
     """They are written on the device that takes the place of the lost one."""
     printed = while_hanging(
         engine,
@@ -81,12 +83,12 @@ def test_writing_variables(engine: Engine, kind: str) -> None:
 
 
 @MOSTLY_GPUS
-def test_closing_a_session(engine: Engine, kind: str) -> None:
+def test_a_session_closes_while_a_worker_hangs(engine: Engine, kind: str) -> None:
     """The resources to release are gone with the worker: that is not an error."""
     assert while_hanging(engine, f"{kind}:2", "limited(session.close)") == []
 
 
-def test_opening_a_processor_whose_worker_does_not_start(chromium: Browser, server: str) -> None:
+def test_a_worker_that_never_starts_times_out(chromium: Browser, server: str) -> None:
     page = chromium.new_page()
     page.goto(f"{server}/healthz")
     asked: list[Route] = []
@@ -115,6 +117,6 @@ print(session.value(count)[0] == total)
 
 
 @MOSTLY_GPUS
-def test_who_is_long_at_work_gives_signs_of_life(engine: Engine, kind: str) -> None:
+def test_a_long_computation_does_not_time_out(engine: Engine, kind: str) -> None:
     source = network(kind) + LIMITED + LONG.format(kind=kind)
     assert finish(engine, source) == "True"

@@ -36,7 +36,9 @@ _STATE = "async () => (await import('/static/js/store.js')).runState.value"
 _IS_SAVED = "async () => (await import('/static/js/session/session.js')).isSaved()"
 
 
-def test_the_training_goes_on_and_nothing_is_missing(chromium: Browser, desk_server: str) -> None:
+def test_training_continues_in_a_hidden_tab_without_gaps(
+    chromium: Browser, desk_server: str
+) -> None:
     opened = Playground(chromium, desk_server)
     opened.choose_device("cpu")
     opened.start(PROGRAM)

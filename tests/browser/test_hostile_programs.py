@@ -70,7 +70,7 @@ def test_the_mnist_example_trains_afterwards(page: Playground, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["stolen locks", *slow("locks")])
-def test_another_tab_opens_beside_it(
+def test_another_tab_opens_beside_a_hostile_program(
     chromium: Browser, server: str, page: Playground, name: str
 ) -> None:
     suffer(page, PROGRAMS[name])

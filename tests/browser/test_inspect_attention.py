@@ -38,7 +38,7 @@ def table_with(page: Playground, numbers: list[list[float]]) -> np.ndarray[Any, 
     return table(page)
 
 
-def test_the_attention_of_a_sample_is_shown_as_python_computes_it(playground: Playground) -> None:
+def test_the_attention_map_of_a_sample_matches_python(playground: Playground) -> None:
     assert "epochs=2" in PROGRAM
     printed = [line.split(" ", 2) for line in playground.finish(PROGRAM).splitlines()]
     expected: dict[str, list[list[list[float]]]] = {}

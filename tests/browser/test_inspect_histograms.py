@@ -12,7 +12,7 @@ from tests.browser.playground import GOOD, Playground
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 
-def test_histograms_are_recorded_while_somebody_looks(playground: Playground) -> None:
+def test_histograms_are_recorded_while_their_view_is_open(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(GOOD)
     playground.at("tab-inspect").click()

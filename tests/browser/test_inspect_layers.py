@@ -114,7 +114,7 @@ def values(playground: Playground, name: str) -> list[float]:
     return [float(e.get_attribute("data-value") or "nan") for e in playground.at(name).all()]
 
 
-def test_layers_are_shown_as_python_sees_them_and_units_are_scaled(
+def test_layer_views_match_python_and_units_can_be_scaled(
     playground: Playground,
 ) -> None:
     playground.finish(PROGRAM)

@@ -81,7 +81,7 @@ def agree(shown: list[Any], expected: list[Any]) -> bool:
         ("character-transformer", "word", "epochs=45"),
     ],
 )
-def test_the_next_tokens_are_shown_as_python_computes_them(
+def test_the_shown_next_tokens_match_python(
     playground: Playground, example: str, unit: str, epochs: str
 ) -> None:
     source = program(example, unit, epochs)
@@ -135,7 +135,7 @@ def test_the_next_tokens_are_shown_as_python_computes_them(
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
-def test_a_text_with_unknown_characters_and_a_network_of_numbers(playground: Playground) -> None:
+def test_unknown_characters_and_numeric_networks_get_an_explanation(playground: Playground) -> None:
     playground.finish(program("character-gru", "character", "epochs=20").split("\nTYPED")[0])
     playground.at("tab-inspect").click()
     playground.at("inspect-next").click()

@@ -222,7 +222,7 @@ def test_umap_keeps_neighbours_of_a_layer_and_can_be_cancelled(
     method.select_option("pca")
 
 
-def test_umap_is_of_the_step_at_which_it_began(playground: Playground) -> None:
+def test_umap_shows_the_step_at_which_it_began(playground: Playground) -> None:
     source = DIGITS.replace("x_train[:1280],\n    y_train[:1280],", "x_train,\n    y_train,")
     playground.choose_device("cpu")
     playground.start(source)

@@ -78,7 +78,7 @@ def test_an_error_of_the_compiler_marks_its_line(bench: Playground) -> None:
     expect(marked).to_have_count(0)
 
 
-def test_a_wrong_kernel_is_found_and_one_click_goes_back(bench: Playground) -> None:
+def test_a_wrong_kernel_is_detected_and_one_click_restores_it(bench: Playground) -> None:
     edit(bench, "const DEPTH = 4u", "const DEPTH = 3u")
     bench.at("kernel-check").click()
     report = bench.at("kernel-report")
@@ -137,7 +137,7 @@ def test_the_training_is_untouched(bench: Playground) -> None:
     assert first and second and first[0] == second[0]
 
 
-def test_the_tab_says_what_share_of_the_limit_the_kernel_reaches(bench: Playground) -> None:
+def test_the_tab_shows_the_kernels_share_of_the_limit(bench: Playground) -> None:
     """Time, limit and share agree; and measuring leaves no bench open."""
     open_kernel(bench)
     bench.at("measure-limit").click()

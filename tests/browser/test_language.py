@@ -46,7 +46,7 @@ def violations(page: Page) -> list[Any]:
     return result
 
 
-def test_another_language_is_there_at_once_and_stays(playground: Playground) -> None:
+def test_another_language_applies_at_once_and_is_remembered(playground: Playground) -> None:
     page, at = playground.page, playground.at
     playground.choose_device("cpu")
     expect(at("gallery")).to_contain_text("Draw a digit")

@@ -215,7 +215,7 @@ def test_the_whole_graph_is_saved(visitor: Playground, tmp_path: Path) -> None:
     assert visitor.page.evaluate(_COLOURS, [base64.b64encode(png).decode(), *empty]) <= 2
 
 
-def test_arrow_keys_walk_beyond_what_is_drawn(visitor: Playground) -> None:
+def test_arrow_keys_move_the_focus_beyond_the_drawn_items(visitor: Playground) -> None:
     page = visitor.page
     page.locator(".graph-item.node").first.focus()
     walked = set()

@@ -212,7 +212,7 @@ PLACES = {
         ),
     ],
 )
-def test_a_program_that_takes_all_memory(
+def test_the_page_survives_a_program_that_takes_all_memory(
     engine: Engine,
     least: int,
     places: list[str],

@@ -206,7 +206,7 @@ QUICK = ("missing", "broken", "reset", "cut", "shortened")
 
 
 @accident
-def test_a_part_of_the_page_that_does_not_arrive(
+def test_a_missing_part_of_the_page_is_reported(
     chromium: Browser,
     network: BadNetwork,
     requested: dict[str, list[str]],
@@ -232,7 +232,7 @@ def test_a_part_of_the_page_that_does_not_arrive(
         ("wasm-memory.js", "shortened"),
     ],
 )
-def test_a_part_of_the_engine_that_does_not_arrive(
+def test_a_missing_part_of_the_engine_is_reported(
     chromium: Browser,
     network: BadNetwork,
     requested: dict[str, list[str]],
@@ -245,7 +245,9 @@ def test_a_part_of_the_engine_that_does_not_arrive(
 
 @accident
 @pytest.mark.gpu
-def test_a_damaged_part_of_the_gpus_worker(chromium: Browser, network: BadNetwork) -> None:
+def test_a_damaged_part_of_the_gpu_worker_can_be_loaded_again(
+    chromium: Browser, network: BadNetwork
+) -> None:
     """The browser keeps it with the mark of the right one."""
     with visit(chromium) as tab, network.broken("shortened", "engine/readback.js"):
         tab.open(network)
@@ -260,7 +262,7 @@ def test_a_damaged_part_of_the_gpus_worker(chromium: Browser, network: BadNetwor
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("part", "until"), [("page", "loading"), ("engine", "ready")])
-def test_every_file(
+def test_each_missing_or_damaged_file_is_reported(
     chromium: Browser,
     network: BadNetwork,
     requested: dict[str, list[str]],
@@ -288,7 +290,9 @@ def test_the_page_opens_by_itself_when_the_server_is_mended(
 
 @accident
 @pytest.mark.parametrize("seconds", [0.3, *slow(0.0, 1.0)])
-def test_offline_just_after_opening(chromium: Browser, network: BadNetwork, seconds: float) -> None:
+def test_the_page_loads_after_being_offline_for_a_while(
+    chromium: Browser, network: BadNetwork, seconds: float
+) -> None:
     with visit(chromium) as tab:
         tab.open(network)
         tab.page.wait_for_timeout(1000 * seconds)
@@ -339,7 +343,7 @@ WANDERING = """(bar) => {
 }"""
 
 
-def test_without_motion_the_bar_shows_no_share_of_an_unknown_total(
+def test_the_bar_without_motion_shows_no_share_of_an_unknown_total(
     chromium: Browser, network: BadNetwork
 ) -> None:
     """If the wandering part stood still, it would say how much has arrived."""
@@ -373,7 +377,7 @@ MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
         *slow("missing", "flipped", "shortened", "broken"),
     ],
 )
-def test_a_data_set_that_does_not_arrive_whole(
+def test_a_data_set_cut_in_transit_is_fetched_again(
     chromium: Browser, network: BadNetwork, fault: str
 ) -> None:
     """Data that was cut or damaged is not kept: the program gets the right bytes as soon as it can.
@@ -412,7 +416,7 @@ def write(page: Page, source: str) -> None:
 
 
 @pytest.mark.parametrize("megabits", [8, *slow(4, 2)])
-def test_a_slow_line_brings_what_python_needs_and_no_more(
+def test_a_slow_line_loads_only_the_files_that_python_needs(
     chromium: Browser,
     network: BadNetwork,
     record_property: Callable[[str, object], None],

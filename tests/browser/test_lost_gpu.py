@@ -144,7 +144,9 @@ def test_training_goes_on_from_the_copy(
 
 
 @pytest.mark.survival("Lost GPU in the page")
-def test_a_gpu_that_does_not_come_back(own_engine: Engine, record_property: Any) -> None:
+def test_the_cpu_replaces_a_gpu_that_does_not_come_back(
+    own_engine: Engine, record_property: Any
+) -> None:
     """Chromium opens no GPU for a page after its GPU process has crashed twice."""
     record_property("tried", 4)
     engine = own_engine

@@ -113,7 +113,7 @@ def runs(page: Page) -> None:
 
 @lacking
 @pytest.mark.parametrize("feature", sweep(NEEDED, OFTEN_MISSING))
-def test_what_is_needed_is_told_before_and_after_run(
+def test_a_missing_required_feature_is_named_before_and_after_run(
     chromium: Browser, server: str, feature: str
 ) -> None:
     with without(chromium, server, DELETE % f'["{feature}"]', in_workers=False) as page:
@@ -128,7 +128,9 @@ def test_what_is_needed_is_told_before_and_after_run(
 
 @lacking
 @pytest.mark.parametrize("feature", ["Atomics", *slow("WebAssembly")])
-def test_what_only_workers_lack_is_told(chromium: Browser, server: str, feature: str) -> None:
+def test_a_feature_missing_only_in_workers_is_named(
+    chromium: Browser, server: str, feature: str
+) -> None:
     with without(chromium, server, DELETE % f'["{feature}"]', in_page=False) as page:
         note = page.get_by_test_id("load-note").or_(page.get_by_test_id("error"))
         expect(note.first).to_be_visible(timeout=SENTENCE_MS)
@@ -136,7 +138,7 @@ def test_what_only_workers_lack_is_told(chromium: Browser, server: str, feature:
 
 
 @lacking
-def test_the_rest_is_done_without(
+def test_the_page_runs_without_all_optional_features(
     chromium: Browser, server: str, record_property: Callable[[str, object], None]
 ) -> None:
     """All of it at once."""
@@ -151,7 +153,9 @@ def test_the_rest_is_done_without(
 @lacking
 @pytest.mark.slow
 @pytest.mark.parametrize("feature", DONE_WITHOUT)
-def test_each_is_done_without(chromium: Browser, server: str, feature: str) -> None:
+def test_the_page_runs_without_each_optional_feature(
+    chromium: Browser, server: str, feature: str
+) -> None:
     with without(chromium, server, DELETE % f'["{feature}"]') as page:
         runs(page)
 
@@ -192,7 +196,9 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
         [("no adapter", "auto"), ("no WebGPU", "gpu")],
     ),
 )
-def test_without_a_gpu(chromium: Browser, server: str, trouble: str, device: str) -> None:
+def test_the_page_runs_without_a_gpu(
+    chromium: Browser, server: str, trouble: str, device: str
+) -> None:
     runs_without_gpu(chromium, server, trouble, device)
 
 
@@ -220,7 +226,7 @@ def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: st
     ("locale", "language", "words"),
     [("en-US", "en", "too old for playgrad"), ("zh-CN", "zh-Hans", "版本太旧")],
 )
-def test_a_browser_without_modules_is_told(
+def test_a_browser_without_modules_gets_an_explanation(
     chromium: Browser, server: str, locale: str, language: str, words: str
 ) -> None:
     context = chromium.new_context(locale=locale)

@@ -88,7 +88,7 @@ def matches(playground: Playground) -> set[str]:
     return set(playground.page.evaluate(_MATCHES))
 
 
-def test_a_hundred_megabytes_are_sampled_and_it_says_so(drawn: Playground) -> None:
+def test_a_value_of_a_hundred_megabytes_is_shown_as_a_sample(drawn: Playground) -> None:
     drawn.finish(PROGRAM)
     details = selected(drawn, "large")
     numbers = statistics(details)
@@ -100,7 +100,7 @@ def test_a_hundred_megabytes_are_sampled_and_it_says_so(drawn: Playground) -> No
     assert details.locator("td").count() <= 48 * 48
 
 
-def test_nan_everywhere_no_elements_and_other_types(drawn: Playground) -> None:
+def test_statistics_cover_nan_empty_and_integer_values(drawn: Playground) -> None:
     numbers = statistics(details := selected(drawn, "nowhere"))
     assert (numbers["nan"], numbers["min"], numbers["mean"]) == ("12", "–", "–")
     expect(details.locator("[data-alarm]")).to_have_count(1)
@@ -135,7 +135,7 @@ def test_images_are_drawn(drawn: Playground) -> None:
         np.testing.assert_allclose(shown, ramp[number], atol=1)
 
 
-def test_a_query_finds_nan_and_counts_what_is_too_large(drawn: Playground) -> None:
+def test_a_query_finds_nan_and_counts_skipped_large_values(drawn: Playground) -> None:
     search, note = drawn.at("graph-search"), drawn.at("graph-search-note")
     search.fill("value(*) nan > 0")
     search.press("Enter")
@@ -143,7 +143,7 @@ def test_a_query_finds_nan_and_counts_what_is_too_large(drawn: Playground) -> No
     assert matches(drawn) == {"constant_3", "nowhere"}  # the factor and the product
 
 
-def test_a_query_for_steep_gradients_finds_what_numpy_finds(drawn: Playground) -> None:
+def test_a_query_for_steep_gradients_matches_numpy(drawn: Playground) -> None:
     line = drawn.finish(STEEP).strip().splitlines()[-1]
     steepest = {name: float(value) for name, value in (each.split("=") for each in line.split("|"))}
     assert max(steepest.values()) > 10

@@ -183,7 +183,7 @@ def seen_scripts(page: Page) -> list[str]:
 
 
 @pytest.mark.survival("Updates of the page")
-def test_without_room_or_with_a_cache_that_was_cleared_the_page_works_as_before(
+def test_the_page_works_with_a_full_or_cleared_cache(
     chromium: Browser, versions: VersionedServer, network: BadNetwork
 ) -> None:
     visitor = Visitor(chromium, network)

@@ -71,7 +71,7 @@ def test_the_menu_and_programs_write_files(visitor: Playground, tmp_path: Path) 
     round_trip(visitor)
 
 
-def test_a_server_without_the_part_is_named_and_the_next_attempt_succeeds(
+def test_a_missing_onnx_archive_is_named_and_a_retry_succeeds(
     visitor: Playground, tmp_path: Path
 ) -> None:
     visitor.context.route(f"**{URL}", lambda route: route.fulfill(status=404, body="gone"))

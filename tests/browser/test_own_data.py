@@ -132,7 +132,7 @@ def open_project(visitor: Playground, path: Path) -> None:
     visitor.expect_status("ready", "done")
 
 
-def test_a_dropped_table_is_trained_on_and_is_there_after_a_reload(
+def test_a_dropped_table_trains_a_model_and_survives_a_reload(
     visitor: Playground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = visitor.page
@@ -216,7 +216,9 @@ def test_a_dropped_table_is_trained_on_and_is_there_after_a_reload(
     visitor.at("data-close").click()
 
 
-def test_images_of_an_archive_and_storage_that_is_full(visitor: Playground, tmp_path: Path) -> None:
+def test_images_of_an_archive_are_usable_when_storage_is_full(
+    visitor: Playground, tmp_path: Path
+) -> None:
     visitor.page.evaluate(_FULL)
     bring(visitor, stripes(tmp_path / "stripes.zip"))
     expect(visitor.at("data-skipped")).to_contain_text("stripes/level/broken.png")
@@ -236,7 +238,7 @@ def test_images_of_an_archive_and_storage_that_is_full(visitor: Playground, tmp_
     expect(strip.first).to_contain_text(name)
 
 
-def test_what_cannot_be_used_says_why(visitor: Playground, tmp_path: Path) -> None:
+def test_unusable_data_explains_why(visitor: Playground, tmp_path: Path) -> None:
     visitor.write('import playgrad as pg\npg.data.load("nowhere")')
     expect(visitor.at("data-note")).to_contain_text("no data of that name")
     visitor.start()

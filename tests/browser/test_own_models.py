@@ -86,7 +86,7 @@ def code(visitor: Playground) -> str:
     return source
 
 
-def test_a_lenet_of_pytorch_is_trained_further_and_leaves_again(
+def test_a_pytorch_lenet_is_imported_trained_and_exported(
     visitor: Playground, tmp_path: Path
 ) -> None:
     (x_train, y_train), _ = torch_networks.images()
@@ -121,7 +121,7 @@ def test_a_lenet_of_pytorch_is_trained_further_and_leaves_again(
     assert result.shape == (24, 3)
 
 
-def test_a_model_of_keras_predicts_the_same_and_is_there_after_a_reload(
+def test_a_keras_model_predicts_the_same_and_survives_a_reload(
     visitor: Playground, tmp_path: Path
 ) -> None:
     keras.utils.set_random_seed(0)

@@ -81,7 +81,7 @@ def test_cards_show_the_program(blocks: Playground) -> None:
     expect(blocks.at("training-card").get_by_label("Batch size", exact=True)).to_have_value("64")
 
 
-def test_each_card_says_what_it_is(blocks: Playground) -> None:
+def test_each_card_explains_itself(blocks: Playground) -> None:
     cards = [card(blocks, number) for number in range(4)]
     for each in [*cards, blocks.at("data-card"), blocks.at("training-card")]:
         question = each.get_by_role("button", name=re.compile("^What is"))
@@ -108,7 +108,7 @@ def test_a_field_rewrites_its_literal_and_undo_restores_it(blocks: Playground) -
     expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("128")
 
 
-def test_a_field_says_why_it_refuses_a_value(blocks: Playground) -> None:
+def test_a_field_explains_why_a_value_is_refused(blocks: Playground) -> None:
     before = code(blocks)
     units = card(blocks, 2).get_by_label("Units", exact=True)
     for wrong in ("abc", "0", "-5", "3.5", "1)]); x = (("):
@@ -197,7 +197,7 @@ def test_typing_changes_the_cards(blocks: Playground) -> None:
     assert "pg.data.circle(200, noise=0.06)" in code(blocks), "undo outlives a change of tabs"
 
 
-def test_other_data_brings_its_layers_in_one_step(blocks: Playground) -> None:
+def test_changing_the_data_adapts_the_layers_in_one_undo_step(blocks: Playground) -> None:
     blocks.at("example-select").select_option("spiral")
     expect(blocks.at("ratio-select")).to_have_value("0.8")
     before = code(blocks)

@@ -66,7 +66,7 @@ def answers(playground: Playground, button: str, *states: str) -> None:
     assert milliseconds < GENEROUS_MS
 
 
-def test_pause_step_resume(training: Playground) -> None:
+def test_training_can_be_paused_stepped_and_resumed(training: Playground) -> None:
     answers(training, "pause", "paused")
     assert_holds(training)
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_a_paused_run_can_be_stopped(training: Playground) -> None:
     assert training.steps > 0, "the numbers stay"
 
 
-def test_stop_and_run_again(training: Playground) -> None:
+def test_a_stopped_run_can_be_started_again(training: Playground) -> None:
     answers(training, "stop", "stopped")
     assert_holds(training)
     expect(training.at("error")).to_have_count(0)
@@ -145,7 +145,7 @@ def test_a_step_may_be_an_epoch(playground: Playground) -> None:
     answers(playground, "stop", "stopped")
 
 
-def test_many_wishes_at_once(playground: Playground) -> None:
+def test_a_burst_of_clicks_ends_in_the_last_requested_state(playground: Playground) -> None:
     """A burst of clicks ends in the state that the last clicks request."""
     start_training(playground)
     for button in ("pause", "resume", "step", "pause", "resume", "step", "step", "step"):
@@ -162,7 +162,7 @@ def test_many_wishes_at_once(playground: Playground) -> None:
 
 
 @pytest.mark.parametrize("delay", [0, 60, 200, 500, 1000, 1600])
-def test_stop_at_any_moment_of_the_start(playground: Playground, delay: int) -> None:
+def test_stop_works_at_any_moment_of_the_start(playground: Playground, delay: int) -> None:
     """While data is fetched, the graph is built, kernels compile, and the first steps run."""
     playground.start(ENDLESS)
     playground.page.wait_for_timeout(delay)

@@ -104,7 +104,7 @@ OFTEN = ("syntax", "misspelt", "layer-shape", "nan", "graph", "too-big")
 
 
 @pytest.mark.parametrize("name", sweep(BAD_PROGRAMS, OFTEN))
-def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) -> None:
+def test_a_bad_program_gets_an_error_with_line_and_cause(playground: Playground, name: str) -> None:
     body, kind, words, line = BAD_PROGRAMS[name]
     playground.start(BEGIN + body)
     print(expect_error(playground, kind, words, line))
@@ -116,7 +116,9 @@ def test_a_bad_program_is_told_where_and_why(playground: Playground, name: str) 
     "units",
     ["1 << 25", *slow("1 << 23", "1 << 40")],
 )
-def test_a_layer_too_big_for_the_memory_of_the_page(playground: Playground, units: str) -> None:
+def test_a_layer_too_big_for_the_memory_of_the_page_is_refused(
+    playground: Playground, units: str
+) -> None:
     playground.choose_device("cpu")
     playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
     expect_error(playground, "OutOfMemoryError", "of memory, but the page has", 14)
@@ -190,7 +192,7 @@ def training(playground: Playground) -> Iterator[Playground]:
     playground.runs_well()
 
 
-def test_a_lost_device_is_told_and_the_next_run_opens_another(training: Playground) -> None:
+def test_a_lost_device_is_reported_and_the_next_run_opens_another(training: Playground) -> None:
     (worker,) = [each for each in training.page.workers if "device-worker" in each.url]
     worker.evaluate("globalThis.playgradDevice.destroy()")
     expect_error(training, "DeviceLostError", "lost", 12)
@@ -237,7 +239,7 @@ def test_exit_ends_a_program(playground: Playground) -> None:
 
 
 @pytest.mark.slow
-def test_without_webgpu_training_is_done_by_numpy(
+def test_numpy_trains_without_webgpu(
     server: str, launch_chromium: Callable[[bool], Browser]
 ) -> None:
     browser = launch_chromium(False)

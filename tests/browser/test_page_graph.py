@@ -119,7 +119,7 @@ def test_a_reset_leaves_the_full_page(drawn: Playground) -> None:
     drawn.expect_status("done")
 
 
-def test_a_session_shows_its_graph_and_other_code_none(drawn: Playground) -> None:
+def test_only_programs_with_operations_show_a_graph(drawn: Playground) -> None:
     drawn.finish("print('no network')")
     expect(drawn.at("graph-view")).to_contain_text("Run a network to see its graph")
     drawn.finish(SESSION)

@@ -161,7 +161,7 @@ def test_the_map_moves_the_view(unfolded: Playground) -> None:
     expect(unfolded.page.get_by_role("application", name="Overview of the graph")).to_be_focused()
 
 
-def test_the_map_leaves_room(unfolded: Playground) -> None:
+def test_the_map_covers_neither_legend_nor_focus(unfolded: Playground) -> None:
     """It covers neither the legend nor the focused operation, and is left out of a small stage."""
     page = unfolded.page
     for width, height in ((1440, 900), (1000, 700), (390, 844), (2560, 1440)):

@@ -167,7 +167,7 @@ def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage
     }
 
 
-def test_strategies_on_several_gpu_workers(lab: LabPage) -> None:
+def test_strategies_run_on_several_gpu_workers(lab: LabPage) -> None:
     """Each device has its own worker and GPUDevice; the losses are those of one device."""
     lab.at("lab-kind").select_option("gpu")
     try:
@@ -204,7 +204,7 @@ def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
     expect(lab.at("lab-placement-replicas")).to_contain_text("on its own device")
 
 
-def test_only_what_says_something_is_shown_and_all_of_it_is_explained(lab: LabPage) -> None:
+def test_only_relevant_options_are_shown_and_all_are_explained(lab: LabPage) -> None:
     always = {"lab-strategy", "lab-kind"}
     several = always | {"lab-devices", "lab-steps", "lab-delay-0", "lab-delay-1"}
     pipeline = several | {"lab-micro-batches", "lab-schedule"}
@@ -274,7 +274,7 @@ def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
-def test_what_the_program_placed_itself_is_not_one_device(lab: LabPage) -> None:
+def test_a_program_with_device_scopes_is_not_labelled_one_device(lab: LabPage) -> None:
     """Device scopes apply without a strategy, too; a strategy on one device is a strategy."""
     scoped = PROGRAM.replace("[nn.Dense(2)]", "[last]").replace(
         "model = ",
@@ -315,7 +315,7 @@ def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
         lab.fill("lab-delay-1", 0)
 
 
-def test_a_program_that_trains_nothing_is_told(lab: LabPage) -> None:
+def test_a_program_without_training_is_labelled(lab: LabPage) -> None:
     """Runs of different programs are labelled."""
     lab.choose("single")
     lab.run_in_lab()
@@ -388,7 +388,7 @@ def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
     assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB", "1.8 KiB", "2.0 KiB")
 
 
-def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> None:
+def test_asynchronous_replicas_continue_without_a_lost_one(lab: LabPage) -> None:
     """Also while a step is traced; the run names the lost replica, and the next has a new one."""
     lab.choose("async", 3, steps=0)
     lab.at("lab-run").click()
@@ -412,7 +412,7 @@ def test_replicas_that_do_not_wait_go_on_without_one_that_died(lab: LabPage) -> 
     assert lab.tracks() == ["cpu:0", "cpu:1", "cpu:2"]
 
 
-def test_where_operations_run_is_explained(lab: LabPage) -> None:
+def test_the_placement_of_operations_is_explained(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
     lab.at("lab-placement").locator("summary").click()
@@ -423,7 +423,7 @@ def test_where_operations_run_is_explained(lab: LabPage) -> None:
     assert "set by device scope" in text
 
 
-def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
+def test_an_automatic_placement_reports_its_decisions(lab: LabPage) -> None:
     program = PROGRAM.replace("model = ", "pg.set_logical_devices(cpu=2)\nmodel = ")
     lab.write(program.replace("optimizer=", 'placement="auto", optimizer='))
     try:
@@ -440,7 +440,7 @@ def test_an_automatic_placement_says_what_it_decided(lab: LabPage) -> None:
         lab.write(PROGRAM)
 
 
-def test_keys(lab: LabPage) -> None:
+def test_keys_move_through_tracks_and_tabs(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
     track = lab.at("lab-lane").nth(1)

@@ -43,7 +43,7 @@ def trained(playground: Playground) -> Playground:
     return playground
 
 
-def test_a_node_shows_what_python_knows_of_it(trained: Playground) -> None:
+def test_node_details_show_the_values_that_python_computes(trained: Playground) -> None:
     search = trained.at("graph-search")
     search.fill("dense_1/kernel")
     search.press("Enter")

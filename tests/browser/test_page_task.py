@@ -82,7 +82,7 @@ def test_the_drawing_is_for_digits_only(cpu: Playground) -> None:
     expect(cpu.at("digit-canvas")).to_be_hidden()
 
 
-def test_the_boundary_moves_and_ends_as_what_predict_says(cpu: Playground) -> None:
+def test_the_boundary_moves_and_finally_matches_predict(cpu: Playground) -> None:
     page = cpu.page
     page.evaluate(COUNT_VIEWS)
     program = SPIRAL.replace("epochs=45", "epochs=200")  # long enough for several views
@@ -152,7 +152,7 @@ def test_test_points_are_shown_on_demand(cpu: Playground) -> None:
     cpu.wait(lambda: points.evaluate(drawn) == before)
 
 
-def test_a_strip_of_test_images_is_marked_as_predict_says(cpu: Playground) -> None:
+def test_a_strip_of_test_images_matches_predict(cpu: Playground) -> None:
     cpu.finish(DIGITS)
     expect(cpu.at("test-strip")).to_be_visible()
     last_view(cpu)
@@ -196,7 +196,7 @@ print(1 - ((guess - true) ** 2).mean() / true.var(), np.abs(guess - true).mean()
     expect(cpu.at("digit-canvas")).to_be_hidden()
 
 
-def test_a_network_that_cannot_be_looked_at_says_why(cpu: Playground) -> None:
+def test_a_network_without_a_view_explains_why(cpu: Playground) -> None:
     cpu.finish(
         """
 import playgrad as pg
@@ -245,7 +245,7 @@ print(repr(vocabulary.decode(pg.generate(model, vocabulary.encode("six"), 200, 0
 )
 
 
-def test_the_text_is_what_generate_writes(cpu: Playground) -> None:
+def test_the_written_text_matches_generate(cpu: Playground) -> None:
     page = cpu.page
     *_, usual, typed = cpu.finish(RHYME).splitlines()
     written = cpu.at("sample-written")

@@ -103,7 +103,7 @@ def read(path: Path) -> dict[str, Array]:
     return {name: tensor.numpy() for name, tensor in load_file(path).items()}
 
 
-def test_a_fresh_page_says_what_will_do_the_work(trained: Trained) -> None:
+def test_a_fresh_page_names_its_device(trained: Trained) -> None:
     assert "swiftshader" in trained.badge.lower()
     assert "software" in trained.badge
     assert set(trained.seen[0].values()) == {"–"}
@@ -128,7 +128,7 @@ def test_a_drawing_is_classified_while_it_trains(trained: Trained) -> None:
     assert trained.predictions[-1] == "0"
 
 
-def test_reaches_its_accuracy(trained: Trained) -> None:
+def test_the_small_example_reaches_its_accuracy(trained: Trained) -> None:
     print(f"test accuracy of the small example: {trained.accuracy:.2f}%")
     assert trained.accuracy >= 95
     assert trained.playground.at("progress").get_attribute("aria-valuenow") == "100"
@@ -198,9 +198,7 @@ def test_weights_come_back_after_reset(trained: Trained, tmp_path: Path) -> None
     expect(playground.at("digit-prediction")).to_have_text("0")
 
 
-def test_weights_loaded_into_a_held_run_are_those_it_goes_on_with(
-    trained: Trained, tmp_path: Path
-) -> None:
+def test_a_paused_run_continues_with_loaded_weights(trained: Trained, tmp_path: Path) -> None:
     """With a tiny learning rate, the test accuracy of the run is that of the file."""
     playground = trained.playground
     saved = playground.download("export-safetensors", tmp_path)
@@ -304,7 +302,9 @@ def test_a_huge_file_is_not_even_read(trained: Trained, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("steps", "percent"), [(60, 75), *slow((200, 90))])
-def test_the_convolutional_example(trained: Trained, steps: int, percent: int) -> None:
+def test_the_convolutional_example_learns_and_stops(
+    trained: Trained, steps: int, percent: int
+) -> None:
     playground = trained.playground
     playground.at("example-select").select_option("mnist-cnn")
     playground.start()

@@ -59,7 +59,7 @@ def test_the_first_step_draws_a_point_and_a_paused_run_has_no_time_left(cpu: Pla
     cpu.expect_status("done")
 
 
-def test_a_loss_that_exploded_is_no_success(cpu: Playground) -> None:
+def test_an_exploded_loss_is_reported_as_divergence(cpu: Playground) -> None:
     cpu.start(DIVERGING)
     cpu.expect_status("diverged")
     said = cpu.page.locator(SENTENCE)
@@ -71,7 +71,7 @@ def test_a_loss_that_exploded_is_no_success(cpu: Playground) -> None:
     expect(said).to_contain_text("Trained in")
 
 
-def test_the_time_of_a_run_is_that_of_all_its_fits(cpu: Playground) -> None:
+def test_the_time_of_a_run_includes_all_its_fits(cpu: Playground) -> None:
     """Whole seconds are shown: each fit takes more than one."""
     cpu.finish(GOOD + "import time\nwait = " + WAIT + 3 * FIT)
     expected = cpu.page.evaluate(

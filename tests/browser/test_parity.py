@@ -82,7 +82,9 @@ def cnn() -> list[nn.Layer]:
 
 
 @pytest.mark.parametrize("layers", [mlp, cnn])
-def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
+def test_training_agrees_between_desktop_and_browser(
+    host: _wgpu.WgpuHost, page: Page, layers: Any
+) -> None:
     """Batches, forward, gradients and Adam's updates, all in one Plan."""
     (x, y), _ = pg.data.mnist()
     model = pg.Sequential([nn.Rescaling(1 / 255), *layers()])
@@ -114,7 +116,9 @@ def test_training(host: _wgpu.WgpuHost, page: Page, layers: Any) -> None:
 
 @examples(40)
 @given(sampled=sampled_programs())
-def test_random_programs(host: _wgpu.WgpuHost, page: Page, sampled: Sampled) -> None:
+def test_random_programs_agree_between_desktop_and_browser(
+    host: _wgpu.WgpuHost, page: Page, sampled: Sampled
+) -> None:
     program = sampled.program
     with Session(program.graph, device="gpu") as session:
         runnable = session.compiled([*program.fetches, *program.targets], sampled.feed_dict())

@@ -233,7 +233,7 @@ _DROP = """async ([name, bytes]) => {
 }"""
 
 
-def test_a_damaged_project_is_dropped_and_one_is_removed(
+def test_intact_parts_of_a_dropped_damaged_project_are_opened(
     playground: Playground, tmp_path: Path
 ) -> None:
     """Dropped on the editor: what is whole is opened, runs nothing, and leaves the work alone."""

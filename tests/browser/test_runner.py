@@ -53,7 +53,7 @@ def attempt_load(bench: Page, plan: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def test_plan_with_segments_feeds_fetches_and_an_external_buffer(bench: Page) -> None:
+def test_a_plan_runs_with_segments_feeds_fetches_and_external_buffers(bench: Page) -> None:
     x = np.random.default_rng(1).standard_normal(plans.COUNT).astype(np.float32)
     weight = np.random.default_rng(2).standard_normal(plans.COUNT).astype(np.float32)
     result = bench.evaluate(
@@ -198,7 +198,7 @@ def test_stop_ends_a_long_execute_between_steps(bench: Page) -> None:
     assert result["again"] == 3
 
 
-def test_a_lost_device_fails_what_runs_and_a_new_one_works(bench: Page) -> None:
+def test_a_lost_device_fails_the_execution_and_a_new_one_works(bench: Page) -> None:
     result = bench.evaluate(
         """async (plan) => {
           const program = await bench.runner.load(plan);
@@ -252,7 +252,7 @@ def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
     assert groups["coarse"][0] >= 50  # not one by one, each with a timer tick
 
 
-def test_a_step_takes_the_least_that_it_took_lately(bench: Page) -> None:
+def test_the_pace_uses_the_shortest_recent_step(bench: Page) -> None:
     least = bench.evaluate(
         """async () => {
           const { Pace } = await import("/static/engine/pacing.js");

@@ -52,7 +52,7 @@ def test_frames_of_every_size_survive_a_small_ring(blank_page: Page) -> None:
     assert wrong == []
 
 
-def test_stop_words(blank_page: Page) -> None:
+def test_the_stop_flag_and_the_interrupt_buffer_are_set_and_cleared(blank_page: Page) -> None:
     seen = blank_page.evaluate(
         """async () => {
           const shared = await import("/static/engine/shared-memory.js");

@@ -38,7 +38,7 @@ def finish(engine: Engine, source: str) -> str:
     return stdout.strip()
 
 
-def test_start(engine: Engine) -> None:
+def test_python_starts_with_its_library_and_a_gpu(engine: Engine) -> None:
     assert engine.ready["kind"] == "ready", engine.ready
     assert engine.ready["python"].startswith("3.14")
     assert engine.ready["numpy"].startswith("2.")
@@ -51,7 +51,7 @@ def test_start(engine: Engine) -> None:
     assert device["info"]["is_software"] is True
 
 
-def test_plan_through_the_browser_host(engine: Engine) -> None:
+def test_a_plan_runs_through_the_browser_host(engine: Engine) -> None:
     source = (
         plan_text(plans.two_segments())
         + f"""
@@ -111,7 +111,7 @@ except PlaygradError as error:
     )
 
 
-def test_round_trips(engine: Engine) -> None:
+def test_large_data_survives_the_round_trip_to_the_page(engine: Engine) -> None:
     """Print the cost of calls; check only that large data survives the round trip."""
     source = """
 def cost(call, times):
@@ -211,7 +211,7 @@ DOWNLOAD = """async ([path, most]) => {
 }"""
 
 
-def test_data_have_a_limit_of_size(engine: Engine) -> None:
+def test_data_sets_have_a_size_limit(engine: Engine) -> None:
     path = "/data/mnist/test-labels"
     assert engine.page.evaluate(DOWNLOAD, [path, 10_008]) == 10_008
     for most in (100, 10_007):

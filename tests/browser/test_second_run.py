@@ -140,7 +140,7 @@ def test_an_array_changed_between_two_fits_is_sent_again(listening: Engine) -> N
     assert changed == copied != same
 
 
-def test_kept_data_counts_apart_goes_unused_after_a_run_and_with_a_reset(
+def test_cached_data_is_counted_apart_and_freed_by_a_reset(
     playground: Playground,
 ) -> None:
     def counts() -> Any:

@@ -80,7 +80,7 @@ def failed(visit: Visit) -> None:
         *slow(before_run, done, paused, failed),
     ],
 )
-def test_everything_is_back(
+def test_a_reload_restores_the_whole_session(
     visit: Visit, moment: Callable[[Visit], None], record_property: Callable[[str, object], None]
 ) -> None:
     moment(visit)
@@ -169,7 +169,7 @@ def launch_persistent(chromium: Browser, folder: Path) -> BrowserContext:
     )
 
 
-def test_a_closed_and_a_killed_browser(
+def test_a_session_survives_a_closed_and_a_killed_browser(
     chromium: Browser,
     desk_server: str,
     tmp_path: Path,
@@ -431,7 +431,7 @@ BROKEN = {
         *slow("undefined", "forbidden", "silent", "aborting"),
     ],
 )
-def test_without_storage_the_page_works_and_says_so(
+def test_the_page_without_storage_works_and_reports_it(
     chromium: Browser, desk_server: str, kind: str, tmp_path: Path
 ) -> None:
     context = chromium.new_context()
@@ -453,7 +453,9 @@ def test_without_storage_the_page_works_and_says_so(
     context.close()
 
 
-def test_full_storage_cuts_nothing(chromium: Browser, desk_server: str, tmp_path: Path) -> None:
+def test_full_storage_never_truncates_code(
+    chromium: Browser, desk_server: str, tmp_path: Path
+) -> None:
     """A disk of 60 megabytes, and code of 80 that cannot be compressed."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", str(tmp_path)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:

@@ -102,7 +102,9 @@ def test_a_link_shows_the_program_and_its_run_is_compared(
 
 
 @pytest.mark.slow
-def test_a_run_that_differs_says_from_which_step_on(playground: Playground, opened: Open) -> None:
+def test_a_run_that_differs_names_its_first_differing_step(
+    playground: Playground, opened: Open
+) -> None:
     """The program is not reproducible: its data comes from the clock."""
     program = GOOD.replace("default_rng(0)", "default_rng()")
     playground.choose_device("cpu")
@@ -135,7 +137,7 @@ _HIDDEN = """async (link) => {
 }"""
 
 
-def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Open) -> None:
+def test_a_lesson_hides_the_parts_it_does_not_need(playground: Playground, opened: Open) -> None:
     playground.write("print('a lesson')")
     playground.at("share").click()
     field = playground.at("share-link")
@@ -157,7 +159,7 @@ def test_a_lesson_hides_what_it_does_not_need(playground: Playground, opened: Op
     playground.page.keyboard.press("Escape")
 
 
-def test_half_a_link_is_refused_and_nothing_is_lost(playground: Playground) -> None:
+def test_a_truncated_link_is_refused_and_work_is_kept(playground: Playground) -> None:
     playground.write("print('mine')")
     link = link_of(playground)
     playground.page.evaluate("link => { location.href = link; }", link[: len(link) - 40])

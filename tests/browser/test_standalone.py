@@ -122,7 +122,7 @@ def test_samples_are_read_as_by_the_model(open_file: Open, digits: tuple[pg.Mode
             assert shown == pytest.approx(100 * chance, abs=0.06)
 
 
-def test_a_drawn_one_is_a_one(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+def test_a_drawn_one_is_recognized(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
     page = open_file(digits[1])
     at(page, "clear").click()
     expect(at(page, "answer")).to_contain_text("Enter something")
@@ -174,7 +174,9 @@ def test_a_picture_is_opened(
     expect(page.get_by_text("broken.png is not a picture")).to_be_visible()
 
 
-def test_a_lost_gpu_is_replaced_and_said(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+def test_a_lost_gpu_is_replaced_and_reported(
+    open_file: Open, digits: tuple[pg.Model, Path]
+) -> None:
     model, path = digits
     assert model.test_excerpt is not None
     page = open_file(path, KEEPS_DEVICE)
@@ -251,7 +253,7 @@ def test_wrong_numbers_are_refused(open_file: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("element", ["weights", "network", "about"])
-def test_a_damaged_file_says_so(
+def test_a_damaged_file_is_reported(
     chromium: Browser, digits: tuple[pg.Model, Path], tmp_path: Path, element: str
 ) -> None:
     text = digits[1].read_text(encoding="utf-8")

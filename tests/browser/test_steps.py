@@ -106,7 +106,7 @@ def test_reading_each_loss_makes_encoders_only_and_sends_no_byte(engine: Engine)
 
 
 @pytest.mark.parametrize("steps", [2000, *slow(10_000)])
-def test_steps_leave_nothing_behind(engine: Engine, steps: int) -> None:
+def test_steps_leak_no_memory(engine: Engine, steps: int) -> None:
     """Nothing accumulates on the device, in Python, or in the JavaScript of the workers."""
 
     def train(count: int) -> dict[str, int]:

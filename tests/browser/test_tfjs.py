@@ -124,7 +124,7 @@ def test_activations_are_the_same(name: str, predict: Predict, tmp_path: Path) -
         (lambda: nn.Bidirectional(nn.GRU(2)), "no GRU with reset_after"),
     ],
 )
-def test_what_tensorflow_js_lacks_is_named(
+def test_layers_missing_in_tensorflow_js_are_named(
     layer: Callable[[], nn.Layer], message: str, tmp_path: Path
 ) -> None:
     model = pg.Sequential([pg.Input((4, 3)), layer()])

@@ -36,7 +36,9 @@ def train(layers, units, rows=64):
     ],
     ids=["20 layers", "6 layers", "20 layers on a GPU"],
 )
-def test_too_big(playground: Playground, device: str, program: str, words: str) -> None:
+def test_a_program_too_big_for_the_device_is_refused(
+    playground: Playground, device: str, program: str, words: str
+) -> None:
     playground.choose_device(device)
     playground.finish(BEGIN + program, "error")
     expect(playground.at("error")).to_contain_text("OutOfMemoryError")
@@ -44,6 +46,6 @@ def test_too_big(playground: Playground, device: str, program: str, words: str) 
     playground.runs_well()
 
 
-def test_deep(playground: Playground) -> None:
+def test_a_deep_network_trains_on_the_cpu(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(BEGIN + "train(100, 16)")

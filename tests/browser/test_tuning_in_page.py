@@ -45,7 +45,7 @@ def badge(playground: Playground) -> str:
 
 
 @pytest.mark.slow
-def test_what_was_measured_is_told_kept_and_handed_to_the_next_visit(
+def test_measured_tunings_are_shown_stored_and_used_on_the_next_visit(
     playground: Playground,
 ) -> None:
     playground.wait(lambda: "Kernels (defaults for this adapter)" in badge(playground))
@@ -111,7 +111,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("program", ENDLESS.values(), ids=ENDLESS)
-def test_a_run_does_not_wait_until_it_is_measured(playground: Playground, program: str) -> None:
+def test_a_run_does_not_wait_for_the_measurement(playground: Playground, program: str) -> None:
     """Its interpreter is another one; the device answers it after the call that it is at."""
     playground.finish("from playgrad.devices import registry\nregistry.gpu(0)")
     (device,) = (each for each in playground.page.workers if "device-worker" in each.url)

@@ -55,7 +55,7 @@ def busiest(trace: dict[str, Any]) -> tuple[float, int]:
         ("spiral", "inspect"),
     ],
 )
-def test_no_task_is_long_while_a_network_trains(
+def test_ui_tasks_are_short_while_a_network_trains(
     visitor: Playground, chromium: Browser, example: str, tab: str
 ) -> None:
     visitor.at("example-select").select_option(example)

@@ -113,7 +113,7 @@ def test_curves_come_first_in_each_width(desk: Playground) -> None:
         page.set_viewport_size(before)
 
 
-def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None:
+def test_probability_bars_have_the_length_of_their_percentage(desk: Playground) -> None:
     """In each width of the page there is room to tell them apart."""
     page, before = desk.page, desk.page.viewport_size
     assert before
@@ -134,7 +134,7 @@ def test_the_bars_of_a_drawing_are_as_long_as_they_say(desk: Playground) -> None
         desk.at("digit-clear").click()
 
 
-def test_notes_of_inspect_are_inside_it(desk: Playground) -> None:
+def test_notes_in_inspect_stay_inside_the_panel(desk: Playground) -> None:
     desk.at("tab-inspect").click()
     note = desk.at("inspect").locator(".inspect-body .hint")
     expect(note).to_be_visible()
@@ -146,7 +146,7 @@ def test_notes_of_inspect_are_inside_it(desk: Playground) -> None:
     desk.at("tab-training").click()
 
 
-def test_header_and_editor_have_room_for_what_they_show(desk: Playground) -> None:
+def test_header_and_editor_have_room_for_their_content(desk: Playground) -> None:
     """The badge has whole names, and the buttons of the editor one row."""
     page, chip = desk.page, desk.page.locator(".chip")
     desk.write("print('edited')")
@@ -239,7 +239,7 @@ def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> No
         ("x.playgrad", "project-problem", "x.playgrad"),
     ],
 )
-def test_what_is_dropped_on_the_drawer_is_not_hidden_by_it(
+def test_a_file_dropped_on_the_drawer_is_not_hidden_by_it(
     desk: Playground, name: str, shown: str, words: str
 ) -> None:
     """A program and a project open in the page, or a note in it says why not."""

@@ -29,7 +29,7 @@ EVENT = {
 }  # fmt: skip
 
 
-def test_progress_bar() -> None:
+def test_the_progress_bar_is_redrawn_in_place() -> None:
     line = progress_line(EVENT, 2, 120)
     assert line == (
         "epoch 1/2 [###############...............] "
@@ -47,7 +47,7 @@ def test_progress_bar() -> None:
     assert terminal.text.endswith("\r\x1b[K")
 
 
-def test_epoch_line_and_clock() -> None:
+def test_epoch_lines_and_clock_times_are_formatted() -> None:
     event = {
         "epoch": 1, "loss": 0.5, "accuracy": None, "test_loss": 0.25, "test_accuracy": None,
         "seconds": 2.0,

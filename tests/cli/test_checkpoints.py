@@ -97,7 +97,7 @@ def test_a_completed_run_is_reported_again_and_not_trained(
     assert "going on after step 120" in err and "epoch" not in err
 
 
-def test_a_completed_run_goes_on_if_it_is_to_be_longer(
+def test_a_completed_run_continues_with_more_epochs(
     program: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = result_of(run(capsys, *arguments(program, tmp_path / "whole", "--epochs", 3)))
@@ -261,7 +261,9 @@ def test_options_that_change_the_curve_are_refused(
     assert [each.read_bytes() for each in files(folder)] == before
 
 
-def test_wrong_usage(program: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_refused(
+    program: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run(capsys, *arguments(program, folder))
     wrong: list[tuple[list[object], str]] = [
         (arguments(program, folder), "has checkpoints of an earlier run: add --resume"),  # type: ignore[list-item]
@@ -330,7 +332,7 @@ def test_programs_with_several_fits_are_resumed_in_the_second(
     expect_same_end(ended, whole, folder, tmp_path / "whole")
 
 
-def test_the_program_of_the_file_is_the_one_that_ran(
+def test_a_checkpoint_contains_the_program_that_ran(
     program: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(capsys, *arguments(program, folder))

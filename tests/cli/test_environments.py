@@ -130,7 +130,7 @@ def test_characters_that_an_encoding_lacks_are_replaced(
 
 
 @survival
-def test_an_output_that_cannot_be_written() -> None:
+def test_an_unwritable_output_is_reported() -> None:
     ended = run_process(["examples"], prepare=connect(1, "/dev/full"))
     words = "playgrad: cannot write the output: No space left on device\n"
     assert (ended.code, ended.err) == (1, words)
@@ -138,7 +138,7 @@ def test_an_output_that_cannot_be_written() -> None:
 
 @survival
 @pytest.mark.parametrize("name", ["/tmp/" + "x/" * 5000 + "a.py", "x" * 5000, "a\udcff.py", ""])
-def test_names_that_are_no_names(name: str) -> None:
+def test_impossible_program_names_are_refused_briefly(name: str) -> None:
     ended = run_process(["train", name])
     assert ended.code == 2
     assert len(ended.err) < 600 and "no example or file" in ended.err
@@ -186,7 +186,7 @@ def test_damaged_tunings_are_put_aside(
 
 
 @survival
-def test_tunings_that_cannot_be_reached(
+def test_unreachable_tunings_are_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from playgrad.devices._wgpu.measurements import recall_tunings, remember_tunings
@@ -204,7 +204,7 @@ def test_tunings_that_cannot_be_reached(
 
 @pytest.mark.gpu
 @survival
-def test_one_line_of_the_command_line_says_so(tmp_path: Path) -> None:
+def test_the_command_line_reports_damaged_tunings_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "tunings.json").write_text("{")
     ended = run_process(["tune", "--list"], env=environment(PLAYGRAD_CACHE=str(tmp_path)))
     assert ended.code == 0
@@ -224,7 +224,7 @@ def cache_with(monkeypatch: pytest.MonkeyPatch, **changes: str | None) -> Path:
     return paths.cache()
 
 
-def test_the_place_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     import pwd
 
     home = Path(pwd.getpwuid(os.getuid()).pw_dir)
@@ -236,7 +236,9 @@ def test_the_place_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_with(monkeypatch) == home / ".cache/playgrad"
 
 
-def test_a_user_without_a_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_folder_is_told_to_set_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def unknown(number: int) -> None:
         raise KeyError(number)
 

@@ -35,7 +35,9 @@ def trained(capsys: pytest.CaptureFixture[str], folder: Path, *names: str) -> li
     return [folder / name for name in names]
 
 
-def test_a_trained_model_leaves_as_onnx(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_trained_model_is_exported_to_onnx(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     weights, direct = trained(capsys, tmp_path, "w.safetensors", "direct.onnx")
     converted = tmp_path / "converted.onnx"
     code, out, err = run(capsys, "export", weights, converted)

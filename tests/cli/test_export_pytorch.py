@@ -32,7 +32,7 @@ def module(path: Path) -> Any:
     return model.eval()
 
 
-def test_a_trained_model_leaves_for_pytorch(
+def test_a_trained_model_is_exported_to_pytorch(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     weights, direct = trained(capsys, tmp_path, "w.safetensors", "direct.pt.zip")

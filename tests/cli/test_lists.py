@@ -18,7 +18,7 @@ from playgrad.io import load, save
 from tests.cli.running import result_of, run
 
 
-def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
+def test_devices_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "devices")
     assert code == 0
     assert out.startswith("cpu:0  NumPy")
@@ -43,7 +43,7 @@ def test_devices_without_a_driver_say_what_to_install(
     close_gpus()
 
 
-def test_examples(capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "examples")
     assert code == 0
     assert re.search(r"^mnist-mlp +Handwritten digits", out, re.MULTILINE)

@@ -60,7 +60,7 @@ def program(folder: Path, at: list[int], before: str = "pass") -> Path:
     return path
 
 
-def test_checkpoints_after_a_loss_are_those_of_an_undisturbed_run(
+def test_checkpoints_after_a_lost_device_equal_an_undisturbed_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     last = []
@@ -78,7 +78,9 @@ def test_checkpoints_after_a_loss_are_those_of_an_undisturbed_run(
 
 
 @pytest.mark.parametrize("at", [[3], [7, 12]])
-def test_it_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path, at: list[int]) -> None:
+def test_training_continues_after_a_lost_device(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, at: list[int]
+) -> None:
     results = []
     for number, moments in enumerate((at, [])):
         weights = tmp_path / f"{number}.safetensors"
@@ -99,7 +101,7 @@ def test_it_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path, at: list
         np.testing.assert_array_equal(array, expected[name])
 
 
-def test_it_goes_on_with_the_cpu(
+def test_training_continues_on_the_cpu_after_a_lost_gpu(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")

@@ -37,7 +37,7 @@ def loop(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_loop_of_the_program_is_training(
+def test_a_custom_training_loop_runs(
     capsys: pytest.CaptureFixture[str], loop: Path, tmp_path: Path
 ) -> None:
     weights = tmp_path / "w.npz"
@@ -49,13 +49,17 @@ def test_a_loop_of_the_program_is_training(
     np.testing.assert_allclose(load(weights)["line/kernel"], 1, atol=0.01)
 
 
-def test_the_result_as_json(capsys: pytest.CaptureFixture[str], loop: Path) -> None:
+def test_the_result_of_a_custom_loop_is_printed_as_json(
+    capsys: pytest.CaptureFixture[str], loop: Path
+) -> None:
     result = result_of(run(capsys, "train", loop, "--device", "cpu", "--json", "--seed", 7))
     assert 0 < result.pop("seconds") < 60
     assert result == {"example": "loop", "seed": 7}
 
 
-def test_a_program_without_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_program_without_a_model_runs_but_exports_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = tmp_path / "none.py"
     path.write_text("print(1)\n")
     code, out, _ = run(capsys, "train", path)

@@ -81,7 +81,7 @@ def test_json_has_all_probabilities(
         assert row["probability"] == pytest.approx(probabilities.max(), rel=1e-5)
 
 
-def test_forms_of_the_same_samples(
+def test_all_file_formats_give_the_same_predictions(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
 ) -> None:
     np.savez(tmp_path / "x.npz", samples=X)
@@ -98,7 +98,7 @@ def test_forms_of_the_same_samples(
     np.testing.assert_allclose(numbers, [expected(classifier, X)] * 4, rtol=1e-6)
 
 
-def test_table_with_labels_and_top(
+def test_the_table_shows_labels_and_top_classes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
 ) -> None:
     labels = ["ant", "bee", "cow", "dog"]
@@ -134,7 +134,9 @@ def test_scores_become_probabilities_with_logits(
     assert [int(row["class"]) for row in rows] == scores.argmax(1).tolist()
 
 
-def test_outputs_that_are_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_numeric_outputs_are_shortened_in_the_table_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     model = saved(pg.Sequential([pg.Input((3,)), nn.Dense(10)]), tmp_path)
     file = array_file(tmp_path, X[:1])
     code, out, _ = run(capsys, "predict", model, file)
@@ -157,7 +159,7 @@ def test_outputs_that_are_numbers(capsys: pytest.CaptureFixture[str], tmp_path: 
     ],
     ids=["0 to 1", "rescaled", "bytes"],
 )
-def test_images(
+def test_images_are_converted_to_the_models_input(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     channels: int,
@@ -191,7 +193,7 @@ def test_colours_become_grey_for_a_model_of_grey_rows(
 
 
 @pytest.mark.parametrize("form", ["npy", "csv"])
-def test_standard_input(tmp_path: Path, classifier: Path, form: str) -> None:
+def test_samples_are_read_from_standard_input(tmp_path: Path, classifier: Path, form: str) -> None:
     if form == "npy":
         content = array_file(tmp_path, X).read_bytes()
     else:
@@ -207,7 +209,9 @@ def test_standard_input(tmp_path: Path, classifier: Path, form: str) -> None:
     np.testing.assert_allclose([row["probability"] for row in rows], best, rtol=1e-5)
 
 
-def test_a_table_for_whole_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_whole_number_inputs_reject_fractions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     model = pg.Sequential([nn.Embedding(9, 2), nn.Flatten(), nn.Dense(2)])
     model.build((3,), "int32")
     path = saved(model, tmp_path)
@@ -247,7 +251,7 @@ def test_a_table_for_whole_numbers(capsys: pytest.CaptureFixture[str], tmp_path:
         ("x.txt", b"1", "x.txt does not end in .npy, .npz, .csv, .png"),
     ],
 )
-def test_files_that_do_not_fit(
+def test_unsuitable_files_are_refused(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     classifier: Path,
@@ -262,7 +266,7 @@ def test_files_that_do_not_fit(
     assert "Traceback" not in err
 
 
-def test_arrays_that_do_not_fit(
+def test_unsuitable_arrays_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
 ) -> None:
     wide = array_file(tmp_path, np.zeros((2, 7), np.float32), "wide.npy")
@@ -291,7 +295,7 @@ def test_arrays_that_do_not_fit(
     assert run(capsys, "predict", classifier, objects)[0] == 1
 
 
-def test_options_that_do_not_fit(
+def test_unsuitable_options_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
 ) -> None:
     file = array_file(tmp_path, X)

@@ -88,7 +88,7 @@ def test_measuring_the_step_changes_no_weight(
         np.testing.assert_array_equal(a, b)
 
 
-def test_what_programs_contain_is_text(
+def test_program_text_is_escaped_in_the_report(
     capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path
 ) -> None:
     source = program.read_text().replace("Sequential([", f"Sequential(name={INJECTION!r}, layers=[")
@@ -152,7 +152,7 @@ def test_curves_are_finite_whatever_the_values(count: int) -> None:
     assert len(chart) < 60_000
 
 
-def test_nothing_finite_is_said() -> None:
+def test_charts_report_that_no_value_is_finite() -> None:
     nothing = np.full(3, np.nan, np.float32)
     assert "no step has a finite value" in curves_chart(
         "loss", [Curve("loss", np.arange(3), nothing)]

@@ -12,7 +12,7 @@ from tests.cli.running import result_of, run
 
 
 @pytest.mark.parametrize("strategy", [["sync"], ["pipeline", "--schedule", "gpipe"]])
-def test_train_on_several_devices(
+def test_training_on_several_devices_matches_one_device(
     capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path, strategy: list[str]
 ) -> None:
     """The losses are those of one device; the trace and the timeline have all devices."""
@@ -49,7 +49,9 @@ def test_training_that_ends_early_has_no_timeline(
     assert "no step was traced: training ended before its last one" in out
 
 
-def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+def test_strategy_options_need_a_strategy(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
     code, _, err = run(capsys, "train", program, "--devices", 2)
     assert code == 2
     assert "--devices has no effect without --parallel" in err
@@ -63,7 +65,7 @@ def test_details_of_a_strategy_need_one(capsys: pytest.CaptureFixture[str], prog
         (["simulate", "--micro-batches", 8], "--parallel sync, only with pipeline"),
     ],
 )
-def test_details_that_a_strategy_has_no_use_for_are_refused(
+def test_options_that_the_strategy_does_not_use_are_refused(
     capsys: pytest.CaptureFixture[str], program: Path, arguments: list[Any], words: str
 ) -> None:
     command, *rest = arguments
@@ -72,7 +74,9 @@ def test_details_that_a_strategy_has_no_use_for_are_refused(
     assert words in err
 
 
-def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+def test_training_with_automatic_placement_matches_one_device(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
     """The losses are those of one device; each operation is listed with its decision."""
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
@@ -85,7 +89,9 @@ def test_train_with_automatic_placement(capsys: pytest.CaptureFixture[str], prog
     assert "By measured times: " in out and "\n  cpu:0  " in out
 
 
-def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+def test_explain_lists_the_decisions_of_any_placement(
+    capsys: pytest.CaptureFixture[str], program: Path
+) -> None:
     out = run(capsys, "train", program, "--device", "cpu", "--steps", 2, "--explain")[1]
     assert "By measured times: " in out and ": the session's device" in out
     strategy = ["--parallel", "sync", "--devices", 2]
@@ -102,7 +108,7 @@ def test_explain_any_placement(capsys: pytest.CaptureFixture[str], program: Path
         (["--placement", "auto", "--every", 2], "--every N has no effect without --checkpoint"),
     ],
 )
-def test_placements_that_are_none(
+def test_impossible_placements_are_refused(
     capsys: pytest.CaptureFixture[str], program: Path, arguments: list[str], words: str
 ) -> None:
     code, _, err = run(capsys, "train", program, *arguments)
@@ -111,7 +117,7 @@ def test_placements_that_are_none(
 
 
 @pytest.mark.parametrize("strategy", ["sync", "pipeline"])
-def test_simulate_devices_that_are_not_here(
+def test_simulate_predicts_devices_that_are_not_here(
     capsys: pytest.CaptureFixture[str], program: Path, strategy: str
 ) -> None:
     """One device takes the measured time; several are slower than the ideal speedup."""
@@ -127,7 +133,7 @@ def test_simulate_devices_that_are_not_here(
     assert "of the ideal" in run(capsys, *arguments)[1]
 
 
-def test_simulate_devices_of_this_machine(
+def test_simulate_measures_the_devices_of_this_machine(
     capsys: pytest.CaptureFixture[str], program: Path
 ) -> None:
     arguments = ["simulate", program, "--device", "cpu", "--devices", 4, "--here"]
@@ -137,7 +143,7 @@ def test_simulate_devices_of_this_machine(
     assert row["seconds"] > 0 and row["communication"] == 0 and row["bytes_moved"] > 0
 
 
-def test_simulate_more_devices_than_samples(
+def test_simulate_refuses_more_devices_than_samples(
     capsys: pytest.CaptureFixture[str], program: Path
 ) -> None:
     arguments = ["simulate", program, "--device", "cpu", "--devices", 16]
@@ -165,7 +171,9 @@ model.fit(x, x[:, :1], batch_size=16, epochs=2, shuffle=False, verbose=0)
 """
 
 
-def test_stages_of_several_devices(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_stages_of_several_devices_train_like_one_device(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """Layers divided among the devices of their stage, in one pipeline and in two."""
     program = tmp_path / "divided.py"
     program.write_text(DIVIDED)
@@ -184,7 +192,7 @@ def test_stages_of_several_devices(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 @pytest.mark.parametrize("schedule", ["interleaved", "dualpipe", "pipedream"])
-def test_simulate_schedules(
+def test_simulate_predicts_bubbles_of_schedules(
     capsys: pytest.CaptureFixture[str], program: Path, schedule: str
 ) -> None:
     arguments = ["simulate", program, "--device", "cpu", "--parallel", "pipeline"]
@@ -198,7 +206,7 @@ def test_simulate_schedules(
     assert 0 < two["bubble"] < 1
 
 
-def test_simulate_stages_of_several_devices(
+def test_simulate_predicts_stages_of_several_devices(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     program = tmp_path / "divided.py"

@@ -91,7 +91,7 @@ def attempts(count: int) -> list[tuple[str, float, int]]:
 
 @pytest.mark.gpu
 @pytest.mark.survival("Signals to the command line")
-def test_interrupts_at_any_moment(
+def test_interrupts_at_any_moment_end_the_command_cleanly(
     program: Path, record_property: Callable[[str, object], None]
 ) -> None:
     count = budget(12, night=230)
@@ -111,11 +111,13 @@ def test_interrupts_at_any_moment(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["SIGTERM", "SIGHUP"]
 )
 @pytest.mark.parametrize("seconds", [0.0, 3.0])
-def test_other_signals(number: signal.Signals, code: int, seconds: float, program: Path) -> None:
+def test_other_signals_end_the_command_cleanly(
+    number: signal.Signals, code: int, seconds: float, program: Path
+) -> None:
     check(attempt("train on cpu", program, seconds, (number,)), code, number.name)
 
 
-def test_no_code_of_ours_runs_before_the_handlers_are_installed() -> None:
+def test_signal_handlers_are_installed_before_other_imports() -> None:
     """The time in which Ctrl+C cannot be caught is that of starting Python."""
 
     def least(measure: Callable[[], float]) -> float:
@@ -155,7 +157,7 @@ def test_a_program_may_catch_the_interrupt(tmp_path: Path, program: Path) -> Non
 @pytest.mark.parametrize(
     "place", ["class X:\n    def __del__(self): hold()\nX()", "weakref.finalize(C(), hold)"]
 )
-def test_an_interrupt_where_python_ignores_exceptions(tmp_path: Path, place: str) -> None:
+def test_an_interrupt_counts_where_python_ignores_exceptions(tmp_path: Path, place: str) -> None:
     path = tmp_path / "ignores.py"
     path.write_text(
         "import time, weakref\n"
@@ -188,7 +190,7 @@ def test_an_ignored_interrupt_stays_ignored() -> None:
 
 @pytest.mark.survival("Signals to the command line")
 @pytest.mark.parametrize("arguments", ["examples", "examples --json", "--help", "train --help"])
-def test_a_pipe_that_nobody_reads(arguments: str) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(arguments: str) -> None:
     def close_reader() -> None:
         reader, writer = os.pipe()
         os.dup2(writer, 1)

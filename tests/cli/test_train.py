@@ -16,7 +16,7 @@ from playgrad.io import load
 from tests.cli.running import result_of, run
 
 
-def test_train_a_program(capsys: pytest.CaptureFixture[str], program: Path) -> None:
+def test_train_prints_the_result_as_json(capsys: pytest.CaptureFixture[str], program: Path) -> None:
     result = result_of(run(capsys, "train", program, "--device", "cpu", "--json", "--seed", 7))
     assert {
         "example": "small",
@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_result(
     assert loss(1) == loss(1) != loss(2)
 
 
-def test_steps_batch_size_export_and_trace(
+def test_options_set_steps_batch_size_export_and_trace(
     capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path
 ) -> None:
     weights, trace = tmp_path / "w.safetensors", tmp_path / "trace.json"
@@ -112,7 +112,7 @@ def test_the_small_example_learns_mnist(capsys: pytest.CaptureFixture[str]) -> N
     assert result["test_accuracy"] >= 0.955
 
 
-def test_a_program_runs_as_python_runs_it(
+def test_a_program_runs_as_under_python(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, program: Path
 ) -> None:
     (tmp_path / "beside.py").write_text("name = 'beside'\n")
@@ -128,7 +128,7 @@ def test_a_program_runs_as_python_runs_it(
     assert (sys.path, sys.argv) == before
 
 
-def test_as_a_process(program: Path) -> None:
+def test_train_runs_as_a_process(program: Path) -> None:
     command = [
         sys.executable,
         "-m",

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import Run, run
 
 
-def test_failures_are_told_on_stderr(
+def test_failures_are_reported_on_stderr(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, program: Path
 ) -> None:
     def failing(text: str) -> Run:
@@ -64,7 +64,7 @@ def test_failures_are_told_on_stderr(
         (("serve", "--host", ""), "the address is empty"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_usage_is_refused(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
 ) -> None:
     code, out, err = run(capsys, *arguments)

@@ -47,12 +47,12 @@ class TestWhatIsMerged:
         with Graph().as_default() as graph:
             yield graph
 
-    def test_dispatches_that_do_not_need_each_other(self):
+    def test_independent_dispatches_are_merged(self):
         x = x_of(*WIDE)
         plan = plan_of([ops.reduce_sum(x, 1), ops.exp(x)], feeds={x: WIDE}, merge=True)
         assert nodes_of(plan) == [["reduce_sum", "exp"]]
 
-    def test_little_ones_that_do(self):
+    def test_small_dependent_dispatches_are_merged_with_barriers(self):
         x = x_of(6, 4)
         y = ops.softmax(ops.matmul(x, ops.exp(x), transpose_b=True))
         plan = plan_of([ops.reduce_sum(y, 1)], feeds={x: (6, 4)}, merge=True)
@@ -60,7 +60,7 @@ class TestWhatIsMerged:
         assert plan["kernels"][0]["wgsl"].count("storageBarrier();") == 3
 
     @pytest.mark.parametrize("is_software", [True, False])
-    def test_on_software_no_wide_one_with_a_barrier(self, is_software):
+    def test_wide_dispatches_join_barriers_only_on_hardware(self, is_software):
         x = x_of(*WIDE)
         few = x_of(4, 4, name="few")
         fetches = [ops.softmax(ops.matmul(few, few)), ops.exp(x)]
@@ -69,13 +69,13 @@ class TestWhatIsMerged:
         together = [["matmul", "softmax", "exp"]]
         assert nodes_of(plan) == ([["matmul", "softmax"], ["exp"]] if is_software else together)
 
-    def test_not_a_wide_one_with_what_it_needs(self):
+    def test_a_wide_dispatch_is_not_merged_with_its_producer(self):
         x = x_of(*WIDE)
         y = ops.exp(x, name="first")
         plan = plan_of([ops.reduce_sum(y, 1), y], feeds={x: WIDE}, merge=True)
         assert nodes_of(plan) == [["first"], ["reduce_sum"]]
 
-    def test_independent_updates_and_the_counter_they_share(self):
+    def test_independent_updates_are_merged_before_their_shared_counter(self):
         rate = ops.Variable(0.5, name="rate")
         variables = [ops.Variable(np.zeros(WIDE), name=f"w{i}") for i in range(5)]
         updates = [w.assign_sub(rate * (i + 1.0)).node for i, w in enumerate(variables)]
@@ -84,14 +84,14 @@ class TestWhatIsMerged:
         assert [len(names) for names in nodes_of(plan)] == [5, 1]
         assert len(plan["commands"][0]["bindings"]) == 1  # all variables are in one buffer
 
-    def test_no_more_buffers_than_a_kernel_may_bind(self):
+    def test_merged_dispatches_respect_the_binding_limit(self):
         xs = [ops.Variable(np.zeros(4), name=f"x{i}") for i in range(12)]
         state = {x.node.name: Place(f"buffer{i}", 0) for i, x in enumerate(xs)}
         updates = [x.assign_add(1.0).node for x in xs]
         plan = plan_of([], updates, state=state, merge=True)
         assert sorted(len(command["bindings"]) for command in plan["commands"]) == [4, 8]
 
-    def test_apart_where_the_range_of_a_buffer_is_too_long_to_bind(self):
+    def test_dispatches_stay_apart_if_their_joint_range_exceeds_a_binding(self):
         limits = Limits(max_storage_buffer_binding_size=4 * 2048, max_buffer_size=1 << 20)
         variables = [ops.Variable(np.zeros(2048), name=f"w{i}") for i in range(2)]
         updates = [w.assign_add(1.0).node for w in variables]
@@ -133,7 +133,7 @@ fn main(
 }
 """
 
-    def test_knows_its_workgroup_and_parameters(self):
+    def test_kernel_text_yields_workgroup_size_and_parameters(self):
         text = KernelText(self.CODE)
         assert text.workgroup == (4, 2, 1) and not text.cooperates
         assert text.parameters == [
@@ -141,7 +141,7 @@ fn main(
         ]  # fmt: skip
         assert KernelText("var<workgroup> x: u32; " + self.CODE).cooperates
 
-    def test_prefixes_names_and_reaches_buffers_by_offset(self):
+    def test_functions_get_prefixed_names_and_buffer_offsets(self):
         slots = {
             "source": BufferAccess("buffer0", 64, "f32", "f32"),
             "result": BufferAccess("buffer1", 0, "f32", "u32"),
@@ -160,7 +160,7 @@ fn main(
             "}",
         ]
 
-    def test_arrays_in_workgroup_memory_are_declared_elsewhere(self):
+    def test_arrays_in_workgroup_memory_are_declared_outside_the_function(self):
         code = """
 alias Number = f32;
 const SIDE = 4u;
@@ -189,7 +189,7 @@ fn main(@builtin(local_invocation_index) lane: u32) { tile[lane] = x[lane]; }
             "for (var i = 0u; i < 8u; x[i] = 1.0) { i += 1u; }",
         ],
     )
-    def test_what_is_not_understood_is_not_plain(self, body):
+    def test_unsupported_kernel_text_is_not_mergeable(self, body):
         head = "@compute @workgroup_size(8)\nfn main(@builtin(local_invocation_index) lane: u32)"
         assert KernelText(f"{head} {{ x[lane] = 1.0; }}").is_mergeable(["x"])
         assert not KernelText(f"{head} {{ {body} }}").is_mergeable(["x"])

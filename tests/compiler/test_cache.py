@@ -65,11 +65,11 @@ def another_kernel() -> OpDef:
     ids=["constant", "shape", "name", "kernel", "op", "seed", "feed", "device", "placement",
          "devices"],
 )  # fmt: skip
-def test_what_differs_is_compiled_anew(other: Callable[[], Compiled]) -> None:
+def test_different_programs_are_compiled_separately(other: Callable[[], Compiled]) -> None:
     assert compiled(sum_of()) is not other()
 
 
-def test_other_source_lines_are_other_programs() -> None:
+def test_programs_from_other_source_lines_are_compiled_separately() -> None:
     first, second = sum_of(), sum_of()
     with first.graph.as_default():
         one = pg.neg(first, name="z")
@@ -91,7 +91,7 @@ def test_plans_are_made_for_each_target_and_layout() -> None:
     assert program.plan("gpu:0", target, {"w": Place("state1", 0)}) is not plan
 
 
-def test_graphs_with_values_that_cannot_be_told_apart_are_not_kept() -> None:
+def test_graphs_with_incomparable_attributes_are_not_cached() -> None:
     @dataclasses.dataclass
     class Opaque:
         number: int
@@ -135,7 +135,7 @@ def _losses(rate: Any) -> list[float]:
     return [float(loss) for loss in history.history["loss"]]
 
 
-def test_training_again_gives_the_same_and_another_schedule_another() -> None:
+def test_cached_programs_respect_the_schedule_and_the_seed() -> None:
     first = losses(0.1)
     assert losses(0.1) == first
     assert losses(0.2) != first

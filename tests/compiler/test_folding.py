@@ -22,14 +22,14 @@ def kinds(program: Program) -> Counter:
 
 
 class TestSpecialise:
-    def test_all_shapes_become_known(self, graph):
+    def test_specialise_makes_all_shapes_known(self, graph):
         x = ops.placeholder("float32", [None, 4], name="x")
         y = ops.matmul(x, ops.constant(np.ones((4, 3)))) + 1.0
         program = specialise(Program(graph, [y], [], {"x:0": x}), {"x:0": (7, 4)})
         assert program.fetches[0].shape == (7, 3)
         assert y.shape == (None, 3)
 
-    def test_operations_on_shapes_become_static(self, graph):
+    def test_specialise_replaces_operations_on_shapes(self, graph):
         x = ops.placeholder("float32", [None, 4], name="x")
         w = ops.Variable(np.ones((4, 3)), name="w")
         (grad,) = gradients(ops.reduce_mean(ops.matmul(x, w) + ops.reshape(x, [-1, 4])[:, :3]), w)
@@ -37,7 +37,7 @@ class TestSpecialise:
         left = {name for name in kinds(program) if name.endswith("_like") or name == "size"}
         assert not left
 
-    def test_what_does_not_fit_is_an_error_at_the_users_line(self, graph):
+    def test_mismatched_feed_shapes_are_an_error_at_the_users_line(self, graph):
         a = ops.placeholder("float32", [None], name="a")
         b = ops.placeholder("float32", [None], name="b")
         c = ops.add(a, b, name="sum")
@@ -49,13 +49,13 @@ class TestSpecialise:
 
 
 class TestFold:
-    def test_constants_are_computed(self, graph):
+    def test_operations_on_constants_are_folded(self, graph):
         y = ops.sqrt(ops.constant([4.0, 9.0]) * 4.0)
         program = fold(Program(graph, [y]))
         assert kinds(program) == {"constant": 1}
         np.testing.assert_array_equal(program.fetches[0].node.attrs["value"], [4, 6])
 
-    def test_identities_vanish_unless_they_wait(self, graph):
+    def test_identities_vanish_unless_they_have_control_inputs(self, graph):
         x = ops.placeholder("float32", [2], name="x")
         with graph.control_dependencies([ops.constant(1.0)]):
             waits = ops.identity(x)
@@ -63,11 +63,11 @@ class TestFold:
         program = fold(Program(graph, [y, waits], [], {"x:0": x}))
         assert kinds(program)["identity"] == 1 and kinds(program)["stop_gradient"] == 0
 
-    def test_targets_stay(self, graph):
+    def test_targets_are_not_folded(self, graph):
         node = (ops.constant(1.0) + 1.0).node
         assert kinds(fold(Program(graph, [], [node])))["add"] == 1
 
-    def test_state_and_control_edges_stay(self, graph):
+    def test_state_and_control_edges_are_not_folded(self, graph):
         w = ops.Variable(1.0, name="w")
         with graph.control_dependencies([w.assign(2.0)]):
             after = ops.constant(1.0) + 1.0
@@ -82,7 +82,7 @@ class TestFold:
         assert kinds(fold(Program(graph, [fits]))) == {"constant": 1}
         assert kinds(fold(Program(graph, [large]))) == {"fill": 1}
 
-    def test_a_placement_stays_with_the_value(self, graph):
+    def test_a_folded_constant_keeps_its_device(self, graph):
         with graph.device("cpu:0"):
             y = ops.constant(1.0) + 1.0
         assert fold(Program(graph, [y])).fetches[0].node.device == "cpu:0"
@@ -108,13 +108,13 @@ class TestShare:
             lambda x: (ops.constant([1.0]), ops.constant([[1.0]])),
         ],
     )
-    def test_different_ones_are_not(self, graph, different):
+    def test_different_expressions_are_not_shared(self, graph, different):
         x = ops.placeholder("float32", [2, 2], name="x")
         fetches = list(different(x))
         program = share(Program(graph, fetches, [], {"x:0": x}))
         assert program.fetches[0] is not program.fetches[1]
 
-    def test_devices_and_control_edges_tell_apart(self, graph):
+    def test_devices_and_control_edges_prevent_sharing(self, graph):
         x = ops.placeholder("float32", [2], name="x")
         plain = ops.exp(x)
         with graph.device("cpu:0"):
@@ -126,12 +126,12 @@ class TestShare:
         assert len(set(program.fetches)) == 3
         assert program.fetches[2] is program.fetches[3]
 
-    def test_draws_of_one_seed_are(self, graph):
+    def test_random_draws_with_one_seed_are_shared(self, graph):
         fetches = [ops.random_uniform([2], seed=5), ops.random_uniform([2], seed=5)]
         program = share(Program(graph, fetches))
         assert program.fetches[0] is program.fetches[1]
 
-    def test_writes_are_not(self, graph):
+    def test_writes_are_not_shared(self, graph):
         w = ops.Variable(1.0, name="w")
         fetches = [w.assign_add(1.0), w.assign_add(1.0), w.read_value(), w.read_value()]
         assert len(set(share(Program(graph, fetches)).fetches)) == 4

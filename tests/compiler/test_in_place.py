@@ -36,31 +36,31 @@ def arenas(fetches: list[Tensor], x: Tensor) -> int:
     return arena_bytes(plan_of(fetches, feeds={x: SHAPE}, merge=True)) // BYTES
 
 
-def test_the_last_reader_writes_over_what_it_reads(x):
+def test_the_last_reader_overwrites_its_input(x):
     assert arenas([shifted(shifted(ops.exp(x)))], x) == 1
 
 
-def test_not_over_what_is_needed_later(x):
+def test_values_needed_later_are_not_overwritten(x):
     y = ops.exp(x)
     assert arenas([ops.matmul(shifted(y), y, transpose_b=True)], x) >= 2
 
 
-def test_not_over_what_is_fetched(x):
+def test_fetched_values_are_not_overwritten(x):
     y = ops.exp(x)
     assert arenas([y, shifted(y)], x) == 2
 
 
-def test_not_over_what_other_elements_are_read_of(x):
+def test_inputs_read_at_other_elements_are_not_overwritten(x):
     y = ops.exp(x)
     assert arenas([ops.transpose(y) * 2.0], x) == 2
 
 
-def test_not_over_elements_of_another_type(x):
+def test_casts_do_not_overwrite_their_input(x):
     assert arenas([ops.cast(ops.cast(shifted(ops.exp(x)), "int32") * 3, "float32")], x) <= 2
 
 
 @pytest.mark.gpu
-def test_gives_the_same_bytes(x):
+def test_writing_in_place_gives_the_same_bytes(x):
     feeds = {x: np.random.default_rng(0).normal(size=SHAPE).astype(np.float32)}
     y = shifted(ops.exp(x))
     fetches = [shifted(y + 1.0), ops.reduce_sum(y, 0)]
@@ -86,7 +86,7 @@ def test_random_programs_give_the_same_bytes(sampled: Sampled):
     assert results[0] == results[1]
 
 
-def test_what_took_an_earlier_segments_place_stays_until_it_is_read(graph):
+def test_a_fetch_reusing_memory_stays_until_it_is_read(graph):
     """Fetches are read after the whole segment, whatever else it computes."""
     x, y = (ops.placeholder("float32", list(SHAPE)) for _ in "xy")
     first = ops.exp(x)

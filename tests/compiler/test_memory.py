@@ -29,7 +29,7 @@ def spans_meet(a: Block, b: Block) -> bool:
 
 
 @given(block_lists(), st.booleans())
-def test_nothing_alive_overlaps(blocks, reuse):
+def test_live_blocks_do_not_overlap(blocks, reuse):
     sizes = plan_memory(blocks, ROOM, reuse)
     for i, a in enumerate(blocks):
         assert a.offset % ALIGNMENT == 0 and a.offset + a.size <= sizes[a.arena]
@@ -40,21 +40,21 @@ def test_nothing_alive_overlaps(blocks, reuse):
 
 
 @given(block_lists())
-def test_reuse_takes_no_more_than_none(blocks):
+def test_reuse_never_increases_memory(blocks):
     with_reuse = sum(plan_memory(blocks, ROOM))
     without = sum(plan_memory(blocks, ROOM, reuse=False))
     assert with_reuse <= without == sum(aligned(block.size) for block in blocks)
 
 
 @given(block_lists())
-def test_never_less_than_what_is_alive_at_once(blocks):
+def test_arenas_are_at_least_as_large_as_all_live_blocks(blocks):
     total = sum(plan_memory(blocks, ROOM))
     for now in range(30):
         assert total >= sum(b.size for b in blocks if b.first <= now <= b.last)
 
 
 @given(block_lists(), st.integers(5120, 20000))
-def test_no_arena_is_larger_than_allowed(blocks, limit):
+def test_arenas_respect_the_size_limit(blocks, limit):
     for size in plan_memory(blocks, limit):
         assert size <= aligned(limit)
     assert all(block.offset + block.size <= limit for block in blocks)
@@ -70,5 +70,5 @@ def test_a_chain_needs_two_places():
     assert sum(plan_memory(blocks, ROOM, reuse=False)) == 10240
 
 
-def test_nothing_needs_nothing():
+def test_an_empty_plan_needs_no_memory():
     assert plan_memory([], ROOM) == []

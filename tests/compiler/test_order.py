@@ -70,7 +70,7 @@ def test_several_late_readers_share_one_copy(graph):
     check(Program(graph, [*fetches, w]), {"w": 2.0}, copies=1)
 
 
-def test_read_value_sees_the_write_that_it_waits_for(graph):
+def test_read_value_sees_the_write_it_waits_for(graph):
     w = variable("w")
     before = w.read_value()
     with graph.control_dependencies([before]):
@@ -93,7 +93,7 @@ def test_two_writers_both_mean_the_old_value_and_the_last_wins(graph):
     assert after["w"].item() == 12
 
 
-def test_writers_in_the_order_of_their_edges(graph):
+def test_writers_run_in_the_order_of_their_control_edges(graph):
     w = variable("w")
     first = w.assign(1.0)
     with graph.control_dependencies([first]):
@@ -135,7 +135,7 @@ def test_an_alias_that_has_to_wait_reads_the_copy(graph):
     check(Program(graph, [late, ops.exp(late)]), {"w": 2.0}, copies=1)
 
 
-def test_what_is_sent_after_the_kernels_is_a_copy(graph):
+def test_a_value_sent_after_its_update_is_a_copy(graph):
     """A send reads its bytes after all kernels of the segment have run."""
     w = variable("w")
     with graph.device("cpu:0"):
@@ -153,7 +153,7 @@ def test_arrays_of_the_cpu_need_no_copies(graph):
     assert all(node.op.name != "copy" for node in result.order())
 
 
-def test_updates_of_several_variables_at_once(graph):
+def test_an_update_of_several_variables_copies_their_old_values(graph):
     w, velocity = variable("w"), variable("velocity")
     grad = ops.exp(w) + velocity
     new = ops.apply_momentum(w, velocity, grad, 0.5, 0.9)

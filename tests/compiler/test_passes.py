@@ -68,7 +68,7 @@ def test_each_pass_keeps_values(sampled: Sampled) -> None:
 
 @examples(150)
 @given(sampled_programs(), st.integers(0, 2**16))
-def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> None:
+def test_in_place_updates_keep_values_in_any_legal_order(sampled: Sampled, seed: int) -> None:
     expected = interpret(sampled.program, sampled.feeds, sampled.state)
     compiled = compile_program(sampled.program, sampled.shapes, Policy(GPU, AVAILABLE))
     choose = random.Random(seed).choice
@@ -79,7 +79,7 @@ def test_in_place_updates_in_any_legal_order(sampled: Sampled, seed: int) -> Non
 @pytest.mark.parametrize("name", ["prune", "specialise", "fold", "share", "place", "fuse"])
 @examples(20)
 @given(sampled_programs())
-def test_passes_leave_the_program_they_were_given(name: str, sampled: Sampled) -> None:
+def test_passes_do_not_modify_their_input_program(name: str, sampled: Sampled) -> None:
     program = sampled.program
     for pass_name, run in passes(sampled):
         nodes = list(program.graph.nodes)

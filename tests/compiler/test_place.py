@@ -27,23 +27,23 @@ def count(program, name):
 
 
 @pytest.mark.parametrize(("name", "full"), [("cpu", "cpu:0"), ("gpu", "gpu:0"), ("gpu:1", "gpu:1")])
-def test_names_of_devices(name, full):
+def test_short_device_names_are_completed(name, full):
     assert canonical(name) == full
 
 
 @pytest.mark.parametrize("name", ["tpu", "gpu:", "gpu:-1", "GPU", "", "gpu:0 "])
-def test_what_is_no_name_of_a_device(name):
+def test_invalid_device_names_are_refused(name):
     with pytest.raises(DeviceError, match=f"'{name}' is not a device. Write cpu, gpu, cpu:0"):
         canonical(name)
 
 
 class TestPlace:
-    def test_by_default(self, graph):
+    def test_operations_go_to_the_default_device(self, graph):
         y = ops.exp(ops.constant([1.0]), name="y")
         assert set(placed(graph, [y])[1].values()) == {"gpu:0"}
         assert set(placed(graph, [y], "cpu:0")[1].values()) == {"cpu:0"}
 
-    def test_by_scope(self, graph):
+    def test_operations_follow_their_device_scope(self, graph):
         x = ops.constant([1.0], name="x")
         with graph.device("gpu:1"):
             y = ops.exp(x, name="y")
@@ -114,7 +114,7 @@ class TestPlace:
 
 
 class TestSplit:
-    def test_one_pair_for_each_destination(self, graph):
+    def test_a_value_is_sent_once_to_each_device(self, graph):
         x = ops.placeholder("float32", [2], name="x")
         y = ops.exp(x, name="y")
         with graph.device("cpu:0"):
@@ -131,7 +131,7 @@ class TestSplit:
                 assert send.attrs["channel"] == node.attrs["channel"]
                 assert send.device == "gpu:0" and node.device in ("cpu:0", "gpu:1")
 
-    def test_constants_are_copied(self, graph):
+    def test_constants_are_copied_to_each_device(self, graph):
         c = ops.constant([1.0, 2.0], name="c")
         y = ops.exp(c)
         with graph.device("cpu:0"):
@@ -139,7 +139,7 @@ class TestSplit:
         program = split(placed(graph, [y, z])[0])
         assert count(program, "send") == 0 and count(program, "constant") == 2
 
-    def test_nothing_travels_on_one_device(self, graph):
+    def test_a_program_on_one_device_has_no_transfers(self, graph):
         y = ops.exp(ops.placeholder("float32", [2]))
         program = placed(graph, [y], feeds=[y.node.inputs[0]])[0]
         assert len(split(program).graph.nodes) == len(program.graph.nodes)
@@ -165,7 +165,7 @@ def test_segments_are_cut_where_another_device_comes_between(graph):
     assert read == [{"independent:0", "a:0"}, {"c:0"}]
 
 
-def test_a_task_is_cut_where_another_device_waits_for_it_without_data(graph):
+def test_a_task_is_cut_at_a_value_needed_by_another_device(graph):
     """The second half of the task needs a result that the other device computes from the first."""
     x = ops.placeholder("float32", [2], name="x")
     with graph.task("whole"):

@@ -77,7 +77,7 @@ def arena_bytes(plan: dict[str, Any]) -> int:
     return sum(buffer["size"] for buffer in plan["buffers"] if buffer["role"] == "arena")
 
 
-def test_is_plain_data():
+def test_a_plan_is_plain_json_data():
     plan = training_plan()
     assert json.loads(json.dumps(plan, allow_nan=False)) == plan
     assert plan["version"] == 2
@@ -103,7 +103,7 @@ def test_numbers_that_json_lacks_are_text():
     assert '{"float": "inf"}' in text
 
 
-def test_is_within_the_rules_of_webgpu():
+def test_a_plan_follows_the_rules_of_webgpu():
     host = NullHost()
     state = host.create_buffer(1 << 20)
     host.load(training_plan(), {"state": state})
@@ -208,7 +208,7 @@ def test_memory_is_reused():
 
 
 @pytest.mark.gpu
-def test_reuse_and_a_trip_through_json_change_no_number():
+def test_memory_reuse_and_json_do_not_change_results():
     """Run the same commands with two memory plans on the real device."""
     net = network()
     feeds = net.feeds()
@@ -268,11 +268,11 @@ class TestLimits:
             y = ops.reduce_sum(ops.matmul(x, x, transpose_b=True, name="square"))
             return plan_of([y], feeds={x: (64, 64)}, limits=limits)
 
-    def test_the_smallest_that_fits(self):
+    def test_the_smallest_sufficient_limit_is_accepted(self):
         host = NullHost(Limits(max_storage_buffer_binding_size=64 * 64 * 4))
         host.load(self.plan(host.info.limits))
 
-    def test_a_tensor_that_cannot_be_bound(self):
+    def test_a_tensor_beyond_the_binding_limit_is_refused(self):
         limits = Limits(max_storage_buffer_binding_size=64 * 64 * 4 - 4)
         with pytest.raises(OutOfMemoryError) as caught:
             self.plan(limits)
@@ -281,7 +281,7 @@ class TestLimits:
         assert "Use a smaller batch or a smaller layer, or device='cpu'." in text
         assert caught.value.op == "square" and __file__ in text
 
-    def test_a_feed_that_cannot_be_bound(self):
+    def test_a_feed_beyond_the_binding_limit_is_refused(self):
         limits = Limits(max_storage_buffer_binding_size=64 * 64 * 4 - 4)
         with Graph().as_default():
             x = ops.placeholder("float32", [64, 64], name="x")
@@ -291,12 +291,12 @@ class TestLimits:
             host.load(plan)
         assert host.stats()["buffers"] == 0
 
-    def test_arenas_are_no_larger_than_a_buffer_may_be(self):
+    def test_arenas_respect_the_buffer_limit(self):
         limits = Limits(max_buffer_size=64 * 64 * 4, max_storage_buffer_binding_size=64 * 64 * 4)
         plan = self.plan(limits)
         assert max(b["size"] for b in plan["buffers"]) <= limits.max_buffer_size
 
-    def test_no_room_leaves_nothing_behind(self):
+    def test_a_failed_load_frees_its_buffers(self):
         host = NullHost(memory=20_000)
         with pytest.raises(OutOfMemoryError, match="null has no room for a buffer of"):
             host.load(self.plan(host.info.limits))
@@ -316,22 +316,22 @@ class TestLayoutRules:
             host.load(plan, {"state": host.create_buffer(1 << 16)})
         assert host.stats()["programs"] == 0 and host.stats()["buffers"] == 1
 
-    def test_reading_and_writing_one_buffer(self, plan):
+    def test_overlapping_reads_and_writes_are_refused(self, plan):
         command = next(s for s in plan["commands"] if len(s["bindings"]) > 2)
         access = plan["kernels"][command["kernel"]]["access"]
         written = access.index("read_write")
         command["bindings"][access.index("read")][:2] = command["bindings"][written][:2]
         self.refused(plan, "read and write buffer")
 
-    def test_beyond_a_buffer(self, plan):
+    def test_bindings_beyond_a_buffer_are_refused(self, plan):
         plan["commands"][0]["bindings"][0][1] += 1 << 20
         self.refused(plan, f"{plan['commands'][0]['node']}.*reaches beyond buffer")
 
-    def test_misaligned(self, plan):
+    def test_misaligned_bindings_are_refused(self, plan):
         plan["commands"][0]["bindings"][0][1] += 4
         self.refused(plan, "not aligned")
 
-    def test_segments_beyond_the_steps(self, plan):
+    def test_segments_beyond_the_commands_are_refused(self, plan):
         plan["segments"][0][1] += 1
         self.refused(plan, "segment .* is outside its [0-9]+ commands")
 

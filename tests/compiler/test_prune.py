@@ -16,7 +16,7 @@ def names(program: Program) -> set[str]:
     return {node.name for node in program.graph.nodes}
 
 
-def test_keeps_what_is_needed_only(graph):
+def test_prune_keeps_only_needed_nodes(graph):
     x = ops.placeholder("float32", [2], name="x")
     y = ops.exp(x, name="y")
     ops.log(y, name="z")
@@ -28,7 +28,7 @@ def test_keeps_what_is_needed_only(graph):
     assert [n.name for n in program.graph.node("last").control_inputs] == ["before"]
 
 
-def test_cuts_at_fed_tensors(graph):
+def test_prune_cuts_at_fed_tensors(graph):
     x = ops.placeholder("float32", [2], name="x")
     y = ops.exp(x, name="y")
     z = ops.neg(y, name="z")
@@ -39,7 +39,7 @@ def test_cuts_at_fed_tensors(graph):
     np.testing.assert_array_equal(values[0], [-1, -2])
 
 
-def test_a_fetch_that_is_fed_is_the_fed_value(graph):
+def test_a_fed_fetch_returns_the_fed_value(graph):
     y = ops.exp(ops.placeholder("float32", [2]), name="y")
     program = prune(Program(graph, [y], [], {"y:0": y}))
     assert names(program) == {"y"} and program.feeds == {"y:0": program.fetches[0]}
@@ -57,7 +57,7 @@ def two_outputs(graph):
     return ops.max_pool2d(x, name="pool").node.outputs
 
 
-def test_one_of_several_outputs_fed(graph):
+def test_one_of_several_outputs_can_be_fed(graph):
     pooled, where = two_outputs(graph)
     both = ops.cast(where, "float32") + pooled
     fed = {"x:0": graph.tensor("x"), "pool:0": pooled}
@@ -75,7 +75,7 @@ def test_a_node_whose_wanted_output_is_fed_does_not_run(graph):
     assert "x" not in names(program) and "pool" not in names(program)
 
 
-def test_a_fed_output_that_nothing_needs_is_no_placeholder(graph):
+def test_an_unneeded_fed_output_gets_no_placeholder(graph):
     pooled, where = two_outputs(graph)
     fed = {"x:0": graph.tensor("x"), "pool:0": pooled}
     program = prune(Program(graph, [where], [], fed))
@@ -105,19 +105,19 @@ def test_missing_feeds_are_named_with_the_users_line(graph):
 
 
 class TestRandomCounter:
-    def test_advances_in_runs_that_draw(self, graph):
+    def test_the_counter_advances_in_runs_with_random_draws(self, graph):
         x = ops.random_uniform([2], name="x")
         other = ops.constant(1.0)
         program = prune(Program(graph, [x]))
         assert [target.name for target in program.targets] == ["random/advance"]
         assert prune(Program(graph, [other])).targets == []
 
-    def test_advances_once_if_asked_for(self, graph):
+    def test_the_counter_advances_once_if_it_is_a_target(self, graph):
         x = ops.random_uniform([2], name="x")
         program = prune(Program(graph, [x], [graph.node("random/advance")]))
         assert [target.name for target in program.targets] == ["random/advance"]
 
-    def test_does_not_when_it_is_fed(self, graph):
+    def test_the_counter_does_not_advance_when_it_is_fed(self, graph):
         x = ops.random_uniform([2], name="x")
         step = graph.tensor("random/step")
         program = prune(Program(graph, [x], [], {"random/step:0": step}))

@@ -47,7 +47,7 @@ MEMORY = [((name, soft), most) for name, most in RATIO.items() for soft in (True
 
 
 @pytest.mark.parametrize(("trainer", "most"), MEMORY, indirect=["trainer"])
-def test_training_takes_little_more_memory_than_it_must(
+def test_training_takes_little_more_than_the_least_memory(
     trainer: PlaygradTrainer, most: float
 ) -> None:
     assert 1 <= trainer.device_bytes / trainer.least_bytes <= most

@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_arrays_with_and_without_a_split() -> None:
+def test_arrays_load_with_and_without_a_split() -> None:
     x, y = np.arange(40.0).reshape(20, 2), np.arange(20)
     np.savez("both.npz", x=x, y=y)
     (x_train, y_train), (x_test, y_test) = pg.data.load("both")
@@ -49,7 +49,7 @@ def test_arrays_with_and_without_a_split() -> None:
     assert pg.data.class_names("parts") == []
 
 
-def test_a_table_of_text_and_numbers() -> None:
+def test_a_table_of_text_and_numbers_is_encoded() -> None:
     Path("flowers.csv").write_text(FLOWERS)
     (x_train, y_train), (x_test, y_test) = pg.data.load("flowers")
     assert pg.data.class_names("flowers") == ["iris", "rose"]
@@ -66,7 +66,7 @@ def test_a_table_of_text_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
-def test_tables_with_other_delimiters_and_without_a_header(delimiter: str) -> None:
+def test_delimiters_and_missing_headers_are_detected(delimiter: str) -> None:
     Path("bare.csv").write_text("\ufeff" + "1,2.5\n3,4.5\n5,6.5\n".replace(",", delimiter))
     (x_train, y_train), (x_test, y_test) = pg.data.load("bare")
     assert y_train.dtype == np.float32
@@ -94,7 +94,7 @@ def test_the_working_directory_comes_before_the_folder(
         pg.data.load("same")
 
 
-def test_names_of_the_library_stay() -> None:
+def test_built_in_names_take_precedence() -> None:
     np.savez("circle.npz", x=np.ones((4, 1)), y=np.arange(4))
     assert pg.data.load("circle", samples=10)[0].shape == (10, 2)
 

@@ -39,7 +39,7 @@ def files() -> Iterator[dict[str, bytes]]:
     source.set_source(before)
 
 
-def test_idx_types() -> None:
+def test_idx_files_keep_their_element_type() -> None:
     np.testing.assert_array_equal(parse_idx(idx(IMAGES)), IMAGES)
     floats = np.array([[1.5, -2]], np.float32)
     parsed = parse_idx(idx(floats.astype(">f4"), 0x0D))
@@ -60,19 +60,19 @@ def test_idx_types() -> None:
         (b"\x1f\x8bgarbage", "damaged gzip file"),
     ],
 )
-def test_damaged_idx(content: bytes, words: str) -> None:
+def test_damaged_idx_files_are_refused(content: bytes, words: str) -> None:
     with pytest.raises(DataError, match=words):
         parse_idx(content, "digits")
 
 
-def test_mnist_from_a_source(files: dict[str, bytes]) -> None:
+def test_mnist_is_read_from_its_source(files: dict[str, bytes]) -> None:
     (x_train, y_train), (x_test, y_test) = data.mnist()
     assert (x_train.dtype, y_train.dtype) == (np.uint8, np.int32)
     np.testing.assert_array_equal(x_train, IMAGES)
     assert (y_train.tolist(), x_test.shape, y_test.tolist()) == ([7, 3], (1, 3, 4), [7])
 
 
-def test_parts_that_do_not_belong_together(files: dict[str, bytes]) -> None:
+def test_mismatched_images_and_labels_are_refused(files: dict[str, bytes]) -> None:
     files["mnist/test-labels"] = idx(LABELS)
     with pytest.raises(DataError, match="1 test images but 2 labels"):
         data.mnist()
@@ -81,7 +81,9 @@ def test_parts_that_do_not_belong_together(files: dict[str, bytes]) -> None:
         data.mnist()
 
 
-def test_missing_files_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_files_raise_an_error_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path))
     monkeypatch.setenv("PLAYGRAD_ASSETS", str(tmp_path))  # so nothing comes from the network
     with pytest.raises(DataError, match=r"train-images-idx3-ubyte.*Connect to the internet"):
@@ -137,7 +139,7 @@ def test_damaged_mnist_is_fetched_again(alone: Path, damage: str) -> None:
 
 @pytest.mark.survival("Damaged data sets on disk")
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_mnist_without_a_network_says_what_to_do(
+def test_damaged_mnist_without_a_network_gets_advice(
     alone: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYGRAD_ASSETS", "/nowhere")
@@ -168,7 +170,7 @@ def test_content_is_hashed_once(alone: Path, monkeypatch: pytest.MonkeyPatch) ->
     source.read("mnist/train-labels")
 
 
-def test_the_real_digits() -> None:
+def test_the_real_digits_have_the_documented_form() -> None:
     (x_train, y_train), (x_test, y_test) = data.mnist()
     assert x_train.shape == (60_000, 28, 28)
     assert x_test.shape == (10_000, 28, 28)
@@ -178,7 +180,7 @@ def test_the_real_digits() -> None:
 
 
 @pytest.mark.parametrize("make", [data.circle, data.xor, data.gauss, data.moons, data.spiral])
-def test_toys(make: Any) -> None:
+def test_toy_data_sets_are_balanced_and_reproducible(make: Any) -> None:
     points, labels = make(samples=200, seed=3)
     assert (points.dtype, points.shape) == (np.float32, (200, 2))
     assert (labels.dtype, labels.shape) == (np.int32, (200,))
@@ -188,7 +190,7 @@ def test_toys(make: Any) -> None:
     assert not np.array_equal(points, make(samples=200, seed=4)[0])
 
 
-def test_data_sets_by_name() -> None:
+def test_data_sets_are_found_by_name() -> None:
     known = data.available()
     assert known["used_cars"] == "features and prices of used cars."
     for name in set(known) - {"mnist", "fashion_mnist", "shapes"}:
@@ -203,7 +205,7 @@ def test_data_sets_by_name() -> None:
         data.load("circle", count=3)
 
 
-def test_made_up_data() -> None:
+def test_generated_data_sets_have_the_documented_form() -> None:
     cars, price = data.used_cars(50)
     assert cars.shape == (50, 4) and cars.dtype == price.dtype == np.float32
     assert price.min() > 0 and set(cars[:, 3]) == {0, 1}
@@ -246,7 +248,7 @@ def test_shapes_are_drawn_for_a_seed() -> None:
             data.shapes(samples, ratio=ratio)
 
 
-def test_shapes_cover_what_their_names_say() -> None:
+def test_drawn_shapes_cover_the_area_of_their_class() -> None:
     """Without noise an image has two colours, and the middle of a ring is that of the ground."""
     (x, y), _ = data.shapes(600, noise=0)
     names = data.class_names("shapes")

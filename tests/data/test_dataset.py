@@ -31,7 +31,7 @@ def numbers(dataset: Dataset) -> list[Any]:
     return [np.asarray(element).tolist() for element in dataset]
 
 
-def test_slices() -> None:
+def test_tensor_slices_are_elements_of_equal_structure() -> None:
     x, y = np.arange(6).reshape(3, 2), [7, 8, 9]
     elements = list(Dataset.from_tensor_slices(({"x": x}, y)))
     assert [(first["x"].tolist(), int(second)) for first, second in elements] == [
@@ -52,7 +52,7 @@ def test_generators_begin_again_in_each_round() -> None:
         Dataset.from_generator(iter([1]))  # type: ignore[arg-type]
 
 
-def test_choosing_and_ordering() -> None:
+def test_elements_can_be_filtered_taken_repeated_and_zipped() -> None:
     ten = Dataset.range(10)
     assert numbers(ten.filter(lambda i: i % 3 == 0)) == [0, 3, 6, 9]
     assert numbers(ten.take(3).concatenate(ten.skip(8))) == [0, 1, 2, 8, 9]
@@ -68,7 +68,7 @@ def test_choosing_and_ordering() -> None:
     assert numbers(Dataset.zip((ten, ten.skip(7))).map(lambda a, b: a * b)) == [0, 8, 18]
 
 
-def test_cardinality() -> None:
+def test_cardinality_follows_the_transformations() -> None:
     ten = Dataset.range(10)
     assert len(ten.shuffle(4).batch(3).prefetch(1)) == 4
     assert len(ten.batch(3, drop_remainder=True).repeat(2)) == 6
@@ -82,7 +82,7 @@ def test_cardinality() -> None:
         len(ten.repeat())
 
 
-def test_shuffling() -> None:
+def test_shuffling_is_reproducible_and_bounded_by_its_buffer() -> None:
     dataset = Dataset.range(100).shuffle(30, seed=3)
     first, second = numbers(dataset), numbers(dataset)
     assert sorted(first) == sorted(second) == list(range(100))
@@ -138,7 +138,7 @@ def test_interleaving_takes_turns() -> None:
         list(Dataset.range(3).interleave(lambda i: 1.5))
 
 
-def test_a_file_queue(tmp_path: Path) -> None:
+def test_list_files_matches_patterns_in_order(tmp_path: Path) -> None:
     make_files(tmp_path, 3)
     names = list(Dataset.list_files([f"{tmp_path}/*.csv", tmp_path / "0.csv"], shuffle=False))
     assert [Path(name).name for name in names] == ["0.csv", "1.csv", "2.csv"]
@@ -179,7 +179,7 @@ def test_a_failing_reader_names_file_and_record(tmp_path: Path, readers: int) ->
     assert sorted(records) == [(1, 3), (1, 5), (2, 3)]
 
 
-def test_elements_that_do_not_fit_into_a_batch() -> None:
+def test_elements_of_different_structure_cannot_be_batched() -> None:
     shapes = Dataset.from_generator(lambda: (np.zeros(2 + i // 3) for i in range(6)))
     with pytest.raises(ShapeError, match=r"element 3 has shape \(3,\), but element 2 has \(2,\)"):
         list(shapes.batch(2))
@@ -230,7 +230,7 @@ def test_errors_pass_through_queues_and_end_threads() -> None:
         next(iterator)
 
 
-def test_caching() -> None:
+def test_cache_keeps_only_complete_rounds() -> None:
     read = []
     cached = Dataset.range(4).map(lambda i: read.append(int(i)) or i).cache()  # type: ignore[func-returns-value]
     iterator = iter(cached)
@@ -252,6 +252,6 @@ def test_caching() -> None:
         (lambda d: list(d.take(0).repeat()), "nothing to repeat"),
     ],
 )
-def test_wrong_arguments(call: Any, words: str) -> None:
+def test_wrong_arguments_are_refused(call: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         call(Dataset.range(3))

@@ -23,7 +23,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 @pytest.mark.parametrize("interlaced", [False, True])
 @pytest.mark.parametrize(("colour", "depth"), FORMATS)
-def test_formats(colour: int, depth: int, interlaced: bool) -> None:
+def test_all_colour_types_and_depths_are_decoded(colour: int, depth: int, interlaced: bool) -> None:
     values = RANDOM.integers(0, 1 << depth, (11, 13, CHANNELS[colour]))
     image = data.decode_png(png(values, colour, depth, (0, 1, 2, 3, 4), interlaced))
     expected = np.floor(values * 255 / ((1 << depth) - 1) + 0.5).astype(np.uint8)
@@ -33,13 +33,13 @@ def test_formats(colour: int, depth: int, interlaced: bool) -> None:
 
 @pytest.mark.parametrize("kind", range(5))
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (7, 5)])
-def test_filters(kind: int, size: tuple[int, int]) -> None:
+def test_all_filters_are_decoded(kind: int, size: tuple[int, int]) -> None:
     values = RANDOM.integers(0, 256, (*size, 3))
     np.testing.assert_array_equal(data.decode_png(png(values, 2, filters=(kind,))), values)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 8])
-def test_palettes(depth: int) -> None:
+def test_palettes_are_decoded(depth: int) -> None:
     colours = RANDOM.integers(0, 256, (1 << depth, 3), dtype=np.uint8)
     index = RANDOM.integers(0, 1 << depth, (6, 5, 1))
     palette = chunk(b"PLTE", colours.tobytes())
@@ -49,13 +49,13 @@ def test_palettes(depth: int) -> None:
     np.testing.assert_array_equal(image[:, :, 3], np.where(index[:, :, 0] == 0, 7, 255))
 
 
-def test_a_transparent_colour() -> None:
+def test_a_transparent_colour_becomes_an_alpha_channel() -> None:
     values = np.array([[[3], [200]]])
     image = data.decode_png(png(values, 0, extra=chunk(b"tRNS", b"\0\x03")))
     assert image.tolist() == [[[3, 0], [200, 255]]]
 
 
-def test_channels() -> None:
+def test_channels_are_converted_on_request() -> None:
     rgba = png(np.array([[[255, 0, 0, 9]]]), 6)
     results = [data.decode_png(rgba, channels).tolist()[0][0] for channels in (1, 2, 3, 4, 0)]
     assert results == [[76], [76, 9], [255, 0, 0], [255, 0, 0, 9], [255, 0, 0, 9]]
@@ -94,14 +94,14 @@ END = chunk(b"IEND", b"")
     ],
 )
 @pytest.mark.survival("Damaged data sets on disk")
-def test_damaged_images(content: bytes, words: str) -> None:
+def test_damaged_images_are_refused(content: bytes, words: str) -> None:
     with pytest.raises(ReadError, match=words) as raised:
         data.decode_png(content, what="digits/7.png")
     assert raised.value.file == "digits/7.png"
 
 
 @pytest.mark.survival("Damaged data sets on disk")
-def test_decompression_bombs() -> None:
+def test_decompression_bombs_are_refused() -> None:
     bomb = chunk(b"IDAT", zlib.compress(bytes(50_000_000)))
     with pytest.raises(ReadError, match="more bytes than its size needs"):
         data.decode_png(SIGNATURE + header(2, 2) + bomb + END)
@@ -111,7 +111,7 @@ def test_decompression_bombs() -> None:
         data.decode_png(GREY, max_pixels=15)
 
 
-def test_a_file(tmp_path: Path) -> None:
+def test_a_png_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "7.png"
     file.write_bytes(GREY)
     assert data.read_png(file).shape == (4, 4, 1)

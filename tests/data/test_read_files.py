@@ -31,7 +31,7 @@ def npz(**arrays: Any) -> bytes:
     return file.getvalue()
 
 
-def test_csv() -> None:
+def test_csv_rows_are_read_with_columns_labels_and_converters() -> None:
     fuels = {"fuel": {"petrol": 0, "diesel": 1}}
     rows = list(data.read_csv(CARS, label="price", converters=fuels))
     assert [(x.tolist(), float(y)) for x, y in rows] == [([10, 0], 9000), ([20, 1], 8000)]
@@ -61,13 +61,15 @@ def test_csv() -> None:
         ),
     ],
 )
-def test_csv_errors(content: bytes, options: Any, words: str, record: int | None) -> None:
+def test_csv_errors_name_the_record(
+    content: bytes, options: Any, words: str, record: int | None
+) -> None:
     with pytest.raises(ReadError, match=words) as raised:
         list(data.read_csv(content, **options))
     assert raised.value.record == record
 
 
-def test_idx(tmp_path: Path) -> None:
+def test_idx_records_are_read(tmp_path: Path) -> None:
     images = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     file = tmp_path / "images.gz"
     file.write_bytes(gzip.compress(idx(images)))
@@ -87,12 +89,12 @@ def test_idx(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.survival("Damaged data sets on disk")
-def test_damaged_idx(content: bytes, words: str) -> None:
+def test_damaged_idx_files_are_refused(content: bytes, words: str) -> None:
     with pytest.raises(ReadError, match=words):
         list(data.read_idx(content))
 
 
-def test_npz() -> None:
+def test_npz_arrays_are_read_by_rows() -> None:
     x, y = np.arange(6, dtype=np.float32).reshape(3, 2), np.arange(3)
     rows = list(data.read_npz(npz(y=y, x=x), ("x", "y")))
     assert [(a.tolist(), int(b)) for a, b in rows] == [([0, 1], 0), ([2, 3], 1), ([4, 5], 2)]
@@ -111,12 +113,12 @@ def test_npz() -> None:
     ],
 )
 @pytest.mark.survival("Damaged data sets on disk")
-def test_damaged_npz(content: bytes, options: Any, words: str) -> None:
+def test_damaged_npz_files_are_refused(content: bytes, options: Any, words: str) -> None:
     with pytest.raises(ReadError, match=words):
         list(data.read_npz(content, **options))
 
 
-def test_what_a_file_can_be() -> None:
+def test_a_file_may_be_a_name_bytes_or_an_open_file() -> None:
     assert next(data.read_csv(io.BytesIO(b"a\n5"))).tolist() == [5]
     with pytest.raises(DataError, match="a file is a name, bytes or an open file, got int"):
         data.read_png(7)

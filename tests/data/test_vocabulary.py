@@ -30,7 +30,7 @@ def test_windows_have_the_next_token_of_each() -> None:
     assert y.tolist() == [[1, 2, 3], [2, 3, 4]]
 
 
-def test_mistakes() -> None:
+def test_mistakes_raise_explaining_errors() -> None:
     vocabulary = pg.data.Vocabulary("abc")
     with pytest.raises(pg.DataError, match=r"does not have the character 'x'.[\s\S]*It has 'abc'"):
         vocabulary.encode("axa")

@@ -26,7 +26,7 @@ def trained(rate: float) -> pg.Model:
     return model
 
 
-def test_diagnose_a_model_after_its_training() -> None:
+def test_diagnose_finds_a_low_rate_and_keeps_the_weights() -> None:
     model = trained(0.00001)
     before = model.get_weights()
     (finding,) = diagnosis = pg.diagnose(model)
@@ -49,7 +49,7 @@ def test_a_healthy_model_has_an_empty_diagnosis() -> None:
     model.close()
 
 
-def test_a_model_without_a_training_has_no_diagnosis() -> None:
+def test_an_untrained_model_cannot_be_diagnosed() -> None:
     model = pg.Sequential([pg.Input((2,)), nn.Dense(2)])
     with pytest.raises(pg.GraphError, match=r"has not been trained. Call model.fit\(x, y\) first"):
         pg.diagnose(model)
@@ -72,7 +72,7 @@ def test_the_command_line_prints_findings(
     assert "doctor" not in err
 
 
-def test_the_command_line_says_that_the_doctor_could_not_look(
+def test_the_command_line_reports_a_failed_diagnosis(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: Examination, evidence: object) -> None:
@@ -88,7 +88,7 @@ def test_the_command_line_says_that_the_doctor_could_not_look(
     assert "nothing is wrong" not in err
 
 
-def test_the_guide_says_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_guide_shows_the_printed_diagnosis(capsys: pytest.CaptureFixture[str]) -> None:
     guide = Path(__file__).parents[2] / "docs" / "doctor.md"
     (block,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, pg.Model] = {}

@@ -29,7 +29,7 @@ def opened() -> Iterator[list[Watched]]:
         program.close()
 
 
-def test_each_illness_has_a_program_that_is_ill() -> None:
+def test_each_illness_has_a_program_and_a_sentence() -> None:
     codes = [check.__name__.replace("_", "-") for check in CHECKS]
     assert sorted(ILL) == sorted(codes)
     assert sorted([*codes, "not-seen"]) == sorted(SENTENCES)
@@ -61,7 +61,7 @@ def test_an_illness_is_found_and_cured(name: str, opened: list[Watched]) -> None
 
 
 @pytest.mark.parametrize("rate", [1e-8, 4e-6, 1e-5, 1e-4, 4e-4, 2e-3, 0.01])
-def test_following_the_advice_on_a_rate_reaches_one_that_trains(
+def test_following_the_rate_advice_leads_to_a_rate_that_trains(
     rate: float, opened: list[Watched]
 ) -> None:
     text = (paths.static() / "examples" / "spiral.py").read_text(encoding="utf-8")

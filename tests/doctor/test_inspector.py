@@ -68,7 +68,7 @@ def test_looking_changes_no_loss(eager_eyes: None, monkeypatch: pytest.MonkeyPat
     unseen.close()
 
 
-def test_a_layer_that_cannot_be_looked_at_is_reported_and_no_error() -> None:
+def test_an_uninspectable_layer_is_reported_without_an_error() -> None:
     text = f"""{HEAD}
 class Once(nn.Layer):
     kind = "once_only"
@@ -103,7 +103,7 @@ model.fit(x, y, epochs=2, verbose=0)
     program.close()
 
 
-def test_weights_that_were_nan_before_the_training_are_not_the_fault_of_its_rate() -> None:
+def test_nan_weights_from_before_training_are_not_blamed_on_the_rate() -> None:
     text = f"""{HEAD}
 x = random.normal(0, 1, (100, 2)).astype(np.float32)
 model = pg.Sequential([pg.Input((2,)), nn.Dense(3, "relu"), nn.Dense(1)])

@@ -26,7 +26,7 @@ print("numpy.ma" in sys.modules)
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (7,), (8,), (5, 3), (6, 3)])
-def test_it_is_that_of_numpy(shape: tuple[int, ...]) -> None:
+def test_median_matches_numpy(shape: tuple[int, ...]) -> None:
     values = np.random.default_rng(0).normal(size=shape)
     np.testing.assert_array_equal(median(values), np.median(values, axis=0))
     values[0] = np.inf

@@ -95,7 +95,7 @@ CASES: dict[str, tuple[Any, Callable[..., torch.Tensor], Array]] = {
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("case", CASES)
-def test_losses_and_weights_are_those_of_torch(case: str, device: str) -> None:
+def test_losses_and_weights_match_pytorch(case: str, device: str) -> None:
     build, forward, x = CASES[case]
     y = np.arange(BATCH) % 3
     model = build()

@@ -181,7 +181,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("trained", "case"), list(zip(CASES, CASES, strict=True)), indirect=["trained"]
 )
-def test_loss_curve_and_weights_are_those_of_torch(
+def test_loss_curve_and_weights_match_pytorch(
     trained: tuple[pg.Sequential, dict[str, Array], Array],
     case: tuple[str, str],
     digits: tuple[Array, Array],

@@ -46,7 +46,7 @@ def check(session, y, x, value, feeds=None):
 VALUE = np.array([[0.3, -0.7, 1.1], [0.9, 0.2, -1.3]])
 
 
-def test_chain(session):
+def test_a_chain_of_operations_is_differentiated(session):
     x = double(VALUE, "x")
     check(session, ops.tanh(ops.square(x) * 2.0 + x), x, VALUE)
 
@@ -68,20 +68,20 @@ def test_gradient_nodes_are_built_once_a_tensor(graph):
     assert len([node for node in grown if node.op.name == "mul"]) == 1
 
 
-def test_broadcasts_are_summed_over(session):
+def test_gradients_of_broadcasts_are_summed(session):
     x = double([0.5], "x")
     other = ops.constant(VALUE, dtype="float64")
     check(session, ops.tanh(x * other), x, [0.5])
 
 
-def test_matmul_with_unknown_batch(session, graph):
+def test_matmul_with_an_unknown_batch_is_differentiated(session, graph):
     x = ops.placeholder("float64", [None, 3], name="x")
     w = double(np.ones((3, 2)), "w")
     y = ops.sigmoid(ops.matmul(x, w))
     check(session, y, w, [[0.1, 0.2], [0.3, -0.4], [0.5, 0.6]], {x: VALUE})
 
 
-def test_of_gradients(session):
+def test_gradients_of_gradients_are_correct(session):
     x = double(VALUE, "x")
     (first,) = gradients(ops.tanh(x) * ops.exp(x), x)
     (second,) = gradients(first, x)
@@ -89,7 +89,7 @@ def test_of_gradients(session):
     check(session, second, x, VALUE)
 
 
-def test_of_polynomial_to_the_fourth_order(session):
+def test_derivatives_up_to_fourth_order_are_correct(session):
     x = double(2.0, "x")
     y = ops.square(ops.square(x))
     values = []
@@ -99,14 +99,14 @@ def test_of_polynomial_to_the_fourth_order(session):
     assert values == [32.0, 48.0, 48.0, 24.0]
 
 
-def test_unconnected_is_none(graph):
+def test_unconnected_tensors_have_the_gradient_none(graph):
     x = ops.placeholder("float32", [2])
     y = ops.placeholder("float32", [2])
     assert gradients(ops.exp(x), [x, y])[1] is None
     assert gradients(x, [y]) == [None]
 
 
-def test_of_a_tensor_by_itself_is_one(session):
+def test_the_gradient_of_a_tensor_by_itself_is_one(session):
     x = double(VALUE, "x")
     (grad,) = gradients(x, x)
     np.testing.assert_array_equal(session.run(grad, {x: VALUE}), np.ones((2, 3)))
@@ -118,7 +118,7 @@ def test_several_ys_are_added(session):
     assert float(session.run(grad, {x: 3.0})) == 11.0
 
 
-def test_by_intermediate_tensors(session):
+def test_gradients_by_intermediate_tensors_are_correct(session):
     x = double(0.5, "x")
     hidden = ops.square(x)
     y = ops.exp(hidden) * 2.0
@@ -128,7 +128,7 @@ def test_by_intermediate_tensors(session):
     np.testing.assert_allclose(values[1], values[2] * 2 * 0.5)
 
 
-def test_given_gradients_flow_in(session, graph):
+def test_initial_gradients_are_multiplied_in(session, graph):
     x = double(VALUE, "x")
     seed = ops.constant(np.arange(6.0).reshape(2, 3), dtype="float64")
     (grad,) = gradients(ops.square(x), x, [seed])
@@ -154,14 +154,14 @@ def test_given_gradients_have_to_fit(graph):
         gradients([], x)
 
 
-def test_stop_gradient(session):
+def test_stop_gradient_blocks_the_gradient(session):
     x = double(3.0, "x")
     (grad,) = gradients(x * ops.stop_gradient(x), x)
     assert float(session.run(grad, {x: 3.0})) == 3.0
     assert gradients(ops.stop_gradient(x) * 2.0, x) == [None]
 
 
-def test_comparisons_and_casts_to_integers_end_it(session):
+def test_comparisons_and_integer_casts_block_the_gradient(session):
     x = ops.placeholder("float32", [3], name="x")
     assert gradients(ops.cast(x > 0.0, "float32"), x) == [None]
     whole = ops.cast(ops.cast(x, "int32"), "float32")
@@ -194,7 +194,7 @@ def test_operations_without_gradient_are_named(graph):
     assert gradients(y, y.node.inputs[0])[0] is not None
 
 
-def test_nodes_are_named_and_marked(graph):
+def test_gradient_nodes_are_named_after_their_operation(graph):
     with graph.name_scope("dense"):
         w = ops.Variable(np.ones((3, 2)), name="kernel")
         y = ops.matmul(ops.constant(np.ones((1, 3))), w)
@@ -206,7 +206,7 @@ def test_nodes_are_named_and_marked(graph):
     assert any(node.name.startswith("gradients/dense/matmul/") for node in added)
 
 
-def test_nodes_are_placed_with_what_they_are_of(graph):
+def test_gradient_nodes_share_the_device_of_their_operation(graph):
     x = ops.placeholder("float32", [2], name="x")
     with graph.device("gpu:0"):
         y = ops.tanh(x)

@@ -98,14 +98,18 @@ def _attempts(count: int) -> int:
 
 
 @pytest.mark.survival("Damaged weights files")
-def test_damaged_graphs(record_property: Callable[[str, object], None]) -> None:
+def test_damaged_graphs_are_refused_or_harmless(
+    record_property: Callable[[str, object], None],
+) -> None:
     tried = budget(60, night=3_200)
     record_property("tried", tried)
     assert 0 < _attempts(tried) < tried
 
 
 @pytest.mark.survival("Damaged weights files")
-def test_damaged_texts(record_property: Callable[[str, object], None]) -> None:
+def test_damaged_texts_are_refused_or_harmless(
+    record_property: Callable[[str, object], None],
+) -> None:
     text = json.dumps(graphs()[0])
     texts: list[str | bytes] = [
         "[" * 500_000, '{"a":' * 100_000, "[" * 99 + "]" * 99, '"' + "[" * 500, "", "nul", b"\xff",

@@ -11,7 +11,7 @@ from playgrad import nn
 pytestmark = pytest.mark.usefixtures("graph")
 
 
-def test_tensors_have_values_that_python_can_use() -> None:
+def test_eager_tensors_have_python_values() -> None:
     with pg.eager():
         x = pg.constant([1.0, 2.0, 3.0])
         y = x * 2.0 + 1.0
@@ -26,7 +26,7 @@ def test_tensors_have_values_that_python_can_use() -> None:
     assert y.numpy().tolist() == [3, 5, 7]  # it keeps its value
 
 
-def test_variables_change_at_once_and_are_those_of_the_graph() -> None:
+def test_eager_variables_change_at_once_and_are_shared_with_functions() -> None:
     with pg.eager():
         v = pg.Variable([1.0, 2.0])
         before = v + 1.0
@@ -56,7 +56,7 @@ def test_random_operations_draw_anew() -> None:
     assert not np.array_equal(graph_tensor.numpy(), graph_tensor.numpy())
 
 
-def test_gradients_and_optimizers() -> None:
+def test_gradients_and_optimizers_work_eagerly() -> None:
     optimizer = pg.optim.SGD(0.1)
     with pg.eager():
         v = pg.Variable([3.0])
@@ -81,7 +81,7 @@ def test_models_train_as_elsewhere_inside_the_block() -> None:
     np.testing.assert_array_equal(*losses)
 
 
-def test_what_has_no_value_says_so() -> None:
+def test_tensors_without_a_value_raise_an_error() -> None:
     x = pg.placeholder("float32", (2,))
     with pg.eager():
         y = x + 1.0

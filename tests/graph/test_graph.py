@@ -23,76 +23,76 @@ from playgrad.graph.traversal import ancestors, topological
 
 
 class TestNames:
-    def test_default_to_the_operation_and_are_numbered(self, graph):
+    def test_names_default_to_the_operation_and_are_numbered(self, graph):
         names = [ops.constant(1.0).node.name for _ in range(3)]
         assert names == ["constant", "constant_1", "constant_2"]
 
     @pytest.mark.parametrize("name", [" ", "a\tb", "a\n", " a", "a /b", "a:0", "/a", "a/", "a//b"])
-    def test_that_cannot_be_written_are_refused(self, graph, name):
+    def test_invalid_names_are_refused(self, graph, name):
         with pytest.raises(GraphError, match="cannot name an operation or a scope"):
             ops.constant(1.0, name=name)
         with pytest.raises(GraphError, match="cannot name"), name_scope(name):
             pass
 
-    def test_that_contain_blanks_and_other_marks(self, graph):
+    def test_names_may_contain_blanks_and_other_characters(self, graph):
         for name in ("a b", "a  b/c d", "ü.1", "(a)"):
             assert ops.constant(1.0, name=name).node.name == name
 
-    def test_that_are_taken_are_numbered(self, graph):
+    def test_taken_names_are_numbered(self, graph):
         a = ops.constant(1.0, name="a")
         b = ops.constant(1.0, name="a_1")
         c = ops.constant(1.0, name="a")
         assert [t.node.name for t in (a, b, c)] == ["a", "a_1", "a_2"]
 
-    def test_of_tensors_have_the_output_number(self, graph):
+    def test_tensor_names_end_with_the_output_number(self, graph):
         x = ops.placeholder("float32", [2, 4], name="x")
         y, argmax = ops.max_pool2d(ops.reshape(x, [1, 2, 4, 1])).node.outputs
         assert (x.name, y.name, argmax.name) == ("x:0", "max_pool2d:0", "max_pool2d:1")
         assert graph.tensor("max_pool2d:1") is argmax
         assert graph.tensor("x") is graph.tensor("x:0") is x
 
-    def test_unknown_are_refused_with_a_suggestion(self, graph):
+    def test_unknown_names_are_refused_with_a_suggestion(self, graph):
         ops.placeholder("float32", [2], name="layer/input")
         with pytest.raises(GraphError, match=r"no node named 'input'.*Did you mean layer/input\?"):
             graph.node("input")
 
     @pytest.mark.parametrize("name", ["x:1", "x:-1", "x:one"])
-    def test_outputs_that_do_not_exist_are_refused(self, graph, name):
+    def test_nonexistent_outputs_are_refused(self, graph, name):
         ops.placeholder("float32", [2], name="x")
         with pytest.raises(GraphError, match=f"no tensor '{name}': 'x' has 1 outputs"):
             graph.tensor(name)
 
 
 class TestNameScopes:
-    def test_prefix_and_nest(self, graph):
+    def test_name_scopes_prefix_names_and_nest(self, graph):
         with name_scope("outer") as outer, name_scope("inner") as inner:
             x = ops.constant(1.0, name="x")
         assert (outer, inner, x.node.name) == ("outer/", "outer/inner/", "outer/inner/x")
         assert ops.constant(1.0, name="x").node.name == "x"
 
-    def test_are_unique(self, graph):
+    def test_name_scopes_are_unique(self, graph):
         prefixes = []
         for name in ("layer", "layer", "layer_1", "layer"):
             with name_scope(name) as prefix:
                 prefixes.append(prefix)
         assert prefixes == ["layer/", "layer_1/", "layer_1_1/", "layer_2/"]
 
-    def test_can_be_forgotten(self, graph):
+    def test_none_leaves_all_name_scopes(self, graph):
         with name_scope("outer"), name_scope(None):
             assert ops.constant(1.0, name="x").name == "x:0"
 
-    def test_can_be_entered_again(self, graph):
+    def test_name_scopes_can_be_reentered(self, graph):
         with name_scope("a") as prefix:
             ops.constant(1.0, name="x")
         with graph.reenter_scope(prefix):
             assert ops.constant(1.0, name="x").node.name == "a/x_1"
 
-    def test_end_with_an_error(self, graph):
+    def test_name_scopes_end_with_an_error(self, graph):
         with pytest.raises(KeyError), name_scope("a"):
             raise KeyError
         assert graph.current_scope == ""
 
-    def test_of_one_thread_do_not_reach_another(self, graph):
+    def test_name_scopes_are_local_to_their_thread(self, graph):
         names = []
 
         def build():
@@ -107,7 +107,7 @@ class TestNameScopes:
 
 
 class TestOtherScopes:
-    def test_device(self, graph):
+    def test_device_scopes_nest_and_can_be_cleared(self, graph):
         with device("gpu:0"):
             a = ops.constant(1.0)
             with device("cpu:0"):
@@ -117,7 +117,7 @@ class TestOtherScopes:
         assert [t.device for t in (a, b, c)] == ["gpu:0", "cpu:0", None]
         assert ops.constant(1.0).device is None
 
-    def test_control_dependencies_nest_and_can_be_forgotten(self, graph):
+    def test_control_dependencies_nest_and_can_be_cleared(self, graph):
         a, b = ops.constant(1.0), ops.constant(2.0)
         with control_dependencies([a]), control_dependencies([b.node, a]):
             inner = ops.constant(3.0)
@@ -128,7 +128,7 @@ class TestOtherScopes:
         assert ancestors([inner.node]) == {inner.node, a.node, b.node}
         assert ancestors([inner.node], control=False) == {inner.node}
 
-    def test_control_dependencies_are_in_the_graph(self, graph):
+    def test_control_dependencies_must_be_in_the_graph(self, graph):
         with Graph().as_default():
             other = ops.constant(1.0)
         for wrong in (other, "a", None):
@@ -138,14 +138,14 @@ class TestOtherScopes:
             ):
                 pass
 
-    def test_group_waits_for_all(self, graph):
+    def test_group_waits_for_all_inputs(self, graph):
         a, b = ops.constant(1.0), ops.constant(2.0)
         node = ops.group(a, b.node, name="both")
         assert (node.name, node.outputs, node.control_inputs) == ("both", (), (a.node, b.node))
         with pytest.raises(GraphError, match="'both' must have one output, has 0"):
             _ = node.output
 
-    def test_phases(self, graph):
+    def test_nodes_record_their_phase(self, graph):
         x = ops.placeholder("float32", [2])
         w = ops.Variable(np.ones(2), name="w")
         y = x * w
@@ -157,7 +157,7 @@ class TestOtherScopes:
 
 
 class TestDefaultGraph:
-    def test_is_that_of_the_innermost_block(self):
+    def test_the_innermost_block_sets_the_default_graph(self):
         first, second = Graph(), Graph()
         with first.as_default():
             with second.as_default():
@@ -166,14 +166,14 @@ class TestDefaultGraph:
             assert ops.constant(1.0).graph is first
         assert len(first.nodes) == 1 and not second.nodes
 
-    def test_can_be_reset_outside_of_blocks_only(self):
+    def test_the_default_graph_can_be_reset_only_outside_blocks(self):
         graph = reset_default_graph(seed=5)
         assert get_default_graph() is graph and graph.seed == 5
         with graph.as_default(), pytest.raises(GraphError, match="cannot be used inside"):
             reset_default_graph()
         reset_default_graph()
 
-    def test_nodes_go_where_their_inputs_are(self):
+    def test_nodes_join_the_graph_of_their_inputs(self):
         graph = Graph()
         with graph.as_default():
             x = ops.constant(1.0)
@@ -190,12 +190,12 @@ class TestDefaultGraph:
 
 
 class TestUserLines:
-    def test_are_those_of_the_caller(self, graph):
+    def test_user_lines_belong_to_the_caller(self, graph):
         line = inspect.currentframe().f_lineno + 1
         x = ops.constant(1.0) * 2.0
         assert x.node.source == (__file__, line)
 
-    def test_are_in_errors(self, graph):
+    def test_errors_contain_the_user_line(self, graph):
         x = ops.placeholder("float32", [None, 4], name="x")
         w = ops.Variable(np.ones((5, 3)), name="w")
         with pytest.raises(ShapeError) as caught, name_scope("dense"):
@@ -208,7 +208,7 @@ class TestUserLines:
         assert f"(created at {__file__}, line {line})" in str(error)
         assert "dense/matmul" not in graph  # the failed operation left nothing behind
 
-    def test_seen_through_code_beside_the_library(self, graph):
+    def test_user_lines_may_lie_in_folders_beside_the_library(self, graph):
         """A file is the user's even if its path begins with the name of the library's folder."""
         from playgrad.graph import source
 
@@ -219,7 +219,7 @@ class TestUserLines:
 
 
 class TestTensors:
-    def test_are_not_values(self, graph):
+    def test_symbolic_tensors_have_no_truth_value(self, graph):
         x = ops.constant([1.0, 2.0], name="x")
         with pytest.raises(
             GraphError, match="'greater:0' has no value while the graph is being built"
@@ -228,7 +228,7 @@ class TestTensors:
         with pytest.raises(GraphError, match="cannot be iterated over"):
             list(x)
 
-    def test_take_numbers_of_their_own_type_only(self, graph):
+    def test_tensors_combine_only_with_numbers_of_their_type(self, graph):
         x = ops.constant([1, 2])
         assert (x + 1).dtype == "int32"
         with pytest.raises(DTypeError, match=r"cannot combine 0\.5 with int32 values"):
@@ -239,7 +239,7 @@ class TestTensors:
             ops.placeholder("float32")
 
     @pytest.mark.parametrize("shape", [[-1, 2], "ab", [2.5], 1.5])
-    def test_placeholders_of_no_shape_are_refused(self, graph, shape):
+    def test_placeholders_with_invalid_shapes_are_refused(self, graph, shape):
         with pytest.raises(ShapeError, match=r"whole number|cannot have the shape"):
             ops.placeholder("float32", shape)
 
@@ -252,11 +252,11 @@ class TestTensors:
             (-1, "uint32", "the constant -1 takes uint32 values"),
         ],
     )
-    def test_constants_keep_their_value(self, graph, value, dtype, words):
+    def test_constants_that_would_change_their_value_are_refused(self, graph, value, dtype, words):
         with pytest.raises(DTypeError, match=words):
             ops.constant(value, dtype)
 
-    def test_numbers_beside_a_tensor_keep_their_value(self, graph):
+    def test_numbers_outside_the_range_of_the_tensor_are_refused(self, graph):
         pixels = ops.placeholder("uint8", [2])
         with pytest.raises(DTypeError, match="the constant 300 takes uint8 values"):
             _ = pixels + 300
@@ -281,19 +281,19 @@ class TestTensors:
             _ = other != x
         assert x != None and {x: 1}[x] == 1  # noqa: E711 - None has no values
 
-    def test_text_is_not_a_value(self, graph):
+    def test_text_is_refused_as_a_value(self, graph):
         with pytest.raises(DTypeError, match="cannot make a tensor of <U1 values"):
             ops.constant("a", "float32")
 
-    def test_infinities_and_nan_are_floats(self, graph):
+    def test_infinities_and_nan_are_accepted_as_floats(self, graph):
         assert np.isnan(ops.constant(math.nan).node.attrs["value"])
         assert np.isposinf(ops.constant([math.inf]).node.attrs["value"]).all()
 
-    def test_ragged_lists_are_none(self, graph):
+    def test_ragged_lists_are_refused(self, graph):
         with pytest.raises(ShapeError, match="cannot make an array"):
             ops.constant([[1], [1, 2]])
 
-    def test_of_unknown_types_are_refused(self, graph):
+    def test_unknown_element_types_are_refused(self, graph):
         with pytest.raises(DTypeError, match="there is no element type 'int16'"):
             ops.placeholder("int16", [2])
 

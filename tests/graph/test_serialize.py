@@ -88,7 +88,7 @@ def test_new_random_operations_do_not_repeat_old_ones():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint32", "uint8", "bool"])
-def test_constants_of_every_type(dtype):
+def test_constants_of_every_type_survive_json(dtype):
     value = np.array([[0, 1, 2], [3, 250, 255]]).astype(dtype)
     graph = Graph()
     with graph.as_default():
@@ -101,7 +101,7 @@ def test_constants_of_every_type(dtype):
     assert restored.node("empty").attrs["value"].shape == (0,)
 
 
-def test_numbers_that_json_lacks():
+def test_infinities_survive_json():
     graph = Graph()
     with graph.as_default():
         x = ops.placeholder("float32", [2], name="x")
@@ -140,6 +140,6 @@ def test_foreign_data_is_refused(change, words):
 
 
 @pytest.mark.parametrize("data", [None, [], "graph", {}])
-def test_what_is_no_graph_is_refused(data):
+def test_data_other_than_a_graph_is_refused(data):
     with pytest.raises(GraphError, match="not a playgrad graph"):
         graph_from_json(data)

@@ -94,7 +94,7 @@ def test_masks_hide_keys_and_a_query_without_keys_has_zeros(flash: bool | None) 
     assert (maps[0, :, 2] == 0).all() and (maps[~np.repeat(seen[:, None], HEADS, 1)] == 0).all()
 
 
-def test_a_mask_that_is_the_same_for_all_samples_of_several_batches() -> None:
+def test_a_constant_mask_applies_to_all_samples_and_batches() -> None:
     x = pg.Input((POSITIONS, WIDTH))
     seen = np.eye(POSITIONS, dtype=bool)[None] | (np.arange(POSITIONS) < 2)
     model = pg.Model(x, nn.MultiHeadAttention(HEADS)(x, x, attention_mask=pg.constant(seen)))
@@ -149,7 +149,7 @@ def test_the_heads_of_all_shards_are_joined() -> None:
     check(joined, expected)
 
 
-def test_attention_outside_of_layers_and_silenced_units() -> None:
+def test_attention_is_found_outside_layers_and_with_silenced_units() -> None:
     x = pg.Input((POSITIONS, WIDTH))
     h = nn.Dense(WIDTH)(x)
     split = pg.reshape(h, (-1, POSITIONS, HEADS, WIDTH // HEADS))
@@ -162,7 +162,7 @@ def test_attention_outside_of_layers_and_silenced_units() -> None:
     assert not np.allclose(quiet.attention(X)[name][:, 1], 1 / POSITIONS, atol=1e-3)
 
 
-def test_a_network_without_attention_and_inputs_that_do_not_fit() -> None:
+def test_a_network_without_attention_has_no_maps() -> None:
     x = pg.Input((4,))
     model = pg.Model(x, nn.Dense(2)(x))
     assert pg.inspect(model).attention(np.zeros((3, 4), np.float32)) == {}

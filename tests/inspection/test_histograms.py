@@ -47,7 +47,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-3, 0.5, 1.0, 3e38])
-def test_counts_are_those_of_numpy(scale: float) -> None:
+def test_counts_match_numpy(scale: float) -> None:
     values = np.random.default_rng(0).normal(size=(50, 40)).astype(np.float32)
     values *= np.float32(scale) / np.abs(values).max()
     histogram = binned([values[:20], values[20:]])
@@ -100,7 +100,7 @@ def test_the_last_record_has_the_weights_and_gradients_of_the_model(unhurried: N
         histograms.series("none", "weights")
 
 
-def test_gradients_are_those_of_autodiff(unhurried: None) -> None:
+def test_recorded_gradients_match_autodiff(unhurried: None) -> None:
     pg.reset_default_graph(0)
     model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(2)])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
@@ -130,7 +130,7 @@ def test_gradients_are_those_of_autodiff(unhurried: None) -> None:
     assert activations.sizes[-1] == pytest.approx(np.abs(hidden).mean(), rel=1e-5)
 
 
-def test_update_ratios_are_those_of_one_step(unhurried: None) -> None:
+def test_update_ratios_match_one_step(unhurried: None) -> None:
     class Weights(nn.Callback):
         def __init__(self) -> None:
             self.values = {}
@@ -165,7 +165,7 @@ def test_recording_changes_no_loss(unhurried: None) -> None:
     np.testing.assert_array_equal(seen.losses, unseen.losses)
 
 
-def test_nothing_is_recorded_when_nobody_looks(
+def test_histograms_are_recorded_only_while_viewed(
     unhurried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[Any] = []

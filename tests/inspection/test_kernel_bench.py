@@ -43,7 +43,7 @@ def bench(model: pg.Sequential) -> Iterator[KernelBench]:
     bench.close()
 
 
-def test_the_compilers_kernel_computes_what_numpy_does(bench: KernelBench) -> None:
+def test_the_compilers_kernel_matches_numpy(bench: KernelBench) -> None:
     assert bench.nodes == ("dense_1/matmul_1", "dense_1/add_1", "dense_1/relu_1")
     report = bench.check(bench.kernels[0])
     names = [each.name for each in report.samples]
@@ -64,7 +64,7 @@ def test_a_wrong_kernel_fails_with_the_place_of_the_difference(bench: KernelBenc
     assert bench.check(text), "the kernel of the compiler passes again"
 
 
-def test_the_contract_of_a_product_runs_where_others_are_fused_to_it(bench: KernelBench) -> None:
+def test_the_samples_of_a_product_run_on_its_fused_kernel(bench: KernelBench) -> None:
     """A loop that ends too early is wrong in the samples of matmul as well."""
     text = bench.kernels[0]
     assert "depth < last_depth" in text
@@ -94,7 +94,7 @@ def test_only_a_kernel_that_is_right_is_timed(bench: KernelBench) -> None:
         bench.time(text)
 
 
-def test_a_kernel_that_is_not_there(bench: KernelBench) -> None:
+def test_a_nonexistent_kernel_is_refused(bench: KernelBench) -> None:
     with pytest.raises(GraphError, match="has 1 kernels, not a number 3"):
         bench.check(bench.kernels[0], kernel=3)
 
@@ -162,7 +162,7 @@ def test_nothing_of_the_model_changes() -> None:
         ("dense_1/kernel", "'dense_1/kernel' is stored, not computed"),
     ],
 )
-def test_what_has_no_kernel_says_so(model: pg.Sequential, name: str, words: str) -> None:
+def test_nodes_without_a_kernel_are_refused(model: pg.Sequential, name: str, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         pg.inspect(model).kernel(name)
 
@@ -174,7 +174,7 @@ def test_a_processor_runs_no_kernels() -> None:
     model.close()
 
 
-def test_a_change_is_found_again_in_another_text() -> None:
+def test_an_edit_is_reapplied_to_another_kernel_text() -> None:
     before, after = "a\nsize = 4\nb += 1\nc", "a\nsize = 4\nb += 2\nd\nc"
     assert patched("a\nsize = 9\nb += 1\nc", before, after) == "a\nsize = 9\nb += 2\nd\nc"
     assert patched("a\nsize = 9\nx\nc", before, after) is None

@@ -68,7 +68,7 @@ def test_layers_have_the_statistics_of_their_weights() -> None:
         assert name in str(look)
 
 
-def test_activations_are_what_each_layer_passes_to_the_next() -> None:
+def test_activations_match_the_outputs_of_each_layer() -> None:
     model = trained()
     weights = model.named_weights()
     seen = pg.inspect(model).activations(IMAGES[:300])
@@ -99,14 +99,14 @@ def expect_as_with_scaled_weights(model: Any, look: Any, factors: Array) -> None
     model.set_weights(before)
 
 
-def test_a_silenced_neuron_is_one_without_weights() -> None:
+def test_silencing_a_neuron_equals_zeroing_its_weights() -> None:
     model = trained()
     look = pg.inspect(model).silenced({"dense_1": [1, 6]})
     assert (look.activations(IMAGES)["dense_1"][:, [1, 6]] == 0).all()
     expect_as_with_scaled_weights(model, look, np.array([1, 0, 1, 1, 1, 1, 0, 1], np.float32))
 
 
-def test_a_scaled_neuron_is_one_with_scaled_weights() -> None:
+def test_scaling_a_neuron_equals_scaling_its_weights() -> None:
     model = trained()
     look = pg.inspect(model).scaled({"dense_1": {1: 2.5, 6: 0}})
     factors = np.array([1, 2.5, 1, 1, 1, 1, 0, 1], np.float32)
@@ -115,7 +115,7 @@ def test_a_scaled_neuron_is_one_with_scaled_weights() -> None:
     expect_as_with_scaled_weights(model, look, factors)
 
 
-def test_a_silenced_channel_is_zero_everywhere_also_beside_units_of_other_layers() -> None:
+def test_a_silenced_channel_is_zero_at_every_position() -> None:
     model = trained()
     first = pg.inspect(model).silenced({"conv2d_1": [2]})
     both = first.silenced({"dense_1": [0], "dense_2": [1]})
@@ -130,7 +130,7 @@ def test_a_silenced_channel_is_zero_everywhere_also_beside_units_of_other_layers
     assert "scaled: conv2d_1: {2: 0.0}, dense_1: {0: 0.0}, dense_2: {1: 0.0}" in str(both)
 
 
-def test_factors_of_one_unit_are_multiplied_and_0_silences_all_values() -> None:
+def test_factors_of_one_unit_are_multiplied_and_zero_silences_it() -> None:
     look = pg.inspect(trained())
     twice = look.scaled({"dense_2": {1: -2}}).scaled({"dense_2": {1: 0.5, 2: 3}})
     expected = look.predict(IMAGES[:9]) * np.array([1, -1, 3], np.float32)
@@ -197,7 +197,7 @@ def test_versions_of_samples_have_one_shape_and_a_change_from_zero_is_infinite()
     assert silent["dense_1"] == silent["dense_2"] == 0 < silent["conv2d_1"]
 
 
-def test_looking_changes_neither_weights_nor_the_training_that_follows() -> None:
+def test_inspection_changes_neither_weights_nor_later_training() -> None:
     courses = []
     for looks in (False, True):
         model = network(seed=5)
@@ -226,7 +226,7 @@ def test_looking_changes_neither_weights_nor_the_training_that_follows() -> None
         ({"dense_1": [0.5]}, "no unit 0.5"),
     ],
 )
-def test_a_wrong_unit_is_refused_with_the_numbers_there_are(
+def test_a_wrong_unit_is_refused_with_the_valid_range(
     units: dict[str, list[Any]], message: str
 ) -> None:
     with pytest.raises(pg.GraphError, match=message):
@@ -276,7 +276,7 @@ def test_filters_are_pictures_of_each_pair_of_channels() -> None:
     assert (large.total_units, large.total_inputs) == (256, 64)
 
 
-def test_dense_kernels_are_images_over_pixels_and_else_a_matrix_of_bounded_size() -> None:
+def test_dense_kernels_are_pixel_images_or_a_bounded_matrix() -> None:
     kernel = RNG.normal(size=(12, 5)).astype(np.float32)
     image = picture(kernel, (3, 4))
     assert image is not None and image.layout == "filters"
@@ -292,7 +292,7 @@ def test_dense_kernels_are_images_over_pixels_and_else_a_matrix_of_bounded_size(
     assert picture(np.zeros((0, 3), np.float32)) is None
 
 
-def test_statistics_of_lost_weights_are_not_numbers_and_no_error() -> None:
+def test_statistics_of_lost_weights_are_nan_without_an_error() -> None:
     seen = statistics("kernel", np.array([[1, np.nan]], np.float32))
     assert np.isnan(seen.mean) and seen.zeros == 0
     assert statistics("kernel", np.zeros((2, 2), np.float32)).zeros == 1

@@ -31,5 +31,5 @@ def test_each_loop_counts_its_rounds_on_lines_with_the_same_numbers() -> None:
         "fn main() { x = 1; }",
     ],
 )
-def test_kernels_with_barriers_or_without_loops_stay_as_they_are(text: str) -> None:
+def test_kernels_with_barriers_or_without_loops_are_unchanged(text: str) -> None:
     assert guarded(text) == text

@@ -118,7 +118,7 @@ def test_probabilities_are_a_softmax_of_predictions(
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
-def test_they_are_those_by_which_generate_chooses() -> None:
+def test_generate_chooses_by_these_probabilities() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     model = sharpened(attention(len(vocabulary)))
     written = pg.generate(model, vocabulary.encode(TEXT[:3]), 12, temperature=0)
@@ -141,7 +141,7 @@ def test_long_sequences_of_large_models_are_computed_in_parts(
 
 
 @pytest.mark.parametrize("example", ["character-transformer", "character-gru"])
-def test_a_trained_example_expects_what_its_rhyme_says(example: str) -> None:
+def test_trained_examples_predict_their_rhyme(example: str) -> None:
     source = (EXAMPLES / f"{example}.py").read_text(encoding="utf-8")
     program: dict[str, Any] = {"__name__": "example"}
     source = source[: source.index('print(f"accuracy')]
@@ -173,7 +173,7 @@ def test_a_silenced_network_expects_everything_alike() -> None:
     assert seen.perplexity == pytest.approx(len(vocabulary))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_unsuitable_texts_and_models_are_refused() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     look = pg.inspect(recurrent(len(vocabulary)))
     with pytest.raises(pg.DataError, match="does not have the character 'Z'"):

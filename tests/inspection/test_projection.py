@@ -65,7 +65,7 @@ def test_more_components_are_the_next_eigenvectors(columns: int, most: int) -> N
     assert (np.diff(explained) <= 1e-12).all()
 
 
-def test_values_of_any_size_and_without_variance() -> None:
+def test_values_of_any_size_or_no_variance_are_projected() -> None:
     for factor in (1e-200, 1e200):
         points, explained = principal_components(np.array([[1.0, 0], [3, 0], [8, 0]]) * factor)
         assert np.allclose(points / factor, [[-3, 0], [-1, 0], [4, 0]])
@@ -111,7 +111,7 @@ def test_samples_with_values_that_are_not_finite_are_left_out() -> None:
         project(model, X[:1])
 
 
-def test_names_of_things_and_very_large_layers_are_not_offered() -> None:
+def test_integer_inputs_and_very_large_layers_are_not_offered() -> None:
     tokens = np.arange(40, dtype=np.int32).reshape(10, 4) % 7
     model = pg.Sequential([nn.Embedding(7, 3), nn.Flatten(), nn.Dense(2)])
     model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")

@@ -43,7 +43,7 @@ def numpy_scores(model: pg.Sequential, x: Array) -> Array:
     return result
 
 
-def test_the_confusion_matrix_and_the_losses_are_those_of_numpy() -> None:
+def test_the_confusion_matrix_and_losses_match_numpy() -> None:
     model = trained([nn.Dense(5, activation="tanh"), nn.Dense(3)])
     scores = numpy_scores(model, X)
     counts = np.zeros((3, 3), int)
@@ -71,7 +71,7 @@ LOSSES: dict[str, tuple[int, Any, Array]] = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_losses_are_those_that_the_model_is_trained_with(name: str) -> None:
+def test_sample_losses_match_the_training_loss(name: str) -> None:
     outputs, loss, y = LOSSES[name]
     model = trained([nn.Dense(5, activation="tanh"), nn.Dense(outputs)], loss, X, np.float32(y))
     judged = samples.predictions(model, X, np.float32(y))
@@ -97,7 +97,7 @@ def test_looking_changes_neither_weights_nor_the_course_of_the_training() -> Non
     assert losses(looks=True) == losses(looks=False)
 
 
-def test_outputs_that_are_not_numbers_are_in_no_cell_and_hardest_of_all() -> None:
+def test_nan_outputs_are_in_no_cell_and_count_as_hardest() -> None:
     model = trained([nn.Dense(3)])
     x = X.copy()
     model.set_weights({k: np.full_like(v, np.nan) for k, v in model.named_weights().items()})
@@ -107,7 +107,7 @@ def test_outputs_that_are_not_numbers_are_in_no_cell_and_hardest_of_all() -> Non
     assert samples.ranked(np.array([1, np.nan, 3, np.inf])).tolist() == [1, 3, 2, 0]
 
 
-def test_one_class_and_one_sample() -> None:
+def test_one_class_and_one_sample_are_handled() -> None:
     model = trained([nn.Dense(3)], y=np.zeros(90, np.int32))
     counts = samples.confusion(model, X, np.zeros(90, np.int32))
     assert counts[0].sum() == counts.sum() == 90
@@ -128,7 +128,7 @@ def test_a_model_with_a_batch_size_gets_samples_of_any_number() -> None:
     assert np.array_equal(judged.predicted, scores.argmax(axis=1))
 
 
-def test_what_is_not_one_class_or_number_is_an_error_that_says_so() -> None:
+def test_outputs_other_than_one_class_or_number_are_refused() -> None:
     labels = np.float32(np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1))
     model = trained([nn.Dense(2)], nn.BinaryCrossentropy(from_logits=True), X, labels)
     with pytest.raises(GraphError, match="not one class or number for each sample"):

@@ -101,7 +101,9 @@ def _damaged(draw: random.Random) -> bytes:
 
 
 @pytest.mark.survival("Damaged ONNX files")
-def test_damaged_networks(record_property: Callable[[str, object], None]) -> None:
+def test_damaged_networks_are_refused_or_harmless(
+    record_property: Callable[[str, object], None],
+) -> None:
     draw, tried, read = dice("onnx"), budget(60, night=3_000), 0
     for number in range(tried):
         content = _damaged(draw)
@@ -118,6 +120,6 @@ def test_damaged_networks(record_property: Callable[[str, object], None]) -> Non
 
 @examples(100)
 @given(st.binary(max_size=300))
-def test_random_bytes(content: bytes) -> None:
+def test_random_bytes_do_no_harm(content: bytes) -> None:
     for start in (b"", b"\x08\x08", b"\x08\x08\x42\x02\x10\x11\x3a"):
         in_little_memory(lambda start=start: load(start + content))

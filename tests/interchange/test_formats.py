@@ -18,7 +18,7 @@ TITLES = {"onnx": "ONNX", "keras": "Keras 3", "pytorch": "PyTorch", "tfjs": "Ten
 
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.name)
-def test_the_documentation_says_what_is_not_in_a_file(each: Format) -> None:
+def test_the_documentation_lists_what_each_format_lacks(each: Format) -> None:
     text = (ROOT / "docs" / "interchange.md").read_text(encoding="utf-8")
     row = re.search(
         rf"^\| {TITLES.get(each.name, each.name)} \| `{each.ending}` .*\| (.*) \|$", text, re.M
@@ -26,14 +26,14 @@ def test_the_documentation_says_what_is_not_in_a_file(each: Format) -> None:
     assert row and row[1] == each.lacks
 
 
-def test_the_page_says_it_before_saving() -> None:
+def test_the_page_names_what_each_format_lacks() -> None:
     text = (ROOT / "static" / "js" / "messages" / "en.js").read_text(encoding="utf-8")
     said = re.findall(r'title: "[^"]*",\s+about:\s+"[^"]*",\s+lacks:\s+"([^"]*)"', text)
     assert sorted(said) == sorted(each.lacks for each in FORMATS)
 
 
 @pytest.mark.parametrize("name", ["run", "run.playgrad.old", "run.h5"])
-def test_unknown_endings_lead_to_the_formats_and_to_checkpoints(name: str, tmp_path: Path) -> None:
+def test_unknown_endings_are_refused_with_the_known_formats(name: str, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
     for write in (model.save, model.export):
         with pytest.raises(

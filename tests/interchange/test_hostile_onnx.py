@@ -290,19 +290,19 @@ def test_harmful_files_are_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 30, 50, 1000, 5000])
-def test_nested_graphs(depth: int) -> None:
+def test_nested_graphs_are_refused(depth: int) -> None:
     assert isinstance(in_little_memory(lambda: load(nested(depth))), CheckpointError)
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"\x08", b"\x08\x08", b"PK\x03\x04", b"\xff" * 1000, bytes(1000)]
 )
-def test_files_of_other_formats(content: bytes) -> None:
+def test_files_of_other_formats_are_refused(content: bytes) -> None:
     with pytest.raises(CheckpointError, match="not in the ONNX format"):
         load(content)
 
 
-def test_names_that_are_not_text() -> None:
+def test_names_other_than_text_do_no_harm() -> None:
     content = model(node("Relu", "x")).SerializeToString()
     assert b"the/Relu" in content
     error = in_little_memory(lambda: load(content.replace(b"the/Relu", b"\xff\xfe/Relu\x80")))

@@ -120,7 +120,7 @@ def test_models_of_keras_predict_the_same(build: Callable[[], Any], tmp_path: Pa
     check_same(model, opened(tmp_path / "again.keras"), xs)
 
 
-def test_layers_of_the_same_name_in_models_inside_others_are_told_apart(tmp_path: Path) -> None:
+def test_equally_named_layers_of_nested_models_are_renamed(tmp_path: Path) -> None:
     siamese().save(tmp_path / "m.keras")
     names = [name for name, _ in pg.load_model(tmp_path / "m.keras").named_layers()]
     assert len(names) == 3
@@ -195,7 +195,7 @@ def test_layers_that_playgrad_lacks_are_named(
         pg.load_model(tmp_path / "m.keras")
 
 
-def test_weights_of_another_model_change_nothing(tmp_path: Path) -> None:
+def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
     def model(units: int, count: int) -> Any:
         return keras.Sequential([layers.Input((4,)), *(layers.Dense(units) for _ in range(count))])
 

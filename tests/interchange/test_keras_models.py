@@ -191,7 +191,7 @@ def test_the_learning_rate_is_the_present_one(tmp_path: Path) -> None:
     assert float(exported(model, tmp_path).optimizer.learning_rate) == 0.125
 
 
-def test_names_with_blanks_are_kept_and_those_with_dots_become_others(tmp_path: Path) -> None:
+def test_names_keep_blanks_but_not_dots(tmp_path: Path) -> None:
     """Keras with PyTorch cannot open a layer that is named "a.b"."""
     x = pg.Input((3,), name="the input")
     y = nn.Dense(2, name="a_b")(nn.Dense(4, "tanh", name="a.b")(x))

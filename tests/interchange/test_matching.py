@@ -113,7 +113,7 @@ def test_a_lenet_of_pytorch_predicts_the_same(
     np.testing.assert_allclose(model.predict(IMAGES), expected, rtol=1e-5, atol=1e-5)
 
 
-def test_the_matching_is_a_table_that_can_be_corrected() -> None:
+def test_the_matching_table_can_be_corrected() -> None:
     torch.manual_seed(1)
     net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
     state = {"b." + name: array.numpy() for name, array in net[0].state_dict().items()}
@@ -139,7 +139,7 @@ def test_the_matching_is_a_table_that_can_be_corrected() -> None:
     np.testing.assert_allclose(model.predict(x), predicted(net, x), rtol=1e-5, atol=1e-6)
 
 
-def test_what_does_not_fit_changes_nothing(trained: TorchLeNet) -> None:
+def test_mismatched_weights_leave_the_model_unchanged(trained: TorchLeNet) -> None:
     model = lenet()
     before = model.get_weights()
     state = {k: v for k, v in trained.state_dict().items() if k != "fc2.weight"}
@@ -209,7 +209,7 @@ def test_gates_biases_and_joined_kernels_are_converted(ending: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in NETWORKS if n not in REFUSED])
-def test_what_was_exported_comes_back(name: str, tmp_path: Path) -> None:
+def test_exported_weights_are_matched_back(name: str, tmp_path: Path) -> None:
     model, _ = network(name)
     expected = model.named_weights()
     model.export(tmp_path / "model.pt.zip")

@@ -57,7 +57,7 @@ def step(network: nn.Module, x: Array, targets: list[Array]) -> None:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_step_equals_that_of_pytorch(name: str) -> None:
+def test_a_training_step_matches_pytorch(name: str) -> None:
     build, x = NETWORKS[name]
     torch.manual_seed(3)
     torch.set_num_threads(1)

@@ -71,7 +71,7 @@ def test_the_archive_has_the_versions_of_the_desktop() -> None:
     assert onnx_messages.ARCHIVE.name == messages.NAME
 
 
-def test_an_installation_without_the_archive_says_what_to_do(
+def test_a_missing_archive_raises_an_error_with_advice(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = pg.Sequential([pg.Input((3,)), nn.Dense(2)])

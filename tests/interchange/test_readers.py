@@ -75,7 +75,7 @@ def test_a_path_with_another_ending_is_read_as_weights(
         pg.load_model(path)
 
 
-def test_without_a_known_ending_the_content_decides(model: pg.Sequential, tmp_path: Path) -> None:
+def test_the_content_decides_if_the_ending_is_unknown(model: pg.Sequential, tmp_path: Path) -> None:
     for each in ("onnx", "keras", "playgrad"):
         named = tmp_path / f"small.{each}"
         model.save(named)
@@ -137,7 +137,7 @@ def test_files_without_weights_are_named(name: str, model: pg.Sequential, tmp_pa
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_is_not_of_a_format_at_all_is_named() -> None:
+def test_content_of_no_known_format_is_named() -> None:
     for content, words in (
         (b"", "is empty"),
         (b"\x80\x02}q\x00.", "is a pickle, .*may run any program"),
@@ -156,7 +156,7 @@ def test_open_files_are_read_as_their_bytes(model: pg.Sequential, tmp_path: Path
         read(bytearray((tmp_path / "m.playgrad").read_bytes()))
 
 
-def test_what_is_not_a_file_is_refused(model: pg.Sequential) -> None:
+def test_values_other_than_files_are_refused(model: pg.Sequential) -> None:
     def match(file: Any) -> object:
         return pg.match_weights(model, file)
 

@@ -58,7 +58,7 @@ def test_the_script_needs_numpy_alone(tmp_path: Path) -> None:
     "name",
     ['"""\nraise SystemExit\n"""', "back\\N{slash}", "two\nlines", "ends in \\", 'a "quote"'],
 )
-def test_no_name_of_a_network_ends_the_docstring(name: str, tmp_path: Path) -> None:
+def test_quotes_in_a_network_name_do_not_end_the_docstring(name: str, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((3,)), nn.Dense(2)], name=name)
     model.export(tmp_path / "model.py")
     namespace: dict[str, Any] = {"__name__": "model"}

@@ -73,21 +73,23 @@ def survive(files: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
 
 
 @pytest.mark.survival("Damaged weights files")
-def test_mutated_files(record_property: Callable[[str, object], None]) -> None:
+def test_mutated_files_are_refused_or_harmless(
+    record_property: Callable[[str, object], None],
+) -> None:
     tried, read = survive(damage.mutated(budget(1_600, night=25_000)))
     record_property("tried", tried)
     assert 0 < read < 1.2 * tried  # of two attempts each: most are damaged
 
 
 @pytest.mark.survival("Damaged weights files")
-def test_files_made_to_cause_harm(record_property: Callable[[str, object], None]) -> None:
+def test_harmful_files_are_refused(record_property: Callable[[str, object], None]) -> None:
     files = damage.crafted()
     tried, read = survive(files.items())
     record_property("tried", tried)
     assert read == 0
 
 
-def test_zeros_that_unpack_to_more_are_refused_with_a_hint() -> None:
+def test_files_that_unpack_to_too_much_are_refused_with_a_hint() -> None:
     zeros = damage.compressed({"a": np.zeros(30_000_000, np.float32)})
     with pytest.raises(CheckpointError, match=r"from 1.* to 120,000,000 bytes.*model.load_weights"):
         decode(zeros)
@@ -95,14 +97,14 @@ def test_zeros_that_unpack_to_more_are_refused_with_a_hint() -> None:
     assert arrays["a"].shape == (30_000_000,)
 
 
-def test_what_does_not_belong_to_the_network_is_not_unpacked() -> None:
+def test_arrays_of_another_shape_are_not_unpacked() -> None:
     zeros = damage.compressed({"a": np.zeros(10_000_000, np.float32)})
     with measured() as peak, pytest.raises(CheckpointError, match="'a' has shape"):
         decode(zeros, {"a": TensorSpec((3,), "float32")})
         assert peak() < 1 << 20
 
 
-def test_reading_takes_no_more_than_the_file_and_the_network() -> None:
+def test_reading_takes_no_more_memory_than_file_and_network() -> None:
     tensors = {f"t{n}": np.ones(500_000, np.float32) for n in range(10)}
     for content in (encode(tensors, "safetensors"), encode(tensors, "npz")):
         with measured() as peak:
@@ -111,7 +113,7 @@ def test_reading_takes_no_more_than_the_file_and_the_network() -> None:
         assert arrays.keys() == tensors.keys()
 
 
-def test_what_is_not_a_file(tmp_path: Path) -> None:
+def test_paths_other_than_files_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, Path("/dev/zero"), Path("/dev/null"), tmp_path / "none", Path("a\0b")):
         with pytest.raises(CheckpointError, match=r"cannot read|not a valid name"):
             load(path)

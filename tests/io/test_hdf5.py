@@ -74,7 +74,7 @@ def written(fill: Callable[[Any], Any], **options: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_h5py_reads_what_is_written(name: str) -> None:
+def test_h5py_reads_written_files(name: str) -> None:
     arrays = flat(TREES[name])
     with h5py.File(io.BytesIO(hdf5_bytes(TREES[name]))) as file:
         paths: list[str] = []
@@ -86,7 +86,7 @@ def test_h5py_reads_what_is_written(name: str) -> None:
 
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("encode", [hdf5_bytes, by_h5py])
-def test_files_of_both_are_read(encode: Callable[[Tree], bytes], name: str) -> None:
+def test_files_of_playgrad_and_h5py_are_read(encode: Callable[[Tree], bytes], name: str) -> None:
     file = Hdf5File(encode(TREES[name]))
     arrays = flat(TREES[name])
     assert set(file.entries) == set(arrays)
@@ -138,7 +138,7 @@ def cycle(file: Any) -> None:
         (lambda file: put(file, nested(40)), "more than 32 groups in each other"),
     ],
 )  # fmt: skip
-def test_what_is_more_than_arrays_is_refused(fill: Callable[[Any], Any], message: str) -> None:
+def test_unsupported_contents_are_refused(fill: Callable[[Any], Any], message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         Hdf5File(written(fill))
 

@@ -80,7 +80,7 @@ def test_a_repacked_file_is_the_same_project(saved: bytes) -> None:
         assert np.array_equal(array, other.named_weights()[name])
 
 
-def test_a_file_of_a_later_version_says_so(saved: bytes) -> None:
+def test_a_file_of_a_later_version_is_refused(saved: bytes) -> None:
     files = contents(saved)
     about = json.loads(files["project.json"]) | {"version": 2}
     with pytest.raises(CheckpointError, match=r"of version 2, but .* reads version 1\. Update"):
@@ -116,7 +116,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, bytes]], bytes], str]] = {
 
 @pytest.mark.survival("Hostile projects")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_no_project_is_refused_with_a_typed_error(name: str, saved: bytes) -> None:
+def test_hostile_archives_are_refused_with_a_typed_error(name: str, saved: bytes) -> None:
     make, message = HOSTILE[name]
     with pytest.raises(CheckpointError, match=message):
         pg.load(make(contents(saved)))

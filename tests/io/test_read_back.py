@@ -16,7 +16,7 @@ FORMATS = pytest.mark.parametrize("format", ["safetensors", "npz"])
 
 
 @FORMATS
-def test_unusual_arrays(format: str) -> None:
+def test_unusual_arrays_survive_encoding(format: str) -> None:
     nan = np.array([np.nan, -0.0, np.inf], np.float32)
     nan.view(np.uint32)[0] |= 0x1234  # with a payload
     unusual = {

@@ -43,17 +43,17 @@ def assert_equal(actual: dict[str, Any], expected: dict[str, Any]) -> None:
         np.testing.assert_array_equal(actual[name], array)
 
 
-def test_the_package_reads_what_is_written() -> None:
+def test_the_safetensors_package_reads_our_files() -> None:
     loaded = safetensors.numpy.load(dump(TENSORS, {"format": "np"}))
     assert_equal({name: loaded[name] for name in TENSORS}, TENSORS)
 
 
-def test_reads_what_the_package_writes() -> None:
+def test_files_of_the_safetensors_package_are_read() -> None:
     loaded = parse(safetensors.numpy.save(TENSORS, {"producer": "elsewhere"}))
     assert_equal({name: loaded[name] for name in TENSORS}, TENSORS)
 
 
-def test_round_trip_and_no_tensors() -> None:
+def test_tensors_survive_a_round_trip_even_without_any() -> None:
     assert_equal(parse(dump(TENSORS)), TENSORS)
     assert parse(dump({})) == {}
 

@@ -73,7 +73,7 @@ def test_a_model_loads_weights_under_its_names_and_predicts_as_torch(tmp_path: P
     np.testing.assert_allclose(model.predict(x), expected, atol=1e-5)
 
 
-def test_torchs_own_names_are_refused_and_change_nothing(tmp_path: Path) -> None:
+def test_weights_under_pytorch_names_are_refused(tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((4,)), nn.Dense(3)])
     before = model.named_weights()
     torch.save(torch.nn.Linear(4, 3).state_dict(), tmp_path / "net.pt")

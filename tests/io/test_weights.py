@@ -23,7 +23,7 @@ TENSORS = {
 
 
 @pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
-def test_files_round_trip(tmp_path: Path, name: str) -> None:
+def test_weights_survive_a_round_trip_through_files(tmp_path: Path, name: str) -> None:
     save(TENSORS, tmp_path / name)
     loaded = load(tmp_path / name)
     assert list(loaded) == list(TENSORS)
@@ -31,14 +31,14 @@ def test_files_round_trip(tmp_path: Path, name: str) -> None:
         np.testing.assert_array_equal(loaded[key], array)
 
 
-def test_open_files_and_bytes() -> None:
+def test_open_files_and_bytes_are_accepted() -> None:
     buffer = io.BytesIO()
     save(TENSORS, buffer, "npz")
     assert load(buffer.getvalue()).keys() == TENSORS.keys()
     assert load(io.BytesIO(encode(TENSORS, "safetensors"))).keys() == TENSORS.keys()
 
 
-def test_numpy_and_torch_read_them(tmp_path: Path) -> None:
+def test_numpy_and_pytorch_read_saved_files(tmp_path: Path) -> None:
     save(TENSORS, tmp_path / "w.npz")
     with np.load(tmp_path / "w.npz", allow_pickle=False) as loaded:
         assert set(loaded) == set(TENSORS)
@@ -61,7 +61,7 @@ def test_pickled_objects_are_refused() -> None:
         decode(buffer.getvalue())
 
 
-def test_an_npz_that_announces_more_than_it_has_takes_no_memory() -> None:
+def test_an_npz_with_a_false_size_takes_no_memory() -> None:
     content = encode({"a": np.zeros(1000, np.float32)}, "npz")
     shape = b"(1000,), }" + b" " * 10
     assert shape in content
@@ -85,7 +85,7 @@ def test_files_of_other_kinds_are_named() -> None:
         decode(archive.getvalue())
 
 
-def test_damaged_npz() -> None:
+def test_damaged_npz_files_are_refused_or_harmless() -> None:
     content = encode(TENSORS, "npz")
     with pytest.raises(CheckpointError, match="not an npz file, or a damaged one"):
         decode(content[: len(content) // 2])
@@ -96,7 +96,7 @@ def test_damaged_npz() -> None:
             decode(bytes(changed))
 
 
-def test_names_of_files(tmp_path: Path) -> None:
+def test_file_names_determine_the_format_and_appear_in_errors(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"'w.pt' does not tell the format.*\.safetensors"):
         save(TENSORS, tmp_path / "w.pt")
     with pytest.raises(CheckpointError, match=r"cannot read .*none.npz"):
@@ -113,7 +113,7 @@ def small_model() -> nn.Sequential:
     return model
 
 
-def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "folder.npz").mkdir()
     for name in ("folder.npz", "none/w.npz"):
         with pytest.raises(CheckpointError, match=r"cannot write '.*npz': "):
@@ -121,14 +121,14 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["zero\0.npz", "half\ud800.npz"])
-def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+def test_invalid_file_names_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CheckpointError, match="is not a valid name of a file"):
         save(TENSORS, tmp_path / name)
     with pytest.raises(CheckpointError, match="is not a valid name of a file"):
         load(tmp_path / name)
 
 
-def test_a_model_loads_what_it_saved(tmp_path: Path) -> None:
+def test_a_model_loads_its_saved_weights(tmp_path: Path) -> None:
     model = small_model()
     model.set_weights(TENSORS)
     model.save_weights(tmp_path / "w.safetensors")
@@ -156,7 +156,7 @@ MISMATCHED = {
 
 
 @pytest.mark.parametrize("case", MISMATCHED)
-def test_weights_of_another_model_change_nothing(tmp_path: Path, case: str) -> None:
+def test_weights_of_another_model_are_refused(tmp_path: Path, case: str) -> None:
     tensors, words = MISMATCHED[case]
     model = small_model()
     before = model.named_weights()

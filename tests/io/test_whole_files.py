@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
     return sorted(os.listdir(folder))
 
 
-def test_content_permissions_and_names(tmp_path: Path) -> None:
+def test_content_and_permissions_are_written(tmp_path: Path) -> None:
     path = tmp_path / "w"
     write_whole(path, b"one")
     before = os.umask(0)
@@ -70,7 +70,7 @@ def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == b"hi"
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_paths_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(OLD)
     (tmp_path / "loop").symlink_to("loop")
     for name in (".", "none/w", "file/w", "loop", "x" * 300):
@@ -80,7 +80,7 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file", "loop"]
 
 
-def test_read_only_files_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_files_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rename would replace them, since it asks the folder only."""
     path = tmp_path / "w"
     path.write_bytes(OLD)
@@ -137,7 +137,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 @ACCIDENTS
 @pytest.mark.parametrize("name", WRITERS)
-def test_writing_fails_at_any_byte(
+def test_a_failure_at_any_byte_keeps_the_old_file(
     tmp_path: Path, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     path = tmp_path / name
@@ -175,7 +175,7 @@ def test_interrupted_writers_leave_nothing(
 
 
 @ACCIDENTS
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
     """A disk of one megabyte, if this user may mount one."""
     options = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(tmp_path)]
     try:
@@ -218,7 +218,7 @@ for _ in sys.stdin:
 
 @ACCIDENTS
 @pytest.mark.parametrize("name", ["w.safetensors", "w.npz"])
-def test_signals_at_random_moments(
+def test_signals_at_random_moments_leave_a_whole_file(
     tmp_path: Path, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     path = tmp_path / name

@@ -37,7 +37,7 @@ def assert_close(actual: Array, expected: Array) -> None:
 
 @ANY
 @given(rows=size, columns=size, depth=size, transpose_a=st.booleans(), transpose_b=st.booleans())
-def test_matmul_of_any_size(
+def test_matmul_is_correct_for_any_size(
     host: WgpuHost,
     target: Target,
     rows: int,
@@ -66,7 +66,9 @@ def test_deep_products_are_split_and_reproducible(
     assert first.tobytes() == second.tobytes()
 
 
-def test_more_workgroups_than_one_dimension_holds(host: WgpuHost, target: Target) -> None:
+def test_products_may_need_more_workgroups_than_one_dimension(
+    host: WgpuHost, target: Target
+) -> None:
     few = with_limits(target, max_compute_workgroups_per_dimension=5)
     a, b = numbers(333, 9), numbers(9, 70, seed=1)
     outputs = [((333, 70), "float32")]
@@ -117,7 +119,7 @@ def test_a_sum_over_no_images_is_zero(host: WgpuHost, target: Target) -> None:
     strides=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     padding=st.tuples(st.tuples(pad, pad), st.tuples(pad, pad)),
 )
-def test_convolution_and_its_gradients_of_any_size(
+def test_convolution_and_gradients_are_correct_for_any_size(
     host: WgpuHost,
     target: Target,
     batch: int,
@@ -211,7 +213,7 @@ def by_quads(
     return run(host, lower, inputs, outputs, attrs, few)[0]
 
 
-def test_quads_are_for_long_products_that_they_cover() -> None:
+def test_quads_are_used_only_for_long_products_they_cover() -> None:
     for rows, columns, depth in ((64, 64, 200), (128, 10, 2000), (9, 128, 2000)):
         a, b = numbers(rows, depth), numbers(depth, columns)
         (call, *_) = lower_matmul(

@@ -31,7 +31,7 @@ SEED = (123_456_789, ONES)
 
 
 @pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)
-def test_known_answers(
+def test_threefry_gives_its_published_answers(
     key: tuple[int, int], counter: tuple[int, int], expected: tuple[int, int]
 ) -> None:
     first, second = counter_random.threefry2x32(key, *counter)
@@ -88,7 +88,7 @@ def test_parts_of_a_batch_get_parts_of_its_numbers(device: str, shape: tuple[int
     np.testing.assert_array_equal(numbers, known)
 
 
-def test_moments() -> None:
+def test_random_numbers_have_the_expected_moments() -> None:
     uniform = counter_random.uniform(SEED, 3, (200_000,))
     assert uniform.min() >= 0
     assert uniform.max() < 1

@@ -37,7 +37,7 @@ KINDS: list[tuple[Lower, Callable[..., Array]]] = [
 
 
 @pytest.mark.parametrize(("shape", "axes"), SHAPES, ids=str)
-def test_large_reductions(
+def test_large_reductions_are_correct_and_reproducible(
     host: WgpuHost, target: Target, shape: tuple[int, ...], axes: tuple[int, ...]
 ) -> None:
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
@@ -65,7 +65,7 @@ def test_nan_reaches_the_result(host: WgpuHost, target: Target, place: int) -> N
         assert np.isnan(result)
 
 
-def test_a_label_that_is_no_class_gives_nan_for_its_row_alone(host: WgpuHost) -> None:
+def test_an_invalid_label_gives_nan_for_its_row_only(host: WgpuHost) -> None:
     logits = np.zeros((4, 3), np.float32)
     labels = np.array([0, 3, -1, 2], np.int32)
     loss, gradient = run(

@@ -52,7 +52,7 @@ def adding_plan(wgsl: str = ADD, **changed: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_replays_writes_and_reads_in_one_call(host: WgpuHost) -> None:
+def test_one_call_replays_writes_and_reads(host: WgpuHost) -> None:
     program = host.load(adding_plan())
     ones = np.ones((2, 2), np.float32)
     result = host.execute(
@@ -128,7 +128,7 @@ def test_a_plan_that_breaks_the_rules_leaves_nothing_behind(
         host.unload(program)
 
 
-def test_what_is_too_large_is_refused_before_it_is_tried(host: WgpuHost) -> None:
+def test_oversized_buffers_are_refused_before_allocation(host: WgpuHost) -> None:
     with pytest.raises(OutOfMemoryError, match="1,099,511,627,776 bytes"):
         host.create_buffer(1 << 40)
     plan = adding_plan()
@@ -139,7 +139,7 @@ def test_what_is_too_large_is_refused_before_it_is_tried(host: WgpuHost) -> None
         host.load(adding_plan(bindings=[[0, 0, 1 << 31], [1, 0, 16]]))
 
 
-def test_no_such_adapter() -> None:
+def test_a_nonexistent_adapter_is_refused() -> None:
     with pytest.raises(DeviceError, match="no GPU adapter 99"):
         _wgpu.open(99)
 
@@ -200,7 +200,7 @@ def test_a_gpu_is_listed_once_and_if_it_suffices(
     assert list(adapters.__wrapped__()) == listed
 
 
-def test_a_lost_device_says_so_and_another_can_be_opened() -> None:
+def test_a_lost_device_raises_an_error_and_can_be_reopened() -> None:
     host = _wgpu.open()
     program = host.load(adding_plan())
     host._device.destroy()

@@ -89,7 +89,7 @@ def test_weights_change_at_the_end_of_a_round_only(device: str) -> None:
     ],
     ids=str,
 )
-def test_with_strategies(strategy: Any) -> None:
+def test_accumulation_agrees_with_every_strategy(strategy: Any) -> None:
     def make() -> optim.Optimizer:
         return optim.SGD(
             0.1,
@@ -160,11 +160,11 @@ def test_weights_are_set_to_their_averages(device: str) -> None:
         (lambda: optim.SGD(loss_scale_factor=0), "loss_scale_factor must be a positive number"),
     ],
 )
-def test_values_that_cannot_be(build: Callable[[], Any], words: str) -> None:
+def test_invalid_values_are_refused(build: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         build()
 
 
-def test_an_average_that_is_not_kept() -> None:
+def test_an_overwrite_frequency_without_averages_warns() -> None:
     with pytest.warns(RuntimeWarning, match="ema_overwrite_frequency=5 does nothing without"):
         optim.SGD(ema_overwrite_frequency=5)

@@ -39,7 +39,7 @@ def check(inputs: pg.Tensor, output: pg.Tensor, expected: float) -> None:
 
 @pytest.mark.parametrize("kind", [nn.SimpleRNN, nn.LSTM, nn.GRU])
 @pytest.mark.parametrize("sequences", [False, True])
-def test_recurrent_layers(kind: Any, sequences: bool) -> None:
+def test_recurrent_layers_penalize_their_outputs(kind: Any, sequences: bool) -> None:
     layer = kind(5, activity_regularizer=PENALTY, return_sequences=sequences)
     layer = kind.from_config(layer.get_config())
     inputs = pg.Input((4, 3))
@@ -47,7 +47,7 @@ def test_recurrent_layers(kind: Any, sequences: bool) -> None:
     check(inputs, output, of_samples(pg.Model(inputs, output).predict(X)))
 
 
-def test_states_count_as_results() -> None:
+def test_returned_states_are_penalized() -> None:
     inputs = pg.Input((4, 3))
     results = nn.LSTM(5, activity_regularizer=PENALTY, return_state=True)(inputs)
     arrays = pg.Model(inputs, list(results)).predict(X)
@@ -55,7 +55,7 @@ def test_states_count_as_results() -> None:
     check(inputs, results[0], of_samples(*arrays))
 
 
-def test_both_directions() -> None:
+def test_both_directions_are_penalized() -> None:
     inputs = pg.Input((4, 3))
     inner = nn.GRU(5, activity_regularizer=PENALTY, return_sequences=True)
     results = nn.Bidirectional(inner, merge_mode=None)(inputs)
@@ -63,7 +63,7 @@ def test_both_directions() -> None:
     check(inputs, nn.Add()(results), of_samples(*arrays))
 
 
-def test_a_layer_at_each_step() -> None:
+def test_time_distributed_layers_are_penalized_at_each_step() -> None:
     inputs = pg.Input((4, 3))
     output = nn.TimeDistributed(nn.Dense(2, activity_regularizer=PENALTY))(inputs)
     direct = nn.Dense(2, activity_regularizer=PENALTY)
@@ -71,7 +71,7 @@ def test_a_layer_at_each_step() -> None:
     check(inputs, (same := direct(inputs)), of_samples(pg.Model(inputs, same).predict(X)))
 
 
-def test_the_four_products_of_attention() -> None:
+def test_attention_penalizes_its_four_projections() -> None:
     """As in Keras, where query, key, value and output are layers that all have the regularizer."""
     inputs = pg.Input((4, 3))
     layer = nn.MultiHeadAttention(2, 3, activity_regularizer=PENALTY, bias_initializer="normal")
@@ -89,7 +89,7 @@ def test_the_four_products_of_attention() -> None:
 
 
 @pytest.mark.parametrize("strategy", [pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)])
-def test_on_several_devices(strategy: Any) -> None:
+def test_penalties_agree_on_several_devices(strategy: Any) -> None:
     results = []
     for used in (None, strategy):
         with pg.Graph(seed=2).as_default():

@@ -73,7 +73,9 @@ ARRAYS = ([X], [X, MEMORY], [X, MEMORY, KEYS])
         *slow(*(("gpu", False, arrays) for arrays in ARRAYS)),
     ],
 )
-def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Array]) -> None:
+def test_attention_and_its_gradients_match_pytorch(
+    device: str, causal: bool, arrays: list[Array]
+) -> None:
     layer = nn.MultiHeadAttention(HEADS, causal=causal)
     result, gradients, weights = with_gradients(layer, arrays, device)
     theirs = torch_attention(weights, arrays)
@@ -105,7 +107,7 @@ def test_attention_and_its_gradients(device: str, causal: bool, arrays: list[Arr
         np.testing.assert_allclose(by_name[f"{role}_bias"], bias, rtol=1e-3, atol=1e-4)
 
 
-def test_masks_of_calls() -> None:
+def test_attention_masks_match_pytorch() -> None:
     """Padding and attention masks, in a replayed and in a cloned model, against PyTorch."""
     padding = np.arange(7)[None, :] < np.array([7, 4, 2])[:, None]
     seen = RNG.random((BATCH, STEPS, 7)) < 0.7
@@ -147,7 +149,7 @@ def test_a_query_that_sees_nothing_gets_zeros() -> None:
     assert ((result == 0).all(-1) == ~sees).all()
 
 
-def test_nothing_later_is_seen() -> None:
+def test_causal_attention_ignores_later_positions() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.Input((STEPS, WIDTH))
         y = nn.MultiHeadAttention(2, causal=True)(x)
@@ -160,7 +162,7 @@ def test_nothing_later_is_seen() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_dropout_of_attention_weights(device: str) -> None:
+def test_dropout_applies_to_attention_weights(device: str) -> None:
     """With values of ones, each result is the sum of a position's attention weights: dropout
     changes the sum, but not its mean."""
     layer = nn.MultiHeadAttention(1, 1, dropout=0.25, use_bias=False, kernel_initializer="ones")
@@ -179,7 +181,7 @@ def test_dropout_of_attention_weights(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_layer_normalization(device: str) -> None:
+def test_layer_normalization_matches_pytorch(device: str) -> None:
     layer = nn.LayerNormalization(epsilon=1e-5)
     result, gradients, weights = with_gradients(layer, [X * 3 + 5], device, training=True)
     theirs = torch.nn.LayerNorm(WIDTH, eps=1e-5)
@@ -195,7 +197,7 @@ def test_layer_normalization(device: str) -> None:
         np.testing.assert_allclose(ours, tensor.grad.numpy(), rtol=1e-3, atol=2e-4)
 
 
-def test_mistakes() -> None:
+def test_mistakes_raise_explaining_errors() -> None:
     def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> None:
         with pg.Graph().as_default():
             layer([pg.Input(shape) for shape in shapes])

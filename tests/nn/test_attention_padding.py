@@ -84,7 +84,7 @@ def test_given_mask_replaces_the_attached_one() -> None:
     assert (seen > 0).all()
 
 
-def test_classifier_of_padded_sequences() -> None:
+def test_padding_does_not_change_a_classification() -> None:
     """The content of the padding does not matter to a transformer with positions."""
     with pg.Graph(seed=2).as_default():
         tokens = pg.Input((STEPS,), dtype="int32")

@@ -76,14 +76,14 @@ def test_a_batch_may_have_more_pixels_than_float32_counts() -> None:
 
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
 @pytest.mark.parametrize("mode", ["reflect", "constant", "wrap", "nearest"])
-def test_translation_and_fill_modes(mode: str, device: str) -> None:
+def test_translation_supports_all_fill_modes(mode: str, device: str) -> None:
     layer = nn.RandomTranslation((0.6, 0.6), (-0.8, -0.8), mode, fill_value=7)
     expected = warped(lambda y, x: (y - 2.4, x + 4.8), mode)
     np.testing.assert_allclose(trained(layer, device), expected, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_rotation_zoom_and_interpolation(device: str) -> None:
+def test_rotation_and_zoom_interpolate_pixels(device: str) -> None:
     a = 2 * math.pi * 0.1
     turned = warped(lambda y, x: (x * np.sin(a) + y * np.cos(a), x * np.cos(a) - y * np.sin(a)))
     result = trained(nn.RandomRotation((0.1, 0.1)), device)
@@ -93,7 +93,7 @@ def test_rotation_zoom_and_interpolation(device: str) -> None:
     np.testing.assert_allclose(trained(layer, device), zoomed, rtol=1e-6)
 
 
-def test_directions() -> None:
+def test_positive_factors_have_the_documented_directions() -> None:
     """Positive factors: down, right, counter-clockwise, smaller."""
     image = np.zeros((1, 5, 5, 1), np.float32)
     image[0, 2, 4] = 1  # at the right
@@ -108,7 +108,7 @@ def test_directions() -> None:
 
 
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_contrast_and_brightness(device: str) -> None:
+def test_contrast_and_brightness_are_adjusted_and_clipped(device: str) -> None:
     mean = IMAGES.mean((1, 2), keepdims=True)
     contrast = trained(nn.RandomContrast((-0.5, 0.5)), device)
     factors = (contrast - mean) / (IMAGES - mean)
@@ -120,7 +120,7 @@ def test_contrast_and_brightness(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_flips_and_their_frequency(device: str) -> None:
+def test_flips_occur_with_equal_frequency(device: str) -> None:
     images = np.repeat(np.arange(6, dtype=np.float32).reshape(1, 2, 3, 1), 400, axis=0)
     result = trained(nn.RandomFlip(seed=4), device, images)[..., 0]
     flat, across = np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3)[:, ::-1]
@@ -187,6 +187,6 @@ def test_data_parallel_replicas_draw_the_numbers_of_the_whole_batch() -> None:
         (lambda: nn.RandomBrightness(0.1)(pg.Input((4,))), r"\(batch, height, width, channels\)"),
     ],
 )
-def test_errors(make: Callable[[], Any], words: str) -> None:
+def test_wrong_arguments_are_refused(make: Callable[[], Any], words: str) -> None:
     with pytest.raises(ShapeError, match=words):
         make()

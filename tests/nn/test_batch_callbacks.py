@@ -63,7 +63,7 @@ def test_every_batch_is_reported_with_the_means_so_far(device: str) -> None:
     [pg.parallel.DataParallel(2), pg.parallel.LocalSGD(2), pg.parallel.Overlap(4, always=True)],
     ids=str,
 )
-def test_with_strategies(strategy: Any) -> None:
+def test_batch_events_occur_with_every_strategy(strategy: Any) -> None:
     log = Log()
     model = pg.Sequential([nn.Dense(1)])
     model.compile("sgd", "mse", device="cpu", strategy=strategy)
@@ -72,7 +72,7 @@ def test_with_strategies(strategy: Any) -> None:
     model.close()
 
 
-def test_with_batches_that_are_streamed() -> None:
+def test_batch_events_match_the_streamed_batches() -> None:
     """No batch is announced that does not come."""
     log = Log()
     model = line()
@@ -131,14 +131,16 @@ def losses_of(values: list[float], **settings: Any) -> tuple[nn.EarlyStopping, i
         ([1, 2, 3, 3], {"mode": "max", "baseline": 5.0}, 4),
     ],
 )
-def test_early_stopping(values: list[float], settings: dict[str, Any], epochs: int) -> None:
+def test_early_stopping_stops_at_the_epoch_of_keras(
+    values: list[float], settings: dict[str, Any], epochs: int
+) -> None:
     """The number of epochs that Keras 3.15 trains with the same settings."""
     stop, trained = losses_of([float(value) for value in values], **settings)
     assert trained == epochs
     assert stop.stopped_epoch == (epochs - 1 if stop.model.stop_training else None)
 
 
-def test_early_stopping_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_early_stopping_prints_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(0.1))
     weights: list[np.ndarray[Any, Any]] = []
     rates = nn.LearningRateScheduler(lambda epoch: 0.05 if epoch < 2 else 2.0, verbose=1)
@@ -159,7 +161,7 @@ def test_early_stopping_says_what_it_does(capsys: pytest.CaptureFixture[str]) ->
     model.close()
 
 
-def test_a_loss_that_is_nan_with_and_without_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminate_on_nan_can_raise_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(1e30))
     model.fit(X, Y, epochs=3, callbacks=[nn.TerminateOnNaN()], verbose=0)
     assert "training ended: the loss became" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from tests.nn.small_models import DEVICES, LABELS, X, Y, classifier, line
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_epochs_go_on_in_one_go_where_nobody_looks_between_them(device: str) -> None:
+def test_epochs_share_a_chunk_if_no_callback_needs_their_end(device: str) -> None:
     """There are fewer chunks than epochs, but the same events as with a chunk for each epoch."""
 
     def train(**options: Any) -> tuple[nn.History, list[tuple[Any, ...]], int]:
@@ -136,7 +136,7 @@ def test_early_stopping_goes_back_to_the_best() -> None:
         model.fit(X, Y, callbacks=[nn.EarlyStopping()], verbose=0)
 
 
-def test_a_schedule_of_the_epoch_alone() -> None:
+def test_a_rate_schedule_may_take_only_the_epoch() -> None:
     model = line(pg.optim.SGD(0.1))
     rates = nn.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1))
     model.fit(X, Y, epochs=2, callbacks=[rates], verbose=0)
@@ -162,14 +162,14 @@ def test_epochs_are_counted_from_the_initial_one(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("rate", [None, -1.0, float("nan")])
-def test_schedules_give_rates(rate: Any) -> None:
+def test_invalid_scheduled_rates_are_refused(rate: Any) -> None:
     model = line()
     with pytest.raises(ValueError, match="the learning rate must be a number of at least 0"):
         model.fit(X, Y, callbacks=[nn.LearningRateScheduler(lambda *_: rate)], verbose=0)
     assert model.session.value(model.optimizer.learning_rate) == np.float32(0.01)
 
 
-def test_a_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_epoch_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     classifier().fit(X, LABELS, epochs=2, validation_data=(X, LABELS))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2

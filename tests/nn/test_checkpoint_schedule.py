@@ -23,14 +23,14 @@ def times(seconds: float, cost: float, size: int = 1000, spread: bool = True) ->
 
 @pytest.mark.parametrize("seconds", [2, 30, 600, 3600])
 @pytest.mark.parametrize("cost", [0.001, 0.01, 0.2])
-def test_they_take_little_of_the_time(seconds: float, cost: float) -> None:
+def test_checkpoints_take_a_small_share_of_the_time(seconds: float, cost: float) -> None:
     made = times(seconds, cost)
     assert made[0] == 0
     assert (len(made) - 2) * cost <= LARGEST_SHARE * seconds, "two show what one costs"
 
 
 @pytest.mark.parametrize("seconds", [2, 30, 600])
-def test_they_are_spread_over_the_training(seconds: float) -> None:
+def test_checkpoints_are_spread_over_the_training(seconds: float) -> None:
     made = times(seconds, 0.001)
     gaps = [after - before for before, after in zip(made, [*made[1:], seconds], strict=True)]
     assert max(gaps) < seconds / 12
@@ -46,7 +46,7 @@ def test_a_slow_first_checkpoint_does_not_keep_others_from_a_short_training() ->
     assert schedule.is_due(0.5)
 
 
-def test_without_spreading_they_only_limit_what_a_crash_costs() -> None:
+def test_checkpoints_without_spreading_only_limit_lost_work() -> None:
     made = times(30, 0.001, spread=False)
     assert 1 <= made[0] < 1.1
     assert len(made) == 4

@@ -105,7 +105,7 @@ def test_a_shallow_clone_is_trained_along(model: pg.Model) -> None:
     assert same(model.predict(x), twin.predict(x))
 
 
-def test_the_structure_of_a_clone_is_that_of_the_original(model: pg.Model) -> None:
+def test_a_clone_has_the_structure_of_the_original(model: pg.Model) -> None:
     twin = model.clone()
     for tensors, copies in ((model.inputs, twin.inputs), (model.outputs, twin.outputs)):
         assert [t.name for t in copies] == [t.name for t in tensors]
@@ -138,7 +138,7 @@ def test_values_of_variables_without_a_layer_are_copied() -> None:
     assert same(twin.predict(x), model.predict(x))
 
 
-def test_before_there_is_a_session() -> None:
+def test_an_uncompiled_model_can_be_cloned() -> None:
     model = chain()
     twin = model.clone()
     assert twin.optimizer is None
@@ -147,7 +147,7 @@ def test_before_there_is_a_session() -> None:
     assert same(twin.predict(X), model.predict(X))
 
 
-def test_a_chain_that_is_not_built() -> None:
+def test_an_unbuilt_chain_can_be_cloned() -> None:
     model = pg.Sequential([nn.Dense(2, activation=pg.square, name="first"), nn.Dense(1)])
     model.compile("sgd", "mse", device="cpu")
     twin = model.clone()
@@ -173,7 +173,7 @@ def test_devices_of_layers_are_kept() -> None:
     assert devices["dense_1/kernel"] == "cpu:0"
 
 
-def test_weights_used_ahead_of_their_layer_are_told() -> None:
+def test_weights_used_before_their_layer_are_refused() -> None:
     with pg.Graph().as_default():
         x = pg.Input((4,))
         layer = nn.Dense(4)

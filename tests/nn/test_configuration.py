@@ -73,7 +73,7 @@ def as_list(result: Any) -> list[Any]:
     return result if isinstance(result, list) else [result]
 
 
-def test_branches_are_those_of_a_deep_clone_and_train_alike() -> None:
+def test_restored_branches_equal_a_deep_clone() -> None:
     """The weights are the initial ones of the original, as its seed is kept."""
     model = branches()
     copy = pg.model_from_json(model.to_json())
@@ -94,13 +94,13 @@ def test_branches_are_those_of_a_deep_clone_and_train_alike() -> None:
     copy.close()
 
 
-def test_a_chain_that_is_not_built() -> None:
+def test_an_unbuilt_chain_is_restored() -> None:
     model = pg.Sequential([nn.Dense(3), nn.Dropout(0.1)], "two")
     copy = pg.model_from_json(model.to_json())
     assert not copy.built and copy.name == "two" and len(copy.layers) == 2
 
 
-def test_no_path_of_this_machine_is_written() -> None:
+def test_configurations_contain_no_local_paths() -> None:
     assert "source" not in branches().to_json() and __file__ not in branches().to_json()
 
 
@@ -114,12 +114,12 @@ def test_no_path_of_this_machine_is_written() -> None:
         ('{"class_name": "Sequential", "config": {"layers": [{}]}}', "is damaged: KeyError 'kind'"),
     ],
 )
-def test_damaged_texts(text: str, words: str) -> None:
+def test_damaged_texts_are_refused(text: str, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         pg.model_from_json(text)
 
 
-def test_damaged_structures() -> None:
+def test_damaged_structures_are_refused() -> None:
     config = json.loads(branches().to_json())
     for change, kind, words in [
         (("layers", 0, "kind", "magic"), GraphError, "no layer 'magic'"),
@@ -150,7 +150,7 @@ class Mixing(nn.Layer):
         return inputs[0] @ pg.constant(self.shares)
 
 
-def test_arrays_cannot_be_written_and_files_of_weights_do_without() -> None:
+def test_arrays_are_refused_in_configurations_and_omitted_from_files() -> None:
     model = pg.Sequential([pg.Input((3,)), Mixing(np.eye(3, dtype=np.float32)), nn.Dense(1)])
     with pytest.raises(GraphError, match="argument of type ndarray, which cannot be saved"):
         model.to_json()

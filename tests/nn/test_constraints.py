@@ -56,7 +56,7 @@ FORMULAS: list[tuple[Any, Callable[[Array], Array]]] = [
 
 @pytest.mark.parametrize(("constraint", "formula"), FORMULAS)
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_an_update_and_then_the_formula(
+def test_constraints_are_applied_after_the_update(
     constraint: Any, formula: Callable[[Array], Array], device: str
 ) -> None:
     """One step of SGD by hand; the initial weights themselves are not constrained."""
@@ -197,7 +197,9 @@ LAYERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "names"), LAYERS)
-def test_every_weight_of_every_layer(layer: Any, shape: Any, names: tuple[str, ...]) -> None:
+def test_every_weight_of_every_layer_can_be_constrained(
+    layer: Any, shape: Any, names: tuple[str, ...]
+) -> None:
     """The configuration as JSON, and then a step: no weight that is constrained is negative."""
     config = json.loads(json.dumps(layer.get_config()))
     inner = config["layer"]["config"] if "layer" in config else config
@@ -223,7 +225,7 @@ def test_every_weight_of_every_layer(layer: Any, shape: Any, names: tuple[str, .
     model.close()
 
 
-def test_of_embeddings() -> None:
+def test_embeddings_are_constrained_including_unused_rows() -> None:
     model = pg.Sequential(
         [nn.Embedding(5, 3, embeddings_constraint=nn.UnitNorm(axis=1)), nn.Flatten(), nn.Dense(1)]
     )
@@ -233,7 +235,7 @@ def test_of_embeddings() -> None:
     model.close()
 
 
-def test_of_attention_in_the_shapes_of_keras() -> None:
+def test_attention_weights_are_constrained_in_keras_shapes() -> None:
     """Keras keeps kernels as (features, heads, size), and those of the output transposed."""
     layer = nn.MultiHeadAttention(2, 3, kernel_constraint="unit_norm", bias_constraint="max_norm")
     model = pg.Sequential([pg.Input(SEQUENCE), layer, nn.Flatten(), nn.Dense(1)])
@@ -299,7 +301,7 @@ def test_shards_are_constrained_as_the_whole() -> None:
             pg.Sequential([pg.Input((4, 6)), layer])
 
 
-def test_names_and_configurations() -> None:
+def test_constraints_are_known_by_name_and_configurable() -> None:
     layer = nn.Dense(2, kernel_constraint="MaxNorm", bias_constraint="nonneg")
     config = layer.get_config()
     assert config["kernel_constraint"] == {"kind": "max_norm", "max_value": 2.0, "axis": 0}
@@ -322,19 +324,19 @@ def test_names_and_configurations() -> None:
         (lambda: nn.MinMaxNorm(rate=2), "rate of MinMaxNorm must be a number from 0 to 1, got 2"),
     ],
 )
-def test_values_that_cannot_be(build: Callable[[], Any], words: str) -> None:
+def test_invalid_values_are_refused(build: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         build()
 
 
-def test_an_axis_that_a_weight_does_not_have() -> None:
+def test_an_axis_that_the_weight_lacks_is_refused() -> None:
     model = pg.Sequential([nn.Dense(1, bias_constraint=nn.MaxNorm(axis=1))])
     model.compile("sgd", "mse", device="cpu")
     with pytest.raises(pg.PlaygradError, match="dense_1/bias"):
         model.fit(X, Y, verbose=0)
 
 
-def test_a_constraint_of_your_own() -> None:
+def test_custom_constraints_are_applied() -> None:
     @dataclass(frozen=True)
     class Ternary(nn.Constraint):
         kind = "ternary_for_a_test"

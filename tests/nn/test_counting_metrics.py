@@ -38,7 +38,7 @@ def f_scores(chosen: Array, true: Array, beta: float = 1.0) -> Array:
 
 
 @pytest.mark.gpu
-def test_area_on_gpu() -> None:
+def test_the_area_on_a_gpu_matches_an_exact_count() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(1, "sigmoid")])
         model.compile("sgd", "binary_crossentropy", "auc", device="gpu")
@@ -48,7 +48,7 @@ def test_area_on_gpu() -> None:
     model.close()
 
 
-def test_areas_over_batches() -> None:
+def test_areas_count_samples_over_all_batches() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(1, "sigmoid")])
         areas = [
@@ -94,7 +94,7 @@ def test_more_thresholds_come_closer() -> None:
     assert found == pytest.approx(precision_area(scores, true), abs=0.01)
 
 
-def test_areas_that_can_be_counted_by_hand() -> None:
+def test_small_areas_match_a_count_by_hand() -> None:
     true, predicted = [0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.3, 0.9]
     assert counts_of(nn.AUC(num_thresholds=3), true, predicted) == pytest.approx(0.75)
     logits = list(np.log(np.array(predicted) / (1 - np.array(predicted)) + 1e-20))
@@ -112,7 +112,7 @@ def interpolated() -> float:
     return float(0.5 + step / 2)
 
 
-def test_f_scores_over_batches() -> None:
+def test_f_scores_count_samples_over_all_batches() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(3, "softmax")])
         scores = [
@@ -146,7 +146,7 @@ def test_scores_without_predictions_are_0() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_confusion_matrix(device: str) -> None:
+def test_the_confusion_matrix_counts_weighted_classes(device: str) -> None:
     predicted = random.integers(0, 4, 50)
     weights = random.random(50).astype(np.float32)
     with (graph := pg.Graph()).as_default():
@@ -162,7 +162,7 @@ def test_confusion_matrix(device: str) -> None:
         np.testing.assert_allclose(result, matrix, rtol=1e-5)
 
 
-def test_wrong_use() -> None:
+def test_wrong_use_raises_explaining_errors() -> None:
     for metric, words in (
         (lambda: nn.AUC(1), "num_thresholds must be at least 2, got 1"),
         (lambda: nn.AUC(curve="PRGAIN"), "curve must be one of ROC, PR, got 'PRGAIN'"),

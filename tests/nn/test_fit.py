@@ -17,7 +17,7 @@ from tests.sweeps import slow
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_learns(device: str) -> None:
+def test_fit_learns_and_records_its_history(device: str) -> None:
     model = classifier(device)
     history = model.fit(X, LABELS, batch_size=10, epochs=20, validation_data=(X, LABELS), verbose=0)
     assert list(history.history) == ["loss", "accuracy", "val_loss", "val_accuracy"]
@@ -64,7 +64,7 @@ def test_the_stream_of_samples_wraps_over_epochs() -> None:
         assert loss == pytest.approx(errors[index].mean(), rel=1e-4)
 
 
-def test_without_shuffling_samples_come_in_order() -> None:
+def test_samples_come_in_order_without_shuffling() -> None:
     model = line(pg.optim.SGD(0.0))
     history = model.fit(X, Y, batch_size=20, epochs=2, shuffle=False, verbose=0)
     w = model.named_weights()
@@ -110,7 +110,7 @@ def test_evaluation_is_exact(device: str, batch: int | None) -> None:
     model.close()
 
 
-def test_evaluation_in_the_manner_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_returns_a_dict_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(classifier().evaluate(X, LABELS, return_dict=True)) == {"loss", "accuracy"}
     assert isinstance(line().evaluate(X, Y, verbose=1), float)
     assert capsys.readouterr().out.startswith("loss ")
@@ -129,7 +129,7 @@ def test_train_on_batch_is_a_step_of_fit(device: str) -> None:
     stepped.close()
 
 
-def test_what_keras_takes_for_granted() -> None:
+def test_conventions_of_keras_are_accepted() -> None:
     model = pg.Sequential([nn.Dense(1)])
     model.compile("sgd", "mse", None, device="cpu")
     history = model.fit(X, Y, None, callbacks=None, verbose=0, validation_data=None)
@@ -154,7 +154,7 @@ def test_fit_needs_compile() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_an_exploding_learning_rate(device: str) -> None:
+def test_an_exploding_learning_rate_raises_an_error(device: str) -> None:
     model = line(pg.optim.SGD(1e18), device)
     with pytest.raises(
         pg.NonFiniteError, match=r"loss became (NaN|infinite) at step \d.*Lower the learning rate"
@@ -184,7 +184,7 @@ def test_an_exploding_learning_rate(device: str) -> None:
         each.close()
 
 
-def test_options_go_before_the_program() -> None:
+def test_options_override_the_program() -> None:
     with options_set(Options(steps=7, batch_size=5, verbose=0, epochs=99)):
         history = classifier().fit(X, LABELS, batch_size=50)
     assert len(history.losses) == 7
@@ -192,7 +192,7 @@ def test_options_go_before_the_program() -> None:
         assert len(classifier().fit(X, LABELS, verbose=0).losses) == 4
 
 
-def test_a_trace_of_one_step() -> None:
+def test_a_trace_does_not_change_the_losses() -> None:
     plain = classifier().fit(X, LABELS, verbose=0)
     trace = pg.Trace()
     with options_set(Options(trace=trace)):

@@ -36,7 +36,7 @@ def test_data_of_another_shape_takes_the_place_of_the_old() -> None:
     assert host.stats()["bytes"] <= before  # less if a buffer of an earlier test was freed late
 
 
-def test_new_data_of_another_size() -> None:
+def test_fewer_samples_than_a_batch_form_one_batch() -> None:
     model = classifier()
     model.fit(X, LABELS, batch_size=10, verbose=0)
     before = model.session.value(model.optimizer.iterations)
@@ -85,7 +85,9 @@ def test_bytes_stay_bytes_on_the_device() -> None:
         (None, LABELS, pg.DTypeError, "x must hold numbers, got object"),
     ],
 )
-def test_data_that_cannot_be_used(x: Any, y: Any, error: type[Exception], words: str) -> None:
+def test_unusable_data_is_refused_and_changes_nothing(
+    x: Any, y: Any, error: type[Exception], words: str
+) -> None:
     model = classifier()
     model.fit(X, LABELS, verbose=0)
     before = model.named_weights()
@@ -112,7 +114,7 @@ def test_counts_must_be_whole(name: str, value: Any) -> None:
             classifier().predict(X, value)
 
 
-def test_half_precision_data() -> None:
+def test_half_precision_data_is_accepted() -> None:
     half = X.astype(np.float16)
     assert len(classifier().fit(half, LABELS, verbose=0).losses) == 2
     half[7, 2] = np.inf
@@ -132,7 +134,7 @@ def test_whole_numbers_take_the_dtype_of_the_model() -> None:
 
 
 @pytest.mark.gpu
-def test_data_too_large_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_too_large_for_the_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("playgrad.training.device_data._largest_binding", lambda device: 2000)
     model = pg.Sequential([nn.Flatten(), nn.Dense(1)])
     model.compile("sgd", "mse", device="gpu")
@@ -145,7 +147,7 @@ def test_data_too_large_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     model.close()
 
 
-def test_bool_inputs_and_targets() -> None:
+def test_bool_inputs_and_targets_are_accepted() -> None:
     """A mask can be the input of a model; as numbers, bools are 0 and 1."""
     x = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
     seen = x > 0

@@ -51,7 +51,7 @@ def no_threads_are_left() -> Iterator[None]:
         *slow(("gpu", 1), ("gpu", 64)),
     ],
 )
-def test_losses_are_those_of_arrays_in_the_same_order(
+def test_data_sets_give_the_losses_of_arrays_in_the_same_order(
     device: str, slots: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streamed_step, "MOST_BATCHES", slots)
@@ -82,7 +82,7 @@ def test_a_smaller_last_batch_is_a_step_of_its_own(device: str) -> None:
     other.close()
 
 
-def test_lengths_that_are_not_known_and_epochs_that_differ() -> None:
+def test_epochs_may_have_different_unknown_lengths() -> None:
     lengths = iter([3, 5, 2])
     dataset = Dataset.from_generator(lambda: iter([(X[:8], LABELS[:8])] * next(lengths)))
     seen: list[tuple[int, int]] = []
@@ -94,7 +94,7 @@ def test_lengths_that_are_not_known_and_epochs_that_differ() -> None:
     assert seen[-1][0] == 10
 
 
-def test_generators() -> None:
+def test_generators_are_accepted_with_and_without_an_end() -> None:
     def endless() -> Iterator[tuple[Array, Array]]:
         for start in range(10**9):
             yield X[start % 5 : start % 5 + 8], LABELS[start % 5 : start % 5 + 8]
@@ -113,7 +113,7 @@ def test_generators() -> None:
 
 @pytest.mark.parametrize("window", [1, 1 << 20])
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_evaluation_and_prediction(
+def test_evaluation_and_prediction_accept_data_sets(
     device: str, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streamed_evaluation, "WINDOW_BYTES", window * 300)
@@ -129,7 +129,7 @@ def test_evaluation_and_prediction(
     model.close()
 
 
-def test_validation_data_and_callbacks() -> None:
+def test_validation_data_and_callbacks_work_with_data_sets() -> None:
     one, other = classifier(), classifier()
     stopping = nn.EarlyStopping(patience=1, restore_best_weights=True)
     wrong = 1 - LABELS
@@ -190,7 +190,7 @@ def streamed() -> Trained:
 
 
 @pytest.mark.survival("Resumed trainings")
-def test_a_streamed_training_that_was_stopped_goes_on_where_it_was() -> None:
+def test_a_stopped_streamed_training_resumes_where_it_stopped() -> None:
     undisturbed = run(streamed)
     for step in (8, 31):
         stopped = run(streamed, stop_at=step)
@@ -240,12 +240,14 @@ ENDED = Dataset.from_tensor_slices((X, LABELS)).batch(11)
         (X, {}, DataError, "fit needs targets"),
     ],
 )
-def test_errors(data: Any, options: Any, kind: type[Exception], words: str) -> None:
+def test_unusable_data_sets_are_refused(
+    data: Any, options: Any, kind: type[Exception], words: str
+) -> None:
     with pytest.raises(kind, match=words):
         classifier().fit(data, verbose=0, **options)
 
 
-def test_errors_of_evaluation() -> None:
+def test_wrong_steps_of_evaluation_are_refused() -> None:
     model = classifier()
     model.fit(ENDED, verbose=0)
     with pytest.raises(DataError, match="ended after 4 batches, but 5 are needed"):

@@ -48,7 +48,7 @@ def test_a_loop_of_twelve_lines_trains_like_fit(
     np.testing.assert_allclose(losses, expected, rtol=1e-5 if device == "cpu" else 1e-4)
 
 
-def test_gradients_by_hand_and_penalties() -> None:
+def test_manual_gradients_with_penalties_match_fit() -> None:
     fitted, handmade = (
         network(nn.BatchNormalization(), kernel_regularizer=nn.L2(0.1)) for _ in range(2)
     )
@@ -70,7 +70,7 @@ def test_gradients_by_hand_and_penalties() -> None:
     assert logs[0]["error"] < logs[0]["loss"]
 
 
-def test_variables_of_the_default_graph() -> None:
+def test_functions_update_variables_of_the_default_graph() -> None:
     with pg.Graph().as_default() as graph:
         total = pg.Variable(0.0)
 
@@ -111,7 +111,7 @@ def test_one_function_calls_another() -> None:
         assert quadruple([1.0, 3.0]).tolist() == [4, 12]
 
 
-def test_any_number_of_arguments() -> None:
+def test_functions_take_any_number_of_arguments() -> None:
     graphs = 0
 
     @pg.function
@@ -130,7 +130,7 @@ def test_any_number_of_arguments() -> None:
     assert graphs == 4
 
 
-def test_what_it_cannot_do_is_a_typed_error() -> None:
+def test_unsupported_uses_raise_typed_errors() -> None:
     model = pg.Sequential([nn.Dense(2)])
     step = pg.function(model)(lambda x: model(x))
     with pytest.raises(pg.GraphError, match=r"is not built.*Begin it with pg.Input"):

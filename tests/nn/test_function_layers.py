@@ -31,7 +31,7 @@ def test_a_lambda_trains_like_the_operations_it_stands_for() -> None:
     np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
 
 
-def test_a_lambda_sees_whether_it_trains_and_takes_several_inputs() -> None:
+def test_a_lambda_takes_several_inputs_and_the_training_flag() -> None:
     with pg.Graph().as_default() as graph:
         a, b = pg.Input((3,)), pg.Input((3,), dtype="int32")
         layer = nn.Lambda(lambda xs, training: xs[0] * (2.0 if training else 1.0) + len(xs))
@@ -44,7 +44,7 @@ def test_a_lambda_sees_whether_it_trains_and_takes_several_inputs() -> None:
         assert session.run(trained, feeds).tolist() == [[4.0] * 3]
 
 
-def test_masks_of_a_lambda() -> None:
+def test_a_lambda_receives_and_returns_masks() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.Input((2, 3))
         set_mask(x, pg.greater(x[:, :, 0], 0.0))
@@ -63,7 +63,7 @@ def test_masks_of_a_lambda() -> None:
         assert session.run(mask, {x: values}).tolist() == [[False, True]]
 
 
-def test_what_a_lambda_refuses() -> None:
+def test_a_lambda_refuses_unsuitable_functions() -> None:
     with pg.Graph().as_default():
         x = pg.Input((3,))
         for function, words in (
@@ -80,7 +80,7 @@ def test_what_a_lambda_refuses() -> None:
             nn.Lambda(lambda x: x).get_config()
 
 
-def test_dot_of_sizes_that_differ() -> None:
+def test_dot_refuses_different_sizes() -> None:
     with pg.Graph().as_default():
         x, y = pg.Input((3, 5)), pg.Input((4, 3))
         assert nn.Dot((1, 2))([x, y]).shape == (None, 5, 4)
@@ -106,7 +106,7 @@ def test_normalized_zeros_have_gradients() -> None:
         assert not session.run(product).any() and np.isfinite(session.run(gradient)).all()
 
 
-def test_random_slopes_in_training() -> None:
+def test_rrelu_draws_random_slopes_only_in_training() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.Variable(np.full((50, 40), -1.0, np.float32))
         layer = nn.RReLU(0.2, 0.4)

@@ -25,7 +25,7 @@ def model() -> Iterator[pg.Model]:
     model.close()
 
 
-def test_greedy_choice_is_that_of_the_whole_sequence(model: pg.Model) -> None:
+def test_greedy_choice_matches_the_whole_sequence(model: pg.Model) -> None:
     written = pg.generate(model, [3, 1], 4, temperature=0)
     assert written.dtype == np.int32 and written[:2].tolist() == [3, 1]
     scores = model.predict(written[None])[0]
@@ -74,7 +74,7 @@ def test_stored_positions_give_the_scores_of_all_positions(device: str) -> None:
     model.close()
 
 
-def test_tokens_are_those_of_computing_all_positions(
+def test_stored_positions_generate_the_same_tokens(
     model: pg.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pg.Graph().as_default():
@@ -124,7 +124,7 @@ def test_other_models_compute_all_positions() -> None:
     models[0].close()
 
 
-def test_mistakes(model: pg.Model) -> None:
+def test_mistakes_raise_explaining_errors(model: pg.Model) -> None:
     with pytest.raises(pg.ShapeError, match=r"one sequence of tokens, but has shape \(2, 2\)"):
         pg.generate(model, [[1, 2], [3, 4]], 2)
     with pytest.raises(pg.DataError, match="the prompt is empty"):
@@ -149,7 +149,7 @@ def test_mistakes(model: pg.Model) -> None:
     hot.close()
 
 
-def test_one_hot_input_and_scores_of_the_next_token_only() -> None:
+def test_models_may_take_one_hot_input_and_score_the_next_token() -> None:
     with pg.Graph().as_default():
         x = pg.Input((4, 3))
         model = pg.Model(x, nn.Dense(3)(nn.GRU(8)(x)))

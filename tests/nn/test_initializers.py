@@ -35,7 +35,7 @@ def value_of(initializer: Any, *shape: int, seed: int = 5) -> Array:
         ("random_uniform", 0.05**2 / 3, 0.05),
     ],
 )
-def test_variances(initializer: Any, variance: float, limit: float) -> None:
+def test_initializers_have_their_variance(initializer: Any, variance: float, limit: float) -> None:
     value = value_of(initializer, 300, 200)
     assert value.dtype == np.float32
     np.testing.assert_allclose(value.var(), variance, rtol=0.03)
@@ -45,7 +45,7 @@ def test_variances(initializer: Any, variance: float, limit: float) -> None:
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (3, 3, 2, 8)])
-def test_orthogonal(shape: tuple[int, ...]) -> None:
+def test_orthogonal_matrices_are_scaled_and_seeded(shape: tuple[int, ...]) -> None:
     value = value_of(nn.Orthogonal(gain=2.0), *shape)
     assert value.shape == shape
     matrix = value.reshape(-1, shape[-1])
@@ -55,11 +55,11 @@ def test_orthogonal(shape: tuple[int, ...]) -> None:
     assert np.any(value != value_of(nn.Orthogonal(gain=2.0, seed=9), *shape))
 
 
-def test_identity() -> None:
+def test_identity_is_scaled_and_padded() -> None:
     np.testing.assert_array_equal(value_of(nn.Identity(3.0), 2, 3), [[3, 0, 0], [0, 3, 0]])
 
 
-def test_they_are_saved_with_layers() -> None:
+def test_initializers_are_saved_with_layers() -> None:
     layer = nn.Dense(3, kernel_initializer=nn.VarianceScaling(2.0, "fan_out"))
     assert nn.Dense.from_config(layer.get_config()).kernel_initializer == layer.kernel_initializer
     with pg.Graph().as_default():
@@ -70,7 +70,7 @@ def test_they_are_saved_with_layers() -> None:
         model.close()
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(pg.ShapeError, match=r"needs two dimensions, not \(3,\)"):
         value_of("orthogonal", 3)
     with pytest.raises(pg.ShapeError, match="an identity matrix has two dimensions"):
@@ -81,7 +81,7 @@ def test_wrong_arguments() -> None:
         nn.VarianceScaling(0.0)
 
 
-def test_other_names_of_layers() -> None:
+def test_alternative_names_of_layers_are_accepted() -> None:
     assert nn.MaxPooling2D is nn.MaxPool2D
     assert nn.AveragePooling2D is nn.AveragePool2D
     assert nn.MultiHeadAttention(num_heads=2, key_dim=3).get_config()["num_heads"] == 2

@@ -389,7 +389,7 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_result_and_configuration(case: str) -> None:
+def test_results_and_configurations_match_the_table(case: str) -> None:
     template, arrays, reference = TABLE[case]
     # A configuration restored from JSON creates an equal layer.
     config = json.loads(json.dumps(template.get_config()))
@@ -442,7 +442,7 @@ def test_whole_numbers_become_floats_where_a_layer_needs_them() -> None:
         assert session.run(y, {x: np.full((1, 2, 2), 200, np.uint8)}).item() == 800
 
 
-def test_a_layer_of_ones_own() -> None:
+def test_custom_layers_can_be_trained_and_cloned() -> None:
     class Scale(nn.Layer):
         kind = "scale"
 
@@ -547,7 +547,9 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: layer_type("dens"), pg.GraphError, "no layer 'dens'.*dense"),
     ],
 )
-def test_wrong_use(build: Callable[[], Any], error: type[Exception], words: str) -> None:
+def test_wrong_use_raises_explaining_errors(
+    build: Callable[[], Any], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         build()
 
@@ -590,7 +592,9 @@ def test_functions_have_no_place_in_a_configuration() -> None:
         ("uniform", 0.05, 0.05 / np.sqrt(3)),
     ],
 )
-def test_random_initializers(name: str, bound: float, deviation: float) -> None:
+def test_random_initializers_have_their_distribution(
+    name: str, bound: float, deviation: float
+) -> None:
     def draw(device: str, seed: int = 0) -> Array:
         with pg.Graph(seed).as_default() as graph:
             layer = nn.Dense(200, kernel_initializer=name)

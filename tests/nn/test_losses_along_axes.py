@@ -34,7 +34,7 @@ def value(loss: nn.Loss, y_true: Array, y_pred: Array) -> Array:
 
 @pytest.mark.parametrize("axis", [1, -2])
 @pytest.mark.parametrize("from_logits", [True, False])
-def test_classes_along_an_axis_in_the_middle(axis: int, from_logits: bool) -> None:
+def test_classes_may_lie_along_any_axis(axis: int, from_logits: bool) -> None:
     probabilities = softmax(SCORES)
     y_pred = np.moveaxis(SCORES if from_logits else probabilities, -1, 1)
     chosen = np.take_along_axis(probabilities, LABELS[..., None], -1)[..., 0]
@@ -46,7 +46,7 @@ def test_classes_along_an_axis_in_the_middle(axis: int, from_logits: bool) -> No
     np.testing.assert_allclose(value(dense, one_hot, y_pred), expected, rtol=1e-5)
 
 
-def test_similarity_and_binary_entropy_along_an_axis() -> None:
+def test_similarity_and_binary_entropy_take_an_axis() -> None:
     other = rng.normal(size=SCORES.shape).astype(np.float32)
     products = (SCORES * other).sum(1)
     lengths = np.linalg.norm(SCORES, axis=1) * np.linalg.norm(other, axis=1)
@@ -59,7 +59,7 @@ def test_similarity_and_binary_entropy_along_an_axis() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 3, -3])
-def test_axes_that_there_are_not(axis: int) -> None:
+def test_nonexistent_axes_are_refused(axis: int) -> None:
     for loss in (
         nn.SparseCategoricalCrossentropy(axis=axis),
         nn.CategoricalCrossentropy(axis=axis),
@@ -74,7 +74,9 @@ def test_axes_that_there_are_not(axis: int) -> None:
 @pytest.mark.parametrize("labels", [LABELS, LABELS[:, 0]])
 @pytest.mark.parametrize("ignored", [-1, 255, 1])
 @pytest.mark.parametrize("strategy", [None, pg.parallel.DataParallel(2)], ids=str)
-def test_labels_that_do_not_count(labels: Array, ignored: int, strategy: Any) -> None:
+def test_ignored_labels_do_not_affect_loss_and_gradient(
+    labels: Array, ignored: int, strategy: Any
+) -> None:
     """The mean over all labels of the batch that count; the gradient of the others is 0."""
     labels = np.where(rng.random(labels.shape) < 0.4, ignored, labels)
     x = SCORES if labels.ndim == 2 else SCORES[:, 0]
@@ -99,7 +101,7 @@ def test_labels_that_do_not_count(labels: Array, ignored: int, strategy: Any) ->
     model.close()
 
 
-def test_labels_that_do_not_count_in_masked_sequences() -> None:
+def test_ignored_labels_do_not_count_in_masked_sequences() -> None:
     words = np.array([[1, 2, 0, 0], [3, 1, 2, 0]])
     labels = np.array([[1, 9, 0, 0], [9, 0, 1, 9]])
     model = pg.Sequential([nn.Embedding(4, 3, mask_zero=True), nn.Dense(2)])

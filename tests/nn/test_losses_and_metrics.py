@@ -154,7 +154,7 @@ TABLE: dict[str, tuple[nn.Loss, Array, Array, Array]] = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_losses(case: str) -> None:
+def test_losses_match_their_formulas(case: str) -> None:
     loss, y, prediction, expected = TABLE[case]
     values = evaluate(loss, y, prediction)
     assert values.shape == expected.shape
@@ -170,7 +170,7 @@ def test_losses_far_from_the_target_are_finite() -> None:
         assert np.isfinite(evaluate(loss, zeros, zeros)).all()
 
 
-def test_wrong_arguments_of_losses() -> None:
+def test_wrong_arguments_of_losses_are_refused() -> None:
     with pytest.raises(ValueError, match="delta of Huber must be a positive number, got 0"):
         nn.Huber(0)
     with pytest.raises(ValueError, match="label_smoothing must be between 0 and 1, got 2"):
@@ -190,7 +190,7 @@ def test_probabilities_of_zero_and_one_stay_finite() -> None:
     np.testing.assert_allclose(values, [500])
 
 
-def test_a_final_softmax_is_seen_through() -> None:
+def test_a_final_softmax_is_computed_from_its_logits() -> None:
     """If probabilities round to 0, the loss still has its exact value and a gradient."""
     with pg.Graph().as_default() as graph:
         x = pg.placeholder("float32", (None, 2))
@@ -245,13 +245,13 @@ METRICS: dict[str, tuple[Any, Array, Array, Array]] = {
 
 
 @pytest.mark.parametrize("case", METRICS)
-def test_metrics(case: str) -> None:
+def test_metrics_match_their_formulas(case: str) -> None:
     metric, y, prediction, expected = METRICS[case]
     values = evaluate(metrics.get(metric), y, prediction)
     np.testing.assert_allclose(values, expected.astype(np.float32), rtol=1e-5, atol=1e-6)
 
 
-def test_names() -> None:
+def test_losses_and_metrics_are_found_by_name() -> None:
     assert metrics.get("acc").name == "accuracy"
     assert metrics.get("mae").name == "mae"
     assert metrics.get(nn.TopKAccuracy).name == "top_5_accuracy"
@@ -312,14 +312,14 @@ SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
         (nn.MeanSquaredError(), np.array([np.nan]), (None, 1), pg.DataError, "NaN or infinity"),
     ],
 )
-def test_targets_that_do_not_fit(
+def test_unsuitable_targets_are_refused(
     loss: nn.Loss, y: Array, output: Any, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words.replace("(sample 1)", r"\(sample 1\)")):
         loss.check_targets(y, output, "y", "dense_2")
 
 
-def test_too_few_arrays_of_targets_name_the_layers() -> None:
+def test_missing_target_arrays_are_reported_by_layer() -> None:
     x = pg.Input((3,))
     model = pg.Model(x, [nn.Dense(2)(x), nn.Dense(1)(x)])
     model.compile("sgd", "mse")
@@ -329,7 +329,7 @@ def test_too_few_arrays_of_targets_name_the_layers() -> None:
     model.close()
 
 
-def test_targets_that_fit() -> None:
+def test_suitable_targets_are_converted() -> None:
     column = SPARSE.check_targets(np.array([[1], [2]]), (None, 3), "y", "dense_2")
     assert (column.tolist(), column.dtype) == ([1, 2], np.int32)
     positions = SPARSE.check_targets(np.array([[1, 0], [2, 2]]), (None, 2, 3), "y", "dense_2")

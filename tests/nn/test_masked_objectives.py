@@ -35,7 +35,7 @@ def squares(y: Any, p: Any) -> Any:
 
 
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_loss_and_metrics_are_those_of_the_kept_steps(device: str) -> None:
+def test_loss_and_metrics_count_only_the_kept_steps(device: str) -> None:
     model = tagger()
     model.compile(
         pg.optim.SGD(0.1),
@@ -130,7 +130,7 @@ def results(build: Callable[[pg.Tensor, pg.Tensor], Any], x: Array, y: Array) ->
             return session.run(fetches, {a: x, b: y})
 
 
-def test_average_pooling_of_kept_steps() -> None:
+def test_average_pooling_counts_only_the_kept_steps() -> None:
     x = np.where(MASK[..., None], VALUES + 9, 0).astype(np.float32)
     x[1] = 0  # nothing is kept
 
@@ -159,7 +159,7 @@ Y = np.array([[[0, 0], [0, 0], [-1, 2], [5, 1]]], np.float32)
         (nn.Minimum, np.array([[[0, 0], [1, -2], [-1, 2], [3, 1]]])),
     ],
 )
-def test_merged_sequences_keep_what_any_keeps(layer: Any, expected: Array) -> None:
+def test_merged_masks_keep_a_step_that_any_input_keeps(layer: Any, expected: Array) -> None:
     from playgrad.nn.masks import mask_of
 
     def build(a: pg.Tensor, b: pg.Tensor) -> Any:
@@ -173,7 +173,7 @@ def test_merged_sequences_keep_what_any_keeps(layer: Any, expected: Array) -> No
     np.testing.assert_array_equal(mask, [[False, True, True, True]])
 
 
-def test_concatenated_sequences() -> None:
+def test_concatenated_sequences_combine_their_masks() -> None:
     from playgrad.nn.masks import mask_of
 
     def build(a: pg.Tensor, b: pg.Tensor) -> Any:

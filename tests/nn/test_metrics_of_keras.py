@@ -44,7 +44,7 @@ def r2_scores(y: Array, predictions: Array) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("data", [False, True])
-def test_r2_of_several_outputs(data: bool) -> None:
+def test_r2_aggregates_several_outputs(data: bool) -> None:
     y = (X[:, :3] * [1, 2, 3] + rng.normal(size=(60, 3))).astype(np.float32)
     made = [
         nn.R2Score(),
@@ -63,7 +63,7 @@ def test_r2_of_several_outputs(data: bool) -> None:
     assert history["val_adjusted"][-1] == pytest.approx(found["adjusted"], rel=1e-4)
 
 
-def test_more_regressors_than_data() -> None:
+def test_more_regressors_than_data_give_a_warning() -> None:
     with pytest.warns(RuntimeWarning, match="4 targets cannot be adjusted for 9 regressors"):
         score = nn.R2Score(num_regressors=9).result_of([0.5, 3.0, 1.0], 4)
     assert score == 0.75
@@ -73,7 +73,7 @@ def test_more_regressors_than_data() -> None:
         nn.R2Score(num_regressors=-1)
 
 
-def test_areas_of_several_labels() -> None:
+def test_areas_are_averaged_over_weighted_labels() -> None:
     weights = [0.5, 0.0, 2.0]
     made: list[Any] = [
         nn.AUC(50, curve, multi_label=labels, label_weights=chosen, name=f"{curve}{labels}{i}")
@@ -113,12 +113,12 @@ def test_areas_of_several_labels() -> None:
         (lambda: nn.AUC(label_weights=[1, -1]), "label_weights must be numbers of at least 0"),
     ],
 )
-def test_labels_that_cannot_be(build: Callable[[], Any], words: str) -> None:
+def test_invalid_label_options_are_refused(build: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         build()
 
 
-def test_labels_that_do_not_fit() -> None:
+def test_mismatched_label_counts_are_refused() -> None:
     for metric in (
         nn.AUC(multi_label=True, num_labels=2),
         nn.AUC(multi_label=True, label_weights=[1, 1]),
@@ -127,7 +127,7 @@ def test_labels_that_do_not_fit() -> None:
             evaluated(MANY, "bce", "sigmoid", [metric])
 
 
-def test_accuracies_under_the_names_of_keras() -> None:
+def test_accuracies_are_found_under_keras_names() -> None:
     one_hot = np.eye(3, dtype=np.float32)[CLASSES]
     sparse: list[Any] = [
         nn.SparseCategoricalAccuracy(),
@@ -150,7 +150,7 @@ def test_accuracies_under_the_names_of_keras() -> None:
     assert metrics.get(sparse[2]).name == sparse[2]
 
 
-def test_classes_that_are_sorted_already() -> None:
+def test_presorted_class_numbers_are_accepted() -> None:
     metric = nn.SparseTopKCategoricalAccuracy(2, from_sorted_ids=True)
     with pg.Graph().as_default() as graph:
         best = pg.constant(

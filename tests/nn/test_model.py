@@ -56,7 +56,7 @@ def test_models_in_one_graph_have_names_of_their_own(graph: pg.Graph) -> None:
     assert next(iter(models[1].named_variables)) == "dense_1/kernel"
 
 
-def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
+def test_branches_may_contain_operations_without_a_layer(graph: pg.Graph) -> None:
     """One layer feeds two others, whose results are merged, with plain operators in between."""
     x = pg.Input((4,))
     stem = nn.Dense(3, activation="tanh")(x)
@@ -81,7 +81,7 @@ def test_branches_and_operations_without_a_layer(graph: pg.Graph) -> None:
     assert model.history.history["loss"][0] > model.history.history["loss"][-1]
 
 
-def test_several_inputs_and_outputs(graph: pg.Graph) -> None:
+def test_models_take_several_inputs_and_outputs(graph: pg.Graph) -> None:
     a, b = pg.Input((4,), name="a"), pg.Input((2,), name="b")
     merged = nn.Concatenate()([nn.Dense(3)(a), b])
     value = nn.Dense(1, name="value")(merged)
@@ -114,7 +114,7 @@ def two_outputs() -> pg.Model:
     return pg.Model(x, [nn.Dense(1, name="value")(x), nn.Dense(2, name="kind")(x)])
 
 
-def test_outputs_by_name(graph: pg.Graph) -> None:
+def test_losses_and_targets_can_be_given_by_output_name(graph: pg.Graph) -> None:
     kind = nn.SparseCategoricalCrossentropy(from_logits=True)
     value_y, kind_y = X[:, 0], (X[:, 1] > 0).astype(int)
     by_place, by_name = two_outputs(), two_outputs()
@@ -137,7 +137,7 @@ def test_outputs_by_name(graph: pg.Graph) -> None:
     assert history == expected
 
 
-def test_names_that_are_not_outputs(graph: pg.Graph) -> None:
+def test_unknown_output_names_are_refused(graph: pg.Graph) -> None:
     model = two_outputs()
     with pytest.raises(pg.GraphError, match=r"loss names 'price', .*outputs are: value, kind"):
         model.compile("sgd", {"price": "mse"})
@@ -150,7 +150,7 @@ def test_names_that_are_not_outputs(graph: pg.Graph) -> None:
         model.fit(X, {"kind": X[:, :2]}, verbose=0)
 
 
-def test_a_model_without_layers(graph: pg.Graph) -> None:
+def test_a_model_without_layers_predicts_but_does_not_train(graph: pg.Graph) -> None:
     x = pg.Input((4,))
     weights = pg.Variable(np.eye(4, 2), dtype="float32")
     model = pg.Model(x, x @ weights)
@@ -162,14 +162,14 @@ def test_a_model_without_layers(graph: pg.Graph) -> None:
         model.fit(X, X[:, :2], verbose=0)
 
 
-def test_a_chain_without_weights() -> None:
+def test_a_chain_without_weights_predicts_but_does_not_train() -> None:
     model = use(pg.Sequential([nn.Activation("relu")]))
     with pytest.raises(pg.GraphError, match="all layers are without weights"):
         model.fit(X, X, verbose=0)
     assert model.predict(X).shape == X.shape
 
 
-def test_a_shared_layer_and_models_that_share_layers(graph: pg.Graph) -> None:
+def test_layers_can_be_shared_within_and_between_models(graph: pg.Graph) -> None:
     x = pg.Input((4,))
     shared = nn.Dense(4, activation="tanh")
     code = shared(shared(x))
@@ -196,7 +196,7 @@ def test_training_mode_reaches_replayed_layers(graph: pg.Graph) -> None:
     assert set(np.unique(model.session.run(y, {x: ones}))) == {0, 2}
 
 
-def test_chains_of_chains_and_clones() -> None:
+def test_chains_can_be_nested_and_cloned() -> None:
     inner = pg.Sequential([nn.Dense(3, activation="relu"), nn.Dropout(0.1)])
     model = use(pg.Sequential([pg.Input((4,)), inner, nn.Dense(1)], name="outer"))
     assert model.built
@@ -209,7 +209,7 @@ def test_chains_of_chains_and_clones() -> None:
     assert not np.array_equal(clone.predict(X), model.predict(X))
 
 
-def test_weights_do_not_depend_on_what_is_built_first() -> None:
+def test_weights_do_not_depend_on_the_order_of_building() -> None:
     """The same seed gives the same weights whether training or a summary comes first."""
     one, two = (use(pg.Sequential([nn.Dense(3), nn.Dropout(0.5), nn.Dense(1)])) for _ in range(2))
     one.build((4,))
@@ -267,7 +267,7 @@ def test_weights_are_a_list_and_have_names(graph: pg.Graph) -> None:
 
 
 @pytest.mark.parametrize("value", [["accuracy"], {"a": "mse"}, 3])
-def test_names_that_are_none(value: Any) -> None:
+def test_unknown_names_are_refused(value: Any) -> None:
     for words, make in (
         ("no loss", lambda: use(pg.Sequential([]), loss={"a": value})),
         ("no optimizer", lambda: use(pg.Sequential([]), optimizer=value)),
@@ -279,7 +279,7 @@ def test_names_that_are_none(value: Any) -> None:
             make()
 
 
-def test_predict_in_parts() -> None:
+def test_predictions_do_not_depend_on_the_batch_size() -> None:
     model = use(pg.Sequential([nn.Dense(3), nn.Activation("softmax")]))
     whole = model.predict(X)
     assert whole.shape == (20, 3)
@@ -289,7 +289,7 @@ def test_predict_in_parts() -> None:
     np.testing.assert_allclose(model.predict(X[:1]), whole[:1], rtol=1e-5)
 
 
-def test_summary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_lists_layers_shapes_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     model = use(pg.Sequential([nn.Flatten(), nn.Dense(10)], name="digits"))
     model.summary()
     assert "flatten (Flatten)  not built" in capsys.readouterr().out
@@ -310,7 +310,7 @@ def test_nodes_know_the_line_of_their_layer() -> None:
     assert sources == {layer.source}
 
 
-def test_wrong_structure(graph: pg.Graph) -> None:
+def test_models_of_wrong_structure_are_refused(graph: pg.Graph) -> None:
     x, other = pg.Input((4,)), pg.Input((4,), name="other")
     y = nn.Dense(2)(x)
     with pytest.raises(pg.GraphError, match="depend on 'other', which is not one of its inputs"):
@@ -325,7 +325,7 @@ def test_wrong_structure(graph: pg.Graph) -> None:
         pg.Model(x, y).call([x, other])
 
 
-def test_wrong_chains() -> None:
+def test_wrong_chains_are_refused() -> None:
     with pytest.raises(pg.GraphError, match="takes layers, got str"):
         pg.Sequential(["dense"])  # type: ignore[list-item]
     with pytest.raises(pg.GraphError, match=r"'encoder' is built.*pg\.Model\(inputs, outputs\)"):
@@ -346,7 +346,7 @@ def test_wrong_chains() -> None:
         model.add(nn.Dense(2))
 
 
-def test_a_chain_that_does_not_fit_can_be_mended() -> None:
+def test_a_failed_build_leaves_the_chain_unbuilt() -> None:
     """Building fails as a whole: the same layers can be built for another shape."""
     model = use(pg.Sequential([nn.Conv2D(2, 3), nn.Flatten(), nn.Dense(1)]))
     with pytest.raises(pg.ShapeError, match="conv2d_1"):
@@ -376,7 +376,7 @@ def test_a_network_goes_on_from_the_outputs_of_a_chain(graph: pg.Graph) -> None:
     np.testing.assert_array_equal(chain.get_weights()[0], before[0])
 
 
-def test_layers_by_name_and_index() -> None:
+def test_layers_are_found_by_name_and_index() -> None:
     model = pg.Sequential([nn.Dense(3), nn.Dense(2), nn.Dense(1, name="last")])
     assert model.get_layer("last") is model.layers[2] is model.get_layer(index=-1)
     assert model.layers[0].weights == []
@@ -395,7 +395,7 @@ def test_layers_by_name_and_index() -> None:
     assert both.weights == [] and both.clone().get_config() == both.get_config()
 
 
-def test_input_and_output_are_those_of_the_first_call(graph: pg.Graph) -> None:
+def test_a_layer_keeps_input_and_output_of_its_first_call(graph: pg.Graph) -> None:
     x, other = pg.Input((3,)), pg.Input((3,))
     dense, merged = nn.Dense(3), nn.Add()
     with pytest.raises(pg.errors.GraphError, match="has not been called"):

@@ -27,7 +27,7 @@ def callbacks(path: Path, **options: Any) -> list[nn.Callback]:
 
 
 @pytest.mark.parametrize(("freq", "names"), [("epoch", range(6, 43, 6)), (4, range(4, 43, 4))])
-def test_each_file_goes_on_as_if_nothing_had_happened(
+def test_training_resumes_identically_from_each_file(
     freq: Any, names: range, tmp_path: Path
 ) -> None:
     (tmp_path / "whole").mkdir()
@@ -58,7 +58,7 @@ def test_only_the_best_epoch_is_saved(tmp_path: Path) -> None:
     )
 
 
-def test_weights_alone_every_few_steps(tmp_path: Path) -> None:
+def test_weights_can_be_saved_every_few_steps(tmp_path: Path) -> None:
     model = classifier("sgd")
     saving = nn.ModelCheckpoint(tmp_path / "{step}.safetensors", save_freq=7)
     fit(model, [saving], 2)

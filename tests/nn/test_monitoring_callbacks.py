@@ -31,7 +31,7 @@ def rates_of(values: list[float], **arguments: Any) -> list[float]:
     return rates
 
 
-def test_reduce_lr_on_plateau() -> None:
+def test_reduce_lr_on_plateau_follows_the_monitored_value() -> None:
     flat = [1.0] * 7
     np.testing.assert_allclose(
         rates_of(flat, factor=0.5, patience=2), [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125]
@@ -46,7 +46,7 @@ def test_reduce_lr_on_plateau() -> None:
     np.testing.assert_allclose(rates_of([1, 1 - 1e-5], patience=1, factor=0.5), [1, 0.5])
 
 
-def test_reduce_lr_in_fit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_reduce_lr_changes_the_rate_during_fit(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(0.0))
     callback = nn.ReduceLROnPlateau("loss", factor=0.5, patience=1, verbose=1)
     assert model.optimizer is not None
@@ -138,7 +138,7 @@ def test_validation_sees_the_averages() -> None:
     other.close()
 
 
-def test_terminate_on_nan(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminate_on_nan_ends_training(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(1e30))
     history = model.fit(X, Y, epochs=3, verbose=0, callbacks=nn.TerminateOnNaN())
     assert len(history.losses) < 6
@@ -149,7 +149,7 @@ def test_terminate_on_nan(capsys: pytest.CaptureFixture[str]) -> None:
     model.close()
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     for make, words in (
         (lambda: nn.ReduceLROnPlateau(factor=1.0), "factor of ReduceLROnPlateau"),
         (lambda: nn.ReduceLROnPlateau(mode="less"), "mode must be 'auto', 'min' or 'max'"),

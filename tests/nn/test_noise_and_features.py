@@ -87,7 +87,7 @@ def test_adapted_features_are_in_the_configuration() -> None:
     np.testing.assert_array_equal(results(same, np.ones((3, 2), np.float32)), np.zeros((3, 2)))
 
 
-def test_rms_normalization() -> None:
+def test_rms_normalization_matches_its_formula() -> None:
     rows, all_ = results(
         lambda x: [nn.RMSNormalization()(x), nn.RMSNormalization((1, 2), epsilon=0.5)(x)], X
     )
@@ -114,7 +114,9 @@ def test_rms_normalization() -> None:
         (lambda: nn.SpatialDropout2D(0.5)(pg.Input((3,))), pg.ShapeError, "4 dimensions"),
     ],
 )
-def test_errors(build: Callable[[], Any], error: type[Exception], words: str) -> None:
+def test_wrong_arguments_are_refused(
+    build: Callable[[], Any], error: type[Exception], words: str
+) -> None:
     with pg.Graph().as_default(), pytest.raises(error, match=words):
         build()
 

@@ -74,7 +74,7 @@ def test_moving_averages_follow_the_batches(device: str, whole_fit: bool) -> Non
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_a_step_that_fails_moves_no_average(device: str) -> None:
+def test_a_failed_step_leaves_the_averages_unchanged(device: str) -> None:
     model = normalized(nn.BatchNormalization(), nn.Dense(1), device=device)
     model.train_on_batch(X, X[:, :1])
     before = model.named_weights()
@@ -99,7 +99,7 @@ def test_a_shared_layer_is_updated_by_each_of_its_calls() -> None:
     np.testing.assert_allclose(moving, 0.25 * X.mean(0) + 0.5 * (X.mean(0) + 8), rtol=1e-5)
 
 
-def test_weights_summary_and_files() -> None:
+def test_normalization_weights_are_summarized_and_saved() -> None:
     model = normalized(nn.Dense(3), nn.BatchNormalization(scale=False), nn.Dense(1))
     model.build((5,))
     assert [name for name in model.named_variables if "normalization" in name] == [
@@ -126,7 +126,7 @@ def test_weights_summary_and_files() -> None:
 @pytest.mark.parametrize(
     "kind", [nn.BatchNormalization, nn.LayerNormalization, nn.GroupNormalization]
 )
-def test_initializers_and_regularizers(kind: Any) -> None:
+def test_initializers_and_regularizers_apply_to_normalization(kind: Any) -> None:
     more: dict[str, Any] = {"groups": 1} if kind is nn.GroupNormalization else {}
     if kind is nn.BatchNormalization:
         more = {"moving_mean_initializer": nn.Constant(3), "moving_variance_initializer": "zeros"}
@@ -152,7 +152,9 @@ def test_initializers_and_regularizers(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(("synchronized", "forward", "backward"), [(True, 4, 2), (False, 2, 0)])
-def test_what_replicas_have_to_agree_on(synchronized: bool, forward: int, backward: int) -> None:
+def test_replicas_average_only_the_necessary_statistics(
+    synchronized: bool, forward: int, backward: int
+) -> None:
     """Synchronized layers share the moments and their gradients, others only the values that update
     the moving averages."""
     model = normalized(nn.Dense(2), nn.BatchNormalization(synchronized=synchronized), nn.Dense(1))

@@ -30,7 +30,7 @@ def test_state_has_names_and_counts(graph: pg.Graph) -> None:
     assert [v.trainable for v in optimizer.variables] == [False] * 4
 
 
-def test_momentum_by_hand(graph: pg.Graph) -> None:
+def test_momentum_matches_its_formula(graph: pg.Graph) -> None:
     w, loss = quadratic()
     update = optim.Momentum(0.1).minimize(loss)
     expected, velocity = np.array([1.0, -2.0]), np.zeros(2)
@@ -51,7 +51,7 @@ def test_the_first_steps_of_adam_are_of_the_size_of_the_rate(graph: pg.Graph) ->
         np.testing.assert_allclose(session.value(w), [0.999, -1.999], rtol=0, atol=3e-7)
 
 
-def test_adam_for_long(graph: pg.Graph) -> None:
+def test_adam_matches_its_formula_over_many_steps(graph: pg.Graph) -> None:
     w, loss = quadratic()
     update = optim.Adam(0.01, epsilon=0.1).minimize(loss)
     x, m, v = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2)
@@ -95,7 +95,7 @@ def test_a_shut_gate_changes_nothing(graph: pg.Graph, make: Any) -> None:
 
 
 @pytest.mark.parametrize("staircase", [False, True])
-def test_exponential_decay(graph: pg.Graph, staircase: bool) -> None:
+def test_exponential_decay_lowers_the_rate(graph: pg.Graph, staircase: bool) -> None:
     w = pg.Variable(0.0, name="w")
     schedule = optim.ExponentialDecay(0.5, decay_steps=3, decay_rate=0.1, staircase=staircase)
     update = optim.SGD(schedule).minimize(w * 1.0)
@@ -130,7 +130,7 @@ def test_the_rate_is_a_variable(graph: pg.Graph) -> None:
         np.testing.assert_array_equal(session.value(w), [1, -2])
 
 
-def test_wrong_use(graph: pg.Graph) -> None:
+def test_wrong_use_raises_explaining_errors(graph: pg.Graph) -> None:
     w, loss = quadratic()
     with pytest.raises(pg.GraphError, match="does not depend on any of the variables"):
         optim.SGD().minimize(pg.constant(1.0) * 2.0)
@@ -174,7 +174,7 @@ def test_wrong_use(graph: pg.Graph) -> None:
         optimizer.minimize(quadratic()[1])
 
 
-def test_a_momentum_of_averages_that_are_not_kept_warns() -> None:
+def test_a_momentum_without_averages_warns() -> None:
     with pytest.warns(
         RuntimeWarning, match=r"ema_momentum=0\.5 of Adam does nothing without use_ema"
     ):

@@ -108,7 +108,7 @@ OPTIMIZERS: dict[str, tuple[Callable[[], optim.Optimizer], Any]] = {
 
 
 @pytest.mark.parametrize("case", OPTIMIZERS)
-def test_optimizers(case: str) -> None:
+def test_optimizers_match_pytorch(case: str) -> None:
     make, make_theirs = OPTIMIZERS[case]
     for value, expected in zip(ours(make()), theirs(make_theirs), strict=True):
         np.testing.assert_allclose(value, expected, rtol=2e-4, atol=2e-5)
@@ -131,7 +131,7 @@ class TorchLion(torch.optim.Optimizer):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_lion(device: str) -> None:
+def test_lion_matches_a_pytorch_implementation(device: str) -> None:
     """On the GPU as well, with decay and clipping; the op contract holds every update there."""
 
     def clip(weights: list[torch.Tensor]) -> None:
@@ -160,7 +160,7 @@ CLIPPING: dict[str, tuple[dict[str, float], Any]] = {
 
 
 @pytest.mark.parametrize("case", CLIPPING)
-def test_clipping(case: str) -> None:
+def test_gradient_clipping_matches_pytorch(case: str) -> None:
     options, clip = CLIPPING[case]
     values = ours(optim.SGD(0.05, **options))  # type: ignore[arg-type]
     expected = theirs(lambda w: torch.optim.SGD(w, 0.05), clip)
@@ -180,7 +180,7 @@ def test_a_gradient_of_zeros_is_not_scaled_to_nan() -> None:
             np.testing.assert_array_equal(session.value(w), [1, 2])
 
 
-def test_moving_averages_of_the_weights() -> None:
+def test_moving_averages_of_the_weights_match_pytorch() -> None:
     average: list[Array] = []
 
     def after(weights: list[torch.Tensor]) -> None:
@@ -205,7 +205,7 @@ def test_moving_averages_of_the_weights() -> None:
             np.testing.assert_allclose(session.value(mean), expected, rtol=2e-5, atol=2e-6)
 
 
-def test_weight_decay_leaves_out_what_is_excluded() -> None:
+def test_weight_decay_skips_excluded_variables() -> None:
     optimizer = optim.SGD(0.5, weight_decay=0.1)
     with pg.Graph().as_default() as graph:
         weights = [

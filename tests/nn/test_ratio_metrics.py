@@ -20,7 +20,7 @@ def share(a: Any, b: Any) -> float:
     return float(a.sum() / b.sum())
 
 
-def test_precision_and_recall_of_all_samples() -> None:
+def test_precision_and_recall_count_all_samples() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(3, "sigmoid")])
         names = ["precision", nn.Recall(0.3), "binary_accuracy", nn.Precision(0.3, name="wide")]
@@ -44,7 +44,7 @@ def test_precision_and_recall_of_all_samples() -> None:
     model.close()
 
 
-def test_precision_and_recall_of_one_class_and_of_the_best() -> None:
+def test_precision_and_recall_take_a_class_or_the_top_k() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(3, "sigmoid")])
     makers: dict[str, Any] = {"precision": nn.Precision, "recall": nn.Recall}
@@ -87,7 +87,7 @@ def test_precision_and_recall_of_one_class_and_of_the_best() -> None:
     model.close()
 
 
-def test_regression() -> None:
+def test_regression_metrics_count_all_samples() -> None:
     with pg.Graph(seed=1).as_default():
         model = pg.Sequential([nn.Dense(1)])
         model.compile("sgd", "mse", ["rmse", "r2_score"], device="cpu")
@@ -102,7 +102,7 @@ def test_regression() -> None:
     model.close()
 
 
-def test_nothing_predicted_is_0() -> None:
+def test_metrics_are_0_without_positive_predictions() -> None:
     assert nn.Precision().result([0.0, 0.0]) == nn.Recall().result([0.0, 0.0]) == 0.0
     assert nn.R2Score().result([1.0, 4.0, 2.0]) == 0.0
 
@@ -133,7 +133,7 @@ def test_every_identifier_of_keras_names_a_metric(name: str) -> None:
     assert metrics.get(NAMES[name]).name == NAMES[name]
 
 
-def test_wrong_use() -> None:
+def test_wrong_use_raises_explaining_errors() -> None:
     model = pg.Sequential([nn.Dense(2)])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     for metric, words in (

@@ -67,7 +67,7 @@ def our_gradients(kind: str, layer: Any) -> dict[str, Array]:
         *slow(("gru", "gpu"), ("simple_rnn", "gpu")),
     ],
 )
-def test_values_and_gradients_are_those_of_pytorch(kind: str, device: str) -> None:
+def test_values_and_gradients_match_pytorch(kind: str, device: str) -> None:
     start = np.random.default_rng(2).normal(size=(3, UNITS)).astype(np.float32)
     sequences = X if device == "cpu" else X[:, :2]  # a software adapter compiles each step
     with pg.Graph().as_default() as graph:
@@ -99,7 +99,7 @@ def test_values_and_gradients_are_those_of_pytorch(kind: str, device: str) -> No
 
 
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_an_lstm_trains_like_that_of_pytorch(device: str) -> None:
+def test_an_lstm_trains_like_in_pytorch(device: str) -> None:
     random = np.random.default_rng(3)
     x = random.normal(size=(40, 4, 6, 2)).astype(np.float32)
     y = np.sin(x.sum((2, 3)))[..., None].astype(np.float32)
@@ -166,14 +166,14 @@ def test_masking_and_embeddings_mask_the_layers_after_them() -> None:
         np.testing.assert_allclose(implicit, explicit, rtol=1e-6)
 
 
-def test_a_layer_without_masks_says_that_it_loses_them() -> None:
+def test_a_layer_that_drops_a_mask_warns() -> None:
     with pg.Graph().as_default():
         masked = nn.Masking()(pg.Input((5, 2)))
         with pytest.warns(RuntimeWarning, match="'flatten_1' got a sequence with a mask"):
             nn.Flatten()(masked)
 
 
-def test_go_backwards_and_bidirectional() -> None:
+def test_go_backwards_equals_a_reversed_input() -> None:
     def build(x: pg.Tensor) -> Any:
         back = nn.GRU(UNITS, return_sequences=True, go_backwards=True)
         ahead = nn.GRU(UNITS, return_sequences=True)
@@ -276,7 +276,7 @@ def test_dropout_is_the_same_in_all_steps() -> None:
     }
 
 
-def test_other_activations_and_the_other_reset_gate() -> None:
+def test_custom_activations_and_reset_before_match_formulas() -> None:
     def sigmoid(x: Array) -> Array:
         return 1 / (1 + np.exp(-x))
 
@@ -300,7 +300,7 @@ def test_other_activations_and_the_other_reset_gate() -> None:
     np.testing.assert_allclose(composed, fused, rtol=1e-5, atol=1e-6)
 
 
-def test_biases_and_regularizers_of_an_lstm() -> None:
+def test_an_lstm_has_a_forget_bias_and_regularizers() -> None:
     model = pg.Sequential(
         [pg.Input((5, 2)), nn.LSTM(UNITS, recurrent_regularizer=nn.L2(0.5), unroll=True)]
     )
@@ -352,7 +352,7 @@ def test_biases_and_regularizers_of_an_lstm() -> None:
         ),
     ],
 )
-def test_what_cannot_be_says_so(
+def test_invalid_arguments_are_refused(
     build: Callable[[], Any], error: type[pg.PlaygradError], words: str
 ) -> None:
     with pg.Graph().as_default(), pytest.raises(error, match=words):

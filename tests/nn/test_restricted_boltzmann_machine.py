@@ -27,7 +27,7 @@ def machine(shape: tuple[int, ...], units: int = 2) -> tuple[nn.RestrictedBoltzm
     return layer, x
 
 
-def test_free_energy_is_that_of_all_hidden_states() -> None:
+def test_free_energy_sums_over_all_hidden_states() -> None:
     layer, x = machine((3,))
     states = np.array(list(product([0, 1], repeat=3)), np.float32)
     with pg.Session(device="cpu") as session:
@@ -65,7 +65,7 @@ def test_gradients_are_differences_of_correlations(device: str) -> None:
         np.testing.assert_allclose(gradient, value, atol=1e-5)
 
 
-def test_it_learns_a_distribution() -> None:
+def test_a_boltzmann_machine_learns_a_distribution() -> None:
     """Two patterns of four: the free energy falls for those, and rises for the others."""
     layer, _ = machine((4,), units=3)
     optimizer = pg.optim.SGD(0.5)
@@ -110,7 +110,7 @@ def test_a_stack_is_fine_tuned_by_fit() -> None:
     assert model.evaluate(x, y)[1] == 1
 
 
-def test_what_does_not_fit() -> None:
+def test_unsuitable_arguments_are_refused() -> None:
     layer, x = machine((5,))
     with pytest.raises(pg.ShapeError, match="steps of a RestrictedBoltzmannMachine layer"):
         layer.contrastive_divergence(x, steps=0)

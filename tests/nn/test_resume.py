@@ -121,7 +121,7 @@ def test_a_resumed_training_equals_an_undisturbed_one(
 
 @pytest.mark.survival("Resumed trainings")
 @pytest.mark.parametrize("name", ["one device", "local SGD", "callbacks", "several models"])
-def test_a_training_that_was_stopped_goes_on_where_it_was(
+def test_a_stopped_training_resumes_where_it_stopped(
     name: str, record_property: Callable[[str, object], None]
 ) -> None:
     undisturbed = run(PROGRAMS[name])
@@ -232,7 +232,7 @@ def _other(layers: Any = (), optimizer: Any = "adam", count: int = 44, batch: in
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_program_that_no_longer_fits_is_told_what_differs(name: str) -> None:
+def test_a_changed_program_is_refused_with_the_difference(name: str) -> None:
     stopped = run(_other, stop_at=8)
     program, message = CHANGES[name]
     with pytest.raises(CheckpointError, match=message) as caught:
@@ -240,14 +240,14 @@ def test_a_program_that_no_longer_fits_is_told_what_differs(name: str) -> None:
     assert "train from the start" in str(caught.value)
 
 
-def test_what_does_not_change_the_network_may_change() -> None:
+def test_changes_outside_the_network_are_allowed() -> None:
     stopped = run(_other, stop_at=8)
     resumed = run(lambda: _other([nn.Dense(8, "tanh"), nn.Dense(2)]), stopped.checkpoints[-1])
     assert len(resumed.histories[0].losses) == 30
 
 
 @pytest.mark.parametrize("callbacks", [None, [nn.LambdaCallback()]])  # chunks span epochs or not
-def test_more_epochs_than_were_completed(callbacks: Any) -> None:
+def test_a_completed_training_resumes_with_more_epochs(callbacks: Any) -> None:
     def program(epochs: int) -> Trained:
         model = classifier()
         return Trained([model], [model.fit(X, LABELS, 8, epochs, 0, callbacks)])
@@ -327,7 +327,7 @@ def test_a_program_without_fit_runs_from_the_start() -> None:
     assert not run(program).checkpoints
 
 
-def test_checkpoints_are_few_if_they_are_expensive() -> None:
+def test_expensive_checkpoints_are_rare() -> None:
     def program() -> Trained:
         model = classifier()
         return Trained([model], [model.fit(X, LABELS, 8, 1, 0) for _ in range(40)])
@@ -381,7 +381,7 @@ def test_fits_within_callbacks_are_not_recorded() -> None:
 
 
 @pytest.mark.gpu
-def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_on_a_gpu_resumes_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     def program() -> Trained:
         return simple(device="gpu")
 

@@ -67,7 +67,7 @@ def test_class_weights_are_weights_of_samples() -> None:
     assert np.any(by_class[0] != run()[0])
 
 
-def test_class_weights_of_one_hot_and_of_binary_targets() -> None:
+def test_class_weights_accept_one_hot_and_binary_targets() -> None:
     losses = []
     for targets, loss in (
         (np.eye(2, dtype=np.float32)[LABELS], nn.CategoricalCrossentropy(from_logits=True)),
@@ -97,7 +97,7 @@ def test_validation_split_takes_the_last_samples() -> None:
     assert split.history == apart.history
 
 
-def test_sample_weights_on_several_devices() -> None:
+def test_sample_weights_agree_on_several_devices() -> None:
     losses = []
     for strategy in (None, pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)):
         with pg.Graph(seed=2).as_default():
@@ -109,7 +109,7 @@ def test_sample_weights_on_several_devices() -> None:
     np.testing.assert_allclose(losses[2], losses[0], rtol=1e-4)
 
 
-def test_wrong_weights_and_splits() -> None:
+def test_wrong_weights_and_splits_are_refused() -> None:
     model = classifier()
     for arguments, words in (
         ({"sample_weight": WEIGHTS[:10]}, r"each of the 50 samples, but its shape is \(10,\)"),

@@ -123,7 +123,7 @@ def test_fit_after_load_begins_a_training_with_the_state_of_the_file(tmp_path: P
     expect_equal(loaded, whole)
 
 
-def test_more_epochs_than_before(tmp_path: Path) -> None:
+def test_a_loaded_training_can_be_extended(tmp_path: Path) -> None:
     whole = classifier("adam")
     fit(whole)
     shorter = classifier("adam")
@@ -174,7 +174,7 @@ def test_data_sets_go_on_with_their_next_batch(tmp_path: Path) -> None:
     expect_equal(loaded, whole)
 
 
-def test_the_second_optimizer_of_a_graph(tmp_path: Path) -> None:
+def test_the_second_optimizer_of_a_graph_is_restored(tmp_path: Path) -> None:
     """A graph numbers its optimizers; in a loaded model, the only one is the first."""
 
     def second() -> pg.Model:
@@ -196,7 +196,7 @@ def test_the_second_optimizer_of_a_graph(tmp_path: Path) -> None:
     expect_equal(loaded, whole)
 
 
-def test_a_model_that_was_never_trained(tmp_path: Path) -> None:
+def test_an_untrained_model_can_be_saved(tmp_path: Path) -> None:
     model = pg.Sequential([nn.Dense(3, activation="relu"), nn.Dense(2)])
     with pytest.raises(GraphError, match="not built"):
         model.save(tmp_path / "run.playgrad")
@@ -292,7 +292,7 @@ def test_other_settings_are_refused(name: str, tmp_path: Path) -> None:
     fit(loaded, resume=True)  # it still can
 
 
-def test_the_file_has_the_program_and_what_the_page_shows(tmp_path: Path) -> None:
+def test_the_file_contains_the_program_and_its_summary(tmp_path: Path) -> None:
     model = classifier("adam")
     fit(model, epochs=2)
     path = tmp_path / "My run.playgrad"

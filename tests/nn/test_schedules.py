@@ -68,7 +68,7 @@ CASES: dict[str, tuple[optim.Schedule, Callable[[int], float]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rates(case: str) -> None:
+def test_schedules_match_their_formulas(case: str) -> None:
     schedule, formula = CASES[case]
     assert isinstance(schedule, optim.Schedule)
     np.testing.assert_allclose(rates(schedule), [formula(i) for i in range(STEPS)], rtol=1e-5)
@@ -93,7 +93,7 @@ def test_stairs_begin_at_their_step_however_late(
     np.testing.assert_allclose(actual, [formula(n // 1000) for n in steps], rtol=2e-5)
 
 
-def test_one_cycle_is_that_of_torch() -> None:
+def test_one_cycle_matches_pytorch() -> None:
     optimizer = torch.optim.SGD([torch.zeros(1)], 1.0)
     theirs = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.6, total_steps=STEPS, pct_start=0.4)
     expected = []
@@ -124,7 +124,7 @@ def test_a_schedule_trains() -> None:
         assert float(session.value(w)) == -2.5
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     for make, words in (
         (lambda: optim.PiecewiseConstantDecay([1, 2], [1.0]), "one value more than boundaries"),
         (lambda: optim.PiecewiseConstantDecay([2, 1], [1.0, 1.0, 1.0]), "must increase"),

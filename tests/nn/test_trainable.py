@@ -53,7 +53,7 @@ def test_a_frozen_layer_does_not_move(device: str) -> None:
     model.close()
 
 
-def test_train_on_batch_follows_as_well() -> None:
+def test_train_on_batch_respects_frozen_layers() -> None:
     model = model_of(nn.Dense(3), nn.Dense(1))
     for frozen in (0, 1):
         model.trainable = True
@@ -89,7 +89,7 @@ def test_a_frozen_batch_normalization_keeps_its_averages() -> None:
     model.close()
 
 
-def test_frozen_before_it_is_built_and_copies() -> None:
+def test_a_layer_frozen_before_building_stays_frozen_in_copies() -> None:
     layer = nn.Dense(3)
     layer.trainable = False
     model = model_of(layer, nn.Dense(1))
@@ -174,7 +174,7 @@ def test_penalties_of_results_train(layer: Any) -> None:
     model.close()
 
 
-def test_penalties_of_results_that_cannot_be() -> None:
+def test_unsupported_activity_regularizers_are_refused() -> None:
     @dataclass(frozen=True)
     class Largest(nn.Regularizer):
         def __call__(self, weight: pg.Tensor) -> pg.Tensor:
@@ -197,7 +197,7 @@ def test_penalties_shrink_weights() -> None:
 
 
 @pytest.mark.parametrize("strategy", [pg.parallel.DataParallel(2), pg.parallel.Pipeline(2, 2)])
-def test_penalties_and_frozen_layers_on_several_devices(strategy: Any) -> None:
+def test_penalties_and_frozen_layers_agree_on_several_devices(strategy: Any) -> None:
     losses = []
     for used in (None, strategy):
         active = nn.Dense(2, activity_regularizer=nn.L2(0.1))

@@ -44,7 +44,7 @@ def torch_block(w: dict[str, Array], first: bool) -> torch.nn.Module:
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("causal", [False, True])
-def test_block_and_its_gradient(first: bool, causal: bool) -> None:
+def test_a_block_and_its_gradient_match_pytorch(first: bool, causal: bool) -> None:
     kind = nn.TransformerDecoder if causal else nn.TransformerEncoder
     layer = kind(HIDDEN, HEADS, activation="gelu", normalize_first=first)
     with pg.Graph().as_default() as graph:
@@ -109,7 +109,7 @@ def test_an_embedding_is_the_output_layer_too() -> None:
     model.close()
 
 
-def test_mistakes() -> None:
+def test_mistakes_raise_explaining_errors() -> None:
     with pg.Graph().as_default():
         x = pg.Input((5, 8))
         with pytest.raises(pg.UnsupportedOpError, match="'two' attends to its own sequence only"):

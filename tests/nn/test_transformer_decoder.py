@@ -46,7 +46,7 @@ def torch_block(w: dict[str, Array], first: bool) -> torch.nn.Module:
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("device", GPU_BY_NIGHT)
-def test_block_and_its_gradients(first: bool, device: str) -> None:
+def test_a_block_and_its_gradients_match_pytorch(first: bool, device: str) -> None:
     layer = nn.TransformerDecoder(HIDDEN, HEADS, activation="gelu", normalize_first=first)
     with pg.Graph().as_default() as graph:
         x, other = pg.Input((STEPS, WIDTH)), pg.Input((OTHERS, WIDTH))
@@ -92,7 +92,7 @@ def test_a_model_learns_to_look_at_the_other_sequence() -> None:
     model.close()
 
 
-def test_mistakes() -> None:
+def test_mistakes_raise_explaining_errors() -> None:
     with pg.Graph().as_default():
         x, other = pg.Input((4, 8)), pg.Input((5, 6))
         mask = pg.Input((5,), dtype="bool")

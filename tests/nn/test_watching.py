@@ -102,7 +102,7 @@ def once(request: Request, step: int) -> Callable[[int], list[Request]]:
     return poll
 
 
-def test_events(script: Script) -> None:
+def test_fit_emits_its_events_in_order(script: Script) -> None:
     model = classifier()
     history = model.fit(X, LABELS, batch_size=8, epochs=2, validation_data=(X, LABELS), verbose=0)
     assert script.models == [model]
@@ -134,7 +134,7 @@ def test_events(script: Script) -> None:
     assert model.training_targets[0].name.startswith("train/")
 
 
-def test_without_metrics_or_test_data(script: Script) -> None:
+def test_events_omit_missing_metrics_and_test_data(script: Script) -> None:
     model = pg.Sequential([nn.Dense(1)])
     model.compile("sgd", "mse", device="cpu")
     model.fit(X, X[:, 0], verbose=0)
@@ -143,7 +143,7 @@ def test_without_metrics_or_test_data(script: Script) -> None:
     assert epoch["accuracy"] is epoch["test_loss"] is epoch["test_accuracy"] is None
 
 
-def test_pause_step_and_resume(script: Script) -> None:
+def test_training_can_be_paused_stepped_and_resumed(script: Script) -> None:
     script.on_poll = once({"kind": "pause"}, 1)
     paused_at: list[int] = []
 
@@ -174,7 +174,7 @@ def test_a_step_of_an_epoch_ends_with_its_test_results(script: Script) -> None:
     assert seen == [(0, 0), (8, 1), (16, 2)]
 
 
-def test_start_paused(script: Script) -> None:
+def test_training_can_start_paused(script: Script) -> None:
     script.on_wait = lambda waits: [{"kind": "resume"}] if waits == 3 else []
     with options_set(Options(start_paused=True)):
         classifier().fit(X, LABELS, verbose=0)
@@ -231,7 +231,7 @@ def test_other_requests_are_served_between_chunks(script: Script) -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_stop_and_go_on(script: Script, device: str) -> None:
+def test_a_stopped_fit_can_be_continued(script: Script, device: str) -> None:
     model = classifier(device)
     count = 0
 
@@ -253,7 +253,7 @@ def test_stop_and_go_on(script: Script, device: str) -> None:
     model.close()
 
 
-def test_stop_during_evaluation(script: Script) -> None:
+def test_evaluation_can_be_stopped(script: Script) -> None:
     model = classifier()
     model.fit(X, LABELS, verbose=0)
     script.stop = True
@@ -263,7 +263,7 @@ def test_stop_during_evaluation(script: Script) -> None:
     assert model.evaluate(X, LABELS, batch_size=1) == pytest.approx(model.evaluate(X, LABELS))
 
 
-def test_a_failure_is_told_and_leaves_the_session_as_it_was(script: Script) -> None:
+def test_a_failure_is_reported_and_restores_the_session(script: Script) -> None:
     model = pg.Sequential([nn.Dense(1)])
     model.compile(pg.optim.SGD(1e30), "mse", device="cpu")
     with pytest.raises(pg.NonFiniteError):

@@ -51,7 +51,7 @@ def test_samples_count_by_their_weights(device: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", [None, pg.parallel.DataParallel(2)], ids=["one", "two"])
-def test_epochs_and_class_weights(strategy: Any) -> None:
+def test_epoch_metrics_apply_class_weights(strategy: Any) -> None:
     """The metric of an epoch is that of its samples, not the mean of the batches' metrics."""
     model = model_with(strategy=strategy, weighted_metrics="binary_accuracy")
     history = model.fit(X, LABELS, 10, 1, 0, class_weight={0: 0.5, 1: 4.0}, shuffle=False)
@@ -62,7 +62,7 @@ def test_epochs_and_class_weights(strategy: Any) -> None:
     model.close()
 
 
-def test_several_outputs_and_counts() -> None:
+def test_several_outputs_have_their_own_weighted_metrics() -> None:
     with pg.Graph().as_default():
         x = pg.Input((4,))
         outputs = [nn.Dense(1, name="a")(x), nn.Dense(1, name="b")(x)]

@@ -21,7 +21,7 @@ each_device = pytest.mark.parametrize(
 
 
 @each_device
-def test_a_selection(device: str) -> None:
+def test_a_selection_of_node_tests_passes(device: str) -> None:
     passed = 0
     for case in node_cases(QUICK):
         if device.startswith("gpu") and passed >= 12:
@@ -34,7 +34,7 @@ def test_a_selection(device: str) -> None:
     assert passed >= 12
 
 
-def test_a_selection_of_files() -> None:
+def test_a_selection_of_node_tests_loads_as_files() -> None:
     cases = node_cases(QUICK)
     count = loaded([case for case in cases if case.operator in TRANSLATIONS])
     print(f"ONNX node tests as files: {count} of {len(cases)} loaded")
@@ -43,7 +43,7 @@ def test_a_selection_of_files() -> None:
 
 @pytest.mark.slow
 @each_device
-def test_all(device: str) -> None:
+def test_all_applicable_node_tests_pass(device: str) -> None:
     passed, _ = run(device)
     print(f"ONNX node tests on {device}: {len(passed)} of {len(passed)} applicable")
     text = DOCUMENT.read_text(encoding="utf-8")

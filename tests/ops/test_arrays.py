@@ -67,20 +67,20 @@ each = pytest.mark.parametrize(
 
 
 @each
-def test_known_shapes(ours: Any, theirs: Any) -> None:
+def test_operations_on_known_shapes_match_numpy(ours: Any, theirs: Any) -> None:
     y = ours(pg.constant(X))
     np.testing.assert_array_equal(value(y), theirs(X))
     assert y.shape == theirs(X).shape
 
 
 @each
-def test_an_unknown_batch(ours: Any, theirs: Any) -> None:
+def test_operations_with_an_unknown_batch_match_numpy(ours: Any, theirs: Any) -> None:
     x = pg.placeholder("float32", [None, 4, 6])
     np.testing.assert_array_equal(value(ours(x), {x: X}), theirs(X))
 
 
 @pytest.mark.gpu
-def test_values_and_gradients_on_a_gpu() -> None:
+def test_values_and_gradients_on_a_gpu_are_correct() -> None:
     x = pg.placeholder("float32", [None, 4, 6])
     results = [ours(x) for _, ours, _ in SAME]
     grads = [pg.gradients(pg.reduce_sum(y * y), x)[0] for y in results]
@@ -92,7 +92,7 @@ def test_values_and_gradients_on_a_gpu() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu:0", pytest.param("gpu:0", marks=pytest.mark.gpu)])
-def test_no_rows(device: str) -> None:
+def test_operations_accept_zero_rows(device: str) -> None:
     x = pg.placeholder("float32", [None, 4, 6])
     empty = X[:0]
     pairs = [(o, t) for name, o, t in SAME if name not in ("take flat", "gather_nd", "gather_nd 1")]
@@ -105,14 +105,14 @@ def test_no_rows(device: str) -> None:
         assert slope.shape == empty.shape
 
 
-def test_several_unknown_dimensions() -> None:
+def test_tile_and_repeat_accept_unknown_dimensions() -> None:
     x = pg.placeholder("float32", [None, None, None])
     y = pg.tile(pg.repeat(x, 2, axis=1), [1, 2, 2])
     expected = np.tile(np.repeat(X, 2, axis=1), [1, 2, 2])
     np.testing.assert_array_equal(value(y, {x: X}), expected)
 
 
-def test_the_first_of_equal_elements_comes_first() -> None:
+def test_equal_elements_keep_their_order() -> None:
     x = np.array([[1, 3, 3, np.nan], [2, 2, 2, 2]], np.float32)
     values, indices = pg.top_k(x, 3)
     np.testing.assert_array_equal(value(indices), [[3, 1, 2], [0, 1, 2]])
@@ -162,7 +162,7 @@ def test_many_updates_are_added_in_their_order_on_a_gpu(count: int) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", ["float32", "float16", "int32", "uint32", "uint8", "bool"])
-def test_computed_indices_outside_an_axis_on_a_gpu(kind: str) -> None:
+def test_computed_indices_outside_an_axis_give_nan_or_0_on_a_gpu(kind: str) -> None:
     """They give NaN or 0, whether elements are copied one by one or as words."""
     random = np.random.default_rng(0)
     indices = np.array([2, -1, 0, 3, 2**31 - 1, -(2**31)], np.int32)
@@ -201,7 +201,7 @@ def test_computed_indices_outside_an_axis_on_a_gpu(kind: str) -> None:
         (lambda: pg.linspace(0, 1, 4, False), np.linspace(0, 1, 4, False, dtype=np.float32)),
     ],
 )
-def test_new_tensors(ours: Callable[[], Any], expected: Any) -> None:
+def test_new_tensors_have_their_values_and_types(ours: Callable[[], Any], expected: Any) -> None:
     actual = value(ours())
     assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(actual, expected)
@@ -236,7 +236,9 @@ def test_new_tensors(ours: Callable[[], Any], expected: Any) -> None:
         (lambda: value(pg.take(X, [3], 0)), DataError, r"\[0, 3\), but there is 3"),
     ],
 )
-def test_wrong_arguments(wrong: Callable[[], Any], error: type[Exception], words: str) -> None:
+def test_wrong_arguments_are_refused(
+    wrong: Callable[[], Any], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         wrong()
 

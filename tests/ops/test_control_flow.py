@@ -34,7 +34,7 @@ def _graph() -> Any:
 
 @on_both
 @pytest.mark.parametrize("reverse", [False, True])
-def test_scan_and_two_derivatives(device: str, reverse: bool) -> None:
+def test_scan_and_two_derivatives_match_pytorch(device: str, reverse: bool) -> None:
     x, w = pg.constant(X), pg.Variable(W)
     h0 = pg.constant(X[0])
     states = pg.scan(lambda h, e: pg.tanh(h @ w + e), x, h0, reverse=reverse)
@@ -53,7 +53,7 @@ def test_scan_and_two_derivatives(device: str, reverse: bool) -> None:
         np.testing.assert_allclose(actual, tensor.detach().numpy(), rtol=2e-4, atol=2e-4)
 
 
-def test_scan_of_structures_and_without_initializer() -> None:
+def test_scan_accepts_structures_and_a_missing_initializer() -> None:
     n = pg.constant(np.arange(1, 6, dtype=np.int32))
     product = pg.scan(lambda a, e: a * e, n)
     pair = pg.scan(
@@ -69,7 +69,7 @@ def test_scan_of_structures_and_without_initializer() -> None:
     assert c.shape == (0, 3)
 
 
-def test_scan_computes_once_what_does_not_change() -> None:
+def test_scan_computes_loop_invariants_once() -> None:
     w = pg.Variable(W)
     pg.scan(lambda h, e: h + e @ pg.exp(w), pg.constant(X), pg.constant(X[0]))
     names = [node.op.name for node in pg.get_default_graph().nodes]
@@ -160,7 +160,7 @@ def test_cond_ends_the_loops_of_the_other_branch() -> None:
 
 
 @on_both
-def test_while_loop_and_two_derivatives(device: str) -> None:
+def test_while_loop_and_two_derivatives_match_pytorch(device: str) -> None:
     x, w = pg.placeholder("float32", (None, 3)), pg.Variable(np.abs(W))
     count, y = pg.while_loop(
         lambda i, y: pg.sum(y) < 20.0, lambda i, y: (i + 1, y @ w + 1.0), (0, x), 8
@@ -181,7 +181,7 @@ def test_while_loop_and_two_derivatives(device: str) -> None:
 
 
 @on_both
-def test_nested_control_flow(device: str) -> None:
+def test_control_flow_can_be_nested(device: str) -> None:
     collatz = pg.while_loop(
         lambda n, steps: n > 1,
         lambda n, steps: (
@@ -205,7 +205,7 @@ def test_while_loop_survives_json() -> None:
         assert session.run(y.name) == 127.0
 
 
-def test_maximum_iterations_and_a_loop_that_does_not_begin() -> None:
+def test_a_loop_may_be_limited_or_run_zero_times() -> None:
     x = pg.constant(0.0)
     y = pg.while_loop(lambda n: n > 0.0, lambda n: pg.log(n), x, maximum_iterations=3)
     z = pg.while_loop(lambda n: n < 9.0, lambda n: n + 1.0, x, maximum_iterations=3)

@@ -58,13 +58,13 @@ def torchs(arrays: list[Array], zero_infinity: bool = False, blank: int = 0) -> 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_values_and_gradients_are_those_of_torch(seed: int) -> None:
+def test_values_and_gradients_match_pytorch(seed: int) -> None:
     arrays = sample_batch(seed)
     for a, b in zip(ours(arrays), torchs(arrays), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
-def test_another_blank() -> None:
+def test_the_blank_can_be_another_class() -> None:
     logits, target, *lengths = sample_batch(7)
     arrays = [logits, target - 1, *lengths]
     for a, b in zip(ours(arrays, mask_index=4), torchs(arrays, blank=4), strict=True):
@@ -72,7 +72,7 @@ def test_another_blank() -> None:
 
 
 @pytest.mark.parametrize("zero_infinity", [False, True])
-def test_targets_without_an_alignment(zero_infinity: bool) -> None:
+def test_targets_without_an_alignment_have_infinite_loss(zero_infinity: bool) -> None:
     arrays = [*sample_batch(3)[:2], np.array([4, 4, 3, 0, 1, 2]), np.array([12, 6, 2, 3, 1, 4])]
     actual = ours(arrays, zero_infinity=zero_infinity)
     assert np.isinf(actual[0][[1, 2]]).all() != zero_infinity
@@ -97,7 +97,7 @@ def test_gpu_agrees_with_torch(zero_infinity: bool) -> None:
 
 
 @pytest.mark.gpu
-def test_labels_out_of_range() -> None:
+def test_labels_out_of_range_are_refused_or_give_nan() -> None:
     arrays = sample_batch(5)
     arrays[1][2, 0], arrays[2][2] = 5, 1
     with pytest.raises(pg.errors.DataError, match=r"sample 2 has 5 at position 0"):
@@ -110,7 +110,7 @@ def test_labels_out_of_range() -> None:
         ours(arrays)
 
 
-def test_lengths_are_counted() -> None:
+def test_missing_lengths_are_counted_from_labels_and_times() -> None:
     logits, target, lengths, _ = sample_batch(2)
     target = np.where(np.arange(4) < lengths[:, None], target, 0)
     arrays = [logits, target, lengths, np.full(6, 12)]
@@ -131,7 +131,9 @@ def decoded(classes: list[int], length: int, merge: bool, blank: int) -> list[in
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize(("merge", "blank"), [(True, 0), (False, 0), (True, 2)])
-def test_greedy_decoding(device: str, merge: bool, blank: int) -> None:
+def test_greedy_decoding_merges_repeats_and_drops_blanks(
+    device: str, merge: bool, blank: int
+) -> None:
     random = np.random.default_rng(1)
     best = random.integers(0, 3, (5, 9))
     lengths = np.array([9, 0, 4, 7, 9], np.int32)
@@ -171,7 +173,7 @@ def test_a_network_learns_to_read() -> None:
     model.close()
 
 
-def test_targets_that_do_not_fit() -> None:
+def test_unsuitable_targets_are_refused() -> None:
     output = (None, 12, 5)
     good = np.array([[1, 2, 0], [3, 0, 0]])
     assert nn.CTC().check_targets(good, output, "y", "dense").dtype == np.int32

@@ -52,7 +52,9 @@ def arrays(shapes: list[tuple[int, ...]]) -> list[Any]:
 
 
 @each
-def test_values_and_gradients(subscripts: str, shapes: list[tuple[int, ...]]) -> None:
+def test_values_and_gradients_match_numpy_and_pytorch(
+    subscripts: str, shapes: list[tuple[int, ...]]
+) -> None:
     operands = arrays(shapes)
     inputs = [pg.placeholder("float64", shape) for shape in shapes]
     y = pg.einsum(subscripts, *inputs)
@@ -70,7 +72,7 @@ def test_values_and_gradients(subscripts: str, shapes: list[tuple[int, ...]]) ->
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("every", [4, *slow(1)])
-def test_values_and_gradients_on_a_gpu(every: int) -> None:
+def test_values_and_gradients_on_a_gpu_match_the_cpu(every: int) -> None:
     feeds, results, grads = {}, [], []
     cases = CASES[::every]
     for subscripts, shapes in cases:
@@ -89,7 +91,7 @@ def test_values_and_gradients_on_a_gpu(every: int) -> None:
             np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-5, err_msg=subscripts)
 
 
-def test_unknown_sizes() -> None:
+def test_sizes_may_be_unknown() -> None:
     q = pg.placeholder("float64", [None, None, 4, 5])
     scores = pg.einsum("bqhd,bkhd->bhqk", q, q)
     assert scores.shape == (None, 4, None, None)
@@ -119,6 +121,8 @@ def test_integers_are_multiplied_but_not_as_matrices() -> None:
         ("ii", [(2, 3)], "need one known size"),
     ],
 )
-def test_wrong_subscripts(subscripts: str, shapes: list[tuple[int, ...]], words: str) -> None:
+def test_wrong_subscripts_are_refused(
+    subscripts: str, shapes: list[tuple[int, ...]], words: str
+) -> None:
     with pytest.raises(ShapeError, match=words):
         pg.einsum(subscripts, *arrays(shapes))

@@ -51,24 +51,24 @@ FUNCTIONS: list[tuple[Callable[..., pg.Tensor], Callable[..., torch.Tensor], Any
 @pytest.mark.parametrize(
     ("ours", "theirs", "x"), FUNCTIONS, ids=[theirs.__name__ for _, theirs, _ in FUNCTIONS]
 )
-def test_values_and_gradients(ours: Any, theirs: Any, x: Any) -> None:
+def test_values_and_gradients_match_pytorch(ours: Any, theirs: Any, x: Any) -> None:
     compare(ours, theirs, x)
 
 
-def test_functions_of_two() -> None:
+def test_functions_of_two_arguments_match_pytorch() -> None:
     y = np.linspace(0.3, 2.6, 37)
     compare(pg.arctan2, torch.arctan2, X, y)
     compare(pg.mod, torch.remainder, X, -y)
     compare(pg.maximum, torch.maximum, X, y)
 
 
-def test_power_at_base_0() -> None:
+def test_powers_of_0_match_pytorch() -> None:
     base = np.array([0.0, 0.0, 0.0, 0.0, 2.0])
     exponent = np.array([0.0, 1.0, 2.0, 3.5, 0.0])
     compare(pg.pow, torch.pow, base, exponent)
 
 
-def test_powers_of_integers() -> None:
+def test_powers_of_integers_match_numpy() -> None:
     x = np.array([-3, 0, 1, 2, 46341, 2**31 - 1], np.int32)
     exponents = np.array([5, 4, 3, 2, 1, 0], np.int32)
     with pg.Graph().as_default():
@@ -105,7 +105,7 @@ def test_operators_have_the_meaning_of_numpy(kind: str) -> None:
         assert actual.dtype == kind
 
 
-def test_quotients_of_integers() -> None:
+def test_quotients_of_integers_are_floats() -> None:
     with pg.Graph().as_default():
         pixels = pg.constant(np.array([0, 51, 255], np.uint8))
         np.testing.assert_allclose(value(pixels / 255), [0.0, 0.2, 1.0])
@@ -115,7 +115,7 @@ def test_quotients_of_integers() -> None:
             pg.div(pixels, pg.constant([1.0]))
 
 
-def test_exclusive_or() -> None:
+def test_exclusive_or_combines_bools() -> None:
     with pg.Graph().as_default():
         x = pg.constant([True, True, False, False])
         assert value(x ^ pg.constant([True, False, True, False])).tolist() == [0, 1, 1, 0]
@@ -135,7 +135,7 @@ def test_small_losses_from_logits_are_exact() -> None:
     np.testing.assert_allclose(slopes[:3, 0], [-2.0611537e-9, 2.0611537e-9, -0.5], rtol=1e-6)
 
 
-def test_arguments_by_name() -> None:
+def test_arguments_can_be_given_by_name() -> None:
     x = pg.constant([1.0, 2.0])
     np.testing.assert_array_equal(pg.clip(x, x_max=1.5, x_min=0.0).numpy(), [1.0, 1.5])
     assert pg.relu(x=x, name="named").node.name == "named"
@@ -143,7 +143,7 @@ def test_arguments_by_name() -> None:
         pg.clip(x, x_min=0.0)
 
 
-def test_numbers_beside_lists_of_floats() -> None:
+def test_numbers_beside_lists_of_floats_become_floats() -> None:
     """As in NumPy, without a tensor among the arguments."""
     with pg.eager():
         assert pg.maximum([1.5, 5.0], 2).numpy().tolist() == [2.0, 5.0]

@@ -30,7 +30,7 @@ from playgrad.runtime.session import Session
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_gradients_through_unknown_sizes(device: str) -> None:
+def test_gradients_pass_through_unknown_sizes(device: str) -> None:
     image = placeholder("float32", [None, None, None, 2])
     filters = Variable(np.linspace(-1, 1, 36, dtype=np.float32).reshape(3, 3, 2, 2))
     hidden = relu(conv2d(image, filters))
@@ -52,7 +52,7 @@ def test_gradients_through_unknown_sizes(device: str) -> None:
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * scale)
 
 
-def test_no_gradient_passes_stop_gradient() -> None:
+def test_stop_gradient_blocks_the_gradient() -> None:
     x = constant([1.0, 2.0])
     assert gradients(stop_gradient(x) * 3.0, x) == [None]
     (grad,) = gradients(stop_gradient(x) * x, x)
@@ -68,7 +68,7 @@ def test_equal_maxima_share_the_gradient() -> None:
 
 
 @pytest.mark.parametrize("batch", [3, None])
-def test_gradients_of_what_every_step_uses_are_one_operation(batch: int | None) -> None:
+def test_gradients_of_a_value_used_in_every_step_are_one_operation(batch: int | None) -> None:
     """Otherwise the nodes, or what they write, grow with the square of the steps."""
     steps = 6
     random = np.random.default_rng(4)

@@ -56,7 +56,7 @@ def test_casts_round_to_nearest_even(device: str) -> None:
 
 @each_device
 @pytest.mark.parametrize("kind", ["int32", "uint32", "bool", "uint8"])
-def test_casts_from_and_to_other_dtypes(device: str, kind: str) -> None:
+def test_casts_from_and_to_other_dtypes_match_numpy(device: str, kind: str) -> None:
     numbers = np.array([0, 1, 3, 100, 255] if kind == "uint8" else [0, 1, 2049, 2051, 70_000])
     whole = pg.placeholder(kind, [5])
     half = pg.placeholder("float16", [7])
@@ -71,7 +71,7 @@ def test_casts_from_and_to_other_dtypes(device: str, kind: str) -> None:
 
 
 @each_device
-def test_constants_variables_feeds_and_fetches(device: str) -> None:
+def test_float16_works_for_constants_variables_feeds_and_fetches(device: str) -> None:
     """Of odd sizes: two elements share a word on a GPU."""
     start = np.array([0.5, -2, 3], np.float16)
     v = pg.Variable(start, dtype="float16", name="v")
@@ -90,7 +90,7 @@ def test_constants_variables_feeds_and_fetches(device: str) -> None:
 
 
 @each_device
-def test_fused_operations_round_in_between(device: str) -> None:
+def test_fused_operations_round_each_intermediate_result(device: str) -> None:
     """A square overflows, and adds only what float16 holds, also where no buffer holds it."""
     x = pg.placeholder("float16", [5])
     values = np.array([300, 0.1, 2048, -7.3, 1e-4], np.float16)
@@ -162,7 +162,7 @@ def test_gradients_pass_casts_in_the_dtype_of_each_side(device: str) -> None:
 
 
 @each_device
-def test_training_in_mixed_precision(device: str) -> None:
+def test_training_in_mixed_precision_learns(device: str) -> None:
     """The weights are float32, as a float16 would lose small steps; activations are float16."""
     values = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)
     x = pg.placeholder("float16", [4, 3])
@@ -223,7 +223,7 @@ def test_a_variable_survives_a_file(tmp_path: Any) -> None:
         (lambda x: pg.constant([1e6], "float16"), "takes float16 values, but some do not fit"),
     ],
 )  # fmt: skip
-def test_what_is_not_supported(wrong: Callable[[Any], Any], words: str) -> None:
+def test_unsupported_uses_of_float16_are_refused(wrong: Callable[[Any], Any], words: str) -> None:
     x = pg.placeholder("float16", [2, 2])
     with pytest.raises(pg.DTypeError, match=f"(?s){words}"):
         wrong(x)

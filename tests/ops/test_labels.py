@@ -12,7 +12,7 @@ from playgrad.runtime.session import Session
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int32", "uint32"])
-def test_labels_of_any_whole_dtype(kind: str) -> None:
+def test_labels_may_have_any_integer_dtype(kind: str) -> None:
     labels = constant([1, 0, 2], kind)
     logits = constant(np.eye(3, dtype=np.float32))
     assert value(sparse_softmax_cross_entropy(logits, labels)).shape == (3,)
@@ -20,7 +20,7 @@ def test_labels_of_any_whole_dtype(kind: str) -> None:
     assert value(gather(logits, labels)).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
 
-def test_labels_outside_the_classes() -> None:
+def test_labels_outside_the_classes_are_refused() -> None:
     logits = constant(np.zeros((3, 10), np.float32))
     words = r"labels must lie in \[0, 10\), but there is 12 at position 1"
     with pytest.raises(DataError, match=words):

@@ -49,7 +49,7 @@ def test_operators_make_nodes() -> None:
 
 
 @pytest.mark.gpu
-def test_an_op_without_a_kernel_says_so_on_a_gpu(graph: Graph) -> None:
+def test_an_op_without_a_kernel_is_refused_on_a_gpu(graph: Graph) -> None:
     double = OpDef(
         name="double",
         infer=lambda inputs, attrs: list(inputs),

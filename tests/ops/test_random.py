@@ -24,7 +24,7 @@ from playgrad.ops import (
 from playgrad.runtime.session import Session
 
 
-def test_normal_numbers_and_their_bounds() -> None:
+def test_random_numbers_have_their_distribution_and_bounds() -> None:
     plain = value(random_normal([50, 200], mean=3.0, stddev=2.0, counter=0))
     assert abs(plain.mean() - 3.0) < 0.06 and abs(plain.std() - 2.0) < 0.06
     assert plain.dtype == np.float32
@@ -36,7 +36,7 @@ def test_normal_numbers_and_their_bounds() -> None:
     assert -2.0 <= flat.min() < -1.9 and 5.9 < flat.max() < 6.0
 
 
-def test_seeds_and_counters_decide() -> None:
+def test_seeds_and_counters_determine_the_numbers() -> None:
     first = random_normal([4], counter=0)
     second = random_normal([4], counter=0)
     assert not np.array_equal(value(first), value(second))

@@ -19,7 +19,7 @@ INFINITY = float("inf")
 
 
 @pytest.mark.parametrize(("axis", "keepdims"), [(1, False), ((0, 2), True), (None, False)])
-def test_values_and_gradients(axis: Any, keepdims: bool) -> None:
+def test_values_and_gradients_match_pytorch(axis: Any, keepdims: bool) -> None:
     def along(function: Any, **options: Any) -> Any:
         dim = (0, 1, 2) if axis is None else axis
         return lambda x: function(x, dim=dim, keepdim=keepdims, **options)
@@ -45,7 +45,7 @@ def test_values_and_gradients(axis: Any, keepdims: bool) -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 1.5, INFINITY, -INFINITY])
-def test_norms(order: float) -> None:
+def test_norms_match_pytorch(order: float) -> None:
     if order == 0:  # constant, so that it has no gradient
         x = np.array([[0.0, 1.0, -2.0], [0.0, 0.0, 3.0]])
         with pg.Graph().as_default():
@@ -75,14 +75,14 @@ def test_other_matrix_norms_are_refused() -> None:
             pg.norm(x, 1)
 
 
-def test_logsumexp_of_infinities() -> None:
+def test_logsumexp_of_infinities_is_exact() -> None:
     x = np.array([[-INFINITY, -INFINITY], [INFINITY, 0.0], [-INFINITY, 3.0]], np.float32)
     with pg.Graph().as_default():
         assert value(pg.logsumexp(x, axis=1)).tolist() == [-INFINITY, INFINITY, 3.0]
 
 
 @pytest.mark.parametrize("zeros", range(4))
-def test_product_with_zeros_to_second_order(zeros: int) -> None:
+def test_derivatives_of_products_with_zeros_match_pytorch(zeros: int) -> None:
     x = uniform(5) + 2.0
     x[:zeros] = 0.0
     weights = uniform(5, seed=3)
@@ -102,7 +102,7 @@ def test_product_with_zeros_to_second_order(zeros: int) -> None:
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
-def test_running_sums(exclusive: bool) -> None:
+def test_running_sums_match_pytorch(exclusive: bool) -> None:
     compare(
         lambda x: pg.cumsum(x, 1, exclusive),
         lambda x: torch.cumsum(x, 1) - (x if exclusive else 0),
@@ -118,14 +118,14 @@ def test_running_sums(exclusive: bool) -> None:
         assert value(pg.cumsum(x)).tolist() == [1, 3, 6, 10]
 
 
-def test_smallest_of_equal_ones_is_the_first() -> None:
+def test_argmin_returns_the_first_of_equal_elements() -> None:
     with pg.Graph().as_default():
         assert value(pg.argmin([[3, 1, 1], [2, 5, 2]], axis=-1)).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", [None, 1, -1])
-def test_positions_are_numpys(axis: int | None, keepdims: bool) -> None:
+def test_positions_match_numpy(axis: int | None, keepdims: bool) -> None:
     x = uniform(2, 3, 4)
     with pg.Graph().as_default():
         for ours, theirs in ((pg.argmax, np.argmax), (pg.argmin, np.argmin)):
@@ -150,7 +150,7 @@ def test_long_sums_have_small_errors() -> None:
     np.testing.assert_allclose(bias, exact.sum(0), rtol=1e-6)
 
 
-def test_reductions_of_no_elements() -> None:
+def test_reductions_of_no_elements_return_the_neutral_element() -> None:
     with pg.Graph().as_default():
         x = pg.constant(np.zeros((0, 3), np.float32))
         assert value(pg.sum(x, 0)).tolist() == [0.0, 0.0, 0.0]

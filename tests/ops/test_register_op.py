@@ -80,7 +80,7 @@ def test_numpy_and_wgsl_agree_and_pass_the_contract() -> None:
     assert "ok    values on gpu:0" in str(report)
 
 
-def test_several_results_and_a_whole_entry_point() -> None:
+def test_an_op_may_have_several_results_and_its_own_entry_point() -> None:
     extremes = pg.register_op(
         "extremes",
         reference=lambda x: (x.min(axis=1), x.max(axis=1)),
@@ -109,7 +109,7 @@ def test_inputs_broadcast_and_gradients_are_summed() -> None:
     assert report.passed, str(report)
 
 
-def test_without_wgsl_it_runs_on_the_cpu_within_a_network_on_the_gpu() -> None:
+def test_an_op_without_wgsl_runs_on_the_cpu_within_a_gpu_network() -> None:
     plain = cumulative(wgsl=None)
     x = pg.Variable(SAMPLE)
     with pg.Session(device="gpu") as session:
@@ -118,7 +118,7 @@ def test_without_wgsl_it_runs_on_the_cpu_within_a_network_on_the_gpu() -> None:
     assert "it has no WGSL" in str(pg.check_op(plain))
 
 
-def test_registering_again_replaces_but_not_the_library() -> None:
+def test_registering_again_replaces_only_custom_ops() -> None:
     first = cumulative()(pg.Variable(SAMPLE))
     second = cumulative(reference=lambda x, *, scale=2.0: x)(pg.Variable(SAMPLE))
     with pg.Session(device="cpu") as session:
@@ -200,7 +200,7 @@ def test_wgsl_that_does_not_compile_names_its_line() -> None:
     assert caught.value.op == "cumulative"
 
 
-def test_the_line_of_wgsl_within_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wgsl_error_names_the_line_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     program = 'f = pg.register_op("duplicate", reference=lambda x: x, wgsl="""\n'
     program += 'fn element(i: u32) -> f32 {\n  return y[i];\n}\n""")\n'
     lines = (len(program), None, program.splitlines(keepends=True), "main.py")
@@ -220,7 +220,7 @@ def test_the_line_of_wgsl_within_the_program(monkeypatch: pytest.MonkeyPatch) ->
         ("@compute @workgroup_size(N) fn main() {}", "must be one number"),
     ],
 )
-def test_wgsl_without_what_it_needs(wgsl: str, words: str) -> None:
+def test_incomplete_wgsl_is_refused(wgsl: str, words: str) -> None:
     with pg.Session(device="gpu") as session, pytest.raises(pg.KernelError) as caught:
         session.run(cumulative(wgsl=wgsl)(pg.Variable(SAMPLE)))
     assert words in str(caught.value)

@@ -52,7 +52,7 @@ X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
     ],
     ids=str,
 )
-def test_indexing_is_numpys(key: Any) -> None:
+def test_indexing_matches_numpy(key: Any) -> None:
     np.testing.assert_array_equal(value(constant(X)[key]), X[key])
 
 
@@ -68,12 +68,12 @@ def test_indexing_is_numpys(key: Any) -> None:
     ],
     ids=str,
 )
-def test_wrong_indices(key: Any, words: str) -> None:
+def test_wrong_indices_are_refused(key: Any, words: str) -> None:
     with pytest.raises(ShapeError, match=words):
         constant(X)[key]
 
 
-def test_indexing_an_unknown_batch() -> None:
+def test_indexing_an_unknown_batch_matches_numpy() -> None:
     x = placeholder("float32", [None, 4])
     assert x[1:].shape == (None, 4)
     assert x[:2].shape == (None, 4)
@@ -83,13 +83,13 @@ def test_indexing_an_unknown_batch() -> None:
 
 
 @pytest.mark.parametrize("index", [3, -4])
-def test_an_index_outside_an_unknown_batch(index: int) -> None:
+def test_an_index_outside_an_unknown_batch_is_refused(index: int) -> None:
     x = placeholder("float32", [None, 4])
     with Session() as session, pytest.raises(ShapeError, match=r"outside|other than 1"):
         session.run(x[index], {x: X[0, :3, :4]})
 
 
-def test_reshape_with_an_unknown_batch() -> None:
+def test_reshape_keeps_an_unknown_batch() -> None:
     x = placeholder("float32", [None, 4, 5])
     assert reshape(x, [-1, 20]).shape == (None, 20)
     assert reshape(x, [None, 20]).shape == (None, 20)
@@ -124,12 +124,12 @@ def test_axes_are_whole_numbers(axis: Any) -> None:
         reduce_sum(np.zeros((2, 3), np.float32), axis=axis)
 
 
-def test_one_dimension_may_stand_alone() -> None:
+def test_a_single_dimension_may_be_given_without_a_list() -> None:
     assert reshape(np.zeros((2, 3), np.float32), -1).shape == (6,)
     assert expand_dims(np.zeros(3, np.float32), np.int64(0)).shape == (1, 3)
     with pytest.raises(ShapeError, match=r"a dimension must be a whole number, not 2\.5"):
         reshape(np.zeros((2, 3), np.float32), [2.5, -1])
 
 
-def test_reducing_a_scalar_gives_it_back() -> None:
+def test_reducing_a_scalar_returns_it() -> None:
     assert value(reduce_sum(constant(2.5))) == 2.5

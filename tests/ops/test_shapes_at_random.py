@@ -54,7 +54,7 @@ def check(build: Callable[..., pg.Tensor], expected: Array, *arrays: Array) -> N
 @pytest.mark.parametrize("name", BINARY)
 @examples(12)
 @given(pair=PAIRS)
-def test_broadcasting(name: str, pair: Any) -> None:
+def test_broadcasting_random_shapes_matches_numpy(name: str, pair: Any) -> None:
     ours, theirs = BINARY[name]
     a, b = (values(shape, seed) for seed, shape in enumerate(pair.input_shapes))
     check(ours, theirs(a, b), a, b)
@@ -63,7 +63,9 @@ def test_broadcasting(name: str, pair: Any) -> None:
 @pytest.mark.parametrize("name", ["sum", "prod"])
 @examples(15)
 @given(shape=SHAPES, data=st.data(), keepdims=st.booleans())
-def test_reductions(name: str, shape: tuple[int, ...], data: st.DataObject, keepdims: bool) -> None:
+def test_reductions_of_random_shapes_match_numpy(
+    name: str, shape: tuple[int, ...], data: st.DataObject, keepdims: bool
+) -> None:
     axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
     x = values(shape, 3)
     expected = getattr(np, name)(x, axis=axis, keepdims=keepdims)
@@ -73,7 +75,7 @@ def test_reductions(name: str, shape: tuple[int, ...], data: st.DataObject, keep
 @pytest.mark.parametrize("name", MOVES)
 @examples(10)
 @given(shape=SHAPES)
-def test_moves(name: str, shape: tuple[int, ...]) -> None:
+def test_unary_operations_on_random_shapes_match_numpy(name: str, shape: tuple[int, ...]) -> None:
     ours, theirs = MOVES[name]
     x = values(shape, 4)
     check(ours, theirs(x), x)
@@ -82,7 +84,7 @@ def test_moves(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.gpu
 @examples(5)
 @given(pair=PAIRS)
-def test_on_gpu(pair: Any) -> None:
+def test_random_shapes_are_correct_on_a_gpu(pair: Any) -> None:
     a, b = (values(shape, seed) for seed, shape in enumerate(pair.input_shapes))
     with (graph := pg.Graph()).as_default():
         inputs = [pg.placeholder("float32", array.shape) for array in (a, b)]

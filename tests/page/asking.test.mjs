@@ -18,7 +18,7 @@ function name(text) {
   return nameAt(program, at)?.name ?? null;
 }
 
-test("the call around the cursor, and the parameter", () => {
+test("the call around the cursor and its current parameter are found", () => {
   assert.deepEqual(call("nn.Dense(|"), ["nn.Dense", "units"]);
   assert.deepEqual(call("nn.Dense(|)"), ["nn.Dense", "units"]);
   assert.deepEqual(call("nn.Dense(64|)"), ["nn.Dense", "units"]);
@@ -32,7 +32,7 @@ test("the call around the cursor, and the parameter", () => {
   assert.deepEqual(call("pg.Sequential([nn.Dense(|)])"), ["nn.Dense", "units"]);
 });
 
-test("no call", () => {
+test("positions outside a call give no help", () => {
   assert.equal(call("nn.Dense(64)|"), null);
   assert.equal(call("nn.Dense|(64)"), null);
   assert.equal(call("print(|)"), null);
@@ -40,7 +40,7 @@ test("no call", () => {
   assert.equal(call("x = 3|"), null);
 });
 
-test("the name at the cursor", () => {
+test("the name at the cursor is resolved", () => {
   assert.equal(name("nn.Den|se(3)"), "nn.Dense");
   assert.equal(name("nn.Dense|"), "nn.Dense");
   assert.equal(name("mod|el.fit(x)"), "Sequential");

@@ -10,7 +10,7 @@ import { clock } from "./clock.mjs";
 
 const settle = () => new Promise(setImmediate);
 
-test("whatever changes in a second changes at five or six moments", (t) => {
+test("all changes within a second happen at five or six moments", (t) => {
   const { now, wait } = clock(t);
   const beat = new Beat();
   const times = new Set();
@@ -59,7 +59,7 @@ test("where a frame takes long, there are fewer of them, but not much fewer than
   assert.ok(slowest > 1.5 && slowest < slow, `${slowest} a second`);
 });
 
-test("what moves before the eye keeps its pace where a frame takes long", (t) => {
+test("animations keep their pace when frames are slow", (t) => {
   const quick = drawn(clock(t), 15, true);
   assert.ok(quick >= 5, `${quick} a second`);
 });
@@ -210,7 +210,7 @@ async function redrawn({ wait, skip, now }, interval, cost) {
   return times;
 }
 
-test("a view that takes long to draw is asked less often, unless it moves before the eye", async (t) => {
+test("a slow view is asked less often, unless it is animated", async (t) => {
   const time = clock(t);
   const simple = await redrawn(time, 400, 1);
   const heavy = await redrawn(time, 400, 50);
@@ -234,7 +234,7 @@ test("no answer waits for a beat while nothing trains", async (t) => {
   asker.show(false);
 });
 
-test("whatever happens while it asks, the last question is answered", async (t) => {
+test("the last of many questions is always answered", async (t) => {
   const { wait } = clock(t);
   let seed = 1;
   const random = (below) => (seed = (seed * 48_271) % 2_147_483_647) % below;

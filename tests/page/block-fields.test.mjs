@@ -69,7 +69,7 @@ test("the slider of learning rates is logarithmic", () => {
   assert.equal(placeOfRate(100), 0);
 });
 
-test("what the menus offer is in the library", () => {
+test("the options of the menus exist in the library", () => {
   for (const { entries } of GROUPS) {
     for (const { kind, given, fields } of entries) {
       const program = readProgram(

@@ -18,7 +18,7 @@ test("a layer's block is the one on its line", () => {
   assert.deepEqual(blocks(code, { flatten_1: 4, dense_1: 5 }), [0, 1]);
 });
 
-test("of several on a line, it is the one at the layer's place", () => {
+test("of several blocks on a line, a layer gets the one at its place", () => {
   const code = "model = pg.Sequential([pg.Input((4,)), nn.Dense(3), nn.Dense(2)])\n";
   assert.deepEqual(blocks(code, { dense_1: 3, dense_2: 3 }), [1, 2]);
   assert.deepEqual(blocks(code, { dense_1: 3, dense_2: 3, dense_3: 3 }), [null, null, null]);

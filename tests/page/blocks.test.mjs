@@ -109,7 +109,7 @@ y = [1., 2.]
     assert.equal(read(code).broken, true, code);
 });
 
-test("what cannot be read is code, and is not guessed", () => {
+test("unreadable parts are shown as code without a guess", () => {
   const program = read(`n = 3
 n += 1
 model = pg.Sequential([nn.Dense(n), *more, own(3), [nn.Dense(1)][0], nn.Dense(2)])
@@ -368,7 +368,7 @@ test("another optimizer keeps the arguments that it has, too", () => {
   assert.match(changed.text, /pg\.optim\.SGD\(0\.01, clipnorm=1\.0\), "mse"/);
 });
 
-test("the last run shows what does not follow from the program", () => {
+test("the last run fills in values that the program does not determine", () => {
   const program = read(`model = pg.Sequential([
     nn.Dense(3),
     own(4),
@@ -416,7 +416,7 @@ test("layers on one line are told apart by the order in which they ran", () => {
   assert.equal(without.size, 0, "one layer for two cards");
 });
 
-test("literals", () => {
+test("only literals are read as values", () => {
   assert.equal(literalOf("1_000").value, 1000);
   assert.equal(literalOf("-2").value, -2);
   assert.equal(literalOf("'a'").value, "a");
@@ -563,7 +563,7 @@ Points on two half moons, and their classes 0 and 1.
   );
 });
 
-test("only what the comments at the line of the data say of the old data is replaced", () => {
+test("only mentions of the old data in comments at its line are replaced", () => {
   const code = (head, rest = "") => `${head}x, y = pg.data.moons(400)${rest}\n`;
   const changed = (text) =>
     body(read(text), setData(read(text), read(text).data[0], "xor").changes).replace(
@@ -650,7 +650,7 @@ model.evaluate(x, y)
   );
 });
 
-test("data that cannot be replaced says why", () => {
+test("data that cannot be replaced gives the reason", () => {
   const reason = (code, kind = "mnist") => {
     const program = read(code);
     const outcome = setData(program, program.data[0], kind);
@@ -681,7 +681,7 @@ test("data that cannot be replaced says why", () => {
   );
 });
 
-test("the share of points for training", () => {
+test("the share of training points can be changed", () => {
   const program = read(
     `x, y = pg.data.moons(400, noise=0.1, seed=0)\n${NET}model.fit(x, y, batch_size=40)\n`,
   );

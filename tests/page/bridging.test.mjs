@@ -36,7 +36,7 @@ test("a program's own names are left alone", () => {
     assert.deepEqual(messages(code), [], code);
 });
 
-test("misspelt names and arguments", () => {
+test("misspelt names and arguments are corrected or reported", () => {
   assert.equal(fixed("nn.Dence(3)"), "nn.Dense(3)");
   assert.equal(fixed("pg.sequential([])"), "pg.Sequential([])");
   assert.equal(fixed("nn.Dense(3, activtion='relu')"), "nn.Dense(3, activation='relu')");

@@ -47,7 +47,7 @@ test("large checkpoints are fewer", () => {
   assert.deepEqual(stepsOf(ringOf(upToStep(5), MOST_BYTES + 1)), [5], "the last is kept anyway");
 });
 
-test("a course that was left is forgotten", () => {
+test("checkpoints of an abandoned course are forgotten", () => {
   const ring = ringOf([0, 10, 20, 30]);
   assert.deepEqual(stepsOf(upTo(ring, 20)), [0, 10, 20]);
   assert.deepEqual(stepsOf(withCheckpoint(ring, checkpoint(15))), [0, 10, 15]);
@@ -64,7 +64,7 @@ test("the slider ends at the end of the curve", () => {
   assert.deepEqual(at(0), [null]);
 });
 
-test("the loss of a step is the one that its curve shows there", () => {
+test("the loss of a step matches its curve", () => {
   const curves = new Curves();
   for (const step of [1, 2, 3, 4]) curves.add(step, step === 3 ? NaN : step, null);
   assert.equal(lossAt(curves, 0), null);
@@ -73,7 +73,7 @@ test("the loss of a step is the one that its curve shows there", () => {
   assert.equal(lossAt(curves, 99), curves.series.trendLoss[3]);
 });
 
-test("a branch names what it branched off from", () => {
+test("a branch names its origin", () => {
   const run = (fields) => ({
     number: 1,
     exampleId: "a",

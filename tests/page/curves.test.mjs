@@ -76,7 +76,7 @@ test("in a short run the trend and every smoothing follow the loss, and smooth i
   );
 });
 
-test("what is not a number leaves a gap", () => {
+test("values that are not numbers leave a gap", () => {
   const curves = new Curves();
   curves.add(1, NaN, null);
   curves.add(2, Infinity, null);

@@ -64,7 +64,7 @@ test("a program that waits is told which data set arrives, and how much of it", 
   server.close();
 });
 
-test("it is said in whole megabytes", () => {
+test("loading progress is shown in whole megabytes", () => {
   assert.equal(
     en.status.loadingData("Clothes", 12, 31),
     "The program waits for its data: Clothes, 12 of 31 MB loaded…",

@@ -54,7 +54,7 @@ test("full ink stays full", () => {
   );
 });
 
-test("a single pixel is something, too", () => {
+test("a single pixel gives an image", () => {
   const image = toMnist(drawing(224, 3, 3, 1, 1), 224, 224);
   assert.ok(image.some((ink) => ink > 0));
 });

@@ -41,7 +41,7 @@ test("the same file again is the same program, another of its name a second one"
   assert.equal(store.examples.value.length, 3);
 });
 
-test("what is no program is refused, and the page stays as it is", async () => {
+test("files other than programs are refused, and the page stays as it is", async () => {
   for (const [content, words] of [
     [
       new Uint8Array(MOST_BYTES + 1).fill(35),
@@ -61,7 +61,7 @@ test("what is no program is refused, and the page stays as it is", async () => {
   assert.equal(store.projectProblem.value, "", "the refusal before is over");
 });
 
-test("a file that cannot be read says so", async () => {
+test("a file that cannot be read is reported", async () => {
   const gone = file("a = 1\n");
   gone.arrayBuffer = () => Promise.reject(new DOMException("it was moved", "NotFoundError"));
   await openProgramFile(gone);

@@ -43,7 +43,7 @@ async function failure(name) {
 
 const chinese = (error) => zhHans.engine.said(error.sentence);
 
-test("why a file does not arrive", async () => {
+test("the reason why a file does not arrive is reported", async () => {
   const all = Object.fromEntries(
     await Promise.all(
       ["gone", "cut", "damaged", "large", "broken"].map(async (name) => [
@@ -85,7 +85,7 @@ test("a worker's report is well formed, and becomes sentences", async () => {
   );
 });
 
-test("a data set that does not arrive", async () => {
+test("a data set that does not arrive is reported", async () => {
   const problem = { ...delay(await failure("cut"), 500), isMissing: false };
   assert.equal(
     dataProblem(problem),

@@ -48,7 +48,7 @@ test("a node is shown by the event that computes it", () => {
   assert.equal(eventOf(null, "a"), null);
 });
 
-test("the slowest come first, and the shares of all make one", () => {
+test("the slowest operations come first, and all shares add up to one", () => {
   const { rows, others } = slowest(EVENTS, 2);
   assert.deepEqual(
     rows.map((row) => row.event.name),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import * as format from "../../static/js/format.js";
 
-test("what is not there is a dash", () => {
+test("missing values are shown as a dash", () => {
   for (const write of [format.loss, format.percent, format.rate, format.duration]) {
     assert.equal(write(null), "–");
   }
@@ -16,7 +16,7 @@ test("losses of any size are readable", () => {
   assert.equal(format.loss(NaN), "NaN");
 });
 
-test("fractions, rates, times, counts, shapes", () => {
+test("fractions, rates, times, counts and shapes are formatted", () => {
   assert.equal(format.percent(0.956), "95.60%");
   assert.equal(format.rate(183.6), "184");
   assert.equal(format.rate(1.234), "1.23");

@@ -39,7 +39,7 @@ test("scopes of more than one operation can be folded", () => {
   assert.deepEqual(scopesOf(graph), ["dense", "dense/act"]);
 });
 
-test("a scope that holds nearly everything is one to open", () => {
+test("a scope that holds nearly all nodes is opened", () => {
   assert.deepEqual(mainScopes(graph), []);
   const inner = ["replica_0/a", "replica_0/b", "replica_1/a", "replica_1/b"];
   const nodes = [node("x"), ...inner.map((name) => node(`data_parallel/${name}`))];
@@ -92,7 +92,7 @@ test("items come in the order in which they compute, variables first", () => {
   );
 });
 
-test("a scope is named after what it computes, not after what it holds", () => {
+test("a scope is named after its result, not after its contents", () => {
   const nodes = [node("a", "variable"), node("b", "variable"), node("c", "forward")];
   assert.deepEqual(
     census(nodes, ({ phase }) => phase),

@@ -27,7 +27,7 @@ test("boxes of a colour are one path", () => {
   );
 });
 
-test("what was found is larger than it is", () => {
+test("matches are drawn larger than their boxes", () => {
   assert.deepEqual(
     [...outlines([{ id: "c" }], boxes, () => "marked", 5)],
     [["marked", "M135.0 50.0h30.0v20.0h-30.0z"]],
@@ -46,7 +46,7 @@ test("a folded scope has the colour of its box", () => {
   );
 });
 
-test("all is seen when only the margin is not", () => {
+test("a drawing counts as visible when only its margin is outside", () => {
   const size = { width: 400, height: 300 };
   assert.ok(isAllSeen(size, { x: 0, y: 0, width: 400, height: 300, scale: 1 }));
   assert.ok(isAllSeen(size, { x: 6, y: -20, width: 390, height: 400, scale: 1 }));

@@ -38,7 +38,7 @@ test("many small items are outlines, but never ones that can be read", () => {
   assert.equal(itemsInSight(items, boxes, { ...view, scale: 0.2 }).size, 20);
 });
 
-test("a drawing grows by a few items at a time and loses what is out of sight at once", () => {
+test("a drawing grows by a few items and loses hidden ones at once", () => {
   const [wanted, old] = [new Set(["a", "b", "c", "d"]), new Set(["b", "x"])];
   assert.deepEqual([...grown(old, wanted, 2)].sort(), ["a", "b", "c"]);
   assert.deepEqual(grown(grown(old, wanted, 2), wanted, 2), new Set(["b", "a", "c", "d"]));

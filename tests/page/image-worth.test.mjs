@@ -33,7 +33,7 @@ test("a quick line brings the image, and a restored Python need not wait for all
   }
 });
 
-test("a slow line gives it up within a second", async () => {
+test("a slow line gives up the image within a second", async () => {
   for (const rate of [50e3, 500e3, 1.2e6, 2.5e6]) {
     const { settled, isGivenUp, seconds, received } = await arrive(rate);
     assert.equal(isGivenUp, true);
@@ -50,11 +50,11 @@ test("other files share the line", async () => {
   assert.equal((await arrive(1e6, { others: 0.7 })).isGivenUp, true);
 });
 
-test("what came from a cache says nothing about the line", async () => {
+test("cached files do not count for the speed of the line", async () => {
   assert.equal((await arrive(500e3, { cached: 6e6 })).isGivenUp, true);
 });
 
-test("a line that becomes slow gives up what is far from its end, and keeps what is near", async () => {
+test("a line that slows down gives up only files far from their end", async () => {
   assert.equal((await arrive(10e6, { slowFrom: 4e6 })).isGivenUp, true);
   assert.equal((await arrive(10e6, { slowFrom: 13e6 })).isGivenUp, false);
 });

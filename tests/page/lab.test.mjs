@@ -58,7 +58,7 @@ test("the options of a run leave out what its strategy does not use", () => {
   });
 });
 
-test("a bound that is left empty is none", () => {
+test("an empty bound sets no limit", () => {
   const free = { ...SETTINGS, strategy: "async" };
   assert.deepEqual(runOptions(free, CHOICES).lab, { strategy: "async", devices: 3, steps: 200 });
   assert.equal(titleOf(free, CHOICES), "Asynchronous");
@@ -85,7 +85,7 @@ test("a schedule with two streams has a collective", () => {
   );
 });
 
-test("runs are named after what sets them apart", () => {
+test("runs are named after their differing options", () => {
   assert.equal(titleOf(SETTINGS, CHOICES), "Data parallel, 25 ms delay");
   assert.equal(titleOf({ ...SETTINGS, strategy: "single" }, CHOICES), "One device");
   assert.equal(

@@ -49,7 +49,7 @@ test("a damaged link is refused at every place", async () => {
   await assert.rejects(decode(`#program=${"A".repeat(300_000)}`), /too long/);
 });
 
-test("what is in it must have the form of a program", async () => {
+test("the content of a link must have the form of a program", async () => {
   for (const change of [
     { code: 1 },
     { exampleId: "constructor" },

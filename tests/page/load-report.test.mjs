@@ -35,7 +35,7 @@ test("a file that is given up counts no more", (t) => {
   assert.deepEqual(sent.at(-1), { received: 1e6, total: 4e6 });
 });
 
-test("what comes quickly is not worth a word", (t) => {
+test("files that arrive quickly are not mentioned", (t) => {
   const { clock, sent, report } = begin(t);
   const { progress } = report.options("/code");
   clock.now = 500;

@@ -109,7 +109,7 @@ test("ranges are counted, and touch without overlapping", () => {
   );
 });
 
-test("what a teacher locks is merged with its neighbours", () => {
+test("newly locked lines are merged with their neighbours", () => {
   assert.deepEqual(withRange([], [3, 4]), [[3, 4]]);
   assert.deepEqual(
     withRange(
@@ -142,7 +142,7 @@ test("what a teacher locks is merged with its neighbours", () => {
   assert.deepEqual(withRange([[2, 3]], [1, 9]), [[1, 9]]);
 });
 
-test("ranges in words", () => {
+test("ranges are described in words", () => {
   assert.equal(en.locks.lines([[3, 3]]), "Line 3");
   assert.equal(en.locks.lines([[3, 7]]), "Lines 3–7");
   assert.equal(
@@ -394,7 +394,7 @@ test("lines can be added at both ends of the program, and around an empty line",
   assert.equal(empty.text, "a\nx\n\nb");
 });
 
-test("whatever is tried, locked lines stay whole and in order", () => {
+test("random edits leave locked lines whole and in order", () => {
   let seed = 7;
   const random = (below) => {
     seed = (seed * 48271) % 2147483647;
@@ -425,7 +425,7 @@ test("whatever is tried, locked lines stay whole and in order", () => {
   assert.ok(made > 300 && refused > 300, `${made} made, ${refused} refused`);
 });
 
-test("the author changes what is locked, and the ranges follow", () => {
+test("the author edits locked lines, and the ranges follow", () => {
   const editor = new Editor(LESSON, [[3, 4]], false);
   editor.change(editor.state.doc.line(3).to, editor.state.doc.line(3).to, "\n    # why");
   assert.deepEqual(linesOf(editor.state), [[3, 5]]);

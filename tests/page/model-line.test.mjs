@@ -75,7 +75,7 @@ test("a whole program makes samples as the model takes them", () => {
   for (const text of [one, two]) assert.equal(readProgram(text).broken, false);
 });
 
-test("names in a program, and names that may be given", () => {
+test("names of models are found in programs and validated", () => {
   const program =
     'a = pg.load_model("a.onnx")\n# pg.load_model("b.onnx")\nc = load_model( \'c d.keras\' )\npg.load_model("x/y.onnx")\n';
   assert.deepEqual(loadedModels(program), ["a.onnx", "c d.keras"]);
@@ -100,7 +100,7 @@ function safetensors(header) {
   return new Blob([length.buffer, text]);
 }
 
-test("files of models are told from weights by what they say", async () => {
+test("model files are told from weights by their metadata", async () => {
   const take = (/** @type {string} */ name, /** @type {Blob} */ blob) =>
     takeIn([{ path: `folder/${name}`, blob }]);
   const blob = new Blob(["anything"]);

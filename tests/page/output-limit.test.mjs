@@ -10,7 +10,7 @@ test("a line is sent at once", () => {
   assert.deepEqual(sent, [{ text: "hello\n" }]);
 });
 
-test("what is held back follows once there is time", async () => {
+test("text that is held back is sent later", async () => {
   const sent = [];
   const limit = new OutputLimit((output) => sent.push(output));
   for (const text of ["one\n", "two\n", "three\n"]) limit.write(text);
@@ -19,7 +19,7 @@ test("what is held back follows once there is time", async () => {
   assert.ok(sent.length < 4);
 });
 
-test("a flood is few messages, and what is missing is counted", async () => {
+test("a flood is sent in few messages, and omitted text is counted", async () => {
   for (const size of [5, 1000, 1_000_000]) {
     const sent = [];
     const limit = new OutputLimit((output) => sent.push(output));

@@ -78,7 +78,7 @@ test("programs fit their data", () => {
   }
 });
 
-test("names in a program, and names that may be given", () => {
+test("names of data sets are found in programs and validated", () => {
   assert.deepEqual(
     loadedNames(
       'x = pg.data.load("a")\n# pg.data.load("b")\ny = data.load( \'ü c\' )\npg.io.load("d")',
@@ -95,7 +95,7 @@ test("names in a program, and names that may be given", () => {
   assert.equal(problemOfName(suggestedName("§$%.csv", [])), "");
 });
 
-test("the data sets of the library are Python's", () => {
+test("the names of built-in data sets match Python", () => {
   const registry = readFileSync(
     new URL("../../app/playgrad/data/registry.py", import.meta.url),
     "utf8",
@@ -127,7 +127,7 @@ const file = (path, ...parts) => ({ path, blob: new Blob(parts) });
 /** @param {string} name @param {Uint8Array<ArrayBuffer>} bytes */
 const archive = (name, bytes) => zipped(new Map([[name, bytes]]), new Date(2026, 0, 1));
 
-test("files are taken for what they are", async () => {
+test("file types are recognized", async () => {
   const table = await takeIn([file("a.csv", "x,y\n1,2\n")]);
   assert.deepEqual(table, { kind: "table", name: "a.csv", text: "x,y\n1,2\n" });
   const array = writeNpy({ values: Float32Array.of(1, 2, 3, 4), shape: [2, 2] });
@@ -155,7 +155,7 @@ test("files are taken for what they are", async () => {
   );
 });
 
-test("files that are something else say what to do", async () => {
+test("files of other types are refused with advice", async () => {
   const refused = (/** @type {string[]} */ paths, /** @type {RegExp} */ words) =>
     assert.rejects(takeIn(paths.map((path) => file(path, "content"))), words);
   await refused([], /no files here/);

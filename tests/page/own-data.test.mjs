@@ -34,7 +34,7 @@ const FLOWERS = `petal,colour,bloom,kind
 6.5,red,2024-05-11,iris
 `;
 
-test("quotes, delimiters, line ends and headers", () => {
+test("quotes, delimiters, line ends and headers are recognized", () => {
   const quoted = readTable('name;"a ""b"""\r\n"x;\ny";1\r\n\r\nz;2', "t.csv");
   assert.deepEqual(quoted.titles, ["name", 'a "b"']);
   assert.deepEqual(quoted.rows, [
@@ -54,13 +54,13 @@ test("quotes, delimiters, line ends and headers", () => {
   assert.deepEqual(readTable("a,a,\n1,2,3", "t.csv").titles, ["a", "a (2)", "column 3"]);
 });
 
-test("text in other encodings", () => {
+test("text in other encodings is decoded", () => {
   assert.equal(decodeText(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), "a");
   assert.equal(decodeText(Uint8Array.of(0xff, 0xfe, 0x61, 0)), "a");
   assert.equal(decodeText(Uint8Array.of(0xfc)), "ü");
 });
 
-test("tables that cannot be used say why", () => {
+test("unusable tables are refused with the reason", () => {
   const refused = (/** @type {string} */ text, /** @type {RegExp} */ words) =>
     assert.throws(() => readTable(text, "t.csv"), words);
   refused("", /t\.csv is empty/);
@@ -90,7 +90,7 @@ test("ragged rows are left out by line", () => {
   );
 });
 
-test("types of columns", () => {
+test("types of columns are recognized", () => {
   const [petal, colour, bloom, kind] = columnsOf(FLOWERS);
   assert.deepEqual(
     [petal.type, colour.type, bloom.type, kind.type],
@@ -172,7 +172,7 @@ test("normalizing and filling use the training rows only", () => {
   assert.equal(dropped.train.count + dropped.test.count, 16);
 });
 
-test("choices that give no data set say why", () => {
+test("choices that give no data set are refused with the reason", () => {
   const refused = (
     /** @type {string} */ text,
     /** @type {object} */ choices,
@@ -201,7 +201,7 @@ test("a split is the same for the same seed, and keeps classes on both sides", (
   assert.deepEqual(splitRows([0, 0], 0, 0).test, []);
 });
 
-test("arrays of NumPy, there and back", () => {
+test("arrays of NumPy survive a round trip", () => {
   for (const values of [
     Uint8Array.of(1, 2, 255),
     Int32Array.of(-1, 2, 3),
@@ -234,7 +234,7 @@ function npy(descr, rest, content) {
   );
 }
 
-test("arrays that cannot be used say why", () => {
+test("unusable arrays are refused with the reason", () => {
   const order = "'fortran_order': False, 'shape': (1,)";
   assert.throws(
     () => readNpy(npy("'|O'", order, new Uint8Array(8)), "a"),
@@ -289,7 +289,7 @@ async function withEntry(blob, name, change) {
   return new Blob([bytes]);
 }
 
-test("archives, compressed and not", async () => {
+test("compressed and stored archives are read", async () => {
   const bytes = Uint8Array.from({ length: 5000 }, (_, at) => at % 7);
   const plain = await openArchive(
     stored({ "ü/a": bytes, "ü/": new Uint8Array(), b: new Uint8Array() }),
@@ -395,7 +395,7 @@ test("arrays become a data set", async () => {
   });
 });
 
-test("wrong shapes and values say why", async () => {
+test("wrong shapes and values are refused with the reason", async () => {
   const x = { values: new Float32Array(20), shape: [10, 2] };
   const labels = { values: Int32Array.from({ length: 10 }, (_, at) => at % 2), shape: [10] };
   const refused = async (/** @type {any} */ given, /** @type {RegExp} */ words) => {

@@ -31,7 +31,7 @@ const plane = (outputs, cells, scale, range) => [
   ...planePixels(decisionsOf(Float32Array.from(outputs), cells, scale, range), palette),
 ];
 
-test("the class is that of the largest output, or of the sign or the half", () => {
+test("the class follows the largest output, the sign or the threshold", () => {
   assert.deepEqual(labels([0, 2, 1, 5, 4, 3], 2, "softmax"), [1, 0]);
   assert.deepEqual(labels([0.2, 0.8], 1, "probabilities"), [1]);
   assert.deepEqual(labels([-1, 1], 2, "sigmoid"), [0, 1]);
@@ -54,7 +54,7 @@ test("numbers lean to one end of their range, and no further than to it", () => 
   assert.deepEqual(between(7, [7, 7]), { label: 0, certainty: 0 });
 });
 
-test("where the model is undecided, or gives no number, the plane is blank", () => {
+test("the plane is blank where the model is undecided or gives no number", () => {
   assert.deepEqual(
     plane([0, 0, NaN, NaN], 2, "softmax", [0, 1]),
     [255, 255, 255, 255, 255, 255, 255, 255],

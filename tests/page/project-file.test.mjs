@@ -261,7 +261,7 @@ test("a program of a file keeps its name", async () => {
   }
 });
 
-test("names from elsewhere change nothing", async () => {
+test("malicious names in a file change nothing", async () => {
   const names = [
     "__proto__",
     "constructor",
@@ -338,7 +338,7 @@ test("a part that is encrypted, or there twice, is missed, and the rest is read"
   );
 });
 
-test("what a project is about is not unpacked if it is too large", async () => {
+test("an oversized project description is not unpacked", async () => {
   const bytes = bytesWith(await saved(), "project.json", (view, at) =>
     view.setUint32(at + 24, 2e9, true),
   );
@@ -374,7 +374,7 @@ test("a file of a gigabyte is refused by its size", async () => {
   );
 });
 
-test("a file that cannot be read says so", async () => {
+test("a file that cannot be read is reported", async () => {
   const gone = {
     name: "a.playgrad",
     size: 1000,
@@ -406,6 +406,6 @@ test("JSON keeps numbers, columns and any names", () => {
   assert.ok(Object.is(fromText(toText([-0]))[0], -0));
 });
 
-test("the checksum is that of zip", () => {
+test("the checksum matches zip", () => {
   assert.equal(crc32(utf8.encode("123456789")), 0xcbf43926);
 });

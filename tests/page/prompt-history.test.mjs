@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { PromptHistory } from "../../static/js/output/prompt-history.js";
 
-test("up and down go through what was typed, and back to the line that was being typed", () => {
+test("up and down walk through the history and back to the unfinished line", () => {
   const history = new PromptHistory();
   for (const code of ["a", "b", "b", "c"]) history.add(code);
   assert.equal(history.move("unfinished", -1), "c");

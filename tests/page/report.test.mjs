@@ -61,7 +61,7 @@ test("a report has the numbers, the settings and the program of its run", () => 
   assert.equal(html.match(/class="mark"/g)?.length, 1);
 });
 
-test("whatever a program contains is text", () => {
+test("all contents of a program are escaped as text", () => {
   const hostile = run({
     code: HOSTILE,
     title: HOSTILE,

@@ -94,7 +94,7 @@ for (const language of ["en", "zh-Hans"]) {
   });
 }
 
-test("the sentences say what became of it", async () => {
+test("the sentences describe the result of the run", async () => {
   await show("en");
   const told = (fields) => summaryOf(run(fields)).join(" ");
   assert.match(told(), /fell from .*: it learnt\..*learnt the rule.*more epochs may help/);

@@ -113,7 +113,7 @@ test("settings count as changes", () => {
   ]);
 });
 
-test("what was changed while a run trained is told, for the first run, too", () => {
+test("changes during training are reported, also for the first run", () => {
   const change = (before, after, step) => ({ name: "learning rate", before, after, step });
   const settings = [change(0.0199999995529652, 0.001, 40), change(0.001, 0.05, 90)];
   assert.deepEqual(changesSince(undefined, run({ settings })), [
@@ -166,7 +166,7 @@ test("colours repeat as late as possible", () => {
   assert.equal(unusedColour([0, 1, 2, 3, 4, 5, 6, 7].map((colour) => run({ colour }))), 0);
 });
 
-test("CSV quotes what needs it", () => {
+test("CSV quotes cells with special characters", () => {
   const [head, first, second] = csv([
     run({ title: 'A, "B"' }),
     run({ number: 2, code: CODE.replace("128", "64") }),

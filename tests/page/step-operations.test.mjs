@@ -42,7 +42,7 @@ test("counts fall as operations run", () => {
   assert.equal(OPERATIONS[2].waits_for, 2);
 });
 
-test("the queue is that of the operation that is taken next", () => {
+test("the highlighted queue belongs to the next operation", () => {
   assert.deepEqual(
     [0, 1, 2, 3].map((done) => queueAfter(OPERATIONS, done)),
     [[0, 1], [1], [2], []],

@@ -49,7 +49,7 @@ def ask(answer: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("keeping")
 @pytest.mark.parametrize("number", [0, 1, 3, 2718, 4000])
-def test_layers_and_single_samples_are_of_the_sample_with_that_number(number: int) -> None:
+def test_views_show_the_sample_of_the_requested_number(number: int) -> None:
     model = trained(validation_data=(X_TEST, Y_TEST))
     sample = X_TEST[number : number + 1].astype(np.float32)
     question = {"layer": "dense_1", "sample": number, "pixels": None, "edits": [], "scaled": []}
@@ -71,7 +71,7 @@ def test_layers_and_single_samples_are_of_the_sample_with_that_number(number: in
 
 
 @pytest.mark.usefixtures("keeping")
-def test_the_numbers_of_the_excerpt_are_those_of_the_data() -> None:
+def test_the_excerpt_has_the_sample_numbers_of_the_data() -> None:
     model = trained(validation_data=(X_TEST, Y_TEST))
     data = samples_view(model, {"known": 0})["samples"]["data"]
     numbers = np.frombuffer(data["numbers"], "<i4")
@@ -80,7 +80,7 @@ def test_the_numbers_of_the_excerpt_are_those_of_the_data() -> None:
 
 
 @pytest.mark.usefixtures("keeping")
-def test_without_test_data_the_samples_are_those_that_are_trained_with() -> None:
+def test_training_samples_are_shown_without_test_data() -> None:
     split = trained(validation_split=0.5)
     one = sample_view(split, {"number": 149})["one_sample"]
     assert one["sample"] == {"number": 149, "count": 150, "tested": True}
@@ -112,7 +112,7 @@ def test_a_node_has_a_value_for_a_test_sample() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("keeps", [True, False])
-def test_a_model_keeps_the_data_only_where_it_is_looked_at(keeps: bool) -> None:
+def test_a_model_keeps_its_data_only_if_the_host_asks_for_it(keeps: bool) -> None:
     x = X.astype(np.float32)
     held = weakref.ref(x)
     with options_set(Options(keeps_data=keeps)):

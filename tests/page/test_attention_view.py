@@ -46,7 +46,7 @@ def writer(tokens: int) -> pg.Sequential:
     return pg.Sequential([nn.Embedding(tokens, WIDTH), *blocks, nn.Dense(tokens)])
 
 
-def test_a_sample_is_shown_with_its_tokens_and_the_weights_that_python_has() -> None:
+def test_a_sample_is_shown_with_tokens_and_attention_weights() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     x, y = vocabulary.windows(TEXT, LENGTH)
     model = fitted(writer(len(vocabulary)), x, y)
@@ -67,7 +67,7 @@ def test_a_sample_is_shown_with_its_tokens_and_the_weights_that_python_has() -> 
     assert ask(model, len(x) + 2)["sample"]["number"] == 2
 
 
-def test_words_one_hot_tokens_and_numbers_of_padding() -> None:
+def test_words_and_one_hot_tokens_are_decoded() -> None:
     words = pg.data.Vocabulary(TEXT, words=True)
     x, y = words.windows(TEXT, 4)
     model = fitted(writer(len(words)), x, y)
@@ -78,7 +78,7 @@ def test_words_one_hot_tokens_and_numbers_of_padding() -> None:
     assert ask(model, 1)["query_tokens"] == TEXT.split()[1:5]
 
 
-def test_positions_that_are_no_tokens_of_the_sample_have_no_words() -> None:
+def test_positions_without_tokens_have_no_words() -> None:
     images = np.random.default_rng(0).normal(size=(20, 6, 4)).astype(np.float32)
     model = fitted(
         pg.Sequential([nn.TransformerEncoder(8, 2), nn.GlobalAveragePooling1D(), nn.Dense(2)]),
@@ -90,7 +90,7 @@ def test_positions_that_are_no_tokens_of_the_sample_have_no_words() -> None:
     assert np.allclose(maps(view).sum(axis=-1), 1, atol=1e-6)
 
 
-def test_the_first_positions_and_heads_of_large_ones_are_sent() -> None:
+def test_large_attention_maps_are_truncated() -> None:
     heads, length = MOST_HEADS + 2, MOST_POSITIONS + 9
     x = np.random.default_rng(0).normal(size=(4, length, heads)).astype(np.float32)
     model = fitted(
@@ -105,7 +105,7 @@ def test_the_first_positions_and_heads_of_large_ones_are_sent() -> None:
     np.testing.assert_allclose(maps(view), shown, rtol=1e-5, atol=1e-7)
 
 
-def test_reasons_why_there_is_nothing_to_show() -> None:
+def test_an_empty_view_gives_its_reason() -> None:
     x = np.random.default_rng(0).normal(size=(16, 5, 4)).astype(np.float32)
     plain = fitted(pg.Sequential([nn.Flatten(), nn.Dense(2)]), x, (x[:, 0, 0] > 0).astype(np.int32))
     assert ask(plain)["reason"] == "attention"
@@ -125,7 +125,7 @@ model.fit(x, x[:, 0, :1], batch_size=16, epochs=3, verbose=0)
 """
 
 
-def test_asking_while_it_trains_at_an_earlier_step_and_after_a_reload() -> None:
+def test_the_view_answers_in_training_at_earlier_steps_and_after_reload() -> None:
     fields = {"sample": 2, "layer": ""}
     with python_side() as side:
         assert side.run(PROGRAM) == "done"

@@ -143,7 +143,7 @@ def test_shapes_and_parameters_are_the_librarys(blocks: dict[str, Any], text: st
 
 
 @pytest.mark.parametrize(("shape", "layers", "words"), IMPOSSIBLE)
-def test_what_cannot_be_built_is_marked(
+def test_impossible_layers_are_marked(
     blocks: dict[str, Any], shape: tuple[int, ...], layers: str, words: str
 ) -> None:
     """The library refuses it, too."""

@@ -90,7 +90,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Exce
     return run_one
 
 
-def test_lines_that_a_keras_user_types(run: Callable[[str], Exception | None]) -> None:
+def test_lines_of_a_keras_user_run_or_are_fixed_or_explained(
+    run: Callable[[str], Exception | None],
+) -> None:
     assert len(LINES) == len(set(LINES)) == 73
     programs = [program(line) for line in LINES]
     counts = {"runs": 0, "fixed": 0, "told": 0}
@@ -149,7 +151,7 @@ def test_whole_programs_are_translated(code: str, run: Callable[[str], Exception
     assert not re.search(r"\b(tensorflow|keras|torch|tf)\b", bridge.fixed)
 
 
-def test_errors_say_what_the_editor_says(run: Callable[[str], Exception | None]) -> None:
+def test_errors_give_the_advice_of_the_editor(run: Callable[[str], Exception | None]) -> None:
     def said(code: str) -> str:
         error = run(f"import playgrad as pg\nfrom playgrad import nn\n{code}\n")
         assert error is not None
@@ -182,7 +184,7 @@ def _here(path: str) -> object:
     return item
 
 
-def test_no_rule_is_about_what_playgrad_has() -> None:
+def test_translation_rules_cover_only_names_missing_in_playgrad() -> None:
     """A name or an argument that has been added since needs no advice any more."""
     others = ("keras.", "tensorflow.", "torch.", "*")
     names = [path for path in RULES if not path.startswith(others)]

@@ -58,7 +58,7 @@ def test_a_loaded_model_shows_its_weights(page: PythonSide, saved: Path) -> None
     assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "attention"
 
 
-def test_with_data_of_the_program_it_shows_activations(page: PythonSide, saved: Path) -> None:
+def test_a_loaded_model_with_data_shows_activations(page: PythonSide, saved: Path) -> None:
     program = (
         f"import numpy as np, playgrad as pg\nmodel = pg.load_model({str(saved)!r})\n"
         "x = np.zeros((3, 5), np.float32)\n"
@@ -98,7 +98,7 @@ PARTS = {
     ],
 )
 @pytest.mark.parametrize("kind", ["samples", "one_sample", "projection"])
-def test_what_is_missing_is_said(
+def test_missing_data_is_named(
     page: PythonSide, saved: Path, parts: str, reason: str | None, kind: str
 ) -> None:
     lines = [
@@ -117,14 +117,14 @@ def test_what_is_missing_is_said(
         assert np.array_equal(floats(view["data"]["truth"]), expected)
 
 
-def test_samples_are_a_test_only_if_the_program_says_so(page: PythonSide, saved: Path) -> None:
+def test_samples_count_as_test_data_only_by_their_name(page: PythonSide, saved: Path) -> None:
     program = f"import numpy as np, playgrad as pg\nmodel = pg.load_model({str(saved)!r})\n"
     for name, tested in (("x", None), ("x_train", None), ("x_test", True)):
         assert page.run(f"{program}{name} = np.zeros((3, 5))") == "done"
         assert layers(page)["sample"]["tested"] is tested
 
 
-def test_attention_without_data_says_what_is_missing(page: PythonSide) -> None:
+def test_attention_without_data_names_what_is_missing(page: PythonSide) -> None:
     program = """
 import playgrad as pg
 from playgrad import nn
@@ -134,7 +134,7 @@ model = pg.Sequential([pg.Input((4, 6)), nn.MultiHeadAttention(2)])
     assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "program"
 
 
-def test_what_only_a_trained_network_has_is_said_to_need_training(page: PythonSide) -> None:
+def test_views_that_need_training_explain_it(page: PythonSide) -> None:
     program = """
 import playgrad as pg
 from playgrad import nn
@@ -169,7 +169,7 @@ xs = [np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)]
         assert len(floats(view["weights"][0]["values"])) == 10
 
 
-def test_a_run_without_a_model_says_so(page: PythonSide, saved: Path) -> None:
+def test_a_run_without_a_model_shows_no_layers(page: PythonSide, saved: Path) -> None:
     page.run(f"import playgrad as pg\nmodel = pg.load_model({str(saved)!r})")
     assert page.run("print(1)") == "done"
     assert not page.of("status")[-1]["built"]

@@ -78,7 +78,7 @@ def test_a_new_interpreter_answers_from_a_checkpoint(
 
 @pytest.mark.survival("Models without their programs")
 @pytest.mark.parametrize("program", ["def f(", "undefined_name", "1 / 0", "print('hello')", ""])
-def test_a_run_that_trains_nothing_takes_nothing(
+def test_a_run_without_training_keeps_the_restored_model(
     side: PythonSide, trained: tuple[bytes, bytes, list[float]], program: str
 ) -> None:
     side.ask("restore", payload=trained[0])
@@ -154,7 +154,7 @@ def test_a_stopped_run_is_resumed_by_a_new_interpreter(
     record_property("tried", 3)
 
 
-def test_what_a_run_cannot_resume_is_kept(
+def test_a_checkpoint_that_cannot_be_resumed_is_kept(
     side: PythonSide, trained: tuple[bytes, bytes, list[float]]
 ) -> None:
     changed = SHORT.replace("Dense(8", "Dense(5")
@@ -168,21 +168,23 @@ def test_what_a_run_cannot_resume_is_kept(
 
 
 @pytest.mark.parametrize("payload", [None, b"", b"not a checkpoint, but bytes"])
-def test_a_run_that_is_to_resume_nothing_says_so(side: PythonSide, payload: bytes | None) -> None:
+def test_resuming_without_a_checkpoint_raises_an_error(
+    side: PythonSide, payload: bytes | None
+) -> None:
     assert side.run(SHORT, payload=payload, resume=True) == "error"
     (error,) = side.of("error")
     assert error["type"] == "CheckpointError"
     assert side.ask("restore", payload=payload)["error"]["type"] == "CheckpointError"
 
 
-def test_a_resumed_run_that_calls_no_fit_says_so(
+def test_a_resumed_run_without_fit_warns(
     side: PythonSide, trained: tuple[bytes, bytes, list[float]]
 ) -> None:
     assert side.run("print('hello')", payload=trained[0], resume=True) == "done"
     assert "calls no fit" in "".join(event["text"] for event in side.of("stderr"))
 
 
-def test_what_a_program_closes_stays_in_the_last_checkpoint(side: PythonSide) -> None:
+def test_a_closed_model_stays_in_the_last_checkpoint(side: PythonSide) -> None:
     side.run(SHORT + "\nmodel.close()\n")
     checkpoint = Checkpoint.decode(side.checkpoint)
     assert checkpoint.info()["finished"]

@@ -87,7 +87,7 @@ def test_replicas_that_train_at_their_own_pace_have_no_single_step() -> None:
     model.close()
 
 
-def test_of_many_events_the_first_are_drawn_and_all_are_saved() -> None:
+def test_only_the_first_of_many_events_are_drawn_but_all_are_saved() -> None:
     count = MOST_EVENTS + 7
     events = [Event(f"op_{i}", "cpu:0", i, i, i + 0.5, nodes=(f"op_{i}",)) for i in range(count)]
     view = described(Trace(events[::-1]))

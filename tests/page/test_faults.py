@@ -170,7 +170,7 @@ def test_every_error_is_described(name: str) -> None:
     assert description["line"] is None or description["line"] > 0
 
 
-def test_a_readable_message_stays_as_it_is() -> None:
+def test_a_readable_message_is_not_changed() -> None:
     try:
         exec(compile("\n\nraise ValueError('plain ünd clear')", FILE, "exec"), {})
     except ValueError as error:
@@ -186,7 +186,7 @@ def test_a_readable_message_stays_as_it_is() -> None:
         ("print((1, 2)", "'(' was never closed", "closed"),
     ],
 )
-def test_a_line_that_python_cannot_read(source: str, begin: str, end: str) -> None:
+def test_a_syntax_error_names_its_line(source: str, begin: str, end: str) -> None:
     with pytest.raises(SyntaxError) as caught:
         compile(source, FILE, "exec")
     description = describe(caught.value)

@@ -27,7 +27,7 @@ def read(images: NDArray[np.float32], folder: Path) -> NDArray[np.float64]:
     return np.array(json.loads(answer.stdout))
 
 
-def test_probabilities_equal_those_of_playgrad(tmp_path: Path) -> None:
+def test_probabilities_match_playgrad(tmp_path: Path) -> None:
     _, (images, _) = pg.data.mnist()
     model = digits.build()
     model.load_weights(digits.WEIGHTS)
@@ -37,7 +37,7 @@ def test_probabilities_equal_those_of_playgrad(tmp_path: Path) -> None:
     np.testing.assert_allclose(read(images[:300] / 255, tmp_path), expected, atol=1e-5)
 
 
-def test_it_reads_digits_that_it_has_not_seen(tmp_path: Path) -> None:
+def test_the_first_reader_recognizes_unseen_digits(tmp_path: Path) -> None:
     _, (images, labels) = pg.data.mnist()
     answers = read(images / np.float32(255), tmp_path).argmax(-1)
     assert np.mean(answers == labels) > 0.98

@@ -237,7 +237,7 @@ def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
     model.close()
 
 
-def test_what_the_program_says_is_left_to_it() -> None:
+def test_the_lab_keeps_the_strategy_of_the_program() -> None:
     """Each fit uses the program's strategy and delays, unless one device is chosen in the Lab."""
     strategy = pg.parallel.Pipeline(2, 4, "gpipe")
     outcomes = []
@@ -276,7 +276,7 @@ def test_what_the_program_says_is_left_to_it() -> None:
         (SINGLE, {"placement": lambda node: "cpu:1"}, None, ("One device", 1, True)),
     ],
 )
-def test_only_one_device_without_a_strategy_is_what_others_are_compared_with(
+def test_only_one_device_without_a_strategy_is_the_baseline(
     choice: str, kwargs: dict[str, Any], scope: str | None, told: tuple[str, int, bool]
 ) -> None:
     pg.set_logical_devices(cpu=2)
@@ -304,7 +304,7 @@ def test_numbers_reach_their_strategies() -> None:
     assert titled(Lab.of({"strategy": "local", "devices": 2, "every": 5}).strategy) == named
 
 
-def test_asynchronous_training_tells_what_it_moves() -> None:
+def test_asynchronous_training_reports_the_bytes_it_moves() -> None:
     lab = Lab.of({"strategy": "async", "devices": 2, "steps": 30})
     reports, model = train(lab)
     moved = [event for event in reports[-1]["events"] if event["kind"] == "receive"]
@@ -321,7 +321,7 @@ def test_asynchronous_training_tells_what_it_moves() -> None:
 
 
 @pytest.mark.parametrize(("every", "steps"), [(3, 3), (100, 1)])
-def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int) -> None:
+def test_local_sgd_counts_each_averaging_of_weights(every: int, steps: int) -> None:
     lab = Lab.of({"strategy": "local", "devices": 2, "every": every, "steps": 40})
     reports, model = train(lab)
     # The weights are averaged together with a flag: whether losses were finite.
@@ -344,6 +344,6 @@ def test_local_sgd_counts_its_mean_as_often_as_it_is_made(every: int, steps: int
         ),
     ],
 )
-def test_choices_that_cannot_be(chosen: dict[str, Any], words: str) -> None:
+def test_impossible_choices_are_refused(chosen: dict[str, Any], words: str) -> None:
     with pytest.raises(GraphError, match=words):
         Lab.of(chosen)

@@ -72,7 +72,7 @@ def test_an_edited_row_is_shown_beside_the_original() -> None:
     assert view["effect"] is None
 
 
-def test_nothing_travels_without_a_change_and_silencing_begins_at_its_layer() -> None:
+def test_silencing_changes_only_later_layers() -> None:
     model = dense()
     assert ask(model)["travel"] is None
     view = ask(model, scaled=[{"layer": "dense_2", "unit": 0, "factor": 0}])

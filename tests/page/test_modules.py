@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in HERE.glob("*.test.mjs")))
-def test_module(name: str) -> None:
+def test_page_module_passes_its_tests(name: str) -> None:
     node = shutil.which("node")
     assert node, "these tests need Node.js 20 or newer"
     # Without `--test`, which would start another process for the file. The limit is below that of

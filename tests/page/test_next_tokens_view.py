@@ -43,7 +43,7 @@ def ask(
 
 @pytest.mark.parametrize("words", [False, True], ids=["characters", "words"])
 @pytest.mark.parametrize("make", [attention, recurrent, with_softmax, last_only, one_hot])
-def test_a_sample_with_the_token_after_it_and_a_text(
+def test_next_tokens_are_shown_for_a_sample_and_for_a_text(
     make: Callable[[int], pg.Model], words: bool
 ) -> None:
     vocabulary = pg.data.Vocabulary(TEXT, words=words)
@@ -76,7 +76,7 @@ def test_a_sample_with_the_token_after_it_and_a_text(
         assert view["problem"] is None
 
 
-def test_at_temperature_0_a_surprise_has_no_perplexity() -> None:
+def test_a_surprise_at_temperature_0_has_no_perplexity() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     view = ask(trained(recurrent, vocabulary), "tttttt", temperature=0)
     assert view["perplexity"] is None
@@ -102,7 +102,7 @@ def test_a_text_that_does_not_fit_is_kept_with_the_reason() -> None:
         assert view["tokens"] == view["predictions"] == []
 
 
-def test_reasons_why_there_is_nothing_to_show() -> None:
+def test_an_empty_view_gives_its_reason() -> None:
     x = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
     model = pg.Sequential([nn.Dense(2)])
     model.compile(pg.optim.Adam(0.01), "mse", device="cpu")
@@ -123,7 +123,7 @@ model.fit(x, y, batch_size=16, epochs=3, verbose=0)
 """
 
 
-def test_asking_while_it_trains_at_an_earlier_step_and_after_a_reload() -> None:
+def test_the_view_answers_in_training_at_earlier_steps_and_after_reload() -> None:
     fields = {"text": None, "sample": 2, "temperature": 1}
     with python_side() as side:
         assert side.run(PROGRAM) == "done"

@@ -58,7 +58,7 @@ def asked() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", _values())
-def test_the_summary_is_that_of_numpy(asked: Any, name: str) -> None:
+def test_the_summary_matches_numpy(asked: Any, name: str) -> None:
     value = _values()[name]
     view = asked(name)
     assert view["problem"] is None
@@ -83,7 +83,7 @@ def test_the_summary_is_that_of_numpy(asked: Any, name: str) -> None:
     assert counted == finite.size or (sampled and 0 < counted < finite.size)
 
 
-def test_of_a_hundred_megabytes_a_sample_is_sent_and_marked(asked: Any) -> None:
+def test_a_sample_of_a_hundred_megabytes_is_sent_and_marked(asked: Any) -> None:
     value = _values()["large"]
     assert value.nbytes == 100_000_000
     summary = asked("large")["summary"]
@@ -95,12 +95,12 @@ def test_of_a_hundred_megabytes_a_sample_is_sent_and_marked(asked: Any) -> None:
     np.testing.assert_array_equal(shown, value[np.ix_(grid["rows"], grid["columns"])])
 
 
-def test_without_values_there_is_no_histogram_and_no_number(asked: Any) -> None:
+def test_nodes_without_finite_values_have_no_histogram(asked: Any) -> None:
     for name in ("empty", "nothing", "nowhere"):
         assert asked(name)["summary"]["histogram"] is None
 
 
-def test_gradients_of_what_has_none_say_why(asked: Any) -> None:
+def test_missing_gradients_give_their_reason(asked: Any) -> None:
     for name, code in (("truth", "not_floating"), ("whole", "not_floating"), ("half", "no_loss")):
         view = asked(name, "gradient")
         assert (view["problem"]["code"], view["summary"]) == (code, None)

@@ -78,7 +78,7 @@ def test_graphs_of_sessions_are_told_apart() -> None:
     views.clear()
 
 
-def test_an_asynchronous_training_says_why_it_shows_nothing() -> None:
+def test_an_asynchronous_training_explains_its_empty_view() -> None:
     registry.set_logical_devices(cpu=2)
     try:
         with pg.Graph().as_default():

@@ -132,7 +132,7 @@ def test_text_of_a_subclass_is_plain_text_on_its_way(clock: Clock) -> None:
     assert type(sent.events[0]["text"]) is str
 
 
-def test_a_stream_is_what_print_and_logging_expect() -> None:
+def test_a_stream_works_with_print_and_logging() -> None:
     sent = Sent()
     print("one", 2, file=sent.stream, flush=True)
     assert isinstance(sent.stream, io.TextIOBase)

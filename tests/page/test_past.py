@@ -70,7 +70,7 @@ def answers(side: PythonSide, payload: bytes | None = None) -> tuple[bytes, byte
     return bytes(exported), view["outputs"]
 
 
-def test_the_model_answers_as_it_was_then(side: PythonSide) -> None:
+def test_an_earlier_model_answers_from_its_checkpoint(side: PythonSide) -> None:
     """After each answer it is as it is now, to the bit."""
     assert side.run(PROGRAM) == "done"
     assert steps(side)[0] == 0
@@ -100,7 +100,7 @@ def inspected(side: PythonSide, payload: bytes | None = None) -> list[Message]:
     return [{key: each[key] for key in each if key != "seconds"} for each in views]
 
 
-def test_inspect_shows_the_model_as_it_was_then(side: PythonSide) -> None:
+def test_inspect_shows_an_earlier_model_from_its_checkpoint(side: PythonSide) -> None:
     """It shows what it shows of a model that has the weights of the checkpoint."""
     assert side.run(PROGRAM) == "done"
     past = bytes(side.of("checkpoint")[1]["bytes"])
@@ -174,7 +174,7 @@ def test_a_rate_that_was_set_by_hand_is_kept_by_a_branch(side: PythonSide) -> No
     assert side.output == expected
 
 
-def test_another_model_leaves_the_answer_to_the_checkpoint(side: PythonSide) -> None:
+def test_a_checkpoint_answers_for_a_replaced_model(side: PythonSide) -> None:
     side.run(PROGRAM)
     content, now = side.checkpoint, answers(side)
     side.run(PROGRAM.replace("Dense(8", "Dense(5"))

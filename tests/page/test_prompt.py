@@ -79,7 +79,7 @@ def losses(side: PythonSide) -> list[Any]:
     return [point for event in side.of("progress") for point in event["points"]]
 
 
-def test_looking_during_training_changes_nothing_of_it() -> None:
+def test_prompts_during_training_do_not_change_it() -> None:
     with python_side() as side:
         assert side.run(SEEDED) == "done"
         alone, printed = losses(side), side.output
@@ -107,7 +107,7 @@ def test_training_within_training_is_refused_and_the_run_goes_on() -> None:
         assert losses(side) == alone
 
 
-def test_what_is_typed_shares_the_names_of_the_program() -> None:
+def test_the_prompt_shares_the_names_of_the_program() -> None:
     with python_side() as side:
         side.run("a = [1, 2]\nprint('ran')")
         assert typed(side, "a") == "[1, 2]\n"
@@ -182,7 +182,7 @@ def test_names_are_completed() -> None:
     assert labels("missing.") == labels("f().") == labels("'a'.") == []
 
 
-def test_no_code_of_the_program_runs_to_complete() -> None:
+def test_completion_runs_no_code_of_the_program() -> None:
     class Odd:
         def __init__(self) -> None:
             self.stored = "text"

@@ -84,7 +84,7 @@ def checkpoint() -> bytes:
 
 @pytest.mark.survival("Models without their programs")
 @pytest.mark.parametrize("name", NETWORKS)
-def test_weights_and_predictions_are_those_of_the_model(name: str) -> None:
+def test_weights_and_predictions_match_the_model(name: str) -> None:
     model, content, predictions = trained(NETWORKS[name])
     restored = RestoredModel(Checkpoint.decode(content))
     assert np.allclose(restored.predict(X[:4]), predictions, rtol=1e-5, atol=1e-6)
@@ -102,7 +102,7 @@ def test_weights_and_predictions_are_those_of_the_model(name: str) -> None:
     assert not np.allclose(again.predict(X[:4]), predictions)
 
 
-def test_the_layers_are_those_of_the_model(checkpoint: bytes) -> None:
+def test_layers_match_the_model(checkpoint: bytes) -> None:
     restored = RestoredModel(Checkpoint.decode(checkpoint))
     graph = trained(dense)[0].layer_graph()
     assert restored.layer_graph()["layers"] == graph["layers"]

@@ -79,7 +79,7 @@ def test_images_and_texts_are_shown_as_such() -> None:
     assert texts[3] == vocabulary.decode(tokens[3]) and len(texts) == 20
 
 
-def test_a_projection_is_of_some_samples_of_the_layer_that_is_named() -> None:
+def test_a_projection_shows_some_samples_of_the_named_layer() -> None:
     model = trained([nn.Dense(7, activation="relu"), nn.Dense(2)])
     view = ask(model, "projection", layer="")
     assert view["layer"] == "dense_1" and view["projected"] == MOST_PROJECTED
@@ -116,7 +116,7 @@ def test_a_projection_to_more_components_keeps_all_distances() -> None:
     assert ask(narrow, "projection", layer="dense_1", dimensions=50)["dimensions"] == 2
 
 
-def test_weights_that_are_not_numbers() -> None:
+def test_nan_weights_leave_predictions_and_points_empty() -> None:
     model = trained([nn.Dense(3), nn.Dense(2)])
     model.set_weights({k: np.full_like(v, np.nan) for k, v in model.named_weights().items()})
     assert (floats(ask(model, "samples")["predicted"]) == -1).all()
@@ -124,7 +124,7 @@ def test_weights_that_are_not_numbers() -> None:
     assert (view["rows"], view["points"], view["projected"]) == (b"", b"", MOST_PROJECTED)
 
 
-def test_one_sample_and_numbers() -> None:
+def test_single_samples_and_numeric_targets_are_shown() -> None:
     one = trained([nn.Dense(2)], x=X[:1], y=Y[:1])
     assert len(floats(ask(one, "samples")["predicted"])) == 1
     view = ask(one, "projection", layer="")  # which needs two; the page says how many are finite
@@ -138,7 +138,7 @@ def test_one_sample_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("kind", ["samples", "projection"])
-def test_reasons_why_there_is_nothing_to_show(kind: str) -> None:
+def test_an_empty_view_gives_its_reason(kind: str) -> None:
     fields = {"layer": ""} if kind == "projection" else {}
     labels = np.float32(np.stack([Y, 1 - Y], axis=1))
     several = trained([nn.Dense(2)], nn.BinaryCrossentropy(from_logits=True), y=labels)
@@ -155,7 +155,7 @@ def test_reasons_why_there_is_nothing_to_show(kind: str) -> None:
     assert ask(two, kind, **fields)["reason"] == "data"
 
 
-def test_asking_while_it_trains_and_after_a_reload() -> None:
+def test_the_view_answers_during_training_and_after_a_reload() -> None:
     program = """
 import playgrad as pg
 from playgrad import nn

@@ -41,7 +41,7 @@ def drawings(page: PythonSide) -> list[dict[str, Any]]:
     return [event["graph"] for event in page.of("graph")]
 
 
-def test_a_session_shows_all_that_it_has_run(page: PythonSide) -> None:
+def test_a_session_shows_all_operations_it_has_run(page: PythonSide) -> None:
     assert page.run(ONE) == "done", page.of("error")
     names = {node["name"]: node for node in drawings(page)[-1]["nodes"]}
     assert {"x", "w", "y"} <= set(names)
@@ -98,7 +98,7 @@ def numbers(view: dict[str, Any]) -> list[float]:
     return values
 
 
-def test_values_are_those_of_the_last_feeds_and_variables(page: PythonSide) -> None:
+def test_values_belong_to_the_last_feeds_and_variables(page: PythonSide) -> None:
     assert page.run(ONE) == "done"
     assert numbers(asked(page, "x")) == [1, 2]
     assert numbers(asked(page, "w")) == [4, 5]  # the session is closed
@@ -108,7 +108,7 @@ def test_values_are_those_of_the_last_feeds_and_variables(page: PythonSide) -> N
     assert kernel["device"] == "cpu:0"
 
 
-def test_a_node_has_the_feeds_of_the_last_run_that_computes_it(page: PythonSide) -> None:
+def test_a_node_uses_the_feeds_of_the_last_run_that_computed_it(page: PythonSide) -> None:
     assert page.run(SHAPES) == "done"
     assert numbers(asked(page, "x")) == [0, 1, 2, 3, 4, 5]
     assert numbers(asked(page, "other")) == [0, 2, 4, 6, 8, 10]
@@ -161,7 +161,7 @@ session.run(loss, {x: [[1.0, 1.0]]})
     assert numbers(asked(page, "w")) == before
 
 
-def test_what_several_graphs_have_run_is_repeated_in_its_scope(page: PythonSide) -> None:
+def test_a_run_of_one_of_several_graphs_is_repeated_in_its_scope(page: PythonSide) -> None:
     assert page.run(TWO.replace("pg.constant([1.0]", "pg.Variable([1.0]")) == "done"
     step = page.ask("operations")["operations"]
     assert {each["name"].partition("/")[0] for each in step["operations"]} == {"graph_1"}
@@ -210,7 +210,7 @@ def test_each_of_several_graphs_has_a_scope(page: PythonSide) -> None:
         assert edge["from"].split("/")[0] == edge["to"].split("/")[0]
 
 
-def test_a_program_that_fails_shows_what_it_had_run(page: PythonSide) -> None:
+def test_a_failed_program_shows_the_operations_it_had_run(page: PythonSide) -> None:
     assert page.run(ONE + "raise ValueError('no')\n") == "error"
     assert {"x", "w", "y"} <= {node["name"] for node in drawings(page)[-1]["nodes"]}
 

@@ -37,18 +37,18 @@ def output_of(side: PythonSide) -> str:
 
 
 @pytest.mark.parametrize("device", ["cpu:0", "cpu:1"])
-def test_it_ends_a_loop_of_runs(device: str) -> None:
+def test_a_stop_ends_a_loop_of_runs(device: str) -> None:
     setting = "pg.set_logical_devices(cpu=2)\n"
     source = f"{setting}work()\nprint('not reached')"
     assert run(source, device) == ("stopped", "")
 
 
-def test_it_ends_a_repetition() -> None:
+def test_a_stop_ends_a_repetition() -> None:
     source = "work(7)\nget_hooks().emit({'kind': 'progress', 'step': 7})\n"
     assert run(source + "session.repeat(step, 50)\nprint('not reached')") == ("stopped", "")
 
 
-def test_what_ends_the_program_is_not_interrupted() -> None:
+def test_cleanup_after_a_stop_is_not_interrupted() -> None:
     source = """
 try:
     work()
@@ -60,7 +60,7 @@ print(session.value(total))
     assert run(source) == ("done", f"[{STOPS_AT + 2}.]\n")
 
 
-def test_an_interrupt_that_the_program_handles_counts() -> None:
+def test_an_interrupt_handled_by_the_program_uses_up_the_stop() -> None:
     source = """
 get_hooks().emit({"kind": "progress", "step": 7})
 try:

@@ -63,7 +63,7 @@ PLANES: dict[str, tuple[int, Any, Array, str, int]] = {
 
 
 @pytest.mark.parametrize("name", PLANES)
-def test_the_plane_is_what_predict_returns(name: str) -> None:
+def test_the_plane_matches_predict(name: str) -> None:
     outputs, loss, y, scale, classes = PLANES[name]
     model = trained([nn.Dense(9, activation="tanh"), nn.Dense(outputs)], loss, POINTS, y)
     view = view_of(model)
@@ -126,7 +126,7 @@ def test_data_is_sent_once() -> None:
     ("shape", "size"), [((28, 28), (28, 28, 1)), ((9, 12, 3), (9, 12, 3)), ((784,), (28, 28, 1))]
 )
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_images_with_the_classes_that_predict_gives(
+def test_images_are_shown_with_their_predicted_classes(
     shape: tuple[int, ...], size: tuple[int, int, int], dtype: str
 ) -> None:
     rng = np.random.default_rng(0)
@@ -148,7 +148,7 @@ def test_images_with_the_classes_that_predict_gives(
     assert np.allclose(view["chances"], chances, atol=1e-5)
 
 
-def test_rows_with_the_numbers_that_predict_gives() -> None:
+def test_rows_are_shown_with_their_predicted_numbers() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 4)).astype(np.float32)
     y = x @ np.float32([1, 2, 3, 4]) + 5
@@ -163,7 +163,7 @@ def test_rows_with_the_numbers_that_predict_gives() -> None:
 
 
 @pytest.mark.parametrize("name", ["logits", "three classes", "one-hot", "binary", "hinge"])
-def test_tables_with_the_classes_that_predict_gives(name: str) -> None:
+def test_tables_are_shown_with_their_predicted_classes(name: str) -> None:
     units, loss, y, scale, classes = PLANES[name]
     x = np.random.default_rng(0).normal(size=(200, 5)).astype(np.float32)
     model = trained([nn.Dense(units)], loss, x[50:], y[50:], validation_data=(x[:50], y[:50]))
@@ -215,7 +215,7 @@ def test_other_tasks_have_no_view(name: str) -> None:
         ("margin", [-1, 1], [[-0.5], [0.1]], [0, 1], None),
     ],
 )
-def test_decisions(
+def test_decisions_follow_the_scale_of_the_outputs(
     scale: Any, targets: list[Any], outputs: Any, labels: list[int], chances: list[float] | None
 ) -> None:
     found, certain = decisions(np.float32(outputs), scale)
@@ -256,7 +256,7 @@ def dropping() -> pg.Sequential:
     return model
 
 
-def test_training_takes_the_same_course_whether_it_is_looked_at_or_not() -> None:
+def test_watching_does_not_change_training() -> None:
     courses, weights = [], []
     hooks = Looking()
     for each in (Hooks(), hooks):
@@ -315,7 +315,7 @@ def side() -> Iterator[PythonSide]:
         yield side
 
 
-def test_the_page_asks_while_it_trains_and_afterwards(side: PythonSide) -> None:
+def test_the_view_answers_during_and_after_training(side: PythonSide) -> None:
     asked = {"kind": "task_view", "known": 0, "id": 99}
     assert side.run(PROGRAM, asked) == "done"
     (during,) = [event for event in side.of("reply") if event["id"] == 99]

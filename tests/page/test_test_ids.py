@@ -56,10 +56,10 @@ def _tests_with(test_id: str) -> list[str]:
 
 
 @pytest.mark.parametrize("test_id", IDS)
-def test_a_component_has_it(test_id: str) -> None:
+def test_each_test_id_belongs_to_a_component(test_id: str) -> None:
     assert _components_with(test_id)
 
 
 @pytest.mark.parametrize("test_id", IDS)
-def test_a_browser_test_uses_it(test_id: str) -> None:
+def test_each_test_id_is_used_by_a_browser_test(test_id: str) -> None:
     assert _tests_with(test_id)

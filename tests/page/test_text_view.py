@@ -80,7 +80,7 @@ def trained(
 
 
 @pytest.mark.parametrize("make", [attention, recurrent, with_softmax, last_only, one_hot])
-def test_the_text_is_what_generate_returns(make: Callable[[int], pg.Model]) -> None:
+def test_the_text_matches_generate(make: Callable[[int], pg.Model]) -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     model = trained(make, vocabulary)
     view = view_of(model)
@@ -108,7 +108,7 @@ def test_the_expected_tokens_have_the_probabilities_of_predict() -> None:
         assert expected[0]["chance"] == pytest.approx(chances.max(), abs=1e-5)
 
 
-def test_no_token_is_begun_after_the_time() -> None:
+def test_generation_stops_when_its_time_is_over() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     model = trained(recurrent, vocabulary)
     short = view_of(model, seconds=0.0)["predicted"]
@@ -124,7 +124,7 @@ def test_no_token_is_begun_after_the_time() -> None:
         (last_only, "the", "6 before it, but the prompt has 3. Give at least 6"),
     ],
 )
-def test_a_prompt_that_does_not_fit(
+def test_an_unsuitable_prompt_is_explained(
     make: Callable[[int], pg.Model], prompt: str, words: str
 ) -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
@@ -133,7 +133,7 @@ def test_a_prompt_that_does_not_fit(
     assert (view["prompt"], view["predicted"], view["expected"]) == (prompt, "", [])
 
 
-def test_words() -> None:
+def test_word_vocabularies_are_written_in_words() -> None:
     text = "a rose is a rose is a rose is a flower " * 4
     vocabulary = pg.data.Vocabulary(text, words=True)
     x, y = vocabulary.windows(text, LENGTH)
@@ -178,7 +178,7 @@ def test_training_takes_the_same_course_while_the_model_writes(
         assert np.array_equal(array, weights[1][name]), name
 
 
-def test_without_a_vocabulary_there_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_needs_a_living_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     # Those of other tests may still be in memory.
     monkeypatch.setattr("playgrad.data.vocabulary._live", [])
     vocabulary = pg.data.Vocabulary(TEXT)
@@ -191,7 +191,7 @@ def test_without_a_vocabulary_there_is_no_text(monkeypatch: pytest.MonkeyPatch) 
     assert view_of(model)["shows"] == "text" and len(another) < len(same)
 
 
-def test_targets_that_do_not_follow_are_no_text() -> None:
+def test_targets_other_than_next_tokens_show_no_text() -> None:
     vocabulary = pg.data.Vocabulary(TEXT)
     x, _ = vocabulary.windows(TEXT, LENGTH)
     model = recurrent(len(vocabulary))

@@ -11,7 +11,7 @@ from playgrad.page.reserve import touch_memory
 from playgrad.page.warm_up import warm_up
 
 
-def test_it_leaves_no_graph_and_no_program_behind() -> None:
+def test_the_warm_up_leaves_no_graph_or_program_behind() -> None:
     gc.collect()
     before = [each for each in gc.get_objects() if type(each) is Graph]
     programs = list(compiler._cache._entries)

@@ -51,7 +51,7 @@ def weights(side: PythonSide) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("is_restored", [False, True])
-def test_the_table_loads_what_it_shows(
+def test_the_shown_matching_is_loaded(
     side: PythonSide, net: torch.nn.Sequential, is_restored: bool
 ) -> None:
     if is_restored:
@@ -100,6 +100,6 @@ def test_a_choice_that_does_not_fit_changes_nothing(
         np.testing.assert_array_equal(array, before[name])
 
 
-def test_a_file_without_any_tensor_that_fits_is_an_error(side: PythonSide) -> None:
+def test_a_file_without_suitable_tensors_is_refused(side: PythonSide) -> None:
     error = load(side, torch.nn.Linear(7, 9))["error"]
     assert "the weights do not belong to this model" in error["message"]

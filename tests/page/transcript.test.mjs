@@ -74,7 +74,7 @@ test("a carriage return overwrites a long line as well", () => {
   assert.deepEqual(texts(transcript), ["short"]);
 });
 
-test("what did not come is counted with what is left out here", () => {
+test("characters omitted by the engine and by the transcript are counted together", () => {
   const transcript = new Transcript();
   transcript.add("first\nsecond", "stdout");
   transcript.skip(1_000_000, "stdout");

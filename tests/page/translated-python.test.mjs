@@ -25,7 +25,7 @@ function readChoices() {
 const choices = readChoices();
 const inOrder = (texts) => [...new Set(texts)].sort();
 
-test("the sentences of the bridge", () => {
+test("the sentences of the bridge are translated", () => {
   const { rules, absent, arguments: byName } = file.bridge;
   const all = [
     ...Object.values(rules),
@@ -36,7 +36,7 @@ test("the sentences of the bridge", () => {
   assert.deepEqual(inOrder(Object.keys(BRIDGE)), inOrder(sentences));
 });
 
-test("the choices of the Lab", () => {
+test("the choices of the Lab are translated", () => {
   const offered = [
     choices.strategies,
     choices.schedules,

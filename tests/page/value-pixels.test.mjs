@@ -21,7 +21,7 @@ test("the largest finite value has the full colour, and 0 the middle one", () =>
   assert.deepEqual(pixels.slice(16, 20), [1, 2, 3, 255]);
 });
 
-test("zeros alone are drawn", () => {
+test("a value with zeros only is drawn", () => {
   assert.deepEqual([...valuePixels(new Float32Array(1), COLOURS)], [100, 100, 100, 255]);
 });
 

@@ -69,7 +69,9 @@ def trained(program: Path, capsys: pytest.CaptureFixture[str], *arguments: str) 
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_command_line_trains_with_it(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_trains_with_a_new_strategy(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     text = capsys.readouterr().out
@@ -81,7 +83,7 @@ def test_the_command_line_trains_with_it(program: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("registered")
-def test_its_option_has_no_effect_with_others(
+def test_the_option_of_a_new_strategy_is_refused_with_others(
     program: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -91,7 +93,7 @@ def test_its_option_has_no_effect_with_others(
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_lab_offers_it_and_trains_with_it() -> None:
+def test_the_lab_offers_a_new_strategy_and_trains_with_it() -> None:
     offered = choices()
     (entry,) = [entry for entry in offered["strategies"] if entry["name"] == "bursts"]
     assert entry["title"] == "Steps in bursts" and entry["uses"] == ["burst", "steps"]

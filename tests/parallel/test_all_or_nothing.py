@@ -132,7 +132,7 @@ def equal(one: Mapping[str, Values], other: Mapping[str, Values]) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_failure_of_one_device(
+def test_a_failure_of_one_device_changes_no_variable(
     kind: str, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
     step = FaultyStep(*STRATEGIES[kind], monkeypatch)
@@ -159,7 +159,7 @@ def test_a_failure_of_one_device(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stop_at_any_moment(
+def test_a_stop_at_any_moment_changes_all_variables_or_none(
     kind: str, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
     step = FaultyStep(*STRATEGIES[kind], monkeypatch)

@@ -48,7 +48,9 @@ def members(
 class TestValues:
     @pytest.mark.parametrize("devices", PLACES)
     @pytest.mark.parametrize("way", WAYS)
-    def test_all_reduce(self, graph: pg.Graph, way: str, devices: list[str]) -> None:
+    def test_all_reduce_gives_every_device_the_same_sum(
+        self, graph: pg.Graph, way: str, devices: list[str]
+    ) -> None:
         tensors, values = members(devices, (5, 7))
         sums = collectives.get(way).all_reduce(tensors, devices)
         assert [total.node.device for total in sums] == devices
@@ -59,7 +61,7 @@ class TestValues:
 
     @pytest.mark.parametrize("devices", PLACES)
     @pytest.mark.parametrize("way", WAYS)
-    def test_reduce_scatter_then_all_gather(
+    def test_all_gather_completes_a_reduce_scatter(
         self, graph: pg.Graph, way: str, devices: list[str]
     ) -> None:
         tensors, values = members(devices, (5, 7))
@@ -75,7 +77,9 @@ class TestValues:
 
     @pytest.mark.parametrize("devices", PLACES)
     @pytest.mark.parametrize("way", WAYS)
-    def test_copies(self, graph: pg.Graph, way: str, devices: list[str]) -> None:
+    def test_broadcast_and_all_gather_copy_their_values(
+        self, graph: pg.Graph, way: str, devices: list[str]
+    ) -> None:
         tensors, values = members(devices, (2, 3), "int32")
         broadcast = collectives.get(way).broadcast(tensors[1], devices)
         gathered = collectives.get(way).all_gather(tensors, devices, axis=-1)
@@ -88,7 +92,7 @@ class TestValues:
     @pytest.mark.parametrize("way", (*WAYS, "auto"))
     @pytest.mark.parametrize("count", MEMBERS)
     @pytest.mark.parametrize("shape", [(), (3,), (1, 6)])
-    def test_few_elements_and_few_members(
+    def test_all_reduce_accepts_few_elements_and_few_members(
         self, graph: pg.Graph, way: str, count: int, shape: tuple[int, ...]
     ) -> None:
         devices = [f"cpu:{i}" for i in range(count)]
@@ -114,7 +118,7 @@ class TestValues:
                 np.testing.assert_array_equal(grad, np.full(5, 6.0))
 
     @pytest.mark.parametrize("way", ("central", "tree", "auto"))
-    def test_of_unknown_size(self, graph: pg.Graph, way: str) -> None:
+    def test_all_reduce_accepts_tensors_of_unknown_size(self, graph: pg.Graph, way: str) -> None:
         x = pg.placeholder("float32", [None, 2], name="x")
         devices = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
         scaled = []
@@ -126,7 +130,7 @@ class TestValues:
             for result in session.run(sums, {x: np.ones((3, 2))}):
                 np.testing.assert_array_equal(result, np.full((3, 2), 6.0))
 
-    def test_a_barrier_holds_all_up(self, graph: pg.Graph) -> None:
+    def test_a_barrier_waits_for_all_devices(self, graph: pg.Graph) -> None:
         """Nodes after it see every write before it, on every device."""
         devices = ["cpu:0", "cpu:1", "cpu:2"]
         with pg.device("cpu:0"):
@@ -156,7 +160,7 @@ def mixed_tensors(draw: st.DrawFn) -> list[tuple[tuple[int, ...], str]]:
 class TestBuckets:
     @examples(25)
     @given(mixed_tensors(), st.integers(1, 400), st.sampled_from((*WAYS, "auto")))
-    def test_sums_come_back_in_their_shapes(
+    def test_bucketed_sums_keep_their_shapes(
         self, kinds: list[tuple[tuple[int, ...], str]], bucket_bytes: int, way: str
     ) -> None:
         graph = pg.Graph()
@@ -171,7 +175,7 @@ class TestBuckets:
                     assert result.dtype == values[0].dtype
                     np.testing.assert_allclose(result, np.sum(values, axis=0), rtol=1e-4, atol=1e-3)
 
-    def test_are_filled_in_order_by_type(self, graph: pg.Graph) -> None:
+    def test_buckets_are_filled_in_order_by_type(self, graph: pg.Graph) -> None:
         sizes = [("float32", 4), ("int32", 1), ("float32", 4), ("float32", 50), ("float32", 2)]
         tensors = [pg.Variable(np.zeros(size, dtype)) for dtype, size in sizes]
         assert bucketed(tensors, 32) == [[0, 2], [1], [3], [4]]
@@ -211,7 +215,9 @@ class TestCosts:
     @pytest.mark.parametrize("way", (*WAYS, "auto"))
     @pytest.mark.parametrize("count", MEMBERS)
     @pytest.mark.parametrize("kind", ["all_reduce", "reduce_scatter", "all_gather", "broadcast"])
-    def test_formulae(self, graph: pg.Graph, way: str, count: int, kind: str) -> None:
+    def test_cost_formulas_match_the_graph(
+        self, graph: pg.Graph, way: str, count: int, kind: str
+    ) -> None:
         devices = [f"cpu:{i + 1}" for i in range(count)]
         ways = collectives.get(way)
         nbytes = 12 * 40 * 4
@@ -229,14 +235,14 @@ class TestCosts:
             assert ways.bytes_moved(nbytes, count) == 2 * (count - 1) * nbytes
 
     @pytest.mark.parametrize("way", WAYS)
-    def test_uneven_parts(self, graph: pg.Graph, way: str) -> None:
+    def test_costs_of_uneven_parts_are_exact(self, graph: pg.Graph, way: str) -> None:
         devices = ["cpu:1", "cpu:2", "cpu:3"]
         tensors, _ = members(devices, (7,))
         ways = collectives.get(way)
         sent, _, _ = self.measured(graph, ways.all_reduce(tensors, devices))
         assert sent == ways.bytes_moved(28, 3)
 
-    def test_the_choice_goes_by_size(self) -> None:
+    def test_the_algorithm_is_chosen_by_size(self) -> None:
         sizes = [4, 1 << 20, 1 << 26]
         links = collectives.LinkModel(latency=3e-4, bandwidth=3e9, at_once=8)
         names = [collectives.choose(size, 8, link=links).algorithm.name for size in sizes]
@@ -251,7 +257,7 @@ class TestCosts:
 
 
 class TestMistakes:
-    def test_are_told(self, graph: pg.Graph) -> None:
+    def test_mistakes_raise_explaining_errors(self, graph: pg.Graph) -> None:
         ways = collectives.get("ring")
         a, b = pg.Variable(np.zeros(3)), pg.Variable(np.zeros(4))
         with pytest.raises(ShapeError, match=r"\(3,\) on cpu:0, but \(4,\) on cpu:1"):

@@ -37,7 +37,7 @@ def losses(strategy: Strategy | None) -> np.ndarray:
     return history.losses
 
 
-def test_two_replicas_of_two_devices() -> None:
+def test_two_replicas_of_two_devices_train_like_one_device() -> None:
     np.testing.assert_allclose(losses(DataParallel(4)), losses(None), rtol=1e-5)
 
 
@@ -50,6 +50,6 @@ def test_two_replicas_of_two_devices() -> None:
         (LocalSGD(4), "cannot train layers placed on cpu:0, cpu:1"),
     ],
 )
-def test_what_does_not_go_together(strategy: Strategy, words: str) -> None:
+def test_incompatible_strategies_are_refused(strategy: Strategy, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         losses(strategy)

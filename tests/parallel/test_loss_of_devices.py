@@ -125,7 +125,7 @@ def check_goes_on(model: pg.Model, begun: int) -> None:
 
 @pytest.mark.parametrize("lost", TWO)
 @pytest.mark.parametrize("executions", range(0, 8, 2))
-def test_replicas_go_on_from_one_that_is_left(
+def test_replicas_continue_from_a_remaining_one(
     connections: dict[str, BreakingConnection], lost: str, executions: int
 ) -> None:
     """The device is lost at various points of a step."""
@@ -150,7 +150,7 @@ def test_a_lost_stage_is_taken_from_the_other_pipeline(
     model.close()
 
 
-def test_what_nobody_else_has_is_taken_from_the_copy(
+def test_variables_without_another_holder_are_restored_from_the_copy(
     connections: dict[str, BreakingConnection],
 ) -> None:
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
@@ -210,7 +210,7 @@ def test_asynchronous_replicas_go_on_and_come_back(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("lost", sweep([0, 1], often=[1]))
-def test_gpus_in_step(lost: int) -> None:
+def test_synchronous_gpus_continue_after_a_lost_device(lost: int) -> None:
     def small(strategy: Strategy | None, device: str) -> pg.Model:
         """A network of few kernels, which a software adapter compiles again after the loss."""
         pg.reset_default_graph(1)
@@ -229,7 +229,7 @@ def test_gpus_in_step(lost: int) -> None:
     model.close()
 
 
-def test_a_session_goes_on_with_what_was_lost(
+def test_a_session_restores_lost_variables(
     connections: dict[str, BreakingConnection],
 ) -> None:
     """At rest nothing is lost. A run that changed variables is undone on all devices."""

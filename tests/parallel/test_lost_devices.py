@@ -246,7 +246,7 @@ LAYERS = pytest.mark.parametrize("layers", [mlp, with_state])
         *slow((0, 3), (7, 13)),
     ],
 )
-def test_in_an_epoch(
+def test_device_lost_in_an_epoch_restores_the_last_copy(
     layers: Any, devices: Devices, expected: Reference, copied: int, lost: int
 ) -> None:
     model = network(layers, device=devices.name())
@@ -273,7 +273,7 @@ def test_in_an_epoch(
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @LAYERS
-def test_at_any_call(
+def test_device_lost_at_any_call(
     layers: Any, devices: Devices, expected: Reference, record_property: Any
 ) -> None:
     """Again and again with one model, also while it is evaluated."""
@@ -304,7 +304,7 @@ def test_at_any_call(
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @LAYERS
 @pytest.mark.parametrize("use", ["fit", "predict", "evaluate", "weights", "train_on_batch", "save"])
-def test_between_two_trainings(
+def test_device_lost_between_two_trainings_loses_no_step(
     layers: Any, devices: Devices, expected: Reference, use: str, tmp_path: Any
 ) -> None:
     """Nothing is lost, and nobody has to hear of it."""
@@ -368,7 +368,9 @@ def test_the_reason_is_known_after_a_device_was_opened_again(devices: Devices) -
 
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
-def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) -> None:
+def test_device_lost_between_batches_reports_the_undone_step(
+    devices: Devices, record_property: Any
+) -> None:
     """An error says how much is undone; the next update goes on from there."""
     record_property("tried", 3)
     model = network(device=devices.name())
@@ -390,7 +392,7 @@ def test_batches_that_the_program_feeds(devices: Devices, record_property: Any) 
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu"])
 @pytest.mark.parametrize("use", ["get", "set", "value", "memory"])
-def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -> None:
+def test_a_loss_found_by_a_callback_ends_the_training(devices: Devices, use: str) -> None:
     """Training must not go on with the variables of an earlier step as if nothing had happened."""
     model = network(device=devices.name())
 
@@ -415,7 +417,7 @@ def test_a_callback_that_notices_ends_the_training(devices: Devices, use: str) -
 
 
 @pytest.mark.parametrize("kind", ["cpu"])
-def test_a_variable_that_was_lost_says_why(devices: Devices) -> None:
+def test_a_lost_variable_reports_the_reason(devices: Devices) -> None:
     """Even when others met the loss first and had no use for its reason."""
     device = registry.opened(devices.name())
     with pg.Graph().as_default() as graph, pg.Session(device=devices.name()) as session:
@@ -429,7 +431,7 @@ def test_a_variable_that_was_lost_says_why(devices: Devices) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cpu"])
-def test_a_loss_that_undoes_work_is_told_by_who_notices(devices: Devices) -> None:
+def test_reading_weights_warns_of_undone_steps(devices: Devices) -> None:
     model = network(device=devices.name())
     model.train_on_batch(X[:10], Y[:10])
     before = model.named_weights()
@@ -455,7 +457,9 @@ STRATEGIES: dict[str, Callable[[tuple[str, ...]], Strategy]] = {
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_strategies(devices: Devices, name: str, lost: int) -> None:
+def test_training_with_a_strategy_continues_after_a_lost_device(
+    devices: Devices, name: str, lost: int
+) -> None:
     """Training goes on as that of another model does that is given the same variables."""
     strategy = STRATEGIES[name](tuple(map(devices.name, range(4))))
     layers = mlp if "pipeline" in name else with_state
@@ -499,7 +503,7 @@ class TestAdapterThatDoesNotComeBack:
 
     @pytest.mark.survival("Lost devices on the desktop")
     @pytest.mark.parametrize("when", ["training", "rest"])
-    def test_the_cpu_goes_on(
+    def test_the_cpu_continues_if_no_adapter_returns(
         self, gpu: Devices, no_adapter: Any, when: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")
@@ -528,7 +532,9 @@ class TestAdapterThatDoesNotComeBack:
         model.close()
 
     @pytest.mark.survival("Lost devices on the desktop")
-    def test_who_insists_on_a_gpu_is_told_what_to_do(self, gpu: Devices, no_adapter: Any) -> None:
+    def test_a_model_that_requires_a_gpu_gets_an_error_with_advice(
+        self, gpu: Devices, no_adapter: Any
+    ) -> None:
         model = network(device="gpu")
         fit(model, 6)
         before = state(model)

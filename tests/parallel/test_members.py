@@ -89,7 +89,9 @@ def check_sums(session: pg.Session, sums: list[Tensor]) -> None:
 
 
 class TestOnProcessors:
-    def test_that_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+    def test_a_hanging_member_is_named_after_a_timeout(
+        self, session: pg.Session, culprit: Culprit
+    ) -> None:
         sums = ring_of_four()
         check_sums(session, sums)
         culprit.mode = "hang"
@@ -105,7 +107,9 @@ class TestOnProcessors:
         culprit.woken.set()
         check_sums(session, sums)
 
-    def test_that_wakes_up_late_spoils_nothing(self, graph: pg.Graph, culprit: Culprit) -> None:
+    def test_a_late_member_does_not_disturb_later_runs(
+        self, graph: pg.Graph, culprit: Culprit
+    ) -> None:
         """Its late sends belong to a run that is over."""
         pg.set_logical_devices(cpu=2)
         x = pg.placeholder("float32", [2], name="x")
@@ -128,7 +132,9 @@ class TestOnProcessors:
                 assert session.run(back, {x: [1.0, 2.0]}) == 11.0
             waker.join()
 
-    def test_that_raises(self, session: pg.Session, culprit: Culprit) -> None:
+    def test_an_error_of_a_member_names_its_device(
+        self, session: pg.Session, culprit: Culprit
+    ) -> None:
         sums = ring_of_four()
         culprit.mode = "raise"
         with pytest.raises(ZeroDivisionError, match="the culprit divides by zero") as caught:
@@ -137,7 +143,9 @@ class TestOnProcessors:
         culprit.mode = "fine"
         check_sums(session, sums)
 
-    def test_an_error_while_another_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+    def test_an_error_is_raised_while_another_member_hangs(
+        self, session: pg.Session, culprit: Culprit
+    ) -> None:
         """The caller gets the error, without waiting for the member that hangs."""
         culprit.mode = "hang"
         with pg.device("cpu:1"):
@@ -150,7 +158,9 @@ class TestOnProcessors:
         culprit.woken.set()
         assert session.run(hung) == 0.0
 
-    def test_stop_while_another_hangs(self, session: pg.Session, culprit: Culprit) -> None:
+    def test_stop_works_while_another_member_hangs(
+        self, session: pg.Session, culprit: Culprit
+    ) -> None:
         sums = ring_of_four()
         culprit.mode = "hang"
         end = time.perf_counter() + 0.3
@@ -168,7 +178,7 @@ def fail(inputs: list, attrs: dict) -> list:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("way", ["ring", "tree", "central"])
-def test_a_gpu_lost_in_the_middle_of_an_all_reduce(graph: pg.Graph, way: str) -> None:
+def test_a_gpu_lost_during_an_all_reduce_is_replaced(graph: pg.Graph, way: str) -> None:
     """No variable has changed since it was copied: the step is repeated on a new device."""
     registry.close_gpus()
     pg.set_logical_devices(gpu=3)
@@ -243,7 +253,9 @@ class SocketTransport:
 class TestTransport:
     """Another transport behind the same interface."""
 
-    def test_by_sockets(self, graph: pg.Graph, culprit: Culprit) -> None:
+    def test_sockets_can_replace_the_local_transport(
+        self, graph: pg.Graph, culprit: Culprit
+    ) -> None:
         pg.set_logical_devices(cpu=4)
         transports: list[SocketTransport] = []
 
@@ -262,7 +274,7 @@ class TestTransport:
             check_sums(session, sums)  # once more, by a new one
             assert len(transports) > others
 
-    def test_nothing_was_sent(self) -> None:
+    def test_receiving_from_an_empty_channel_raises_an_error(self) -> None:
         transport = LocalTransport()
         transport.put("x:0 cpu:0->gpu:1", np.zeros(1))
         transport.clear()

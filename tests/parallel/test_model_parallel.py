@@ -111,7 +111,7 @@ class TestInsideLayers:
             assert model.named_variables[f"up/kernel_{number}"].device == device
 
     @pytest.mark.parametrize("devices", PROCESSORS)
-    def test_several_pairs_functional_and_of_more_dimensions(self, devices: list[str]) -> None:
+    def test_several_pairs_train_like_one_device(self, devices: list[str]) -> None:
         """Between two successive pairs the copies stay on the devices; a residual sum needs whole
         tensors."""
         models = []
@@ -135,7 +135,7 @@ class TestInsideLayers:
             trained(model, data)
         check_equal(models[0], models[1], data)
 
-    def test_an_all_reduce_and_no_gather(self, graph: pg.Graph) -> None:
+    def test_a_pair_sends_only_its_input_and_its_product(self, graph: pg.Graph) -> None:
         """A pair's forward pass sends the input to the second device, and the product back."""
         devices = ["cpu:1", "cpu:2"]
         x = pg.Input((16,))
@@ -153,7 +153,7 @@ class TestInsideLayers:
         moved = sum(event.bytes for event in trace.events if event.kind == "receive")
         assert moved == 4 * sum(sent)
 
-    def test_each_kind_works_alone(self) -> None:
+    def test_column_and_row_parallel_layers_work_alone(self) -> None:
         """Whole inputs are divided; parts are concatenated if another layer needs the whole."""
         devices = CPUS[:3]
         models = [
@@ -170,7 +170,7 @@ class TestInsideLayers:
             trained(model)
         check_equal(*models)
 
-    def test_weights_are_those_of_undivided_layers(self) -> None:
+    def test_weights_match_undivided_layers(self) -> None:
         model, single = self.mlp(CPUS), self.mlp(None)
         single.build((10,))
         model.build((10,))
@@ -189,7 +189,7 @@ class TestInsideLayers:
         )
         assert model.count_params() == single.count_params()
 
-    def test_copies_of_a_model(self) -> None:
+    def test_a_divided_model_can_be_cloned_and_rebuilt(self) -> None:
         model = trained(self.mlp(CPUS[:2]))
         copy = model.clone(deep=True)
         np.testing.assert_array_equal(copy.predict(VECTORS), model.predict(VECTORS))
@@ -198,7 +198,7 @@ class TestInsideLayers:
         assert [type(layer) for layer in new.layers] == [type(layer) for layer in model.layers]
         assert new.layers[0].devices == ("cpu:0", "cpu:1")
 
-    def test_mistakes(self, graph: pg.Graph) -> None:
+    def test_mistakes_raise_explaining_errors(self, graph: pg.Graph) -> None:
         x = pg.Input((10,))
         with pytest.raises(
             ShapeError, match="layer 'few' cannot divide 3 features among 4 devices"
@@ -268,14 +268,18 @@ class TestByLayers:
 
     @pytest.mark.parametrize("devices", PROCESSORS)
     @pytest.mark.parametrize(("build", "x"), CASES)
-    def test_on_processors(self, build: Build, x: Any, devices: list[str]) -> None:
+    def test_layers_on_several_processors_train_like_one_device(
+        self, build: Build, x: Any, devices: list[str]
+    ) -> None:
         self.check(build, x, devices)
 
     @pytest.mark.parametrize("devices", [MIXED])
     @pytest.mark.parametrize(
         ("build", "x"), [*slow((cnn_in_sequence, IMAGES)), (cnn_of_functions, IMAGES)]
     )
-    def test_on_gpus(self, build: Build, x: Any, devices: list[str]) -> None:
+    def test_layers_on_several_gpus_train_like_one_device(
+        self, build: Build, x: Any, devices: list[str]
+    ) -> None:
         self.check(build, x, devices)
 
     def check(self, build: Build, x: Any, devices: list[str]) -> None:
@@ -288,7 +292,7 @@ class TestByLayers:
             assert variable.device in devices
 
     @pytest.mark.parametrize("devices", [PROCESSORS[0], MIXED])
-    def test_several_outputs(self, devices: list[str]) -> None:
+    def test_models_of_several_outputs_train_like_one_device(self, devices: list[str]) -> None:
         models = []
         for places in (devices, [None, None]):
             with pg.Graph().as_default():

@@ -47,7 +47,7 @@ def branches(graph: pg.Graph, count: int) -> tuple[pg.Tensor, pg.Tensor]:
 FEED = np.array([0.1, -0.2, 0.3, 0.4], np.float32)
 
 
-def test_the_example_of_the_paper() -> None:
+def test_the_example_of_the_paper_is_reproduced() -> None:
     """Figures 2 to 4 of Topcuoglu et al. 2002: ten tasks on three processors end at 80."""
     costs = [
         (14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10),
@@ -110,7 +110,7 @@ def test_a_chain_stays_on_one_device(graph: pg.Graph) -> None:
     assert summary.prediction.bytes_moved == 0
 
 
-def test_what_the_user_says_comes_first(graph: pg.Graph) -> None:
+def test_device_scopes_take_precedence(graph: pg.Graph) -> None:
     """Device scopes are respected, and updates in place run where their variable is."""
     pg.set_logical_devices(cpu=2)
     with pg.device("cpu:1"):
@@ -141,7 +141,7 @@ def test_a_reader_elsewhere_does_not_move_a_variable(graph: pg.Graph) -> None:
         np.testing.assert_allclose(session.run(update), expected, rtol=1e-6)
 
 
-def test_bound_to_devices_that_exclude_each_other() -> None:
+def test_variables_bound_to_conflicting_devices_are_refused() -> None:
     works = [Work({"p1": 1.0}, groups=frozenset("w")), Work({"p2": 1.0}, groups=frozenset("w"))]
     with pytest.raises(
         GraphError, match=r"that p1 can run uses .* not all there: w can be on no d"
@@ -168,7 +168,9 @@ def test_variables_that_are_written_together_share_a_device(
 
 
 @pytest.mark.parametrize("placement", ["auto", None])
-def test_what_cannot_be(graph: pg.Graph, placement: str | None) -> None:
+def test_impossible_device_scopes_are_refused_or_softened(
+    graph: pg.Graph, placement: str | None
+) -> None:
     pg.set_logical_devices(cpu=2)
     x = pg.placeholder("float32", (4,), name="x")
     with pg.device("cpu:7"):
@@ -188,7 +190,7 @@ def test_what_cannot_be(graph: pg.Graph, placement: str | None) -> None:
         assert decision.reason == "soft: cpu:7 does not exist"
 
 
-def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
+def test_operations_without_a_gpu_kernel_go_to_the_cpu(graph: pg.Graph) -> None:
     x = pg.constant(np.ones(3), dtype="float64")
     y = pg.exp(x, name="y")
     policy = Policy("gpu:0", ("cpu:0", "gpu:0"))
@@ -204,7 +206,7 @@ def test_no_kernel_on_a_gpu(graph: pg.Graph) -> None:
     assert decisions["y"].reason == "soft: gpu:0 cannot run it: no GPU has float64 values"
 
 
-def test_wrong_wishes(graph: pg.Graph) -> None:
+def test_invalid_placements_are_refused(graph: pg.Graph) -> None:
     with pytest.raises(GraphError, match=r"'best' is not a placement. Use 'auto'"):
         pg.Session(graph, "cpu", placement="best")
     wish = pg.parallel.Automatic(("cpu:0", "cpu:9"))
@@ -219,7 +221,7 @@ def test_wrong_wishes(graph: pg.Graph) -> None:
         model.compile(loss="mse", strategy=pg.parallel.DataParallel(2), placement="auto")
 
 
-def test_of_a_function(graph: pg.Graph) -> None:
+def test_a_placement_function_is_explained(graph: pg.Graph) -> None:
     """The summary explains placements by a function, too."""
     pg.set_logical_devices(cpu=2)
     x, total = branches(graph, 2)
@@ -243,7 +245,7 @@ def test_of_a_function(graph: pg.Graph) -> None:
     assert {row["device"] for row in plain["rows"]} == {"cpu:0", "cpu:1"}
 
 
-def test_room_on_the_devices(graph: pg.Graph) -> None:
+def test_placement_respects_the_memory_of_devices(graph: pg.Graph) -> None:
     """Variables too large for one device are distributed; too large for all, they are an error."""
     pg.set_logical_devices(cpu=2)
     with graph.as_default():
@@ -288,7 +290,7 @@ def test_variables_move_with_their_values(graph: pg.Graph) -> None:
 @pytest.mark.parametrize(
     "wish", ["auto", pytest.param(MIXED, marks=pytest.mark.gpu)], ids=["auto", "mixed"]
 )
-def test_training_with_it(wish: Any) -> None:
+def test_training_with_automatic_placement_matches_one_device(wish: Any) -> None:
     """A model with two branches has the same losses as on one device."""
     pg.set_logical_devices(cpu=2)
     rng = np.random.default_rng(0)
@@ -311,7 +313,7 @@ def test_training_with_it(wish: Any) -> None:
 
 
 @pytest.mark.gpu
-def test_processor_and_gpu_together(graph: pg.Graph) -> None:
+def test_automatic_placement_uses_processor_and_gpu_together(graph: pg.Graph) -> None:
     """Operations without a GPU kernel run on the processor; values do not depend on the plan."""
     x, total = branches(graph, 1)
     y = pg.matmul(pg.reshape(total, [1, 4]), np.full((4, 4), 0.5, np.float32), name="product")

@@ -56,7 +56,9 @@ def check_cut(sampled: Sampled, devices: list[str], data: st.DataObject, default
 
 @examples(60)
 @given(sampled_programs(), st.integers(2, 4), st.data())
-def test_over_processors(sampled: Sampled, count: int, data: st.DataObject) -> None:
+def test_random_cuts_over_processors_keep_values(
+    sampled: Sampled, count: int, data: st.DataObject
+) -> None:
     pg.set_logical_devices(cpu=4)
     check_cut(sampled, [f"cpu:{i}" for i in range(count)], data, "cpu")
 
@@ -82,7 +84,9 @@ LINKS = Links()
 
 @examples(25, night=1_000)
 @given(sampled_programs(), st.integers(2, 4), st.integers(0, 9), st.data())
-def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.DataObject) -> None:
+def test_automatic_placement_keeps_values(
+    sampled: Sampled, count: int, seed: int, data: st.DataObject
+) -> None:
     """The values do not depend on costs, or on which nodes the user has placed."""
     pg.set_logical_devices(cpu=count)
     devices = [f"cpu:{i}" for i in range(count)]
@@ -107,7 +111,9 @@ def test_automatic_placement(sampled: Sampled, count: int, seed: int, data: st.D
 @pytest.mark.gpu
 @examples(40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
-def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObject) -> None:
+def test_random_cuts_over_processors_and_gpus_keep_values(
+    sampled: Sampled, count: int, data: st.DataObject
+) -> None:
     pg.set_logical_devices(cpu=2, gpu=2)
     mixed = ["gpu:0", "cpu:1", "gpu:1", "cpu:0"]
     check_cut(sampled, mixed[:count], data, data.draw(st.sampled_from(["cpu", "gpu"])))
@@ -119,7 +125,9 @@ def test_over_processors_and_gpus(sampled: Sampled, count: int, data: st.DataObj
     st.integers(2, 4),
     st.data(),
 )
-def test_collectives_under_delays(ways: list[str], count: int, data: st.DataObject) -> None:
+def test_collectives_give_the_same_bits_under_delays(
+    ways: list[str], count: int, data: st.DataObject
+) -> None:
     """Several collectives at once, in tasks or not, give the same bits and no deadlock."""
     pg.set_logical_devices(cpu=4)
     devices = [f"cpu:{i}" for i in range(count)]

@@ -102,7 +102,7 @@ def decided(speeds: Speeds, way: int) -> int | None:
     return way if min(map(len, speeds.seconds)) >= MEASURED_RUNS else None
 
 
-def test_speeds() -> None:
+def test_the_fastest_step_after_warm_up_is_chosen() -> None:
     """The first run of each way does not count, and of the others the fastest does."""
     speeds = Speeds()
     for run in range(MEASURED_RUNS + 1):
@@ -140,7 +140,7 @@ def test_local_sgd_with_a_mean_at_every_step_is_data_parallel(devices: int) -> N
         np.testing.assert_allclose(same[name], value, atol=1e-5)
 
 
-def test_local_sgd_means_now_and_then() -> None:
+def test_local_sgd_averages_at_intervals_and_after_each_epoch() -> None:
     """Between two means the replicas differ; after each epoch they do not."""
     model = compiled_model(LocalSGD(2, every=4))
     history = model.fit(IMAGES, LABELS, batch_size=BATCH, epochs=EPOCHS, verbose=0)
@@ -153,7 +153,7 @@ def test_local_sgd_means_now_and_then() -> None:
     model.close()
 
 
-def test_one_asynchronous_replica_is_no_different() -> None:
+def test_one_asynchronous_replica_trains_like_one_device() -> None:
     alone, weights = train(compiled_model(None))
     history, same = train(compiled_model(AsynchronousDataParallel(1)))
     np.testing.assert_allclose(history.losses, alone.losses, rtol=1e-5)
@@ -186,7 +186,7 @@ def test_overlapping_steps_of_ones_own_are_fed_once() -> None:
 
 @pytest.mark.parametrize("every", [1, 4, 100])
 @pytest.mark.parametrize("culprit", [0, 1])
-def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) -> None:
+def test_local_sgd_reports_a_non_finite_loss(every: int, culprit: int) -> None:
     """The error names the replica, whose weights do not enter into the mean."""
     x = np.random.default_rng(1).normal(size=(BATCH, 4)).astype(np.float32)
     x[BATCH // 2 * culprit] = 3e38 * np.sign(x[0])
@@ -207,7 +207,7 @@ def test_local_sgd_tells_of_a_loss_that_is_not_finite(every: int, culprit: int) 
     model.close()
 
 
-def test_what_comes_after_asynchronous_training_draws_other_masks() -> None:
+def test_asynchronous_training_advances_the_random_counter() -> None:
     """Replicas advance the random counter: training before and after equals that of one device."""
     losses = []
     for strategy in (None, AsynchronousDataParallel(1)):
@@ -232,7 +232,7 @@ def test_asynchronous_replicas_learn() -> None:
     assert history.losses[-10:].mean() < history.losses[:10].mean()
 
 
-def test_a_slow_replica_holds_up_nobody_unless_asked_to() -> None:
+def test_a_slow_replica_delays_others_only_with_bounded_staleness() -> None:
     with options_set(Options(steps=24)):
         free, _ = train(compiled_model(AsynchronousDataParallel(3, delays={"cpu:1": 3600})))
         slow = {"cpu:1": 0.2}
@@ -293,7 +293,7 @@ def test_replicas_end_where_training_does_not_begin() -> None:
     expect_ended("playgrad-replica")
 
 
-def test_a_stop_while_a_thread_begins_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_during_the_start_of_a_thread_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     start = threading.Thread.start
 
     def interrupted(thread: threading.Thread) -> None:
@@ -313,7 +313,7 @@ def expect_ended(name: str) -> None:
             assert not thread.is_alive()
 
 
-def test_a_trace_of_asynchronous_training() -> None:
+def test_a_trace_of_asynchronous_training_has_its_last_updates() -> None:
     """The trace has batches of several replicas at the same time, and the last four updates of the
     weights, however often a program trains."""
     trace = Trace()
@@ -329,7 +329,7 @@ def test_a_trace_of_asynchronous_training() -> None:
     assert any(a.start < b.end and b.start < a.end for a in first for b in second)
 
 
-def test_a_trace_has_the_delays_that_were_over_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_includes_delays_that_ended_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = compiled_model(None)
     step = asynchronous(model, AsynchronousDataParallel(2, delays={"cpu:0": 0.001}))
     slow = step.server.clients[0]
@@ -357,7 +357,7 @@ def test_a_trace_has_the_delays_that_were_over_before_it(monkeypatch: pytest.Mon
         (lambda: AsynchronousDataParallel(2, staleness=-1), "staleness must be ≥ 0, got -1"),
     ],
 )
-def test_what_makes_no_sense_is_refused(make: Any, words: str) -> None:
+def test_contradictory_options_are_refused(make: Any, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         make()
 

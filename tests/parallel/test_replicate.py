@@ -29,7 +29,7 @@ def test_each_replica_has_its_device_its_names_and_its_variables() -> None:
 
 
 @pytest.mark.gpu
-def test_replicas_compute_where_they_are() -> None:
+def test_replicas_compute_on_their_device() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.constant([1.0, 2.0])
         results = pg.replicate(lambda number, more=2: x * float(number + more), ["cpu:0", "gpu:0"])
@@ -39,7 +39,7 @@ def test_replicas_compute_where_they_are() -> None:
     assert devices == {"cpu:0", "gpu:0"}
 
 
-def test_functions_that_need_no_number() -> None:
+def test_functions_may_ignore_the_replica_number() -> None:
     with pg.Graph().as_default():
         names = [t.node.name for t in pg.replicate(lambda: pg.constant(1, name="c"), ["cpu:0"] * 2)]
         again = pg.replicate(lambda scale=2: pg.constant(scale), ["cpu:0"])

@@ -66,7 +66,7 @@ def test_every_pass_is_done_once_on_the_device_of_its_stage(
 
 
 @given(NAMES, COUNTS, MICRO_BATCHES, st.integers(1, 3))
-def test_what_a_pass_needs_has_ended_before(
+def test_dependencies_end_before_a_pass_begins(
     name: str, devices: int, micro_batches: int, chunks: int
 ) -> None:
     orders, stages = valid_schedule(name, devices, micro_batches, chunks)
@@ -109,7 +109,7 @@ def test_activations_in_flight_are_bounded(devices: int, micro_batches: int, chu
 
 
 @given(COUNTS, MICRO_BATCHES)
-def test_bubbles_of_gpipe_and_1f1b(devices: int, micro_batches: int) -> None:
+def test_bubbles_of_gpipe_and_1f1b_match_the_formula(devices: int, micro_batches: int) -> None:
     for name in ("gpipe", "1f1b"):
         orders = make_schedule(name, devices, micro_batches)
         assert bubble(orders) == pytest.approx((devices - 1) / (micro_batches + devices - 1))
@@ -117,7 +117,7 @@ def test_bubbles_of_gpipe_and_1f1b(devices: int, micro_batches: int) -> None:
 
 
 @given(COUNTS, st.integers(1, 4), st.integers(1, 4))
-def test_bubbles_of_interleaved(devices: int, groups: int, chunks: int) -> None:
+def test_bubbles_of_interleaved_match_the_formula(devices: int, groups: int, chunks: int) -> None:
     counted = bubble(make_schedule("interleaved", devices, groups * devices, chunks))
     assert counted == pytest.approx((devices - 1) / (chunks * groups * devices + devices - 1))
     formula = bubble_formula("interleaved", devices, groups * devices, chunks)
@@ -125,7 +125,7 @@ def test_bubbles_of_interleaved(devices: int, groups: int, chunks: int) -> None:
 
 
 @given(st.integers(1, 5), st.integers(1, 5))
-def test_bubbles_of_bidirectional(half: int, groups: int) -> None:
+def test_bubbles_of_bidirectional_match_the_formula(half: int, groups: int) -> None:
     devices = 2 * half
     counted = bubble(make_schedule("bidirectional", devices, groups * devices))
     assert bubble_formula("bidirectional", devices, groups * devices) == pytest.approx(counted)
@@ -136,7 +136,9 @@ def test_bubbles_of_bidirectional(half: int, groups: int) -> None:
 
 
 @given(COUNTS, MICRO_BATCHES)
-def test_bubbles_of_divided_backward_passes(devices: int, micro_batches: int) -> None:
+def test_bubbles_of_divided_backward_passes_match_the_formula(
+    devices: int, micro_batches: int
+) -> None:
     micro_batches += devices
     counted = bubble(make_schedule("zero_bubble", devices, micro_batches))
     assert bubble_formula("zero_bubble", devices, micro_batches) == pytest.approx(counted)
@@ -145,7 +147,7 @@ def test_bubbles_of_divided_backward_passes(devices: int, micro_batches: int) ->
 
 
 @given(st.integers(1, 4), st.integers(1, 4))
-def test_bubbles_of_dualpipe(half: int, groups: int) -> None:
+def test_bubbles_of_dualpipe_match_the_formula(half: int, groups: int) -> None:
     """A device in the middle waits for the first micro-batch, and for nothing else."""
     devices, micro_batches = 2 * half, 2 * half * groups
     counted = bubble(make_schedule("dualpipe", devices, micro_batches))
@@ -156,7 +158,7 @@ def test_bubbles_of_dualpipe(half: int, groups: int) -> None:
     assert counted <= bubble_formula("bidirectional", devices, micro_batches)
 
 
-def test_where_there_is_no_formula_the_bubble_is_counted() -> None:
+def test_bubbles_without_a_formula_are_counted() -> None:
     for name, devices, micro_batches, chunks in [
         ("bidirectional", 3, 4, 1),
         ("interleaved", 4, 6, 2),
@@ -167,7 +169,7 @@ def test_where_there_is_no_formula_the_bubble_is_counted() -> None:
         assert bubble_formula(name, devices, micro_batches, chunks) == counted > 0
 
 
-def test_pictures() -> None:
+def test_schedules_are_drawn_as_text() -> None:
     assert draw(make_schedule("gpipe", 2, 2)).splitlines() == [
         "device 0  01...aabb",
         "device 1  .01aabb..",
@@ -200,7 +202,7 @@ def test_pictures() -> None:
         (("dualpipe", 2, 1), "need two micro-batches"),
     ],
 )
-def test_errors(arguments: tuple[str, int, int], words: str) -> None:
+def test_wrong_arguments_are_refused(arguments: tuple[str, int, int], words: str) -> None:
     with pytest.raises(pg.GraphError, match=words):
         make_schedule(*arguments)
 

@@ -69,7 +69,7 @@ def simulated(strategy: Pipeline, cost: StageCost) -> Order:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(("devices", "micro_batches"), [(2, 4), (4, 4), (3, 5)])
-def test_the_order_of_passes_is_the_executors(
+def test_the_simulated_order_of_passes_matches_the_executor(
     schedule: str, devices: int, micro_batches: int
 ) -> None:
     strategy = Pipeline(devices, micro_batches, schedule)
@@ -79,7 +79,7 @@ def test_the_order_of_passes_is_the_executors(
 
 
 @pytest.mark.parametrize("schedule", ["1f1b", "dualpipe"])
-def test_the_order_of_replicas(schedule: str) -> None:
+def test_the_simulated_order_of_replicas_matches_the_executor(schedule: str) -> None:
     strategy = Pipeline(4, 2, schedule, replicas=2)
     assert executed(strategy, plain()) == simulated(strategy, StageCost(1.0, 2.0, 0.5, 1000, 100))
 
@@ -87,7 +87,9 @@ def test_the_order_of_replicas(schedule: str) -> None:
 @pytest.mark.parametrize(
     ("schedule", "replicas"), [("gpipe", 1), ("1f1b", 2), ("zero_bubble", 1), ("bidirectional", 1)]
 )
-def test_the_order_of_stages_of_several_devices(schedule: str, replicas: int) -> None:
+def test_the_simulated_order_of_wide_stages_matches_the_executor(
+    schedule: str, replicas: int
+) -> None:
     strategy = Pipeline(4 * replicas, 2, schedule, replicas=replicas, devices_per_stage=2)
     cost = StageCost(1.0, 2.0, 0.5, 1000, 100, divided=0.9, exchanges=1, exchanged=100)
     real, predicted = executed(strategy, divided()), simulated(strategy, cost)
@@ -100,7 +102,7 @@ def test_the_order_of_stages_of_several_devices(schedule: str, replicas: int) ->
 
 @pytest.mark.parametrize("schedule", [*SCHEDULES])
 @pytest.mark.parametrize("devices", [2, 4, 8])
-def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
+def test_simulated_bubbles_match_the_formula(schedule: str, devices: int) -> None:
     """Passes take as long as the formulas say, and nothing else takes time.
 
     The first stage need not compute the gradients of its inputs, which DualPipe's order does not

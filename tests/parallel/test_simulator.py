@@ -84,14 +84,14 @@ def test_messages_take_their_latency_besides() -> None:
     )
 
 
-def test_jobs_in_a_circle() -> None:
+def test_circular_jobs_are_refused() -> None:
     with pytest.raises(RuntimeError, match="circle"):
         simulate_jobs([Job("a", "x", 1.0, "forward", (1,)), Job("b", "x", 1.0, "forward", (0,))])
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zero_bubble"])
 @pytest.mark.parametrize("devices", [1, 4, 16, *slow(64)])
-def test_bubbles_are_those_of_the_formula(schedule: str, devices: int) -> None:
+def test_bubbles_match_the_formula(schedule: str, devices: int) -> None:
     micro = 2 * devices
     costs = [StageCost(1.0, 2.0, 0.0, 0, 1000)] * devices
     jobs = pipeline_jobs(costs, make_schedule(schedule, devices, micro))
@@ -109,7 +109,7 @@ def test_a_ring_takes_the_time_of_its_formula(devices: int) -> None:
     assert span(jobs, link) == pytest.approx(expected, rel=0.02)
 
 
-def test_ways_of_adding_up_on_many_devices() -> None:
+def test_the_best_reduction_depends_on_the_message_size() -> None:
     """Few bytes need few messages; many bytes need all links at once."""
     slow_messages, slow_bytes = Interconnect(1e-3, 1e12), Interconnect(0.0, 1e8)
     cost = StageCost(0.0, 0.0, 0.0, 1_000_000)
@@ -124,7 +124,7 @@ def test_ways_of_adding_up_on_many_devices() -> None:
 
 
 @pytest.mark.parametrize("devices", [2, 5])
-def test_the_jobs_of_a_step_are_those_of_its_graph(devices: int) -> None:
+def test_the_jobs_of_a_step_match_its_graph(devices: int) -> None:
     """Devices do the same work in the same order, with the same dependencies."""
     small, large = 1000, 3 * BUCKET_BYTES
     tasks = {
@@ -164,7 +164,7 @@ def trained(batch: int) -> tuple[pg.Sequential, DeviceData]:
 
 
 @pytest.mark.parametrize("micro_batches", [1, 8])
-def test_what_is_measured_of_a_single_stage_is_that_of_its_parts(micro_batches: int) -> None:
+def test_the_costs_of_a_stage_are_the_sum_of_its_parts(micro_batches: int) -> None:
     model, data = trained(16)
     ((single,), alone), (parts, _) = (
         measure_step(model.recipe, data, 4, stages, micro_batches) for stages in ([0, 0], [0, 1])
@@ -194,7 +194,7 @@ def trace_of_devices(devices: int, seconds: float, gap: float, noise: float = 0.
     return trace
 
 
-def test_the_rates_of_a_machine() -> None:
+def test_rates_of_a_machine_ignore_noise_and_overhead() -> None:
     """A rate is the least time over the median; gaps between tasks are overhead, not slowness."""
     alone = [trace_of_devices(1, seconds, 0.1) for seconds in (1.25, 1.0, 2.0)]
     together = [trace_of_devices(2, 2.0, 0.25, noise) for noise in (0.0, 0.0, 5.0)]

@@ -110,19 +110,19 @@ def test_a_block_trains_like_one_device(dropout: float, devices: list[str]) -> N
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_data_by_model(dropout: float) -> None:
+def test_data_and_model_parallelism_can_be_combined(dropout: float) -> None:
     strategy = pg.parallel.DataParallel(CPUS)
     model = trained(transformer(CPUS[:2], dropout), strategy=strategy)
     check_equal(model, dropout)
 
 
-def test_attention_in_a_pipeline() -> None:
+def test_attention_trains_in_a_pipeline() -> None:
     strategy = pg.parallel.Pipeline(2, micro_batches=3)
     model = trained(transformer(None, 0.3), strategy=strategy)
     check_equal(model, 0.3)
 
 
-def test_one_all_reduce_forward_and_no_gather(graph: pg.Graph) -> None:
+def test_a_block_sends_only_its_inputs_and_its_product(graph: pg.Graph) -> None:
     devices = ["cpu:1", "cpu:2"]
     x, memory = pg.Input((5, 6)), pg.Input((7, 3))
     y = nn.ParallelMultiHeadAttention(4, devices, 8)(x, memory)
@@ -137,7 +137,7 @@ def test_one_all_reduce_forward_and_no_gather(graph: pg.Graph) -> None:
     assert sorted(sent) == sorted([4 * 5 * 6, 4 * 7 * 3, 4 * 5 * 6])
 
 
-def test_weights_are_those_of_one_device() -> None:
+def test_weights_match_one_device() -> None:
     model, single = transformer(CPUS[:2]), transformer(None)
     start = single.named_weights()
     for name, value in model.named_weights().items():
@@ -156,7 +156,7 @@ def test_weights_are_those_of_one_device() -> None:
     np.testing.assert_array_equal(copy.predict(X), model.predict(X))
 
 
-def test_mistakes(graph: pg.Graph) -> None:
+def test_mistakes_raise_explaining_errors(graph: pg.Graph) -> None:
     x = pg.Input((5, 6))
     with pytest.raises(ShapeError, match="layer 'few' cannot divide 3 heads among 4 devices"):
         nn.ParallelMultiHeadAttention(3, CPUS, name="few")(x)

@@ -23,7 +23,7 @@ Y = X[:, :3].argmax(1)
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=8), st.integers(1, 5))
-def test_the_most_expensive_stage_is_as_cheap_as_can_be(costs: list[float], count: int) -> None:
+def test_the_cost_of_the_most_expensive_stage_is_minimal(costs: list[float], count: int) -> None:
     count = min(count, len(costs))
     stages = balance(costs, count)
     assert list(stages) == sorted(stages)
@@ -87,7 +87,7 @@ def stages_of(model: pg.Model, stages: Any, devices: int) -> tuple[int, ...]:
     return chosen
 
 
-def test_stages_by_hand() -> None:
+def test_stages_can_be_given_by_name_or_count() -> None:
     names = [["dense_1", "dropout_1"], ["dense_2", "dense_3"]]
     assert stages_of(sequential(), names, 2) == (0, 0, 1, 1)
     assert stages_of(sequential(), (1, 2, 1), 3) == (0, 1, 1, 2)
@@ -96,7 +96,7 @@ def test_stages_by_hand() -> None:
     assert stages_of(residual(), by_layer, 3) == (0, 1, 1, 1, 1, 2, 2)
 
 
-def test_stages_by_arithmetic_and_by_measured_times() -> None:
+def test_stages_are_balanced_by_estimates_or_measured_times() -> None:
     """Every layer is measured; how long each takes here is not tested."""
     assert stages_of(sequential(), "estimated", 2) == (0, 0, 1, 1)
     measured = stages_of(sequential(), "balanced", 2)
@@ -113,7 +113,7 @@ def test_stages_by_arithmetic_and_by_measured_times() -> None:
     assert stages_of(wide, "estimated", 2) == (0, 0, 0, 1, 1)
 
 
-def test_measuring_leaves_the_model_as_it_is() -> None:
+def test_measuring_does_not_change_the_model() -> None:
     one, other = sequential(), sequential()
     np.testing.assert_allclose(
         losses(one, Pipeline(3, 4, stages="balanced")), losses(other, None), rtol=1e-5
@@ -132,7 +132,7 @@ def test_measuring_leaves_the_model_as_it_is() -> None:
     ],
     ids=str,
 )
-def test_connections_over_stages_and_shared_layers(strategy: Pipeline) -> None:
+def test_connections_across_stages_and_shared_layers_train_correctly(strategy: Pipeline) -> None:
     if strategy.depth > 4:
         pg.set_logical_devices(cpu=5)
     np.testing.assert_allclose(losses(residual(), strategy), losses(residual(), None), rtol=1e-5)
@@ -157,12 +157,12 @@ def test_connections_over_stages_and_shared_layers(strategy: Pipeline) -> None:
         ),
     ],
 )
-def test_mistakes(stages: Any, devices: int, words: str) -> None:
+def test_impossible_stages_are_refused(stages: Any, devices: int, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         stages_of(sequential(), stages, devices)
 
 
-def test_pipelines_that_there_are_not() -> None:
+def test_impossible_pipelines_are_refused() -> None:
     with pytest.raises(GraphError, match="3 devices cannot make up 2 equal pipelines"):
         Pipeline(3, replicas=2)
     with pytest.raises(GraphError, match="no schedule 'zigzag'"):

@@ -155,7 +155,9 @@ def reimplemented(stages: int, micro_batches: int, optimizer: str) -> tuple[Arra
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize(("stages", "micro_batches"), [(2, 5), (4, 6), (4, 2)])
-def test_equals_a_plain_reimplementation(optimizer: str, stages: int, micro_batches: int) -> None:
+def test_pipedream_matches_a_plain_reimplementation(
+    optimizer: str, stages: int, micro_batches: int
+) -> None:
     counts = tuple(len(layers) for layers in np.array_split(range(len(WIDTHS) - 1), stages))
     strategy = Pipeline(stages, micro_batches, "pipedream", stages=counts)
     losses, weights = trained(strategy, OPTIMIZERS[optimizer]())
@@ -174,7 +176,7 @@ def test_one_stage_is_plain_training_on_micro_batches(optimizer: str) -> None:
         np.testing.assert_allclose(weights[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
-def test_late_weights_are_another_training_but_always_the_same_one() -> None:
+def test_stale_weights_train_differently_but_reproducibly() -> None:
     runs = [trained(Pipeline(3, 5, "pipedream"), pg.optim.Adam(0.02)) for _ in range(2)]
     np.testing.assert_array_equal(runs[0][0], runs[1][0])
     flushed, _ = trained(Pipeline(3, 5, "1f1b"), pg.optim.Adam(0.02))
@@ -183,7 +185,7 @@ def test_late_weights_are_another_training_but_always_the_same_one() -> None:
 
 
 @pytest.mark.gpu
-def test_on_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipedream_on_gpus_matches_the_reimplementation(monkeypatch: pytest.MonkeyPatch) -> None:
     # A layer for each stage: a software adapter compiles for seconds.
     monkeypatch.setitem(globals(), "WIDTHS", (6, 5, 2))
     strategy = Pipeline(2, 2, "pipedream", stages=(1, 1))
@@ -192,7 +194,7 @@ def test_on_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(losses, expected, rtol=2e-4)
 
 
-def test_versions_by_the_schedule() -> None:
+def test_weight_versions_follow_the_schedule() -> None:
     versions = weight_versions(make_schedule("pipedream", 4, 6))
     for (stage, micro_batch), version in versions.items():
         assert micro_batch - version == min(micro_batch, 4 - 1 - stage)

@@ -144,7 +144,7 @@ MORE_STRATEGIES = [
     [*STRATEGIES, *slow(*MORE_STRATEGIES)],
     ids=str,
 )
-def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> None:
+def test_fifty_steps_match_one_device(strategy: Strategy, alone: Any) -> None:
     check_equal(trained(mlp, strategy), alone(mlp))
 
 
@@ -162,7 +162,9 @@ def test_fifty_steps_are_those_of_one_device(strategy: Strategy, alone: Any) -> 
     ],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
-def test_fifty_steps_on_gpus(build: Callable[[], pg.Model], strategy: Strategy, alone: Any) -> None:
+def test_fifty_steps_on_gpus_match_one_device(
+    build: Callable[[], pg.Model], strategy: Strategy, alone: Any
+) -> None:
     check_equal(trained(build, strategy, device="gpu"), alone(build))
 
 
@@ -176,7 +178,9 @@ def test_fifty_steps_on_gpus(build: Callable[[], pg.Model], strategy: Strategy, 
     ],
     ids=str,
 )
-def test_convolutional_networks(normalization: bool, strategy: Strategy, alone: Any) -> None:
+def test_convolutional_networks_match_one_device(
+    normalization: bool, strategy: Strategy, alone: Any
+) -> None:
     build = cnn_with_normalization if normalization else plain_cnn
     check_equal(trained(build, strategy), alone(build))
 
@@ -200,7 +204,9 @@ SWEEP = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("schedule", "stages", "micro_batches"), SWEEP)
-def test_every_schedule(schedule: str, stages: int, micro_batches: int, alone: Any) -> None:
+def test_every_schedule_matches_one_device(
+    schedule: str, stages: int, micro_batches: int, alone: Any
+) -> None:
     devices, chunks = stages, None
     if schedule == "interleaved":  # seven layers are too few for two chunks on four devices
         devices, chunks = {2: (2, 3), 3: (3, 2), 4: (2, 2)}[stages]
@@ -213,11 +219,11 @@ def test_every_schedule(schedule: str, stages: int, micro_batches: int, alone: A
     [DataParallel(3), DataParallel(4), Pipeline(2, 8), Pipeline(4, 4, replicas=2), Pipeline(2, 7)],
     ids=str,
 )
-def test_a_batch_that_does_not_divide_evenly(strategy: Strategy, alone: Any) -> None:
+def test_an_unevenly_divided_batch_matches_one_device(strategy: Strategy, alone: Any) -> None:
     check_equal(trained(mlp, strategy, 4, 50), alone(mlp, 4, 50))
 
 
-def test_a_batch_with_fewer_samples_than_parts() -> None:
+def test_a_batch_with_fewer_samples_than_parts_is_refused() -> None:
     with pytest.raises(GraphError, match="a batch of 3 cannot be divided into 4 parts"):
         trained(mlp, Pipeline(2, 4), 1, 3)
 
@@ -327,7 +333,7 @@ def test_fitting_again_compiles_nothing() -> None:
 
 
 @pytest.mark.parametrize("strategy", [DataParallel(3), Pipeline(3, 4, "1f1b")], ids=str)
-def test_weights_that_are_spread_can_be_used_and_saved(strategy: Strategy, tmp_path: Path) -> None:
+def test_distributed_weights_can_be_used_and_saved(strategy: Strategy, tmp_path: Path) -> None:
     pg.set_logical_devices(cpu=3)
     model = compiled(mlp, strategy)
     model.fit(X, Y, batch_size=40, verbose=0, validation_data=(X, Y))
@@ -401,7 +407,7 @@ def test_buffers_of_strategies_that_are_left_are_freed() -> None:
         model.close()
 
 
-def test_memory_and_devices_of_a_strategy() -> None:
+def test_replicas_hold_equal_variable_memory() -> None:
     pg.set_logical_devices(cpu=3)
     model = compiled(mlp, DataParallel(3))
     model.fit(X, Y, batch_size=48, verbose=0)

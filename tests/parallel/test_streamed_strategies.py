@@ -65,7 +65,7 @@ STRATEGIES = [
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
-def test_losses_are_those_of_arrays(strategy: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamed_losses_match_arrays(strategy: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit, though a window ends within each epoch."""
     monkeypatch.setattr(streamed_step, "MOST_BATCHES", 3)
     one, other = model(strategy), model(strategy)
@@ -83,7 +83,7 @@ def test_losses_are_those_of_arrays(strategy: Strategy, monkeypatch: pytest.Monk
 @pytest.mark.gpu
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [DataParallel(2), Pipeline(2, 2)], ids=str)
-def test_on_gpus(strategy: Strategy) -> None:
+def test_strategies_on_gpus_match_one_device(strategy: Strategy) -> None:
     plain, several = model(None), model(strategy, "gpu")
     expected = plain.fit(batches(42), epochs=2, verbose=0)
     history = several.fit(batches(42), epochs=2, verbose=0)
@@ -103,7 +103,7 @@ def on_one_device() -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
-def test_batches_of_several_sizes(strategy: Strategy) -> None:
+def test_batches_of_several_sizes_match_one_device(strategy: Strategy) -> None:
     """Copies of the variables go on with the values of the last step, whatever its batch."""
     several = model(strategy)
     losses = several.fit(batches(42), epochs=2, verbose=0, validation_data=batches()).losses
@@ -133,13 +133,13 @@ def replicated() -> Trained:
 
 
 @pytest.mark.survival("Resumed trainings")
-def test_a_training_that_was_stopped_goes_on_where_it_was() -> None:
+def test_a_stopped_training_resumes_where_it_stopped() -> None:
     undisturbed = run(replicated)
     stopped = run(replicated, stop_at=6)
     expect_same(run(replicated, stopped.checkpoints[-1]), undisturbed)
 
 
-def test_generators_and_endless_data() -> None:
+def test_endless_generators_match_one_device() -> None:
     def endless() -> Iterator[tuple[Array, Array]]:
         for start in range(10**9):
             yield X[start % 5 : start % 5 + 8], Y[start % 5 : start % 5 + 8]
@@ -168,7 +168,7 @@ def test_every_batch_of_asynchronous_replicas_counts_once(
 @pytest.mark.parametrize(
     "placement", ["auto", lambda node: "cpu:1" if "dense_2" in node.name else None]
 )
-def test_placements(placement: Any) -> None:
+def test_placements_match_one_device(placement: Any) -> None:
     plain, placed = model(None), model(None, placement=placement)
     expected = plain.fit(batches(42), epochs=2, verbose=0)
     history = placed.fit(batches(42), epochs=2, verbose=0)
@@ -189,7 +189,7 @@ def test_the_last_steps_are_traced(strategy: Strategy, monkeypatch: pytest.Monke
     several.close()
 
 
-def test_a_batch_too_small_to_divide() -> None:
+def test_a_batch_too_small_to_divide_is_refused() -> None:
     several = model(DataParallel(4))
     with pytest.raises(GraphError, match=r"a batch of 2 cannot be .* drop_remainder=True"):
         several.fit(batches(38), verbose=0)

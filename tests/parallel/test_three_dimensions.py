@@ -74,7 +74,7 @@ STAGES = (("attention", "drop"), ("up", "down", "flat", "head"))
     ],
     ids=str,
 )
-def test_it_equals_one_device(strategy: Pipeline) -> None:
+def test_three_dimensional_parallelism_matches_one_device(strategy: Pipeline) -> None:
     network = model()
     losses = trained(network, strategy)
     expected, expected_weights = on_one_device()
@@ -103,7 +103,7 @@ def test_all_devices_are_in_the_timeline() -> None:
         assert {"forward", "gradient", "update"} <= kinds
 
 
-def test_on_a_data_set() -> None:
+def test_data_sets_with_a_smaller_last_batch_match_one_device() -> None:
     """With a smaller last batch."""
     strategy = Pipeline(8, 2, replicas=2, devices_per_stage=2)
     dataset = Dataset.from_tensor_slices((X[:42], Y[:42])).batch(12)
@@ -131,7 +131,7 @@ def test_on_a_data_set() -> None:
         (Pipeline(4, 2, devices_per_stage=2), SECOND, "do not follow the order of the stages"),
     ],
 )
-def test_devices_that_do_not_fit(strategy: Pipeline, devices: Any, words: str) -> None:
+def test_unsuitable_devices_are_refused(strategy: Pipeline, devices: Any, words: str) -> None:
     network = model(devices)
     with pytest.raises(GraphError, match=words):
         trained(network, strategy)
@@ -147,6 +147,6 @@ def test_devices_that_do_not_fit(strategy: Pipeline, devices: Any, words: str) -
         ({"devices": 4, "devices_per_stage": 2, "schedule": "pipedream"}, "neither be interl"),
     ],
 )
-def test_what_a_pipeline_cannot_be(options: Any, words: str) -> None:
+def test_impossible_pipelines_are_refused(options: Any, words: str) -> None:
     with pytest.raises(GraphError, match=words):
         Pipeline(**options)

@@ -58,7 +58,7 @@ ORDERS = [("cpu:0", "cpu:1"), ("cpu:1", "cpu:0")]
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("source", [None, "cpu:0", "cpu:1"])
-def test_two_arms_meet(graph, meet, order, source) -> None:
+def test_two_arms_run_concurrently(graph, meet, order, source) -> None:
     """Each arm ends only beside the other, with an input that is fed or computed on a device."""
     x = ops.placeholder("float32", [SIZE], name="x")
     shared = x

@@ -72,7 +72,7 @@ def test_the_faster_device_is_favoured(
     assert times.favours_gpu(is_software=False) == hardware
 
 
-def test_texts_come_back_and_damaged_ones_are_ignored() -> None:
+def test_saved_times_are_restored_and_damaged_ones_ignored() -> None:
     known = {"an adapter": DeviceTimes(0.1, 0.2)}
     assert parse_device_times(dump_device_times(known)) == known
     for entry in ('"a"', '{"cpu": 1.0}', '{"cpu": 1.0, "gpu": "2"}', '{"cpu": 0.0, "gpu": 1.0}'):
@@ -126,7 +126,7 @@ def test_an_impossible_pin_is_an_error(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(("gpu", "device"), [(1.0, "cpu:0"), (0.001, "gpu:0")])
-def test_it_is_measured_once(
+def test_the_default_device_is_measured_once(
     monkeypatch: pytest.MonkeyPatch, cache: Path, gpu: float, device: str
 ) -> None:
     measured = Measured(monkeypatch, DeviceTimes(0.01, gpu))
@@ -144,7 +144,7 @@ def test_it_is_measured_once(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("place", ["a file", "no home folder"])
-def test_it_holds_for_the_process_if_it_cannot_be_saved(
+def test_an_unsaved_measurement_holds_for_the_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ) -> None:
     measured = Measured(monkeypatch, DeviceTimes(1.0, 5.0))
@@ -160,7 +160,9 @@ def test_it_holds_for_the_process_if_it_cannot_be_saved(
 
 
 @pytest.mark.gpu
-def test_a_gpu_that_cannot_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unmeasurable_gpu_is_used_only_if_it_is_hardware(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     Measured(monkeypatch, KernelError("it does not compile"))
     (info, *rest) = registry.gpu_adapters()
     monkeypatch.setattr(registry, "gpu_adapters", lambda: [replace(info, is_software=True), *rest])
@@ -184,7 +186,7 @@ def test_a_real_measurement_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.gpu
-def test_the_command_line_says_so(
+def test_the_command_line_reports_the_measured_choice(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     Measured(monkeypatch, DeviceTimes(0.001, 0.005))
@@ -210,13 +212,13 @@ def test_the_command_line_says_so(
     assert not parse_device_times((tmp_path / "device_times.json").read_text())
 
 
-def test_a_session_on_auto_takes_the_device_that_the_host_chose() -> None:
+def test_a_session_on_auto_uses_the_device_of_the_host() -> None:
     with options_set(Options(device="cpu")), pg.Session() as session:
         assert session.device == "cpu:0"
 
 
 @pytest.mark.gpu
-def test_the_device_that_a_session_names_stays() -> None:
+def test_a_device_named_by_a_session_is_kept() -> None:
     with options_set(Options(device="cpu")), pg.Session(device="gpu") as session:
         assert session.device == "gpu:0"
     with options_set(Options(device="gpu")), pg.Session() as session:

@@ -55,7 +55,7 @@ class TestMixedPlacement:
         np.testing.assert_array_equal(new_w, np.array([1.0, 2.0]) + np.array([1.0, 2.0]) / 3.0)
         assert (new_x.tolist(), old_w.tolist(), old_x.tolist()) == ([-1, 0], [1, 2], [1, 2])
 
-    def test_variables_on_both(self, graph):
+    def test_variables_on_both_devices_can_update_each_other(self, graph):
         with graph.device("cpu:0"):
             here = ops.Variable([1.0], name="here")
         with graph.device("gpu:0"):
@@ -65,7 +65,7 @@ class TestMixedPlacement:
             assert session.repeat(step, 2).steps_done == 2
             assert (session.value(here), session.value(there)) == (22, 22)
 
-    def test_what_no_gpu_can_do_is_refused(self, graph):
+    def test_operations_unsupported_on_gpus_are_refused(self, graph):
         x = ops.placeholder("float64", [1], name="x")
         with graph.device("gpu:0"):
             y = ops.exp(x, name="y")
@@ -99,11 +99,11 @@ class TestLimits:
                     np.testing.assert_array_equal(after[variable], value)
                 self.left = (stats, host.stats())
 
-    def test_that_are_large_enough(self):
+    def test_sufficient_limits_are_accepted(self):
         self.run(Limits())
         assert self.left[1]["programs"] == self.left[0]["programs"] + 1
 
-    def test_of_bindings(self):
+    def test_the_binding_limit_is_enforced(self):
         with pytest.raises(OutOfMemoryError) as caught:
             self.run(Limits(max_storage_buffer_binding_size=8192))
         assert "the adapter binds at most 0 MiB" in str(caught.value) or "8,192" in str(
@@ -113,12 +113,12 @@ class TestLimits:
         assert self.left[0]["buffers"] <= self.left[1]["buffers"]
         assert self.left[0]["programs"] == self.left[1]["programs"]
 
-    def test_of_memory(self):
+    def test_the_memory_limit_is_enforced(self):
         with pytest.raises(OutOfMemoryError, match="null has no room for a buffer of"):
             self.run(Limits(), memory=40_000)
         assert self.left[0]["programs"] == self.left[1]["programs"]
 
-    def test_of_variables(self, graph):
+    def test_the_limit_for_a_variable_is_enforced(self, graph):
         ops.Variable(np.zeros(10), name="small")
         ops.Variable(np.zeros(5000), name="large")
         host = NullHost(Limits(max_storage_buffer_binding_size=8192))
@@ -143,7 +143,7 @@ class TestLimits:
             for variable, value in values.items():
                 np.testing.assert_array_equal(session.value(variable), value)
 
-    def test_of_a_real_adapter(self, graph):
+    def test_the_limit_of_a_real_adapter_is_enforced(self, graph):
         x = ops.placeholder("float32", [None, 1], name="x")
         with graph.name_scope("net"):
             big = ops.matmul(x, x, transpose_b=True, name="square")
@@ -165,20 +165,20 @@ class TestBooks:
             session.run(net.train, net.feeds())
             yield host, net, session
 
-    def test_one_call_a_step_and_one_for_many(self, counted):
+    def test_one_call_executes_one_step_or_many(self, counted):
         host, net, session = counted
         host.executed.clear()
         session.run([net.loss, net.train], net.feeds())
         session.repeat(net.train, 500, net.feeds())
         assert [steps for _, _, steps in host.executed] == [1, 500]
 
-    def test_dispatches(self, counted):
+    def test_a_training_step_is_one_dispatch(self, counted):
         host, net, session = counted
         before = host.dispatches
         session.run(net.train, net.feeds())
         assert host.dispatches - before == session.dispatches(net.train, net.feeds()) == 1
 
-    def test_only_feeds_go_up_and_only_fetches_come_down(self, counted):
+    def test_only_feeds_are_written_and_only_fetches_read(self, counted):
         host, net, session = counted
         feeds = net.feeds()
         session.run([net.loss, net.train], feeds)
@@ -187,7 +187,7 @@ class TestBooks:
         assert host.bytes_written == sum(array.nbytes for array in feeds.values())
         assert host.bytes_read == 4
 
-    def test_compiled_once(self, counted):
+    def test_programs_are_compiled_once_for_each_shape(self, counted):
         host, net, session = counted
         programs = host.stats()["programs"]
         for _ in range(5):
@@ -198,7 +198,7 @@ class TestBooks:
 
 
 @pytest.mark.gpu
-def test_at_most_one_submit_a_step(monkeypatch):
+def test_a_step_takes_at_most_one_submit(monkeypatch):
     net = network()
     with Session(net.graph, device="gpu") as session:
         session.run([net.loss, net.train], net.feeds())
@@ -253,7 +253,7 @@ class TestLoss:
         registry.close_gpus()
 
     @pytest.mark.parametrize("way", ["driver", "host", "registry"])
-    def test_is_an_error_and_then_over(self, graph, way):
+    def test_a_lost_device_raises_an_error_once_and_is_replaced(self, graph, way):
         w = ops.Variable([1.0], name="w")
         update = w.assign_add(1.0)
         with Session(graph, device="gpu") as session:
@@ -275,7 +275,7 @@ class TestLoss:
         with Session(graph, device="gpu") as last:
             assert last.run(update) == 2
 
-    def test_that_nobody_noticed_does_not_disturb_closing(self, graph):
+    def test_an_unnoticed_loss_does_not_disturb_closing(self, graph):
         w = ops.Variable([1.0], name="w")
         for way in ("driver", "host"):
             session = Session(graph, device="gpu")
@@ -287,7 +287,7 @@ class TestLoss:
         with Session(graph, device="gpu") as session:
             assert session.run(w) == 1
 
-    def test_of_a_session_and_its_device_in_one_garbage_collection(self, graph, monkeypatch):
+    def test_session_and_device_can_be_collected_together(self, graph, monkeypatch):
         """Wgpu's objects are finalized before the session is closed, which must not call them."""
         with monkeypatch.context() as patch:
             patch.setattr(registry, "_gpus", {})
@@ -299,7 +299,7 @@ class TestLoss:
         Session(graph, device="cpu").close()  # closes it
 
 
-def test_attached_devices_are_there_for_a_while(graph):
+def test_attached_devices_exist_only_within_their_context(graph):
     count = len(registry.gpu_adapters())
     with registry.attached(NullHost()) as name:
         assert name == f"gpu:{count}" and name in registry.device_names()

@@ -70,7 +70,7 @@ def check_order(tasks: list[Task], trace: Trace) -> None:
 
 class TestOrder:
     @given(dags(), st.integers(0, 2**16))
-    def test_any_legal_order_gives_the_same(self, edges, seed):
+    def test_any_legal_order_gives_the_same_results(self, edges, seed):
         tasks, expected = mixing_tasks(edges, [False] * len(edges))
         Executor(threads=1).run(tasks)
         assert len(expected) == len(edges)
@@ -80,7 +80,7 @@ class TestOrder:
 
     @examples(50)
     @given(dags(), st.data())
-    def test_threads_give_the_same(self, edges, data):
+    def test_threads_give_the_same_results(self, edges, data):
         tasks, expected = mixing_tasks(edges, [False] * len(edges))
         Executor(threads=1).run(tasks)
         heavy = data.draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges)))
@@ -96,14 +96,14 @@ class TestOrder:
 
     @examples(50)
     @given(dags(), st.integers(0, 3))
-    def test_events_are_legal(self, edges, threads):
+    def test_recorded_events_follow_the_dependencies(self, edges, threads):
         tasks, _ = mixing_tasks(edges, [i % 2 == 0 for i in range(len(edges))])
         executor, trace = Executor(threads), Trace()
         executor.run(tasks, trace)
         executor.close()
         check_order(tasks, trace)
 
-    def test_circles_are_an_error(self):
+    def test_circular_dependencies_are_refused(self):
         tasks = [Task("a", "cpu:0", list, (1,)), Task("b", "cpu:0", list, (0,))]
         with pytest.raises(RuntimeError, match="the tasks have a circular dependency"):
             Executor().run(tasks)
@@ -133,7 +133,7 @@ class TestConcurrency:
         finally:
             executor.close()
 
-    def test_what_becomes_ready_beside_a_busy_calling_thread_starts(self):
+    def test_tasks_becoming_ready_beside_a_busy_thread_start(self):
         """The first task ends only after tasks that become ready while it runs."""
         done = threading.Event()
         tasks = [
@@ -153,7 +153,7 @@ class TestConcurrency:
         finally:
             executor.close()
 
-    def test_all_free_threads_start_what_becomes_ready(self):
+    def test_all_free_threads_start_ready_tasks(self):
         """Two tasks that become ready together meet, and the first task waits for both."""
         meeting, done = threading.Barrier(2, timeout=PATIENCE), threading.Event()
         tasks = [
@@ -179,7 +179,7 @@ class TestConcurrency:
         assert names == [threading.current_thread().name] * 5
 
     @pytest.mark.parametrize("threads", [0, 1])
-    def test_without_threads_all_are_done_here(self, threads):
+    def test_all_tasks_run_on_the_calling_thread_without_workers(self, threads):
         names = []
         tasks = [
             Task(f"t{i}", "cpu:0", lambda: names.append(threading.current_thread()), heavy=True)
@@ -247,7 +247,7 @@ class TestDevices:
 
     @examples(150)
     @given(dags(), st.data())
-    def test_do_the_same_in_any_order(self, edges, data):
+    def test_devices_give_the_same_results_in_any_order(self, edges, data):
         size = len(edges)
         devices = data.draw(st.lists(st.sampled_from(["", *DEVICES]), min_size=size, max_size=size))
         heavy = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
@@ -269,7 +269,7 @@ class TestDevices:
         finally:
             executor.close()
 
-    def test_that_wait_for_nothing_work_at_the_same_time(self):
+    def test_independent_devices_work_at_the_same_time(self):
         """Each segment waits for the others."""
         meeting = threading.Barrier(3, timeout=PATIENCE)
         tasks = [Task(name, "", lambda: meeting.wait() and None) for name in "abc"]
@@ -282,7 +282,7 @@ class TestDevices:
         finally:
             executor.close()
 
-    def test_are_woken_for_what_a_heavy_task_was_needed_for(self):
+    def test_devices_are_woken_when_a_heavy_task_ends(self):
         done, ran = threading.Event(), []
         tasks = [
             Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) and None, heavy=True),
@@ -296,7 +296,7 @@ class TestDevices:
             executor.close()
         assert sorted(ran) == ["a", "b"]
 
-    def test_each_has_a_thread_of_its_own(self):
+    def test_each_device_has_its_own_thread(self):
         names = []
         tasks = [
             Task(
@@ -314,7 +314,7 @@ class TestDevices:
             executor.close()
         assert names == [f"playgrad-{device}" for device in DEVICES] * 3
 
-    def test_what_has_begun_ends_before_an_error_is_raised(self):
+    def test_running_segments_end_before_an_error_is_raised(self):
         ran, began, release = [], threading.Event(), threading.Event()
 
         def fail():
@@ -339,7 +339,7 @@ class TestDevices:
         finally:
             executor.close()
 
-    def test_that_compute_on_the_calling_thread_resume_others_meanwhile(self, monkeypatch):
+    def test_computing_on_the_calling_thread_resumes_other_devices(self, monkeypatch):
         """In a page, a delayed segment of cpu:0 computes here, and attends to other devices."""
         monkeypatch.setattr(run, "sys", SimpleNamespace(platform="emscripten"))
         ran = []
@@ -371,7 +371,7 @@ class TestDevices:
 
 class TestErrors:
     @pytest.mark.parametrize("heavy", [False, True])
-    def test_end_the_run(self, heavy):
+    def test_errors_end_the_run(self, heavy):
         ran = []
 
         def fail():
@@ -393,7 +393,7 @@ class TestErrors:
         finally:
             executor.close()
 
-    def test_wait_for_what_has_begun(self):
+    def test_errors_wait_for_running_tasks(self):
         began, release, ended = threading.Event(), threading.Event(), threading.Event()
 
         def slow():
@@ -414,7 +414,7 @@ class TestErrors:
         finally:
             executor.close()
 
-    def test_stop_is_asked_between_tasks(self):
+    def test_stop_is_checked_between_tasks(self):
         ran = []
         tasks = [
             Task(f"t{i}", "cpu:0", lambda i=i: ran.append(i), (i - 1,) if i else ())
@@ -426,7 +426,7 @@ class TestErrors:
 
 
 class TestTraceFiles:
-    def test_of_a_session_are_valid(self, graph, tmp_path):
+    def test_session_traces_are_valid(self, graph, tmp_path):
         x = ops.placeholder("float32", [4], name="x")
         with graph.device("gpu:0"):
             a = ops.exp(x, name="a")
@@ -462,5 +462,5 @@ class TestTraceFiles:
                 assert ts >= ends
                 ends = ts + duration
 
-    def test_of_nothing(self):
+    def test_an_empty_trace_is_valid(self):
         assert Trace().as_chrome() == {"displayTimeUnit": "ms", "traceEvents": []}

@@ -36,19 +36,19 @@ class TestShapes:
         ("shape", "text"),
         [((3, 5), "(3, 5)"), ((4,), "(4,)"), ((), "()"), ((1, 3, 4), "(1, 3, 4)")],
     )
-    def test_that_do_not_fit(self, session, image, shape, text):
+    def test_mismatched_shapes_are_refused(self, session, image, shape, text):
         words = f"'image' has shape (?, 4), but was given a value of shape {text}."
         refused(session, ops.exp(image), {image: np.ones(shape)}, words, "image")
 
-    def test_empty_batches(self, session, image):
+    def test_empty_batches_are_accepted(self, session, image):
         result = session.run(ops.exp(image), {image: np.ones((0, 4))})
         assert (result.shape, result.dtype) == ((0, 4), np.float32)
 
-    def test_lists_of_lists_of_different_lengths(self, session, image):
+    def test_ragged_lists_are_refused(self, session, image):
         words = "the value for 'image' is not an array"
         refused(session, ops.exp(image), {image: [[1, 2, 3, 4], [1]]}, words, "image")
 
-    def test_that_fit_each_but_not_together(self, session, image):
+    def test_inconsistent_batch_sizes_are_refused(self, session, image):
         other = ops.placeholder("float32", [None, 4], name="other")
         total = ops.add(image, other, name="total")
         with pytest.raises(ShapeError) as caught:
@@ -73,7 +73,7 @@ class TestTypes:
             ("float32", [1e300, 0.0], "takes float32 values, but some do not fit in it."),
         ],
     )
-    def test_that_do_not_fit(self, session, dtype, value, words):
+    def test_unsuitable_types_are_refused(self, session, dtype, value, words):
         x = ops.placeholder(dtype, [2], name="x")
         refused(session, x, {x: value}, words, "x")
 
@@ -88,7 +88,7 @@ class TestTypes:
             ("bool", [0, 1]),
         ],
     )
-    def test_that_do(self, session, dtype, value):
+    def test_suitable_types_are_converted(self, session, dtype, value):
         x = ops.placeholder(dtype, [2], name="x")
         result = session.run(x, {x: value})
         assert result.dtype == dtype
@@ -96,32 +96,32 @@ class TestTypes:
 
 
 class TestNames:
-    def test_missing(self, session, image):
+    def test_a_missing_feed_is_refused(self, session, image):
         words = "the placeholder 'image' is needed, but no value was fed for it."
         refused(session, ops.exp(image), {}, words, "image")
 
-    def test_unknown(self, session, image):
+    def test_an_unknown_name_is_refused(self, session, image):
         words = "cannot feed 'picture': the graph has no node named 'picture'."
         refused(session, ops.exp(image), {"picture": 1}, words)
 
-    def test_no_such_output(self, session, image):
+    def test_a_nonexistent_output_is_refused(self, session, image):
         refused(
             session, ops.exp(image), {"image:1": 1}, "no tensor 'image:1': 'image' has 1 outputs"
         )
 
-    def test_of_another_graph(self, session, image):
+    def test_a_tensor_of_another_graph_is_refused(self, session, image):
         with Graph().as_default():
             other = ops.placeholder("float32", [1], name="other")
         words = "<Tensor other:0 float32(1,)>: not a tensor in this graph."
         refused(session, ops.exp(image), {other: [1]}, words)
 
-    def test_what_is_no_tensor(self, session, image):
+    def test_keys_other_than_tensors_are_refused(self, session, image):
         refused(session, ops.exp(image), {3: [1]}, "cannot feed 3: not a tensor in this graph.")
         node = image.node
         refused(session, ops.exp(image), {node: [1]}, "not a tensor in this graph.")
 
 
-def test_values_that_an_operation_cannot_take(session):
+def test_values_invalid_for_an_operation_are_refused(session):
     labels = ops.placeholder("int32", [None], name="labels")
     logits = ops.constant(np.zeros((2, 3)))
     loss = ops.sparse_softmax_cross_entropy(logits, labels, name="loss")

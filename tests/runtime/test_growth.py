@@ -22,11 +22,11 @@ def check(device: str, steps: int) -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_steps_leave_nothing_behind(device: str) -> None:
+def test_steps_leak_no_memory(device: str) -> None:
     check(device, 150 if device == "cpu" else 2000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_ten_thousand_steps_leave_nothing_behind(device: str) -> None:
+def test_ten_thousand_steps_leak_no_memory(device: str) -> None:
     check(device, 10_000)

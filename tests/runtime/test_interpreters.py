@@ -103,7 +103,7 @@ ALL = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("traced", [False, True])
-def test_values_are_those_of_one_processor(connections: Any, dtype: str, traced: bool) -> None:
+def test_values_match_one_processor(connections: Any, dtype: str, traced: bool) -> None:
     batch = np.random.default_rng(9).normal(size=(5, 3)).astype(dtype)
     results = []
     for devices in (["cpu:0"] * 4, ALL, ["cpu:2"] * 4):
@@ -135,7 +135,7 @@ def test_many_steps_are_one_call(connections: dict[str, LocalConnection]) -> Non
     assert connections["cpu:1"].calls[:2] == ["execute", "read"]
 
 
-def test_a_stop_ends_the_steps_at_the_other_end(connections: dict[str, LocalConnection]) -> None:
+def test_a_stop_ends_steps_in_another_interpreter(connections: dict[str, LocalConnection]) -> None:
     graph, x, _, train, _ = network(["cpu:1"])
     asked = []
     with Session(graph, device="cpu:1") as session:
@@ -151,7 +151,9 @@ def test_a_stop_ends_the_steps_at_the_other_end(connections: dict[str, LocalConn
             np.testing.assert_array_equal(session.value("w0"), other.value("w0"))
 
 
-def test_begun_runs_count_when_they_have_ended(connections: dict[str, LocalConnection]) -> None:
+def test_asynchronous_runs_take_effect_when_they_end(
+    connections: dict[str, LocalConnection],
+) -> None:
     graph = pg.Graph()
     with graph.as_default():
         x = ops.placeholder("float32", [2], name="x")
@@ -223,7 +225,7 @@ def test_an_operation_of_the_program_runs_in_another_interpreter(
         assert session.run(y, {x: [1.0, -2.0]}).tolist() == [10.0, 6.0]
 
 
-def test_an_operation_that_cannot_be_sent_says_what_it_uses(connections: Any) -> None:
+def test_an_unsendable_operation_names_the_object_it_uses(connections: Any) -> None:
     class Doubler:
         pass
 
@@ -275,7 +277,7 @@ class Silence:
         raise AssertionError("the answer never arrives")
 
 
-def test_who_hangs_after_a_run_is_named_in_the_next(
+def test_a_server_hanging_after_a_run_is_named_in_the_next(
     connections: dict[str, LocalConnection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run commits its writes without waiting; a server that hangs then is named by the next
@@ -302,7 +304,7 @@ def test_who_hangs_after_a_run_is_named_in_the_next(
 
 @examples(40)
 @given(sampled_programs(), st.integers(2, 4), st.data())
-def test_graphs_cut_at_random(sampled: Sampled, count: int, data: st.DataObject) -> None:
+def test_randomly_cut_graphs_keep_values(sampled: Sampled, count: int, data: st.DataObject) -> None:
     registry.set_logical_devices(cpu=4)
     try:
         with registry.interpreters(lambda name: LocalConnection(Server())):

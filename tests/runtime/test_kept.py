@@ -107,7 +107,7 @@ def test_two_sessions_at_a_time_have_a_buffer_each(device):
     assert counts(device) == (0, 2)
 
 
-def test_what_a_program_writes_to_is_not_trusted(device, host):
+def test_data_written_by_a_program_is_sent_again(device, host):
     numbers = DATA.astype(np.float32)
     graph = Graph()
     with graph.as_default():
@@ -128,7 +128,7 @@ def test_what_a_program_writes_to_is_not_trusted(device, host):
     assert host.bytes_written == written + numbers.nbytes
 
 
-def test_what_is_held_for_no_session_is_bounded_oldest_first(device, host):
+def test_the_cache_of_closed_sessions_drops_the_oldest_data(device, host):
     sizes = [MIN_BYTES + 4096 * number for number in range(10)]
     for size in sizes:
         put(device, np.resize(DATA, size))
@@ -141,12 +141,12 @@ def test_what_is_held_for_no_session_is_bounded_oldest_first(device, host):
     assert host.bytes_written == written + sizes[0]
 
 
-def test_little_and_far_too_much_is_not_kept(device):
+def test_very_small_and_very_large_data_is_not_kept(device):
     put(device, DATA[:-256], np.resize(DATA, ROOM + 256))
     assert counts(device) == (0, 0)
 
 
-def test_kept_data_makes_room_where_there_is_none(device, host):
+def test_kept_data_is_dropped_to_make_room(device, host):
     put(device, np.resize(DATA, ROOM))
     size = host.info.limits.max_buffer_size
     buffer = device.create_buffer(min(size, ROOM + 256))
@@ -156,7 +156,7 @@ def test_kept_data_makes_room_where_there_is_none(device, host):
     device.destroy_buffer(buffer)
 
 
-def test_dropping_frees_what_no_session_uses(device, host):
+def test_clearing_the_cache_frees_only_unused_data(device, host):
     session = put(device, DATA, close=False)
     put(device, DATA[::-1])
     registry.clear_data_caches()

@@ -86,7 +86,7 @@ def test_only_the_programs_used_last_are_kept(gpu):
         assert alive(host)["programs"] == loaded["programs"]
 
 
-def test_what_is_forgotten_is_free(gpu):
+def test_forgotten_variables_are_freed(gpu):
     name, host = gpu
     with Graph().as_default() as graph, Session(graph, device=name) as session:
         kept = ops.Variable(np.ones(10), name="kept")
@@ -102,7 +102,7 @@ def test_what_is_forgotten_is_free(gpu):
         assert session.value(kept).sum() == 10
 
 
-def test_initial_values_leave_only_the_variables(gpu):
+def test_initialization_leaves_only_the_variables(gpu):
     name, host = gpu
     before = alive(host)
     net = network()
@@ -129,7 +129,7 @@ def test_failed_runs_leave_nothing(gpu):
         assert alive(host) == before
 
 
-def test_what_has_no_room_leaves_nothing(graph):
+def test_runs_out_of_memory_leave_nothing(graph):
     host = NullHost(memory=3000)
     with registry.attached(host) as name, Session(graph, device=name) as session:
         x = ops.placeholder("float32", [None, 4], name="x")

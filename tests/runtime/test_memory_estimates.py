@@ -59,7 +59,7 @@ def test_training_is_refused_before_any_work(
 
 
 @survival
-def test_the_numbers_of_the_message(page_of_3_gb: None) -> None:
+def test_the_message_names_sizes_of_network_and_memory(page_of_3_gb: None) -> None:
     with pytest.raises(OutOfMemoryError) as caught:
         network(20, 8660).fit(np.zeros((10, 8660)), np.zeros((10, 8660)), verbose=0)
     assert str(caught.value).startswith(
@@ -84,14 +84,14 @@ def test_a_batch_may_be_too_large(page_of_3_gb: None) -> None:
         model.fit(x, np.zeros((2000, 1)), batch_size=2000, verbose=0)
 
 
-def test_what_fits_is_not_refused(page_of_3_gb: None) -> None:
+def test_training_that_fits_is_not_refused(page_of_3_gb: None) -> None:
     model = network(2, 500)
     x = np.zeros((10, 500), np.float32)
     assert len(model.fit(x, x, epochs=1, verbose=0).losses) == 1
 
 
 @survival
-def test_in_a_process_with_little_memory(tmp_path: Path) -> None:
+def test_a_process_with_little_memory_refuses_large_networks(tmp_path: Path) -> None:
     """The limit is real: without the estimate, NumPy or the system would end the work."""
     program = """
         import resource

@@ -46,7 +46,7 @@ def assert_apart(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_values_are_those_of_a_run(device: str) -> None:
+def test_traced_values_match_a_run(device: str) -> None:
     session, x, fetches = build(device)
     with session:
         values, trace = session.trace(fetches, {x: feed()})
@@ -75,7 +75,7 @@ def test_each_operation_has_a_time(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_undo_leaves_the_variables_as_they_were(device: str) -> None:
+def test_undo_restores_the_variables(device: str) -> None:
     session, x, fetches = build(device)
     with session:
         session.run(fetches, {x: feed()})
@@ -87,7 +87,7 @@ def test_undo_leaves_the_variables_as_they_were(device: str) -> None:
 
 
 @pytest.mark.gpu
-def test_two_devices_and_their_transfers() -> None:
+def test_two_devices_and_their_transfers_are_traced() -> None:
     session, x, fetches = build("gpu", second="cpu")
     with session:
         values, trace = session.trace(fetches, {x: feed()})
@@ -99,7 +99,7 @@ def test_two_devices_and_their_transfers() -> None:
 
 
 @pytest.mark.gpu
-def test_without_timestamps_kernels_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_are_timed_by_waiting_without_timestamps(monkeypatch: pytest.MonkeyPatch) -> None:
     from playgrad.devices._wgpu.timestamps import KernelClock
 
     monkeypatch.setattr(KernelClock, "is_offered_by", staticmethod(lambda device: False))

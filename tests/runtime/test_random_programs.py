@@ -36,7 +36,7 @@ def check(session: Session, sampled: Sampled) -> None:
 
 @examples(60)
 @given(sampled_programs(), st.integers(0, 2**16))
-def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
+def test_random_programs_on_the_cpu_allow_any_legal_order(sampled: Sampled, seed: int) -> None:
     with Session(device="cpu") as session:
         session.executor.choose = random.Random(seed).choice
         check(session, sampled)
@@ -45,7 +45,7 @@ def test_cpu_in_any_legal_order(sampled: Sampled, seed: int) -> None:
 @pytest.mark.gpu
 @examples(60)
 @given(sampled_programs())
-def test_gpu(sampled: Sampled) -> None:
+def test_random_programs_on_the_gpu_match_the_reference(sampled: Sampled) -> None:
     with Session(device="gpu") as session:
         check(session, sampled)
 
@@ -53,7 +53,9 @@ def test_gpu(sampled: Sampled) -> None:
 @pytest.mark.gpu
 @examples(60)
 @given(sampled_programs(), st.data())
-def test_spread_over_both_devices(sampled: Sampled, data: st.DataObject) -> None:
+def test_random_programs_over_both_devices_match_the_reference(
+    sampled: Sampled, data: st.DataObject
+) -> None:
     """Place some of the operations on ``cpu:0`` or ``gpu:0``."""
     free = [
         node

@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 class TestFetches:
-    def test_come_back_in_their_structure(self, session):
+    def test_fetches_keep_their_structure(self, session):
         x = ops.placeholder("float32", [2], name="x")
         y = ops.exp(x, name="y")
         node = ops.group(y, name="all")
@@ -45,12 +45,12 @@ class TestFetches:
         np.testing.assert_array_equal(result["b"].second, result["a"][0])
         np.testing.assert_allclose(result["b"].first, np.exp([0, 1]), rtol=1e-6)
 
-    def test_of_nothing_run_nothing(self, session):
+    def test_empty_fetches_return_empty_results(self, session):
         assert session.run([]) == [] and session.run({}) == {}
 
     @pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "uint8", "bool"])
     @pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 7)])
-    def test_of_leaves_of_every_type(self, session, dtype, shape):
+    def test_leaves_of_every_type_can_be_fetched(self, session, dtype, shape):
         value = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2).astype(dtype)
         x = ops.placeholder(dtype, shape, name="x")
         c = ops.constant(value, dtype=dtype)
@@ -59,7 +59,7 @@ class TestFetches:
             assert result.dtype == dtype and result.shape == shape
             np.testing.assert_array_equal(result, value)
 
-    def test_belong_to_the_caller(self, session):
+    def test_fetched_arrays_belong_to_the_caller(self, session):
         w = ops.Variable([1.0, 2.0], name="w")
         c = ops.constant([3.0, 4.0])
         for tensor in (w, c, ops.reshape(w, [2, 1]), w.assign(c)):
@@ -68,11 +68,11 @@ class TestFetches:
         np.testing.assert_array_equal(session.run(c), [3, 4])
         np.testing.assert_array_equal(session.value(w), [3, 4])
 
-    def test_that_are_none_are_refused(self, session):
+    def test_none_is_refused_as_a_fetch(self, session):
         with pytest.raises(GraphError, match="cannot fetch NoneType None"):
             session.run([None])
 
-    def test_of_two_graphs_are_refused(self, session):
+    def test_fetches_of_two_graphs_are_refused(self, session):
         mine = ops.constant(1.0)
         with Graph().as_default():
             other = ops.constant(1.0)
@@ -81,7 +81,7 @@ class TestFetches:
 
 
 class TestFeeds:
-    def test_in_the_place_of_any_tensor(self, session):
+    def test_any_tensor_can_be_fed(self, session):
         x = ops.placeholder("float32", [2], name="x")
         w = ops.Variable([1.0, 1.0], name="w")
         c = ops.constant([1.0, 1.0], name="c")
@@ -93,20 +93,20 @@ class TestFeeds:
         assert session.run([y, w], {y: [1, 2]})[0].tolist() == [1, 2]
         assert session.value(w).tolist() == [1, 1]
 
-    def test_of_variables_that_are_written_are_refused(self, session):
+    def test_feeds_of_written_variables_are_refused(self, session):
         w = ops.Variable([1.0, 1.0], name="w")
         step = w.assign_add([1.0, 1.0])
         with pytest.raises(FeedError, match="'w' cannot be fed in a run that also writes it"):
             session.run(step, {w: [3, 3]})
         assert session.value(w).tolist() == [1, 1]
 
-    def test_of_several_shapes(self, session):
+    def test_feeds_may_change_their_shape(self, session):
         x = ops.placeholder("float32", [None, 2], name="x")
         total = ops.reduce_sum(x)
         for rows in (1, 3, 1, 70):
             assert session.run(total, {x: np.ones((rows, 2))}) == 2 * rows
 
-    def test_that_change_later_change_no_variable(self, session):
+    def test_feeds_changed_later_do_not_change_variables(self, session):
         w = ops.Variable([0.0], name="w")
         x = ops.placeholder("float32", [1], name="x")
         value = np.array([5.0], np.float32)
@@ -119,13 +119,13 @@ class TestFeeds:
 
 
 class TestVariables:
-    def test_keep_their_value_between_runs(self, session):
+    def test_variables_keep_their_value_between_runs(self, session):
         w = ops.Variable([1.0], name="w")
         step = w.assign_add(2.0)
         assert [session.run(step).item() for _ in range(3)] == [3, 5, 7]
         assert session.value("w") == 7
 
-    def test_of_two_sessions_are_apart(self, graph, device):
+    def test_variables_of_two_sessions_are_separate(self, graph, device):
         w = ops.Variable([1.0], name="w")
         step = w.assign_add(1.0)
         with Session(graph, device=device) as one, Session(graph, device=device) as two:
@@ -134,7 +134,7 @@ class TestVariables:
             two.run(step)
             assert (one.value(w), two.value(w)) == (3, 2)
 
-    def test_of_two_graphs_in_one_session_are_apart(self, session):
+    def test_variables_of_two_graphs_in_one_session_are_separate(self, session):
         values = []
         for start in (1.0, 10.0):
             with Graph().as_default():
@@ -145,7 +145,7 @@ class TestVariables:
             session.run(step)
         assert [session.value(w).item() for w, _ in values] == [3, 12]
 
-    def test_are_read_as_before_the_step(self, session):
+    def test_variables_are_read_as_before_the_step(self, session):
         w = ops.Variable([1.0], name="w")
         new = w.assign_add(1.0)
         twice = w * 2.0
@@ -154,20 +154,20 @@ class TestVariables:
         result = session.run([w, twice, new, late, now])
         assert [r.item() for r in result] == [1, 2, 2, 10, 2]
 
-    def test_can_be_swapped(self, session):
+    def test_variables_can_be_swapped(self, session):
         a, b = ops.Variable([1.0], name="a"), ops.Variable([2.0], name="b")
         session.run(ops.group(a.assign(b), b.assign(a)))
         assert (session.value(a), session.value(b)) == (2, 1)
 
-    def test_can_be_read_with_nothing_else(self, session):
+    def test_a_variable_can_be_read_alone(self, session):
         assert session.run(ops.Variable([4.0], name="w").read_value()) == 4
 
-    def test_can_start_from_each_other(self, session):
+    def test_variables_can_be_initialized_from_each_other(self, session):
         a = ops.Variable([2.0], name="a")
         b = ops.Variable(a * 3.0, name="b")
         assert session.run(b) == 6
 
-    def test_start_equal_on_every_device(self, graph):
+    def test_initial_values_are_equal_on_every_device(self, graph):
         for i in range(3):
             ops.Variable(ops.truncated_normal([50, 3]), name=f"w{i}")
         values = []
@@ -178,7 +178,7 @@ class TestVariables:
         np.testing.assert_array_equal(values[0], values[1])
         assert len(np.unique(values[0])) == 450
 
-    def test_start_the_same_whenever_they_do(self, graph, device):
+    def test_initial_values_do_not_depend_on_earlier_draws(self, graph, device):
         first = ops.Variable(ops.random_normal([4]), name="first")
         late = ops.Variable(ops.random_normal([4]), name="late")
         noise = ops.random_uniform([1])
@@ -192,12 +192,12 @@ class TestVariables:
         np.testing.assert_array_equal(values[0][0], values[1][0])
         assert (values[0][1], values[1][1]) == (0, 3)
 
-    def test_that_are_given_a_value_do_not_start(self, session):
+    def test_assigned_variables_skip_their_initializer(self, session):
         w = ops.Variable(ops.placeholder("float32", [2]), name="w")  # would have to be fed
         session.assign({"w": [1.0, 2.0]})
         assert session.value(w).tolist() == [1, 2]
 
-    def test_are_assigned_all_or_none(self, session):
+    def test_variables_are_assigned_all_or_none(self, session):
         a, b = ops.Variable([1.0, 2.0], name="a"), ops.Variable([1], name="b")
         with pytest.raises(ShapeError) as caught:
             session.assign({a: [5.0, 6.0], b: [1, 2]})
@@ -210,7 +210,7 @@ class TestVariables:
             session.assign({a: [5.0, 6.0], "c": [1]})
         assert session.value(a).tolist() == [1, 2]
 
-    def test_only_are_assigned_and_valued(self, session):
+    def test_only_variables_can_be_assigned_and_valued(self, session):
         c = ops.constant(1.0, name="c")
         with pytest.raises(GraphError, match="'c' is not a variable"):
             session.value(c)
@@ -219,7 +219,7 @@ class TestVariables:
 
 
 class TestRepeat:
-    def test_is_as_many_runs(self, device):
+    def test_repeat_equals_as_many_runs(self, device):
         net = network()
         feeds = net.feeds()
         values = []
@@ -234,7 +234,7 @@ class TestRepeat:
         for one, other in zip(*values, strict=True):
             np.testing.assert_array_equal(one, other)
 
-    def test_draws_anew_in_every_step(self, session):
+    def test_repeat_draws_new_numbers_in_every_step(self, session):
         total = ops.Variable([0.0], name="total")
         step = total.assign_add(ops.random_uniform([1], seed=3))
         session.repeat(step, 5)
@@ -244,7 +244,7 @@ class TestRepeat:
         np.testing.assert_allclose(repeated, draws[-1], rtol=1e-6)
         assert len(set(np.diff(draws))) == 4
 
-    def test_ends_when_told(self, session):
+    def test_repeat_ends_on_a_stop(self, session):
         w = ops.Variable([0.0], name="w")
         asked = []
         session.stop_check = lambda: len(asked) >= 3 or bool(asked.append(1))
@@ -253,7 +253,7 @@ class TestRepeat:
         assert 1 <= result.steps_done <= 3 * 8 and result.seconds >= 0
         assert session.value(w) == result.steps_done
 
-    def test_of_nothing(self, session):
+    def test_repeating_nothing_changes_nothing(self, session):
         assert session.repeat([], 5).steps_done == 0
         w = ops.Variable([0.0], name="w")
         assert session.repeat(w.assign_add(1.0), 0).steps_done == 0
@@ -307,14 +307,14 @@ def test_a_failing_run_changes_no_variable(graph):
 
 
 class TestDevices:
-    def test_are_resolved(self, graph, monkeypatch):
+    def test_device_names_are_resolved(self, graph, monkeypatch):
         with Session(graph, device="cpu") as session:
             assert (session.device, session.adapter) == ("cpu:0", "NumPy")
         monkeypatch.setenv("PLAYGRAD_DEVICE", "gpu")
         with Session(graph, device="auto") as session:
             assert session.device == "gpu:0" and session.adapter not in ("", "NumPy")
 
-    def test_that_do_not_exist_are_refused(self, graph):
+    def test_nonexistent_devices_are_refused(self, graph):
         with pytest.raises(DeviceError, match=r"there is no gpu:9 here\. Available: cpu:0"):
             Session(graph, device="gpu:9")
         with pytest.raises(DeviceError, match="'tpu' is not a device"):

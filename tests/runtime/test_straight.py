@@ -12,7 +12,7 @@ from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 
 
-def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
+def test_compiled_python_matches_node_by_node_execution(graph: pg.Graph) -> None:
     x = pg.placeholder("float32", [None, 3], name="x")
     w = pg.Variable(np.ones((3, 2), np.float32))
     loss = pg.reduce_mean(pg.tanh(x @ w) ** 2.0)
@@ -29,7 +29,7 @@ def test_values_are_those_of_node_by_node(graph: pg.Graph) -> None:
     assert results[0] == results[1]
 
 
-def test_what_is_fetched_belongs_to_the_caller(graph: pg.Graph) -> None:
+def test_fetched_arrays_belong_to_the_caller(graph: pg.Graph) -> None:
     w = pg.Variable([1.0, 2.0])
     step = w.assign(w * 2.0)
     with Session(graph, "cpu") as session:

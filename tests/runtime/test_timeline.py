@@ -35,6 +35,6 @@ def test_work_at_the_same_time_counts_once() -> None:
     assert (times.seconds, times.bubble) == (3.0, 0.0)
 
 
-def test_nothing_traced() -> None:
+def test_an_empty_trace_gives_zero_times() -> None:
     times = timeline(Trace())
     assert (times.seconds, times.bubble, times.communication) == (0.0, 0.0, 0.0)

@@ -71,12 +71,12 @@ def test_a_variant_must_be_right_in_every_probe_of_its_kind() -> None:
     assert choose(times, KINDS, HARDWARE) == HARDWARE
 
 
-def test_a_default_with_wrong_numbers_loses_to_anything_right() -> None:
+def test_an_incorrect_default_loses_to_any_correct_variant() -> None:
     times = {"square": {"shared_32": 9.0}, "skinny": {"shared_32": 9.0}}
     assert choose(times, KINDS, HARDWARE).product == "shared_32"
 
 
-def test_what_was_not_measured_stays() -> None:
+def test_unmeasured_kinds_keep_their_defaults() -> None:
     assert choose({}, KINDS, SOFTWARE) == SOFTWARE
     assert choose({"square": {"shared_64": 0.1}}, KINDS, SOFTWARE) == SOFTWARE
 
@@ -84,7 +84,7 @@ def test_what_was_not_measured_stays() -> None:
 # Saved results
 
 
-def test_texts_come_back_and_damaged_ones_are_ignored() -> None:
+def test_saved_tunings_are_restored_and_damaged_ones_ignored() -> None:
     known = {"an adapter": MEASURED, "another": SOFTWARE}
     assert parse_tunings(dump_tunings(known)) == known
     for text in ("", "{", "[1]", "null", '{"a": 1}', '{"a": {"product": "shared_64"}}'):
@@ -124,7 +124,7 @@ def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_what_is_remembered_is_what_runs() -> None:
+def test_remembered_tunings_are_used() -> None:
     registry.save_tuning(registry.gpu(0), MEASURED)
     assert family_of_a_product() == "matmul_register"
     registry.save_tuning(registry.gpu(0), HARDWARE)

@@ -81,7 +81,7 @@ def test_pyodide_is_cached_for_good_under_a_hash_of_its_content(client: FlaskCli
     assert f"this server has Pyodide {PYODIDE_URL.split('/')[2]}, not 0.1.0" in other.text
 
 
-def test_page_asks_for_pyodide_by_that_hash() -> None:
+def test_page_requests_pyodide_by_its_content_hash() -> None:
     versions = (paths.static() / "vendor" / "versions.js").read_text()
     assert f'"{PYODIDE_URL}"' in versions
 
@@ -96,7 +96,7 @@ def test_hash_of_pyodide_changes_with_any_content() -> None:
     assert len({asset.fingerprint for asset in (PYODIDE, *changed)}) == 4
 
 
-def test_pyodide_that_is_missing_says_what_to_do(
+def test_missing_pyodide_answers_404_with_advice(
     client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "var", lambda: tmp_path)
@@ -106,7 +106,9 @@ def test_pyodide_that_is_missing_says_what_to_do(
 
 
 @pytest.mark.parametrize(("part", "count"), [("train", 60_000), ("test", 10_000)])
-def test_mnist(client: FlaskClient, part: str, count: int) -> None:
+def test_mnist_is_served_compressed_and_in_ranges(
+    client: FlaskClient, part: str, count: int
+) -> None:
     packed = client.get(f"/data/mnist/{part}-images", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["Cache-Control"] == "no-cache"
@@ -118,7 +120,7 @@ def test_mnist(client: FlaskClient, part: str, count: int) -> None:
     assert max(labels[8:]) == 9
 
 
-def test_unknown_part_of_mnist(client: FlaskClient) -> None:
+def test_unknown_part_of_mnist_answers_404(client: FlaskClient) -> None:
     response = client.get("/data/mnist/validation-images")
     assert response.status_code == 404
     assert "mnist/train-images, mnist/train-labels, mnist/test-images, mnist/test-" in response.text

@@ -95,7 +95,7 @@ def check(load: Load, samples: list[int], browsers: int, files: list[str]) -> No
 
 @pytest.mark.survival("A class of sixty")
 @pytest.mark.parametrize("browsers", [25, *slow(60)])
-def test_browsers_beside_slow_readers(
+def test_browsers_load_beside_slow_readers(
     served: ServerProcess, browsers: int, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("tried", browsers)
@@ -108,7 +108,7 @@ def test_browsers_beside_slow_readers(
 
 @pytest.mark.slow
 @pytest.mark.survival("A class of sixty")
-def test_twice_as_many_with_all_data(
+def test_twice_as_many_browsers_load_with_all_data(
     served: ServerProcess, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("tried", 120)

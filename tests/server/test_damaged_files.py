@@ -108,7 +108,9 @@ def test_damaged_compressed_copy_is_not_used(
 
 
 @pytest.mark.survival("Damaged files on the server")
-def test_damaged_file_with_a_whole_compressed_copy(client: FlaskClient, var: Path) -> None:
+def test_whole_compressed_copy_is_served_beside_a_damaged_file(
+    client: FlaskClient, var: Path
+) -> None:
     spoil(MNIST.folder() / LABELS, "one bit")
     packed = client.get("/data/mnist/test-labels", headers={"Accept-Encoding": "gzip"})
     assert packed.status_code == 200

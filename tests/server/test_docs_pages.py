@@ -70,7 +70,7 @@ def test_every_link_leads_somewhere(client: FlaskClient) -> None:
             assert unquote(fragment) in pages[path].ids, f"{page} links to {target}"
 
 
-def test_no_page_needs_what_the_policy_forbids(client: FlaskClient) -> None:
+def test_every_page_complies_with_the_security_policy(client: FlaskClient) -> None:
     for address, page in crawl(client)[0].items():
         assert page.inline == [], address
     policy = client.get("/docs/").headers["Content-Security-Policy"]
@@ -89,7 +89,7 @@ def test_the_page_links_to_the_docs(client: FlaskClient) -> None:
     assert 'href="/docs/"' in client.get("/static/js/components/header.js").text
 
 
-def test_docs_without_the_slash(client: FlaskClient) -> None:
+def test_docs_address_without_a_slash_is_redirected(client: FlaskClient) -> None:
     response = client.get("/docs")
     assert response.status_code == 308
     assert response.headers["Location"].endswith("/docs/")

@@ -54,14 +54,14 @@ def test_the_frame_has_the_headers_that_isolate_it(client: FlaskClient) -> None:
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_only_the_ancestors_differ_in_its_policy(client: FlaskClient) -> None:
+def test_the_frame_policy_differs_only_in_its_ancestors(client: FlaskClient) -> None:
     frame, page = policy(client, PATH), policy(client, "/")
     assert frame.pop("frame-ancestors") == "*"
     assert page.pop("frame-ancestors") == "'none'"
     assert frame == page
 
 
-def test_it_is_the_page_with_a_script_of_its_own(client: FlaskClient) -> None:
+def test_the_frame_is_the_page_with_another_main_script(client: FlaskClient) -> None:
     text = client.get(PATH).text
     scripts = re.findall(r'<script type="module" src="([^"]+)"', text)
     assert scripts[-1] == "/static/js/embed-main.js"
@@ -88,7 +88,7 @@ def test_the_operator_forbids_embedding() -> None:
     assert listed and PATH not in listed["files"]
 
 
-def test_what_the_operator_allows_is_part_of_the_version() -> None:
+def test_the_allowed_sites_are_part_of_the_version() -> None:
     """A browser that keeps the page keeps its headers."""
     clients = [client_of(), client_of("https://a.example"), client_of("https://b.example")]
     versions = [client.get("/version.json").json for client in clients]
@@ -106,7 +106,7 @@ def test_what_the_operator_allows_is_part_of_the_version() -> None:
         "data:", "'self'", "https://*", "https://a..%00", "https://a.example:port", "NONE",
     ],
 )  # fmt: skip
-def test_what_is_not_an_origin_is_refused(
+def test_invalid_origins_are_refused(
     site: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match="is not the origin of a site, such as https://"):
@@ -116,7 +116,7 @@ def test_what_is_not_an_origin_is_refused(
     assert "is not the origin of a site" in errors
 
 
-def test_none_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_none_cannot_be_combined_with_sites(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, errors = run(capsys, "serve", "--embed-in", "none", "--embed-in", "https://a.example")
     assert code == 2
     assert "'none' excludes every site" in errors

@@ -102,7 +102,7 @@ def test_same_content_has_the_same_etag_whenever_written(client: FlaskClient, st
         ("bytes=10-", 416, None, "bytes */10"),
     ],
 )
-def test_ranges(
+def test_ranges_answer_with_their_part(
     client: FlaskClient,
     static: Path,
     asked: str,
@@ -130,7 +130,7 @@ def test_ranges(
         ("BYTES=9-", b"9"),
     ],
 )
-def test_ranges_that_reach_beyond(
+def test_ranges_beyond_the_end_are_cut(
     client: FlaskClient, static: Path, asked: str, content: bytes
 ) -> None:
     (static / "a.bin").write_bytes(b"0123456789")
@@ -157,7 +157,7 @@ def test_several_and_malformed_ranges_get_the_whole_file(
 
 @pytest.mark.survival("Requests against the server")
 @pytest.mark.parametrize("asked", ["bytes=10-", "bytes=-0", "bytes=99999999999999999999999-"])
-def test_unsatisfiable_ranges(client: FlaskClient, static: Path, asked: str) -> None:
+def test_unsatisfiable_ranges_answer_416(client: FlaskClient, static: Path, asked: str) -> None:
     (static / "a.bin").write_bytes(b"0123456789")
     response = client.get("/static/a.bin", headers={"Range": asked})
     assert response.status_code == 416
@@ -189,7 +189,7 @@ def test_conditions_come_before_the_range(client: FlaskClient, static: Path) -> 
     assert (head.status_code, head.headers["Content-Length"]) == (200, "10")
 
 
-def test_empty_file(client: FlaskClient, static: Path) -> None:
+def test_empty_file_is_served(client: FlaskClient, static: Path) -> None:
     (static / "a.js").write_bytes(b"")
     response = client.get("/static/a.js")
     assert (response.status_code, response.headers["Content-Length"]) == (200, "0")
@@ -197,7 +197,7 @@ def test_empty_file(client: FlaskClient, static: Path) -> None:
 
 
 @pytest.mark.survival("Requests against the server")
-def test_names_that_no_file_can_have(client: FlaskClient, static: Path) -> None:
+def test_impossible_file_names_answer_404(client: FlaskClient, static: Path) -> None:
     os.symlink("loop", static / "loop")
     (static / "closed").mkdir(mode=0o000)
     for name in ("a" * 256, "a" * 10_000, "a/" * 5000, "loop", "loop/a", "closed/a", "%ed%a0%80"):
@@ -214,7 +214,7 @@ def with_compressed_form(static: Path) -> bytes:
     return content
 
 
-def test_compressed_form_goes_to_those_who_take_it(
+def test_compressed_form_goes_to_clients_that_accept_it(
     client: FlaskClient, with_compressed_form: bytes
 ) -> None:
     plain = client.get("/static/a.wasm")
@@ -231,7 +231,9 @@ def test_compressed_form_goes_to_those_who_take_it(
         assert "Content-Disposition" not in response.headers
 
 
-def test_range_is_one_of_the_plain_form(client: FlaskClient, with_compressed_form: bytes) -> None:
+def test_range_refers_to_the_uncompressed_form(
+    client: FlaskClient, with_compressed_form: bytes
+) -> None:
     headers = {"Accept-Encoding": "gzip", "Range": "bytes=300-309"}
     response = client.get("/static/a.wasm", headers=headers)
     assert response.status_code == 206

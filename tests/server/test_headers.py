@@ -18,7 +18,7 @@ ERRORS = ["/nothing", "/static/nothing.js", "/static/", "/pyodide/0.1.0/pyodide.
 
 
 @pytest.mark.parametrize("address", PAGES + ERRORS)
-def test_security_headers(client: FlaskClient, address: str) -> None:
+def test_every_answer_has_security_headers(client: FlaskClient, address: str) -> None:
     response = client.get(address)
     assert response.status_code == (404 if address in ERRORS else 200)
     assert response.headers["Cross-Origin-Opener-Policy"] == "same-origin"
@@ -60,18 +60,20 @@ def test_policy_is_strict(client: FlaskClient) -> None:
         ("a.unheard-of", "application/octet-stream"),
     ],
 )
-def test_content_types(client: FlaskClient, static: Path, name: str, content_type: str) -> None:
+def test_content_types_follow_the_file_name(
+    client: FlaskClient, static: Path, name: str, content_type: str
+) -> None:
     (static / name).write_text("content")
     assert client.get(f"/static/{name}").headers["Content-Type"] == content_type
 
 
-def test_health(client: FlaskClient) -> None:
+def test_health_check_answers_ok(client: FlaskClient) -> None:
     response = client.get("/healthz")
     assert response.json == {"status": "ok"}
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_error_is_plain_text_that_says_what(client: FlaskClient) -> None:
+def test_error_is_plain_text_naming_the_cause(client: FlaskClient) -> None:
     response = client.get("/static/no<b>such.js")
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert response.text == "404 Not Found: no file 'no<b>such.js'\n"
@@ -108,7 +110,9 @@ def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) 
     ["/static/js/main.js", "/examples.json", "/names.json", "/data/mnist/test-images", *PAGES[3:]],
 )
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
-def test_the_page_can_check_what_arrives(client: FlaskClient, address: str, encoding: str) -> None:
+def test_answers_carry_digest_and_length_of_their_content(
+    client: FlaskClient, address: str, encoding: str
+) -> None:
     """The digest and the length are those of the content, before it is compressed."""
     response = client.get(address, headers={"Accept-Encoding": encoding})
     content = response.data

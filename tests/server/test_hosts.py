@@ -79,7 +79,9 @@ def test_malformed_names_are_refused(served: ServerProcess, host: str) -> None:
         (get("/healthz", "Host : localhost"), 400),
     ],
 )  # fmt: skip
-def test_forms_of_requests(served: ServerProcess, request_: bytes, status: int) -> None:
+def test_all_forms_of_requests_are_checked(
+    served: ServerProcess, request_: bytes, status: int
+) -> None:
     assert served.status(request_) == status
 
 
@@ -117,7 +119,7 @@ def test_command_line_checks_the_names(
 
 
 @pytest.mark.survival("Requests against the server")
-def test_loopback_of_ipv6(tmp_path: Path) -> None:
+def test_loopback_of_ipv6_is_served(tmp_path: Path) -> None:
     with running_server(tmp_path / "log.txt", host="::1") as served:
         assert served.status(get("/healthz", f"Host: {served.host}")) == 200
         assert served.status(get("/healthz", "Host: evil.example")) == 421

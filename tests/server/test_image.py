@@ -53,7 +53,7 @@ def test_each_library_has_an_image_of_its_own(monkeypatch: pytest.MonkeyPatch) -
         ImageCache(Edited()).make()
 
 
-def test_library_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_import_of_the_library_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken(BundleCache):
         def get(self) -> Bundle:
             return Bundle(b"", "broken")
@@ -63,7 +63,7 @@ def test_library_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch
         ImageCache(Broken()).make()
 
 
-def test_page_is_told_where_there_is_none(
+def test_missing_image_answers_404(
     client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "var", lambda: tmp_path)

@@ -47,7 +47,7 @@ def test_names_exist_and_take_these_arguments() -> None:
             assert listed[: len(positional)] == [n for n in positional if n != "self"], name
 
 
-def test_texts_of_arguments_bases_and_attributes() -> None:
+def test_names_describe_arguments_bases_and_attributes() -> None:
     assert NAMES["nn.Dense"]["p"][0] == ["units", None, "int", "number of outputs per sample."]
     assert NAMES["Sequential"]["b"] == ["Model"]
     assert NAMES["Model.fit"]["r"] == "History"
@@ -58,13 +58,13 @@ def test_texts_of_arguments_bases_and_attributes() -> None:
     assert not any(name.startswith("*") for name in adam)
 
 
-def test_first_sentences() -> None:
+def test_first_sentence_of_a_docstring_is_extracted() -> None:
     assert first_sentence("One sentence.") == "One sentence."
     assert first_sentence("A rate\nof 0.5 here. And more.\n\nMore.") == "A rate of 0.5 here."
     assert first_sentence("no end") == "no end"
 
 
-def test_it_is_small_and_revalidates(client: FlaskClient) -> None:
+def test_the_name_list_is_small_and_revalidated(client: FlaskClient) -> None:
     packed = client.get("/names.json", headers={"Accept-Encoding": "gzip"})
     assert len(packed.data) < 65_000
     assert packed.headers["Content-Encoding"] == "gzip"

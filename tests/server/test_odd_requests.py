@@ -33,7 +33,7 @@ def request(line: str, *headers: str, host: str = "localhost") -> bytes:
 
 
 @pytest.mark.survival("Requests against the server")
-def test_odd_requests(
+def test_odd_requests_are_survived(
     served: ServerProcess, record_property: Callable[[str, object], None]
 ) -> None:
     """Answers, log, memory and open files, after requests each from a seed."""
@@ -111,7 +111,7 @@ def test_content_is_refused_before_it_is_read(served: ServerProcess, body: str) 
         ("GET /" + "a" * 20_000 + " HTTP/1.1", 431),
     ],
 )
-def test_odd_lines(served: ServerProcess, line: str, status: int) -> None:
+def test_odd_request_lines_are_refused(served: ServerProcess, line: str, status: int) -> None:
     answer = served.ask(request(line))
     assert int(answer.split()[1]) == status
     assert len(answer) < 2000

@@ -130,7 +130,9 @@ def test_vendored_modules_work_without_inline_styles(probe: Page) -> None:
         ("document.body.innerHTML = '<p style=\"color: red\">'", "style-src"),
     ],
 )
-def test_what_the_page_does_not_need_is_refused(probe: Page, attempt: str, directive: str) -> None:
+def test_capabilities_the_page_does_not_need_are_refused(
+    probe: Page, attempt: str, directive: str
+) -> None:
     # From a timer, because code that a test evaluates directly is exempt from the policy.
     refused = probe.evaluate(
         f"""new Promise((resolve) => {{

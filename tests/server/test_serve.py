@@ -15,17 +15,17 @@ import pytest
 from playgrad.server import serve
 
 
-def test_listens_and_answers(server: str) -> None:
+def test_server_listens_and_answers(server: str) -> None:
     with urllib.request.urlopen(f"{server}/healthz", timeout=60) as response:
         assert json.load(response) == {"status": "ok"}
         assert "Server" not in response.headers
 
 
-def test_listens_on_the_loopback_address_only_unless_told() -> None:
+def test_server_listens_on_loopback_by_default() -> None:
     assert serve.__defaults__ == ("127.0.0.1", 8000, (), (), ())
 
 
-def test_big_files_to_several_at_once(server: str) -> None:
+def test_big_files_are_sent_to_several_clients_at_once(server: str) -> None:
     def download(_: int) -> int:
         with urllib.request.urlopen(f"{server}/data/mnist/test-images", timeout=60) as response:
             return len(response.read())
@@ -34,7 +34,7 @@ def test_big_files_to_several_at_once(server: str) -> None:
         assert set(pool.map(download, range(8))) == {16 + 10_000 * 28 * 28}
 
 
-def test_a_client_that_goes_away_harms_nobody(server: str) -> None:
+def test_disconnected_clients_do_not_disturb_others(server: str) -> None:
     address = urlsplit(server)
     for _ in range(20):
         with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
@@ -44,7 +44,7 @@ def test_a_client_that_goes_away_harms_nobody(server: str) -> None:
         assert response.status == 200
 
 
-def test_taken_port_is_told_plainly(server: str) -> None:
+def test_occupied_port_is_reported(server: str) -> None:
     port = urlsplit(server).port
     with pytest.raises(SystemExit) as raised:
         serve("127.0.0.1", int(port or 0))
@@ -52,12 +52,12 @@ def test_taken_port_is_told_plainly(server: str) -> None:
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 8000), ("127.0.0.1", 99999)])
-def test_impossible_address_is_told_plainly(host: str, port: int) -> None:
+def test_impossible_address_is_reported(host: str, port: int) -> None:
     with pytest.raises(SystemExit, match="playgrad: cannot listen on"):
         serve(host, port)
 
 
-def test_interrupt_ends_it_quietly() -> None:
+def test_interrupt_ends_the_server_quietly() -> None:
     # A background job of a shell ignores SIGINT, and its child processes inherit that.
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"

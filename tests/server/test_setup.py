@@ -166,7 +166,7 @@ def test_missing_system_packages_without_apt_are_named(monkeypatch: pytest.Monke
         ('case "$2" in *ensurepip*) exit 1;; esac', "python3 has no venv or ensurepip module"),
     ],
 )
-def test_missing_python_is_told(tmp_path: Path, script: str, message: str) -> None:
+def test_missing_python_is_reported(tmp_path: Path, script: str, message: str) -> None:
     (tmp_path / "python3").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "python3").chmod(0o755)
     finder = Path(__file__).resolve().parents[2] / "tools" / "find-python"

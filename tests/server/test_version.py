@@ -34,7 +34,7 @@ def described(client: FlaskClient) -> dict[str, Any]:
     return response.json
 
 
-def test_the_files_are_those_that_are_served(client: FlaskClient) -> None:
+def test_listed_files_are_served_with_their_digest(client: FlaskClient) -> None:
     files = described(client)["files"]
     for path, sha256 in files.items():
         if path.endswith((".wasm", ".whl")):
@@ -86,7 +86,7 @@ def test_a_page_of_another_version_is_not_revalidated(client: FlaskClient, page:
     assert response.status_code == 200
 
 
-def test_texts_are_compressed_for_those_who_accept_it(client: FlaskClient, page: Path) -> None:
+def test_texts_are_compressed_for_clients_that_accept_it(client: FlaskClient, page: Path) -> None:
     (page / "a.wgsl").write_text("fn f() {}\n" * 100)
     names = ["a.wgsl", "js/main.js", "css/theme.css", "examples/spiral.py"]
     whole = ["/", "/version.json", "/examples.json", "/service-worker.js"]

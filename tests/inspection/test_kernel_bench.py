@@ -48,8 +48,11 @@ def test_the_compilers_kernel_matches_numpy(bench: KernelBench) -> None:
     report = bench.check(bench.kernels[0])
     names = [each.name for each in report.samples]
     assert report and names[:4] == ["step", "normal", "zeros", "large"]
-    assert len(names) == 4 + len(list(cases_of(lookup("matmul"))))
-    assert report.other_kernels == 0
+    matmul = lookup("matmul")
+    results = [matmul.infer(case.specs, case.sample.attrs)[0] for case in cases_of(matmul)]
+    filled = sum(result.size > 0 for result in results)  # the others run no kernel
+    assert len(names) == 4 + filled
+    assert report.other_kernels == len(results) - filled
 
 
 def test_a_wrong_kernel_fails_with_the_place_of_the_difference(bench: KernelBench) -> None:

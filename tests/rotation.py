@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
@@ -60,7 +59,6 @@ def digest() -> str:
     return total.hexdigest()
 
 
-@cache
 def choice(part: str) -> tuple[int | None, str]:
     """Return the part to run, None for all, and the reason.
 

@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests import rotation
 
-CHANGED = [
-    "kernels/common/reduce.wgsl",
-    "app/playgrad/ops/lowering/reduce.py",
-    "app/playgrad/compiler/memory.py",
-    "static/engine/program.js",
-]
+
+def git(root: Path, *arguments: str) -> None:
+    """Run git, so that the hashes of commits are the same in each run of the tests."""
+    who = {"NAME": "test", "EMAIL": "test@localhost", "DATE": "2026-01-01T00:00:00Z"}
+    names = {f"GIT_{role}_{key}": who[key] for role in ("AUTHOR", "COMMITTER") for key in who}
+    subprocess.run(["git", *arguments], cwd=root, env={**os.environ, **names}, check=True)
+
+
+def commit(root: Path, message: str) -> None:
+    git(root, "commit", "--quiet", "--allow-empty", f"--message={message}")
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the files that decide what a GPU computes, with a record of their digest."""
-    for name in ("app", "kernels", "static/engine", "tests"):
-        shutil.copytree(rotation.ROOT / name, tmp_path / name)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the files that decide what a GPU computes, with their digest and a commit."""
+    for name in ("app/playgrad", "kernels", "static/engine"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(rotation.ROOT / name, tmp_path / name, ignore=ignore)
     monkeypatch.setattr(rotation, "ROOT", tmp_path)
-    monkeypatch.setattr(rotation, "RECORD", tmp_path / "gpu.sha256")
+    monkeypatch.setattr(rotation, "RECORD", tmp_path / rotation.RECORD.name)
     rotation.RECORD.write_text(f"{rotation.digest()}\n")
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path, "first")
     return tmp_path
 
 
-@pytest.mark.parametrize("name", CHANGED)
-def test_a_changed_file_has_all_operations_checked(root: Path, name: str) -> None:
-    (root / name).write_text((root / name).read_text("utf-8") + "\n", "utf-8")
-    assert rotation.choice.__wrapped__("commit")[0] is None
+def part() -> int | None:
+    return rotation.choice("commit")[0]
+
+
+def test_commits_choose_every_part(checkout: Path) -> None:
+    parts = set()
+    for number in range(5):
+        commit(checkout, str(number))
+        parts.add(part())
+    assert parts == {1, 2, 3}
+    assert rotation.header("commit")[0].startswith(f"operations on GPUs: part {part()} of 3 (")
+
+
+def test_all_operations_are_checked_where_a_gpu_computes_something_else(checkout: Path) -> None:
+    for name in (
+        "app/playgrad/compiler/memory.py",
+        "app/playgrad/ops/lowering/reduce.py",
+        "kernels/common/reduce.wgsl",
+        "static/engine/program.js",
+    ):
+        file = checkout / name
+        content = file.read_bytes()
+        file.write_bytes(content + b"\n")
+        assert part() is None
+        assert rotation.header("commit")[0].startswith("operations on GPUs: all (")
+        file.write_bytes(content)
+        assert part() is not None
+    (checkout / "kernels/reduce.wgsl").rename(checkout / "kernels/reduction.wgsl")
+    assert part() is None
+
+
+def test_other_files_change_nothing(checkout: Path) -> None:
+    before = part()
+    (checkout / "app/playgrad/nn/dense.py").unlink()
+    assert part() == before

@@ -117,7 +117,7 @@ def test_wheel_contains_page_kernels_and_types(installation: Installation) -> No
         ["git", "ls-files", "kernels", "static"], cwd=ROOT, capture_output=True, text=True
     ).stdout.split()
     assert {f"playgrad/{name}" for name in tracked if (ROOT / name).is_file()} <= names
-    assert not [name for name in names if "/test" in name or "/tools/" in name]
+    assert not [name for name in names if "/tests/" in name or "/tools/" in name]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"playgrad"}
 
 

@@ -107,7 +107,7 @@ class DispatchGroup:
     def _may_join(self, dispatch: Dispatch) -> bool:
         """Return whether ``dispatch`` may be in a group with others."""
         heavy = HEAVY_IN_SOFTWARE if self.target.is_software else HEAVY
-        return may_be_merged(dispatch) and invocations(dispatch) * dispatch.call.iterations <= heavy
+        return _is_mergeable(dispatch) and invocations(dispatch) * dispatch.call.iterations <= heavy
 
     def fits(self, dispatch: Dispatch, chains: Sequence[Strand] = ()) -> bool:
         """Return whether the group with ``dispatch`` stays within the limits of one dispatch.
@@ -208,7 +208,7 @@ def invocations(dispatch: Dispatch) -> int:
 
 def is_small(dispatch: Dispatch) -> bool:
     """Return whether one workgroup runs ``dispatch`` as fast as many would."""
-    if not may_be_merged(dispatch):
+    if not _is_mergeable(dispatch):
         return False
     if kernel_text(dispatch.call.code).cooperates:
         return workgroups_of(dispatch) == 1
@@ -216,8 +216,7 @@ def is_small(dispatch: Dispatch) -> bool:
     return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.iterations <= CHAIN_ITERATIONS
 
 
-def may_be_merged(dispatch: Dispatch) -> bool:
-    """Return whether the kernel can be rewritten as a part of another one."""
+def _is_mergeable(dispatch: Dispatch) -> bool:
     bindings = dispatch.call.bindings
     if not dispatch.call.mergeable:
         return False

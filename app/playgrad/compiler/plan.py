@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playgrad.compiler.dispatch_groups import DispatchGroup, may_be_merged
+from playgrad.compiler.dispatch_groups import DispatchGroup
 from playgrad.compiler.dispatches import (
     FEED,
     Dispatch,
@@ -165,11 +165,6 @@ class PlanBuilder:
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 
-    def _binds_too_much(self, dispatch: Dispatch) -> bool:
-        """Return whether a dispatch has more tensors than bindings, and may be rewritten."""
-        most = self.limits.max_storage_buffers_per_shader_stage
-        return len(dispatch.call.bindings) > most and may_be_merged(dispatch)
-
     def _commands(
         self, group: DispatchGroup, buffers: Buffers, kernels: Kernels
     ) -> list[dict[str, Any]]:
@@ -178,13 +173,9 @@ class PlanBuilder:
             member: [(*self._where(item, buffers), item.size) for item, _ in member.operands]
             for member in group.members
         }
-        alone = group.members[0] if group.count == 1 else None
-        if alone is not None and not self._binds_too_much(alone):
-            return [_command(alone, places[alone], kernels)]
-        # As a group of one, a kernel binds a buffer once for all of its tensors there.
+        if group.count == 1:
+            return [_command(member, place, kernels) for member, place in places.items()]
         merged = group_kernel(group, places, self.limits)
-        if merged is None and alone is not None:
-            return [_command(alone, places[alone], kernels)]
         if merged is None:
             halves = group.halves()
             return [c for half in halves for c in self._commands(half, buffers, kernels)]

@@ -88,6 +88,17 @@ class TestWhatIsMerged:
         plan = plan_of([], updates, state=state, merge=True)
         assert sorted(len(command["bindings"]) for command in plan["commands"]) == [4, 8]
 
+    @pytest.mark.parametrize("merge", [True, False])
+    def test_variables_are_bound_once_where_one_has_too_many_operands(self, merge):
+        states = [ops.Variable(np.ones(4), name=f"w{i}") for i in range(4)]
+        gate = ops.placeholder("bool", [], name="gate")
+        scalars = [x_of(name=name) for name in ("rate", "epsilon", "decay")]
+        grad = x_of(4, name="grad")
+        new = ops.apply_amsgrad(*states, grad, *scalars[:2], gate=gate, decay=scalars[2])
+        feeds = {grad: (4,), gate: ()} | dict.fromkeys(scalars, ())
+        (command,) = plan_of([], [new[0].node], feeds, merge=merge)["commands"]
+        assert len(command["bindings"]) == 2  # the variables, and what is fed
+
     def test_dispatches_stay_apart_if_their_joint_range_exceeds_a_binding(self):
         limits = Limits(max_storage_buffer_binding_size=4 * 2048, max_buffer_size=1 << 20)
         variables = [ops.Variable(np.zeros(2048), name=f"w{i}") for i in range(2)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.kernel_text import is_mergeable, kernel_text
-from playgrad.devices.target import Target
+from playgrad.devices.target import Limits, Target
 from playgrad.ops.core.loops import rounds
 
 CHAIN_INVOCATIONS = 64
@@ -214,6 +214,13 @@ def is_small(dispatch: Dispatch) -> bool:
         return workgroups_of(dispatch) == 1
     rounds = -(-invocations(dispatch) // CHAIN_INVOCATIONS)
     return rounds <= CHAIN_ROUNDS and rounds * dispatch.call.iterations <= CHAIN_ITERATIONS
+
+
+def binds_too_many(dispatch: Dispatch, limits: Limits) -> bool:
+    """Return whether ``dispatch`` has more operands than a kernel may bind, and can run as a group
+    of one: that binds each buffer once. The update of AdamW with AMSGrad is an example."""
+    most = limits.max_storage_buffers_per_shader_stage
+    return len(dispatch.operands) > most and _is_mergeable(dispatch)
 
 
 def _is_mergeable(dispatch: Dispatch) -> bool:

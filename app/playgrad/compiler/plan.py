@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playgrad.compiler.dispatch_groups import DispatchGroup
+from playgrad.compiler.dispatch_groups import DispatchGroup, binds_too_many
 from playgrad.compiler.dispatches import (
     FEED,
     Dispatch,
@@ -173,9 +173,11 @@ class PlanBuilder:
             member: [(*self._where(item, buffers), item.size) for item, _ in member.operands]
             for member in group.members
         }
-        if group.count == 1:
+        merged = None
+        if group.count > 1 or binds_too_many(group.members[0], self.limits):
+            merged = group_kernel(group, places, self.limits)
+        if merged is None and group.count == 1:
             return [_command(member, place, kernels) for member, place in places.items()]
-        merged = group_kernel(group, places, self.limits)
         if merged is None:
             halves = group.halves()
             return [c for half in halves for c in self._commands(half, buffers, kernels)]

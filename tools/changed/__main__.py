@@ -39,7 +39,7 @@ def main() -> None:
     if options.write:
         options.write.parent.mkdir(exist_ok=True)
         options.write.write_text("".join(f"{test}\n" for test in selection.run), encoding="utf-8")
-    print(f"Since {base[:12]}, {len(changed)} files have changed.")
+    print(f"files changed since {base[:12]}: {len(changed)}")
     for line in _report(selection, times, options.workers):
         print(line)
     sys.stdout.flush()

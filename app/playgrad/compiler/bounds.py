@@ -93,6 +93,8 @@ def _union(ranges: Sequence[Range]) -> Range:
 
 
 def _of_cast(found: Range, before: str, after: str) -> Range:
+    if after == "bool":
+        return 0.0, 1.0
     if dtype(after).floating or before == "bool":
         return found
     low, high = (math.trunc(x) if math.isfinite(x) else x for x in found)

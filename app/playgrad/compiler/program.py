@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from playgrad.graph.copying import CopyMap
 from playgrad.graph.graph import Graph
+from playgrad.graph.opdef import Array
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 
-if TYPE_CHECKING:
-    from playgrad.compiler.guard import HostCheck
-
 Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
+
+
+class FeedCheck(Protocol):
+    """A check of what is fed, on the host before a run."""
+
+    def run(self, arrays: Mapping[str, Array]) -> None:
+        """Check the values of feeds, by the names that they are fed under."""
 
 
 @dataclass
@@ -37,7 +42,7 @@ class Program:
     feeds: dict[str, Tensor] = field(default_factory=dict)
     fused: dict[str, tuple[str, ...]] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
-    checks: tuple[HostCheck, ...] = ()
+    checks: tuple[FeedCheck, ...] = ()
 
     @property
     def roots(self) -> list[Node]:

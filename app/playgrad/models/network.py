@@ -21,8 +21,7 @@ from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import layers_of
-from playgrad.nn.masks import cast_with_mask
+from playgrad.nn.layer_calls import cast_with_mask, layers_of
 from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.state import Variable

@@ -18,9 +18,8 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.layer_calls import LayerCall, layers_of, pass_mask
+from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
-from playgrad.nn.masks import cast_with_mask
 from playgrad.nn.regularizers import Regularizer
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.state import Variable

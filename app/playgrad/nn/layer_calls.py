@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 
 if TYPE_CHECKING:
@@ -101,3 +102,12 @@ def pass_mask(
         return
     for output in outputs:
         masks[output] = mask
+
+
+def cast_with_mask(x: Tensor, dtype: str) -> Tensor:
+    """Return ``x`` cast to ``dtype``, with its mask."""
+    result = cast(x, dtype)
+    masks = layers_of(x.graph).masks
+    if x in masks:
+        masks[result] = masks[x]
+    return result

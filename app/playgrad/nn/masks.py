@@ -12,7 +12,6 @@ from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.arrays.shape import expand_dims
-from playgrad.ops.elementwise.definitions import cast
 
 
 def mask_of(x: Tensor) -> Tensor | None:
@@ -24,13 +23,6 @@ def set_mask(x: Tensor, mask: Tensor | None) -> None:
     """Attach ``mask`` to ``x``; None leaves ``x`` as it is."""
     if mask is not None:
         layers_of(x.graph).masks[x] = mask
-
-
-def cast_with_mask(x: Tensor, dtype: str) -> Tensor:
-    """Return ``x`` cast to ``dtype``, with its mask."""
-    result = cast(x, dtype)
-    set_mask(result, mask_of(x))
-    return result
 
 
 def beside(mask: Tensor, x: Tensor) -> Tensor:

@@ -1838,6 +1838,7 @@ export const en = {
       fold: "computes constants",
       share: "merges equal operations",
       place: "gives each operation a device",
+      guard: "adds checks of indices that are computed on a GPU",
       split: "adds a send and a receive on edges between devices",
       fuse: "joins operations into one kernel",
       order: "makes readers of a variable run before its update",

@@ -1621,6 +1621,7 @@ export const zhHans = {
       fold: "计算常量",
       share: "合并相同的运算",
       place: "给每个运算分配设备",
+      guard: "为在 GPU 上计算的索引添加检查",
       split: "在设备之间的边上加入发送和接收",
       fuse: "把多个运算合成一个内核",
       order: "让变量的读取先于它的更新",

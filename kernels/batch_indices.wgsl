@@ -1,6 +1,9 @@
 // Indices of the samples in the batch of a step. Each sample occurs once in an epoch, in an order
 // that depends on seed and epoch only.
 //
+// In an endless stream (STEPS is 0) a batch can begin in one epoch and end in the next. Otherwise an
+// epoch has STEPS batches, STRIDE samples apart, and the first one begins with step `started`.
+//
 // The order is a balanced Feistel network over the smallest domain of an even number of bits that
 // holds COUNT. A result outside [0, COUNT) goes through the network again.
 
@@ -8,6 +11,8 @@
 
 const COUNT = ${COUNT}u;
 const BATCH = ${BATCH}u;
+const STEPS = ${STEPS}u;
+const STRIDE = ${STRIDE}u;
 const SHUFFLE = ${SHUFFLE};
 const HALF_BITS = ${HALF_BITS}u;
 const HALF_MASK = (1u << HALF_BITS) - 1u;
@@ -50,10 +55,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (index >= ${ITEMS}u) {
     return;
   }
-  let position = step_number[0] * BATCH + index;
-  var item = position % COUNT;
+  let step = step_number[0];
+  var item = (step * BATCH + index) % COUNT;
+  var epoch = (step * BATCH + index) / COUNT;
+  if (STEPS > 0u) {
+    let divisor = max(STEPS, 1u);
+    let since = step - min(step, started[0]);
+    item = (since % divisor * STRIDE + index) % COUNT;
+    epoch = (started[0] + divisor - 1u) / divisor + since / divisor;
+  }
   if (SHUFFLE) {
-    item = permute(item, position / COUNT);
+    item = permute(item, epoch);
   }
   result[index] = i32(item);
 }

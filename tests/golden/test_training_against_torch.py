@@ -139,8 +139,12 @@ def reference_curve(
     torch_optimizer = make(list(w.values()))
     x, y = torch.tensor(digits[0]).to(dtype) / 255, torch.tensor(digits[1]).long()
     losses = []
+    length = -(-SAMPLES // BATCH)
     for step in range(STEPS):
-        index = torch.tensor(batch_indices((0, SHUFFLE_SEED), step, SAMPLES, BATCH, True)).long()
+        batch = SAMPLES % BATCH if step % length == length - 1 else BATCH
+        index = torch.tensor(
+            batch_indices((0, SHUFFLE_SEED), step, SAMPLES, batch, True, (length, BATCH))
+        ).long()
         loss = torch.nn.functional.cross_entropy(forward(x[index], w), y[index])
         torch_optimizer.zero_grad()
         loss.backward()

@@ -118,14 +118,44 @@ def test_batches_are_pieces_of_the_order_of_their_epochs(count: int) -> None:
     assert np.array_equal(np.concatenate(batches), np.concatenate(orders)[: 5 * batch])
 
 
+@pytest.mark.parametrize(("count", "batch"), [(10, 4), (10, 2), (7, 7), (400, 33)])
+def test_rounds_begin_anew_and_batches_keep_to_them(count: int, batch: int) -> None:
+    """Wherever training began, and also where the last batch would go beyond the end."""
+    stride = max(batch, 3)
+    steps = -(-count // stride)
+    for started in (0, 1, steps, 5 * steps + 2):
+        first = -(-started // steps)
+        for step in range(3 * steps):
+            order = counter_random.permute(SEED, first + step // steps, np.arange(count), count)
+            places = (step % steps * stride + np.arange(batch)) % count
+            rounds = (steps, stride)
+            found = counter_random.batch_indices(
+                SEED, started + step, count, batch, True, rounds, started
+            )
+            assert np.array_equal(found, order[places])
+
+
 @pytest.mark.parametrize("shuffle", [True, False])
-@pytest.mark.parametrize(("count", "batch"), [(60_000, 64), (10, 3), (1, 2), (5, 17)])
+@pytest.mark.parametrize(
+    ("count", "batch", "rounds"),
+    [
+        (60_000, 64, None),
+        (10, 3, None),
+        (1, 2, None),
+        (5, 17, None),
+        (60_000, 64, (938, 64)),
+        (60_000, 32, (938, 64)),
+        (10, 4, (2, 4)),
+    ],
+)
 def test_the_gpu_takes_the_same_examples(
-    host: WgpuHost, count: int, batch: int, shuffle: bool
+    host: WgpuHost, count: int, batch: int, rounds: tuple[int, int] | None, shuffle: bool
 ) -> None:
-    attrs = {"count": count, "batch": batch, "seed": list(SEED), "shuffle": shuffle}
-    for step in (0, 1, 937, 12_345):
-        inputs = [np.array(step, np.uint32)]
+    attrs = {
+        "count": count, "batch": batch, "seed": list(SEED), "shuffle": shuffle, "rounds": rounds,
+    }  # fmt: skip
+    for step, started in ((0, 0), (1, 0), (937, 900), (12_345, 7)):
+        inputs = [np.array(step, np.uint32), np.array(started, np.uint32)]
         (indices,) = run(host, lower_batch_indices, inputs, [((batch,), "int32")], attrs)
-        expected = counter_random.batch_indices(SEED, step, count, batch, shuffle)
+        expected = counter_random.batch_indices(SEED, step, count, batch, shuffle, rounds, started)
         assert np.array_equal(indices, expected)

@@ -171,13 +171,13 @@ class Model(TrainableNetwork):
         validation_steps: int | None = None,
         seed: int | None = None,
         resume: bool = False,
+        drop_remainder: bool = False,
     ) -> History:
         """Train the model on ``x`` and ``y``, or on batches from a data set.
 
-        Arrays are copied to the device once and stay there. Batches come from an endless stream of
-        samples, reshuffled in every round, so every batch is full: the last samples of a batch may
-        come from the next round. An epoch is ``ceil(samples / batch_size)`` steps. Calling ``fit``
-        again continues where the last call ended.
+        Arrays are copied to the device once and stay there. They are reshuffled in every round. The
+        last batch of a round may be smaller; losses and metrics of an epoch are the means over its
+        samples. An epoch is ``ceil(samples / batch_size)`` steps.
 
         A data set is a `pg.data.Dataset`, a generator or another iterable of batches ``(x, y)`` or
         ``(x, y, sample_weight)``. It is streamed: a few batches are on the device at a time. An
@@ -210,6 +210,8 @@ class Model(TrainableNetwork):
             resume: whether to go on with the training in the file that `pg.load` has loaded, at its
                 step, as if it had not been interrupted. The other arguments must be those of that
                 training; ``epochs`` may be more.
+            drop_remainder: whether to leave out samples of arrays that do not fill the last batch
+                of a round: others in each round if they are shuffled.
 
         Returns:
             The `History`: losses and metrics of every step, and their means over each epoch.
@@ -238,6 +240,7 @@ class Model(TrainableNetwork):
             validation_steps,
             initial_epoch=initial_epoch,
             resume=resume,
+            drop_remainder=bool(drop_remainder),
         )
         return fitting.fit(self.recipe, self._training, x, y, settings, self)
 

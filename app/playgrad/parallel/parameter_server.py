@@ -57,6 +57,21 @@ class AsynchronousReport:
         }
 
 
+class _Work:
+    """What replicas compute for a batch, and the update that follows."""
+
+    def __init__(self, step: Partition) -> None:
+        self.step = step
+        self.gradients = [mean.inputs[0] for mean in step.means]
+        self.means = [mean.outputs[0] for mean in step.means]
+        # The server's own counter must count the random numbers that replicas draw: the next
+        # training of the model continues after them.
+        self.draws = _draws(self.gradients)
+        self.update = [step.run]
+        if self.draws is not None:
+            self.update.append(step.graph.node(RANDOM_ADVANCE))
+
+
 class ParameterServer:
     """Applies the gradients of replicas in the order in which they arrive.
 
@@ -71,6 +86,9 @@ class ParameterServer:
 
     Attributes:
         gradients: the tensors that replicas compute: gradients and losses.
+        started: the number of the batch with which the first round begins.
+        applied: for each update, whether its batch was the smaller one at the end of a round, until
+            somebody clears the list.
         weights: the variables that replicas read for each batch.
         last_batch: the number of the batch after the last one that replicas have; None: endless.
         returned: the numbers of batches that lost replicas have not finished.
@@ -96,14 +114,12 @@ class ParameterServer:
         self.report = AsynchronousReport(Counter({canonical(name): 0 for name in devices}))
         self.trace: Trace | None = None
         self.device = f"{server.device} (weights)"
-        self.gradients = [mean.inputs[0] for mean in step.means]
+        self._full = self._last = _Work(step)
+        self._length = 0
+        self.started = 0
+        self.gradients, self.draws = self._full.gradients, self._full.draws
         self.weights = _weights(self.gradients, {counter, *data})
-        # The server's own counter must count the random numbers that replicas draw: the next
-        # training of the model continues after them.
-        self.draws = _draws(self.gradients)
-        self.update = [step.run]
-        if self.draws is not None:
-            self.update.append(step.graph.node(RANDOM_ADVANCE))
+        self.applied: list[bool] = []
         self.last_batch: int | None = None
         self.returned: list[int] = []
         self.count_on()
@@ -124,6 +140,15 @@ class ParameterServer:
         draws = None if self.draws is None else self.server.value(self.draws)
         self.draws_ahead = 0 if draws is None else int(draws) - self.next_batch
         self.returned = []
+
+    def end_rounds_with(self, step: Partition, length: int) -> None:
+        """Take a step over the smaller batch at the end of each round of ``length`` batches."""
+        self._last, self._length = _Work(step), length
+
+    def _work(self, batch: int) -> _Work:
+        """Return what a replica does for a batch, by its number."""
+        ends_round = self._length and (batch - self.started + 1) % self._length == 0
+        return self._last if ends_round else self._full
 
     def take_data(self, values: Mapping[Any, Array], batches: int) -> None:
         """Give all replicas, which are idle, the next ``batches`` batches.
@@ -210,7 +235,7 @@ class ParameterServer:
             if self.draws is not None:
                 feeds[self.draws] = np.asarray(batch + self.draws_ahead, np.uint32)
             client.version = self.version
-            client.start(self.gradients, feeds, self.delays.get(client.device))
+            client.start(self._work(batch).gradients, feeds, self.delays.get(client.device))
 
     def _take_batch(self) -> int:
         """Return the number of the next batch: one that a lost replica left, or a new one."""
@@ -231,14 +256,15 @@ class ParameterServer:
             self.report.lost[client.device] = str(error)
             self.returned.append(client.batch)
             return 0
-        means = [mean.outputs[0] for mean in self.step.means]
+        work = self._work(client.batch)
         start = time.perf_counter()
         name = f"batch {client.clock}"
         self._trace_batch(client, computed, True)
         self._trace_transfer(
             f"gradients of {name}", client.device, self.device, computed, start, arrays
         )
-        self.server.run(self.update, dict(zip(means, arrays, strict=True)))
+        self.server.run(work.update, dict(zip(work.means, arrays, strict=True)))
+        self.applied.append(work is not self._full)
         name = f"update {self.version} by {client.device}"
         self._trace(name, self.device, start, time.perf_counter(), "update")
         self.report.staleness[self.version - client.version] += 1

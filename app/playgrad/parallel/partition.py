@@ -15,7 +15,7 @@ from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors, topological
-from playgrad.ops.state import is_variable
+from playgrad.ops.state import BOOKKEEPING, contents_of, is_variable
 
 STAGE = "stage:"
 """Prefix of devices that represent the stages of a pipeline: ``stage:0``, ``stage:1``."""
@@ -62,8 +62,12 @@ class Partition:
 
     def mirrored(self, variable: Node) -> bool:
         """Return whether each replica has a mirror of ``variable``."""
+        if variable.name in self.recorded:
+            return False
+        # Those of the bookkeeping are set once in a training, together with their mirrors.
+        is_set = contents_of(variable) == BOOKKEEPING
         large = variable.outputs[0].spec.size > SMALL
-        return variable.name not in self.recorded and (large or variable.name in self.written)
+        return large or is_set or variable.name in self.written
 
 
 def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partition:

@@ -28,6 +28,7 @@ class BatchCallbacks:
         self.step = step
         self.objectives = objectives
         self._sums: Array | None = None
+        self._samples = 0
 
     def __bool__(self) -> bool:
         return bool(self.callbacks)
@@ -37,12 +38,22 @@ class BatchCallbacks:
         for callback in self.callbacks:
             callback.on_train_batch_begin(batch, {})
 
-    def end(self, first: int, rows: Array) -> None:
-        """Report finished batches, of which ``first`` is the number of the first in its epoch."""
+    def end(self, first: int, rows: Array, samples: Array) -> None:
+        """Report finished batches.
+
+        Args:
+            first: the number of the first of them in its epoch.
+            rows: their losses and metrics.
+            samples: their numbers of samples.
+        """
         for batch, row in enumerate(rows.astype(np.float64), first):
-            self._sums = row if batch == 0 or self._sums is None else self._sums + row
-            means = map(float, self._sums / (batch + 1))
+            count = int(samples[batch - first])
+            if batch == 0 or self._sums is None:
+                self._sums, self._samples = np.zeros_like(row), 0
+            self._sums = self._sums + row * count
+            self._samples += count
+            means = map(float, self._sums / self._samples)
             columns = dict(zip(self.step.names, means, strict=True))
-            logs = self.objectives.logs(columns, (batch + 1) * self.step.batch)
+            logs = self.objectives.logs(columns, self._samples)
             for callback in self.callbacks:
                 callback.on_train_batch_end(batch, logs)

@@ -75,12 +75,14 @@ class DeviceData:
 
 @dataclass(frozen=True)
 class BatchStream:
-    """An endless stream of batches from a data set.
+    """Batches from a data set, without an end.
 
     Attributes:
         batch: samples of a batch.
         shuffle: whether the samples are reshuffled in every round.
         seed: the seed of the order; None derives one from the graph's seed.
+        rounds: the steps of a round, and the samples from one batch to the next; None if all
+            batches are full, so that one can begin in one round and end in the next.
         first: a stream with batches of another shape, with which this one alternates in a training;
             the steps over both record in the same variables.
     """
@@ -89,6 +91,7 @@ class BatchStream:
     batch: int
     shuffle: bool = True
     seed: int | None = None
+    rounds: tuple[int, int] | None = None
     first: BatchStream | None = None
 
 

@@ -131,6 +131,7 @@ _HINTS = {
     "batch_size": "Use batch(batch_size) of the Dataset.",
     "sample_weight": "Let it yield (x, y, sample_weight).",
     "validation_split": "Use take and skip of the Dataset.",
+    "drop_remainder": "Use batch(batch_size, drop_remainder=True) of the Dataset.",
     "seed": "Use shuffle(buffer_size, seed) of the Dataset.",
 }
 

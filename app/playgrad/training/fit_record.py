@@ -8,6 +8,7 @@ from playgrad.training.checkpoint import REPLACED, FitRecord
 from playgrad.training.observers import TrainingLoop
 
 _EPOCH_END = "end of epoch "
+_EARLIER = "earlier steps"
 
 
 def fit_record(loop: TrainingLoop) -> FitRecord:
@@ -44,6 +45,8 @@ def _step_state(loop: TrainingLoop) -> dict[str, int]:
     state = loop.step.resume_state()
     if loop.step.follows_epochs:
         state |= {f"{_EPOCH_END}{i}": end for i, end in enumerate(loop.epoch_ends)}
+    if loop.earlier:
+        state[_EARLIER] = loop.earlier
     return state
 
 
@@ -65,6 +68,7 @@ def record_after_loss(loop: TrainingLoop) -> FitRecord:
 def restore_fit(loop: TrainingLoop, resumed: FitRecord) -> None:
     """Bring a fit to the end of the last epoch that ``resumed`` has completed."""
     loop.first = int(loop.session.value(loop.optimizer.iterations)) - resumed.step
+    loop.earlier = resumed.step_state.get(_EARLIER, 0)
     history = loop.history
     history.restore(resumed.steps, resumed.history, resumed.seconds, resumed.train_seconds)
     history.parallel = resumed.parallel

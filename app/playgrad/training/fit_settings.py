@@ -24,6 +24,7 @@ class Settings:
     Attributes:
         steps: exactly this many steps, whatever ``epochs`` says.
         resume: whether to go on with the training of the file that the model was loaded from.
+        drop_remainder: whether samples that do not fill a last batch are left out of an epoch.
     """
 
     batch_size: int | None
@@ -41,6 +42,7 @@ class Settings:
     steps: int | None = None
     initial_epoch: int = 0
     resume: bool = False
+    drop_remainder: bool = False
 
     @property
     def rounds(self) -> int:
@@ -50,7 +52,8 @@ class Settings:
     def facts(self) -> dict[str, Any]:
         """Return what the order of samples and the epochs depend on, as plain data."""
         names = ("shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split")
-        return {name: getattr(self, name) for name in names}
+        chosen = {"drop_remainder": True} if self.drop_remainder else {}
+        return {name: getattr(self, name) for name in names} | chosen
 
     def overridden(self) -> Settings:
         """Return the settings with the overrides of the host's options."""

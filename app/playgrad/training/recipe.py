@@ -26,6 +26,16 @@ class StepBuilder(Protocol):
         """Return the training step over the batches of ``stream``."""
         ...
 
+    def fills_batches(self, recipe: Recipe, rest: int) -> bool:
+        """Return whether all batches are full, where a last one would have ``rest`` samples."""
+        ...
+
+    def with_last(
+        self, recipe: Recipe, step: TrainStep, stream: BatchStream, length: int
+    ) -> TrainStep:
+        """Return ``step`` with a step over the smaller last batches of rounds."""
+        ...
+
 
 MEASURED_RUNS = 4
 """Runs of each of two ways before one is chosen; other work on the machine delays some of them."""

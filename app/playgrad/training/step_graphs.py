@@ -57,13 +57,23 @@ def _train_step(
     network, optimizer, objectives = recipe.network, recipe.optimizer, recipe.objectives
     data, graph = stream.data, network.graph
     optimizer.prepare(graph)
+    started = None if records_in is None else records_in.started
     devices = [_stage_scope(stage) for stage in stages]
     first, last = (devices[0], devices[-1]) if devices else (None, None)
     with at_top(graph), graph.name_scope("train") as scope:
         with graph.phase("input"):
-            seed = SHUFFLE_SEED if stream.seed is None else stream.seed
+            if stream.rounds is not None and started is None:
+                started = Variable(
+                    0, "started", trainable=False, dtype="uint32", contents=BOOKKEEPING
+                )
             order = batch_indices(
-                optimizer.iterations, data.count, stream.batch, stream.shuffle, seed=seed
+                optimizer.iterations,
+                data.count,
+                stream.batch,
+                stream.shuffle,
+                SHUFFLE_SEED if stream.seed is None else stream.seed,
+                rounds=stream.rounds,
+                started=0 if started is None else started,
             )
             index = split_batch(order)
             with graph.device(first):
@@ -94,7 +104,9 @@ def _train_step(
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
     names = objectives.names(network.output_names, network.outputs)
     first_run = None if records_in is None else records_in.run
-    return TrainStep(run, recorder, healthy, names, stream.batch, first_run=first_run)
+    return TrainStep(
+        run, recorder, healthy, names, stream.batch, first_run=first_run, started=started
+    )
 
 
 def _stage_scope(stage: int) -> str:

@@ -9,10 +9,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.models.shared_session import shared_session
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import BOOKKEEPING, Variable
 from playgrad.ops.training.write_history import record
 from playgrad.parallel.parameter_server import ParameterServer
+from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 
@@ -83,12 +85,12 @@ class TrainStep:
         batch: samples of a step.
         first_run: the node of the step over batches of another shape that alternates with this one
             and records in the same variables, before it was distributed.
-        synchronizes: whether `synchronize` does anything.
+        started: the optimizer's iterations at which the first round of the data begins; None if
+            there are no rounds.
         follows_epochs: whether `begin_epoch` does anything; a chunk of steps then never spans
             epochs, which may differ in length.
     """
 
-    synchronizes: ClassVar[bool] = False
     follows_epochs: ClassVar[bool] = False
     run: Node
     recorder: Recorder
@@ -96,11 +98,13 @@ class TrainStep:
     names: list[str]
     batch: int
     first_run: Node | None = field(default=None, kw_only=True)
+    started: Variable | None = field(default=None, kw_only=True)
 
     @property
     def bookkeeping(self) -> tuple[Variable, ...]:
         """The variables whose values matter only while steps are running."""
-        return (*self.recorder.variables, self.healthy)
+        started = () if self.started is None else (self.started,)
+        return (*self.recorder.variables, self.healthy, *started)
 
     @property
     def replica_flags(self) -> dict[str, Variable]:
@@ -122,6 +126,27 @@ class TrainStep:
         fields."""
         common = {item.name: getattr(self, item.name) for item in fields(TrainStep)}
         return kind(**common, **further)
+
+    def begin(self, session: Session, first: int, done: int, earlier: int = 0) -> None:
+        """Prepare for the steps of a training.
+
+        Args:
+            first: the optimizer's iterations before its first step.
+            done: the steps done; more than 0 if the training is resumed.
+            earlier: the steps of the training that this one goes on with, after a lost device.
+        """
+        if self.started is not None:
+            name = self.started.variable_name
+            mirrors = shared_session(self.started.graph).mirrors
+            copies = [mirror for mirror in mirrors if mirrored_by(mirror.node.name) == name]
+            session.assign(dict.fromkeys([self.started, *copies], np.uint32(first - earlier)))
+
+    def samples_of(self, first: int, count: int) -> Array:
+        """Return the number of samples of each of ``count`` steps of a training, from ``first``.
+
+        The steps have been done, or are those that come next.
+        """
+        return np.full(count, self.batch)
 
     def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
         """Prepare for the steps of an epoch.
@@ -157,6 +182,11 @@ class TrainStep:
         """Run ``trace_length`` steps, at most ``most``, with a trace; return their number."""
         session.run(self.run, trace=trace)
         return 1
+
+    @property
+    def synchronizes(self) -> bool:
+        """True if `synchronize` does anything: a chunk of steps then ends with each epoch."""
+        return False
 
     def synchronize(self, session: Session) -> None:
         """Bring replicas into agreement: called before the weights are used between epochs."""

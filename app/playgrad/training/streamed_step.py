@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
+from playgrad.training.batch_sizes import BatchSizes
 from playgrad.training.batch_source import BatchSource
 from playgrad.training.device_data import BatchStream
 from playgrad.training.memory_needs import check_training_memory
@@ -206,11 +207,13 @@ class StreamedStep(TrainStep):
     Attributes:
         windows: the batches on the device, and where they come from.
         one_round: whether all epochs are one round of the source; otherwise each is a round.
+        sizes: the samples of its batches.
     """
 
     follows_epochs: ClassVar[bool] = True
     windows: Windows
     one_round: bool
+    sizes: BatchSizes = field(default_factory=BatchSizes)
 
     @property
     def current(self) -> TrainStep:
@@ -237,26 +240,47 @@ class StreamedStep(TrainStep):
         self.current.synchronize(session)
 
     def resume_state(self) -> dict[str, int]:
-        return self.current.resume_state()
+        return {**self.current.resume_state(), **self.sizes.state()}
 
     def resume(self, session: Session, state: Mapping[str, int]) -> None:
         self.current.resume(session, state)
+        self.sizes.resume(state)
+
+    def begin(self, session: Session, first: int, done: int, earlier: int = 0) -> None:
+        self.sizes.done = done
+
+    def samples_of(self, first: int, count: int) -> Array:
+        return self.sizes.of(first, count)
+
+    def _filled(self) -> Window:
+        """Return the window with the next batches, whose size is noted.
+
+        Raises:
+            RoundEndError: there are none.
+        """
+        window = self.windows.fill()
+        self.sizes.next(window.batch)
+        return window
+
+    def _ran(self, steps: int) -> None:
+        self.sizes.done += steps
+        self.windows.left -= steps
 
     def begin_epoch(self, session: Session, epoch: int, start: int, done: int) -> None:
         first = int(session.value(self.windows.recipe.optimizer.iterations)) - done
-        self.windows.left = 0
-        if self.one_round:
-            self.windows.source.seek(first, done)
-        else:
+        if not self.one_round:
+            self.windows.left = 0
             self.windows.source.seek(first + epoch, done - start)
+        elif not self.windows.left:  # otherwise the window has the next batches already
+            self.windows.source.seek(first, done)
 
     def prepare(self) -> None:
         self.windows.fill()
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
-        window = self.windows.fill()
+        window = self._filled()
         result = window.step.repeat(session, min(steps, self.windows.left))
-        self.windows.left -= result.steps_done
+        self._ran(result.steps_done)
         return result
 
     def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
@@ -264,13 +288,13 @@ class StreamedStep(TrainStep):
         done = 0
         while done < steps:
             try:
-                window = self.windows.fill()
+                window = self._filled()
             except RoundEndError:
                 if done:
                     break
                 raise
             traced = window.step.run_traced(session, trace, min(steps - done, self.windows.left))
-            self.windows.left -= traced
+            self._ran(traced)
             done += traced
             if not traced:  # a stop came first
                 break

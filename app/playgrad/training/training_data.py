@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from playgrad.errors import DataError
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
 from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, known_length
 from playgrad.training.device_data import BatchStream
@@ -21,6 +23,7 @@ from playgrad.training.fit_settings import BATCH, Settings
 from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
+from playgrad.training.round_step import with_last
 from playgrad.training.sample_weights import Samples, sample_weights
 from playgrad.training.step_graphs import build_train_step
 from playgrad.training.steps import TrainStep
@@ -29,6 +32,10 @@ from playgrad.training.variable_placement import place_variables
 
 TYPICAL_SAMPLES = 1000
 """Enough to tell the range of the inputs. Looking at all of MNIST takes a tenth of a second."""
+_FILLED = (
+    "with this strategy, the last batch of an epoch, which has {rest:,} samples, is filled with "
+    "samples of the next one. Choose another batch_size, or drop_remainder=True."
+)
 
 
 class TrainingData(ABC):
@@ -105,7 +112,11 @@ class ArrayData(TrainingData):
         return {"samples": self.samples.count, "batch_size": step.batch}
 
     def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
-        return settings.steps_per_epoch or -(-self.samples.count // step.batch)
+        return settings.steps_per_epoch or self._steps_of_round(step.batch, settings)
+
+    def _steps_of_round(self, batch: int, settings: Settings) -> int:
+        count = self.samples.count
+        return count // batch if settings.drop_remainder else -(-count // batch)
 
     def build(self, settings: Settings) -> TrainStep:
         recipe, samples = self.recipe, self.samples
@@ -114,8 +125,13 @@ class ArrayData(TrainingData):
         arrays = samples.arrays
         check_training_memory(recipe.network, recipe.optimizer, arrays, batch, session.device)
         data = recipe.data.declare("train", samples.xs, samples.ys, samples.weights)
-        stream = BatchStream(data, batch, settings.shuffle, settings.seed)
         placing = recipe.placing()
+        rounds: tuple[int, int] | None = self._steps_of_round(batch, settings), batch
+        filled, rest = 0, 0 if settings.drop_remainder else samples.count % batch
+        if placing.strategy is not None and placing.strategy.fills_batches(recipe, rest):
+            filled, rounds, rest = rest, None, 0
+        stream = BatchStream(data, batch, settings.shuffle, settings.seed, rounds)
+        last = replace(stream, batch=rest, first=stream) if rest else None
         if placing.strategy is None:
             placement = placing.placement
             place_variables(recipe.network, placement=placement)
@@ -127,7 +143,16 @@ class ArrayData(TrainingData):
         else:
             data.upload(session, arrays)
             step = placing.strategy.build(recipe, stream)
-        return step
+            if filled:
+                warn_user(_FILLED.format(rest=filled))
+        return step if last is None or rounds is None else self._with_last(step, last, rounds[0])
+
+    def _with_last(self, step: TrainStep, stream: BatchStream, length: int) -> TrainStep:
+        """Return ``step`` with the step over the smaller last batch of each round."""
+        strategy = self.recipe.placing().strategy
+        if strategy is not None:
+            return strategy.with_last(self.recipe, step, stream, length)
+        return with_last(step, build_train_step(self.recipe, stream), length)
 
 
 class StreamedData(TrainingData):
@@ -139,6 +164,7 @@ class StreamedData(TrainingData):
             batch_size=settings.batch_size,
             sample_weight=settings.sample_weight,
             validation_split=settings.validation_split or None,
+            drop_remainder=settings.drop_remainder or None,
             seed=settings.seed,
         )
         self.recipe = recipe

@@ -77,6 +77,8 @@ class TrainingLoop:
         self.undone = undone
         self.is_rest = is_rest
         self.has_ended = False
+        self.earlier = 0
+        self.lost_device = False
         self.replaced: Replaced | None = None
         self.session = recipe.network.session
         self.optimizer = recipe.optimizer
@@ -92,6 +94,7 @@ class TrainingLoop:
         self.watch.longest_chunk = self._longest_chunk
         self.history = History(step.names)
         self.epoch_rows: list[Array] = []
+        self.epoch_samples: list[Array] = []
         self.logs: dict[str, float] = {}
         self.epochs_begun = 0
         self.callbacks_begun = False
@@ -122,6 +125,8 @@ class TrainingLoop:
             record.go_on(self)
         elif record is not None:
             resumed = record.begin(self) or resumed
+        if resumed is None:
+            self.earlier = self._earlier_steps(state.loop)
         state.loop = self
         self.has_ended = resumed is not None and resumed.outcome == "completed"
         state.history, state.step, state.stop = self.history, self.step, False
@@ -150,6 +155,7 @@ class TrainingLoop:
             with recovering(self.recipe, self._iterations), self.watch.over_session():
                 # Compiles the step, which takes seconds with a slow adapter.
                 dispatches = self.session.dispatches(self.step.run)
+                self.step.begin(self.session, self.first, self.done, self.earlier)
                 self._train(resumed)
                 self.session.keep_copy()
             reason, self.has_ended = "completed", True
@@ -159,6 +165,7 @@ class TrainingLoop:
             raise
         except BaseException as failure:
             error = failure
+            self.lost_device = isinstance(failure, DeviceLostError)
             raise
         finally:
             self.history.parallel = self.step.finish()
@@ -171,6 +178,12 @@ class TrainingLoop:
             self._tell_interrupted(error)
             self.progress.end(reason, self.done, dispatches, self.history.parallel)
         return self.history
+
+    def _earlier_steps(self, previous: TrainingLoop | None) -> int:
+        """Return the steps of the training that this one goes on with, after a lost device."""
+        if previous is None or not previous.lost_device or previous.data != self.data:
+            return 0
+        return max(previous.earlier + self.first - previous.first, 0)
 
     def _tell_interrupted(self, error: BaseException | None) -> None:
         """Tell callbacks what ended the training; keep its state if they change the weights."""
@@ -387,30 +400,36 @@ class TrainingLoop:
             self.watch.pause()
             self.watch.attend()
 
-    def _count(self, rows: Array, report: Callable[[Array], None] | None = None) -> None:
+    def _count(self, rows: Array, report: Callable[[Array, Array], None] | None = None) -> None:
         """Add finished steps to those of their epochs, and ``report`` them by epoch."""
         while len(rows):
             # A chunk can span the ends of epochs.
             length = None if self.step.follows_epochs else self.steps_per_epoch
             left = len(rows) if length is None else length - self.done % length
             part, rows = rows[:left], rows[left:]
+            samples = self.step.samples_of(self.done, len(part))
             self.done += len(part)
             self.epoch_rows.append(part)
+            self.epoch_samples.append(samples)
             if report is not None:
-                report(part)
+                report(part, samples)
             epoch_ends = (length is not None and self.done % length == 0) or self.done == self.total
             if self.chunks_span_epochs and epoch_ends:
                 self._end_epoch()
 
-    def _report(self, rows: Array) -> None:
-        """Report finished steps, all of one epoch, to callbacks and hooks."""
+    def _report(self, rows: Array, samples: Array) -> None:
+        """Report finished steps, all of one epoch, to callbacks and hooks.
+
+        Args:
+            samples: their numbers of samples.
+        """
         self.progress.steps(self.done, rows)
         columns = dict(zip(self.step.names, map(float, rows[-1]), strict=True))
-        logs = self.recipe.objectives.logs(columns, self.step.batch)
+        logs = self.recipe.objectives.logs(columns, int(samples[-1]))
         for callback in self.in_order:
             callback.on_steps_end(self.done, logs)
         if self.batches:
-            self.batches.end(self.done - len(rows) - self.epoch_start, rows)
+            self.batches.end(self.done - len(rows) - self.epoch_start, rows, samples)
 
     def show_rest(self, rows: Array) -> None:
         """Show steps whose losses a stop kept from being read, as the checkpoint has them."""
@@ -420,7 +439,7 @@ class TrainingLoop:
 
     def _end_epoch(self) -> None:
         self.logs = self._epoch_logs()
-        self.epoch_rows = []
+        self.epoch_rows, self.epoch_samples = [], []
         self.history.add_epoch(self.progress.epoch - 1, self.logs)
         self.progress.epoch_end(self.done, self.logs)
         self.epoch_ends.append(self.done)
@@ -428,11 +447,13 @@ class TrainingLoop:
         self.watch.epoch_ended()
 
     def _epoch_logs(self) -> dict[str, float]:
-        """Return the means of the epoch by name, with those of the validation data."""
+        """Return the means over the samples of the epoch by name, with those of the validation
+        data."""
+        samples = np.concatenate(self.epoch_samples)
         rows = np.concatenate(self.epoch_rows)
-        means = rows.mean(axis=0, dtype=np.float64)
+        means = np.average(rows.astype(np.float64), axis=0, weights=samples)
         logs = self.recipe.objectives.logs(
-            dict(zip(self.step.names, map(float, means), strict=True)), len(rows) * self.step.batch
+            dict(zip(self.step.names, map(float, means), strict=True)), int(samples.sum())
         )
         if self.test is not None:
             for callback in self.callbacks:

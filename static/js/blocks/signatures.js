@@ -232,7 +232,8 @@ export const SIGNATURES = {
   "Model.fit":
     "x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0, " +
     "validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, " +
-    "steps_per_epoch=None, validation_steps=None, seed=None, resume=False",
+    "steps_per_epoch=None, validation_steps=None, seed=None, resume=False, " +
+    "drop_remainder=False",
 };
 
 /** @typedef {{name: string, default: string | null}} Parameter `default` null: it must be given */

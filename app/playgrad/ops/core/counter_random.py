@@ -84,12 +84,31 @@ def permute(seed: Seed, epoch: int, items: Any, count: int) -> Words:
 
 
 def batch_indices(
-    seed: Seed, step: int, count: int, batch: int, shuffle: bool
+    seed: Seed,
+    step: int,
+    count: int,
+    batch: int,
+    shuffle: bool,
+    rounds: tuple[int, int] | None = None,
+    started: int = 0,
 ) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the numbers of the samples in batch ``step``: int32 (batch,) in [0, count).
 
-    Each sample occurs once in an epoch.
+    Args:
+        rounds: the steps of a round, and the samples from one batch to the next; a batch that goes
+            beyond the end of a round goes on with its beginning. None for an endless stream, in
+            which a batch can begin in one round and end in the next.
+        started: the step with which the first of the rounds begins.
     """
+    if rounds is not None:
+        steps, stride = rounds
+        whole, within = divmod(max(step - started, 0), steps)
+        items = np.arange(within * stride, within * stride + batch, dtype=np.uint32)
+        if within * stride + batch > count:
+            items %= np.uint32(count)
+        if shuffle:
+            items = _ordered(seed, -(-started // steps) + whole, items, count)
+        return items.astype(np.int32)
     first = np.uint32(step * batch & 0xFFFFFFFF)
     positions = first + np.arange(batch, dtype=np.uint32)
     if not shuffle:

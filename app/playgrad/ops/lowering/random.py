@@ -61,19 +61,27 @@ def lower_dropout(request: KernelRequest) -> Lowering:
 
 
 def lower_batch_indices(request: KernelRequest) -> Lowering:
-    """Lower batch_indices of (step): the int32 indices of its samples, out of attrs ``count``."""
-    count, batch = int(request.attrs["count"]), int(request.attrs["batch"])
+    """Lower batch_indices of (step, started): the int32 indices of its samples."""
+    attrs = request.attrs
+    count, batch = int(attrs["count"]), int(attrs["batch"])
+    steps, stride = attrs["rounds"] or (0, batch)
     call = item_kernel(
         request,
         "batch_indices.wgsl",
         batch,
-        (_step(request, 0), output_binding("result", 0, request.outputs[0])),
-        {key: request.attrs[key] for key in ("count", "batch", "seed", "shuffle")},
+        (
+            _step(request, 0),
+            input_binding("started", 1, request.inputs[1]),
+            output_binding("result", 0, request.outputs[0]),
+        ),
+        {key: attrs[key] for key in ("count", "batch", "seed", "shuffle", "rounds")},
         loops=(Loop(_DRAWS),),
         iterations=3 * _ROUNDS,
         COUNT=count,
         BATCH=batch,
-        SHUFFLE=bool(request.attrs["shuffle"]),
+        STEPS=int(steps),
+        STRIDE=int(stride),
+        SHUFFLE=bool(attrs["shuffle"]),
         HALF_BITS=half_bits(count),
         **_seed(request),
     )

@@ -17,12 +17,12 @@ from playgrad.ops.random.random_inputs import expect_step, seed_of, step_of, ste
 
 def batch_indices(
     step: Any, count: int, batch: int, shuffle: bool = True, seed: int | None = None,
-    name: str | None = None,
+    name: str | None = None, rounds: Sequence[int] | None = None, started: Any = 0,
 ) -> Tensor:  # fmt: skip
     """Return the indices of the samples in the batch of a step.
 
-    Each sample occurs once in an epoch. A batch may contain the end of one epoch and the beginning
-    of the next.
+    Each sample occurs once in an epoch. Without ``rounds``, a batch may contain the end of one
+    epoch and the beginning of the next.
 
     Args:
         step: the step, an integer scalar.
@@ -30,12 +30,16 @@ def batch_indices(
         batch: the number of samples in a batch, at least 1.
         shuffle: put the samples into a new random order in each epoch.
         seed: the seed of the order; None takes the graph's next one.
+        rounds: the steps of an epoch, and the samples from one batch to the next, which are those
+            of a batch unless this is a smaller last one. A batch that goes beyond the end of an
+            epoch goes on with its beginning.
+        started: with ``rounds``, the step with which the first epoch begins, an integer scalar.
 
     Returns:
         An int32 tensor of shape (batch,), in [0, count).
 
     Raises:
-        ShapeError: ``count`` or ``batch`` is less than 1, or the step is not a scalar.
+        ShapeError: a number is less than 1, or the step is not a scalar.
     """
     tensor = as_tensor(step)
     graph = tensor.graph
@@ -44,29 +48,48 @@ def batch_indices(
         "batch": int(batch),
         "shuffle": bool(shuffle),
         "seed": graph.next_random_seed(seed),
+        "rounds": None if rounds is None else [int(number) for number in rounds],
     }
-    return add_node(_BATCH_INDICES, [step_of(graph, tensor)], attrs, name=name).output
+    inputs = [step_of(graph, tensor), step_of(graph, started)]
+    return add_node(_BATCH_INDICES, inputs, attrs, name=name).output
 
 
 def _infer_batch(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
-    expect_step(inputs[0])
+    for spec in inputs:
+        expect_step(spec)
     if attrs["count"] < 1 or attrs["batch"] < 1:
         raise ShapeError(
             f"cannot draw batches of {attrs['batch']} out of {attrs['count']} samples."
         )
+    if attrs["rounds"] is not None and min(attrs["rounds"]) < 1:
+        raise ShapeError(f"rounds must be numbers of at least 1, not {attrs['rounds']}.")
     return [TensorSpec((attrs["batch"],), "int32")]
 
 
 def _batch_indices(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
+    step, started = map(int, inputs)
+    rounds = attrs["rounds"]
     return [
         counter_random.batch_indices(
-            seed_of(attrs), int(inputs[0]), attrs["count"], attrs["batch"], attrs["shuffle"]
+            seed_of(attrs),
+            step,
+            attrs["count"],
+            attrs["batch"],
+            attrs["shuffle"],
+            None if rounds is None else (rounds[0], rounds[1]),
+            started,
         )
     ]
 
 
-def _batch_attrs(count: int, batch: int, shuffle: bool) -> dict[str, Any]:
-    return {"count": count, "batch": batch, "shuffle": shuffle, "seed": [3, 4]}
+def _batch_attrs(
+    count: int, batch: int, shuffle: bool, rounds: list[int] | None = None
+) -> dict[str, Any]:
+    return {"count": count, "batch": batch, "shuffle": shuffle, "seed": [3, 4], "rounds": rounds}
+
+
+def _at(step: int, started: int = 0) -> tuple[Array, Array]:
+    return step_sample(step), step_sample(started)
 
 
 _BATCH_INDICES = register(
@@ -77,15 +100,18 @@ _BATCH_INDICES = register(
         lower=lower_batch_indices,
         blocks_gradient=True,
         samples=(
-            Sample((step_sample(0),), _batch_attrs(60000, 64, True)),
-            Sample((step_sample(7),), _batch_attrs(100, 32, True)),
-            Sample((step_sample(7),), _batch_attrs(100, 32, False)),
-            Sample((step_sample(5),), _batch_attrs(1, 3, True)),
+            Sample(_at(0), _batch_attrs(60000, 64, True)),
+            Sample(_at(7), _batch_attrs(100, 32, True)),
+            Sample(_at(7), _batch_attrs(100, 32, False)),
+            Sample(_at(5), _batch_attrs(1, 3, True)),
+            Sample(_at(12, 5), _batch_attrs(100, 32, True, [4, 32])),
+            Sample(_at(12, 5), _batch_attrs(100, 4, True, [4, 32])),
+            Sample(_at(11, 5), _batch_attrs(100, 32, False, [3, 32])),
+            Sample(_at(2, 5), _batch_attrs(100, 32, False, [4, 32])),
         ),
         invalid=(
-            InvalidSample(
-                (step_sample(),), _batch_attrs(0, 4, True), ShapeError, "out of 0 samples"
-            ),
+            InvalidSample(_at(3), _batch_attrs(0, 4, True), ShapeError, "out of 0 samples"),
+            InvalidSample(_at(3), _batch_attrs(4, 2, True, [0, 2]), ShapeError, "rounds must be"),
         ),
     )
 )

@@ -15,6 +15,7 @@ from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.partition import take_apart
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
+from playgrad.training.batch_sizes import BatchSizes
 from playgrad.training.device_data import BatchStream
 from playgrad.training.recipe import Recipe
 from playgrad.training.step_graphs import build_train_step
@@ -95,6 +96,15 @@ class AsynchronousDataParallel(SeveralDevices):
         )
         return step.extended(AsynchronousStep, server=server)
 
+    def with_last(
+        self, recipe: Recipe, step: TrainStep, stream: BatchStream, length: int
+    ) -> TrainStep:
+        # Replicas do not wait for each other at the end of a round: one of them has the smaller
+        # batch, while others begin with the next round.
+        assert isinstance(step, AsynchronousStep)
+        step.server.end_rounds_with(take_apart(build_train_step(recipe, stream).run), length)
+        return replace(step, rest=stream.batch)
+
     def settings(self) -> list[str]:
         return [] if self.staleness is None else [f"at most {self.staleness} ahead"]
 
@@ -109,9 +119,32 @@ class AsynchronousDataParallel(SeveralDevices):
 
 @dataclass(frozen=True)
 class AsynchronousStep(TrainStep):
-    """Updates with the gradients that replicas send to a parameter server."""
+    """Updates with the gradients that replicas send to a parameter server.
+
+    Attributes:
+        rest: samples of the last batch of a round; 0 if all are full.
+        sizes: the samples of batches, in the order in which their gradients arrived.
+    """
 
     server: ParameterServer
+    rest: int = 0
+    sizes: BatchSizes = field(default_factory=BatchSizes)
+
+    def begin(self, session: Session, first: int, done: int, earlier: int = 0) -> None:
+        super().begin(session, first, done, earlier)
+        self.sizes.done, self.server.started = done, first - earlier
+
+    def samples_of(self, first: int, count: int) -> Array:
+        return self.sizes.of(first, count) if self.rest else super().samples_of(first, count)
+
+    def _run(self, session: Session, steps: int) -> int:
+        try:
+            return self.server.run(steps, session.stop_check)
+        finally:
+            for is_last in self.server.applied:
+                self.sizes.next(self.rest if is_last else self.batch)
+                self.sizes.done += 1
+            self.server.applied.clear()
 
     def take_data(self, values: Mapping[Variable, Array], batches: int) -> None:
         self.server.take_data(values, batches)
@@ -131,19 +164,23 @@ class AsynchronousStep(TrainStep):
 
     def repeat(self, session: Session, steps: int) -> RepeatResult:
         start = time.perf_counter()
-        done = self.server.run(steps, session.stop_check)
+        done = self._run(session, steps)
         return RepeatResult(done, time.perf_counter() - start)
 
     def run_traced(self, session: Session, trace: Trace, most: int = 1) -> int:
         self.server.trace = trace
         try:
-            done = self.server.run(min(most, self.trace_length), session.stop_check)
+            done = self._run(session, min(most, self.trace_length))
             self.server.trace_unfinished()
             return done
         finally:
             self.server.trace = None
 
+    def resume_state(self) -> dict[str, int]:
+        return self.sizes.state() if self.rest else {}
+
     def resume(self, session: Session, state: Mapping[str, int]) -> None:
+        self.sizes.resume(state)
         self.server.count_on()
 
     def finish(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from playgrad.parallel.simulator import Job
 from playgrad.parallel.step_jobs import StageCost
 from playgrad.training.device_data import BatchStream
 from playgrad.training.recipe import DistributionKey, Recipe
+from playgrad.training.round_step import with_last
 from playgrad.training.steps import TrainStep
 from playgrad.training.variable_placement import place_variables
 
@@ -171,6 +172,18 @@ class Strategy(ABC):
         """
         raise GraphError(f"the strategy '{self.descriptor.name}' cannot be simulated.")
 
+    def fills_batches(self, recipe: Recipe, rest: int) -> bool:
+        """Return whether all batches of arrays are full, where a last one would have ``rest``
+        samples: then the last batch of a round is filled from the next one."""
+        return False
+
+    def with_last(
+        self, recipe: Recipe, step: TrainStep, stream: BatchStream, length: int
+    ) -> TrainStep:
+        """Return ``step`` with a step over the smaller batches of ``stream``, which are the last
+        ones of rounds of ``length`` batches."""
+        return with_last(step, self.build(recipe, stream), length)
+
 
 class SeveralDevices(Strategy):
     """A strategy for several devices.
@@ -209,6 +222,11 @@ class DistributedStrategy(SeveralDevices):
         Raises:
             GraphError: layers placed in this way cannot be distributed.
         """
+
+    def fills_batches(self, recipe: Recipe, rest: int) -> bool:
+        # A smaller batch must have a sample for each part.
+        kind = device_kind(recipe.network)
+        return rest > 0 and rest < sum(self.distribution(kind).micro_batches)
 
     def distribute(self, recipe: Recipe, step: TrainStep) -> DistributedStep:
         """Return ``step`` rewritten for the devices, once for equal arguments."""

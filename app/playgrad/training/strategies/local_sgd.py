@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Node
@@ -136,11 +135,14 @@ class LocalStep(TrainStep):
         since: the number of steps since the last average.
     """
 
-    synchronizes: ClassVar[bool] = True
     average: Node
     every: int
     flags: dict[str, Variable]
     since: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def synchronizes(self) -> bool:
+        return True
 
     @property
     def replica_flags(self) -> dict[str, Variable]:

@@ -16,6 +16,7 @@ BANDWIDTH = 1e10
 """Bytes per second."""
 _MOVED = {"send", "receive"}
 _ALONE = {"constant", "placeholder", "variable", "no_op"}
+_PRODUCTS = ("matmul", "conv", "depthwise", "dot_product_attention")
 
 
 def estimated_seconds(node: Node) -> float:
@@ -34,3 +35,34 @@ def estimated_seconds(node: Node) -> float:
     if not node.op.name.startswith(("matmul", "conv", "depthwise")):
         return seconds
     return seconds + 2 * math.sqrt(inputs[0] * inputs[1] * outputs[0]) / RATE
+
+
+def is_product(node: Node) -> bool:
+    """Return whether ``node`` multiplies matrices, as convolutions do."""
+    return _name(node).startswith(_PRODUCTS) and len(node.inputs) > 1
+
+
+def operations(node: Node) -> int:
+    """Return the multiplications and additions of a node; of elementwise ones one an element.
+
+    A product (m, k) by (k, n) takes 2 m k n, for each pair of a stack, which is twice the root of
+    the product of all three sizes if there is one pair. So does a convolution, up to its windows at
+    the border.
+    """
+    sizes = [tensor.spec.size for tensor in node.inputs]
+    results = sum(tensor.spec.size for tensor in node.outputs)
+    if not is_product(node):
+        return max(results, *sizes, 0)
+    name = _name(node)
+    if name == "matmul":
+        shape, (*_, height, _) = node.inputs[0].spec.static_shape, node.outputs[0].spec.static_shape
+        return 2 * results * (sizes[0] // max(1, math.prod(shape[:-2]) * height))
+    filters = node.inputs[1].spec.static_shape
+    if name == "conv2d" and len(filters) == 4:
+        return 2 * node.outputs[0].spec.size * math.prod(filters[:3])
+    return 2 * math.isqrt(sizes[0] * sizes[1] * results)
+
+
+def _name(node: Node) -> str:
+    """Return the name of the operation of ``node`` without its epilogue."""
+    return str(node.attrs.get("base", node.op.name))

@@ -8,7 +8,6 @@ of large matrices. A time below the limit is possible where a tensor fits a cach
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from playgrad.compiler.compile import run_passes
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.compiler.work_estimates import operations
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.dtypes import dtype
 from playgrad.graph.graph import Graph
@@ -30,7 +30,6 @@ SIDE = 512
 """Rows and columns of the matrices; a side takes 1 MiB."""
 ELEMENTS = 1 << 21
 REPEATS = 3
-_PRODUCTS = ("matmul", "conv", "depthwise", "dot_product_attention")
 _GPU = "gpu:0"
 
 
@@ -77,28 +76,9 @@ def physical_limit(device: WebGpuDevice, nodes: Iterable[Node]) -> PhysicalLimit
         for tensor in {*read, *inside}
         if tensor not in read or tensor not in inside
     )
-    operations = sum(_operations(node) for node in nodes)
-    seconds = max(moved / rates.bandwidth, operations / rates.arithmetic)
-    return PhysicalLimit(seconds, moved, operations, rates)
-
-
-def _operations(node: Node) -> int:
-    """Return the multiplications and additions of a node; of elementwise ones one an element.
-
-    A product (m, k) by (k, n) takes 2 m k n, twice the root of the product of all three sizes. So
-    does a convolution, up to its windows at the border.
-    """
-    sizes = [tensor.spec.size for tensor in node.inputs]
-    results = sum(tensor.spec.size for tensor in node.outputs)
-    name = str(node.attrs.get("base", node.op.name))
-    if not name.startswith(_PRODUCTS) or len(sizes) < 2:
-        return max(results, *sizes, 0)
-    if name.startswith("matmul"):
-        return 2 * math.isqrt(sizes[0] * sizes[1] * results)
-    filters = node.inputs[1].spec.static_shape
-    if name == "conv2d" and len(filters) == 4:
-        return 2 * node.outputs[0].spec.size * math.prod(filters[:3])
-    return 2 * math.isqrt(sizes[0] * sizes[1] * results)
+    arithmetic = sum(operations(node) for node in nodes)
+    seconds = max(moved / rates.bandwidth, arithmetic / rates.arithmetic)
+    return PhysicalLimit(seconds, moved, arithmetic, rates)
 
 
 def _rates(device: WebGpuDevice) -> Rates:

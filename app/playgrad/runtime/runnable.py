@@ -15,6 +15,7 @@ from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
+from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
@@ -46,6 +47,9 @@ class Runnable:
         graph: the user's graph, by which the session identifies variables.
         plans: the loaded Plan of each device that has one.
         new_transport: creates what carries tensors between devices.
+
+    Attributes:
+        blas_threads: the number of BLAS threads that its products on the processor are worth.
     """
 
     def __init__(
@@ -63,6 +67,9 @@ class Runnable:
         self.plans = plans
         self.executor = executor
         self.new_transport = new_transport
+        self.blas_threads = worthwhile_threads(
+            node for node in compiled.order if (node.device or "").startswith("cpu")
+        )
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -104,6 +111,15 @@ class Runnable:
         Args:
             feeds: arrays by the name under which the program is fed.
         """
+        with limited_to(self.blas_threads):
+            return self._run(feeds, trace, stop)
+
+    def _run(
+        self,
+        feeds: Mapping[str, Array],
+        trace: Trace | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> list[Array]:
         if self.python_program is not None and trace is None:
             return self._run_python(self.python_program, feeds, stop or (lambda: False))
         self._begin_run(feeds)
@@ -181,10 +197,11 @@ class Runnable:
             result = plan.run(segment.index, self._by_node(feeds), [], steps, stop)
             return RepeatResult(result.steps_done, result.seconds)
         start = time.perf_counter()
-        for done in range(steps):
-            if done and stop():
-                return RepeatResult(done, time.perf_counter() - start)
-            self.run(feeds)
+        with limited_to(self.blas_threads):
+            for done in range(steps):
+                if done and stop():
+                    return RepeatResult(done, time.perf_counter() - start)
+                self._run(feeds)
         return RepeatResult(steps, time.perf_counter() - start)
 
     def _only_segment(self) -> Segment | None:

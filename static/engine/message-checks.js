@@ -601,6 +601,7 @@ const FIELDS = {
     batch_size: count,
     metrics: listOf(text),
     device: text,
+    device_reason: text,
     adapter: nullable(text),
     parameters: count,
     done: count,

@@ -314,8 +314,9 @@
  *   `kernels`: the variant in use, by kind; `wanted`: whether the GPU should be measured further
  *
  * @typedef {{epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number,
- *            metrics: string[], device: string, adapter: string | null, parameters: number,
- *            done: number}} Fit
+ *            metrics: string[], device: string, device_reason: string, adapter: string | null,
+ *            parameters: number, done: number}} Fit
+ *   `device_reason`: why "auto" took the device, in a sentence; empty if the user named it;
  *   `done`: the steps that were done before, by the run that this one resumes
  * @typedef {{step: number, name: string, before: number, after: number}} SettingChange
  * @typedef {{code: string, node: string | null, line: number | null,

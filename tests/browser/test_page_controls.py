@@ -117,6 +117,8 @@ def test_ctrl_enter_while_running_begins_afresh(training: Playground) -> None:
 def test_the_badge_names_the_device_in_use(training: Playground) -> None:
     on_cpu = training.at("device-select").input_value() == "cpu"
     assert training.text("backend-badge").startswith("CPU (NumPy)" if on_cpu else "google swift")
+    details = training.at("backend-badge").get_attribute("title") or ""
+    assert "Training on" not in details, "nothing was chosen"
 
 
 def test_step_from_rest_trains_one_batch(playground: Playground) -> None:

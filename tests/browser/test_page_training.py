@@ -109,6 +109,12 @@ def test_a_fresh_page_names_its_device(trained: Trained) -> None:
     assert set(trained.seen[0].values()) == {"–"}
 
 
+def test_the_badge_says_why_auto_took_its_device(trained: Trained) -> None:
+    details = trained.playground.at("backend-badge").get_attribute("title") or ""
+    assert "Training on gpu:0 (" in details
+    assert "since NumPy has no fast matrix products in a page." in details
+
+
 def test_numbers_move_while_it_trains(trained: Trained) -> None:
     during = trained.seen[1:]
     assert len(during) > 5

@@ -115,6 +115,7 @@ def test_fit_emits_its_events_in_order(script: Script) -> None:
         "total_steps": 16,
         "batch_size": 8,
         "device": "cpu:0",
+        "device_reason": "",
         "adapter": "NumPy",
         "parameters": 12,
         "metrics": ["accuracy"],

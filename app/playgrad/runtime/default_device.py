@@ -1,10 +1,4 @@
-"""The device that a session takes if it names none, chosen by measured speed.
-
-A hardware GPU is faster than the processor for nearly everything that is worth waiting for. A
-software adapter is slower than NumPy on most machines, as it computes on the same cores without
-their matrix libraries. So "auto" measures one small step on both, once for each adapter and driver,
-and remembers the result (docs/decisions/019).
-"""
+"""The device that a session takes if it names none: what `choose_device` says of this machine."""
 
 from __future__ import annotations
 
@@ -13,19 +7,25 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
-from typing import NamedTuple
+from contextlib import ExitStack, closing, suppress
 
 import numpy as np
 
 from playgrad.compiler.place import HOST, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
-from playgrad.devices.device_times import DeviceTimes, known_device_times, save_device_times
+from playgrad.devices.device_times import (
+    DeviceTimes,
+    DeviceTrial,
+    Timing,
+    known_device_times,
+    save_device_times,
+)
 from playgrad.errors import DeviceError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.ops import matmul, reduce_sum, relu
 from playgrad.ops.state import Variable
+from playgrad.runtime.device_choice import GPU, DeviceChoice, choice_after_failure, choose_device
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
@@ -35,9 +35,12 @@ from playgrad.runtime.transport import LocalTransport
 AUTO = "auto"
 PINNED = "PLAYGRAD_DEVICE"
 """The environment variable with the device that "auto" takes, unmeasured."""
-GPU = "gpu:0"
+TRIALS = 2
+"""Trials that a decision needs: what a single one shows may be an accident."""
+MOST_TRIALS = 5
+"""Trials after which a busy machine is not waited for any more."""
 ROUNDS = 6
-"""Number of times that each device is measured; the least time counts."""
+"""Number of times that each device is measured in a trial."""
 SLICE = 0.01
 """Seconds of each of these times, so that launching the work is a small part of them."""
 _BATCH, _INPUTS, _OUTPUTS = 64, 784, 64
@@ -45,19 +48,14 @@ _BATCH, _INPUTS, _OUTPUTS = 64, 784, 64
 _lock = threading.Lock()
 
 
-class DeviceChoice(NamedTuple):
-    """A device, and why "auto" took it: a sentence, empty where there was nothing to measure."""
-
-    device: str
-    reason: str = ""
-
-
-def default_device(name: str) -> DeviceChoice:
+def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
     """Return the device that "cpu", "gpu", "gpu:1" or "auto" means here.
 
-    "auto" is the device that the environment variable ``PLAYGRAD_DEVICE`` names. Without it, it is
-    the GPU or the processor, whichever was measured to be faster; the first call on a machine
-    measures them. In a page, where both take about as long, it is a GPU if there is one.
+    "auto" is the device that the environment variable ``PLAYGRAD_DEVICE`` names, or else what
+    `choose_device` says. Both devices are measured if it asks for that.
+
+    Args:
+        seconds: about how long the work would take with NumPy; None if that is unknown.
 
     Raises:
         DeviceError: the device does not exist.
@@ -72,9 +70,23 @@ def default_device(name: str) -> DeviceChoice:
             raise DeviceError(problem, hint=error.hint) from None
     if name != AUTO:
         return DeviceChoice(_existing(name))
-    if GPU not in devices.device_names():
-        return DeviceChoice(HOST)
-    return DeviceChoice(GPU) if sys.platform == "emscripten" else _faster_device()
+    adapter = next(iter(devices.gpu_adapters()), None)
+    choice = choose_device(adapter, seconds, in_page=sys.platform == "emscripten")
+    if choice is not None:
+        return choice
+    assert adapter is not None
+    with _lock:
+        times = known_device_times(adapter)
+        if times is None:
+            try:
+                times = measure_devices()
+            except PlaygradError as error:
+                return choice_after_failure(adapter, error.message)
+            with suppress(OSError, PlaygradError):  # not saved, it holds for this process
+                save_device_times(adapter, times)
+    choice = choose_device(adapter, seconds, times)
+    assert choice is not None
+    return choice
 
 
 def _existing(name: str) -> str:
@@ -88,57 +100,25 @@ def _existing(name: str) -> str:
     return device
 
 
-def _faster_device() -> DeviceChoice:
-    info = devices.gpu_adapters()[0]
-    with _lock:
-        times = known_device_times(info)
-        if times is None:
-            try:
-                times = measure_devices()
-            except PlaygradError as error:
-                return _without_times(info.name, info.is_software, error)
-            with suppress(OSError, PlaygradError):  # not saved, it holds for this process
-                save_device_times(info, times)
-    device = GPU if times.favours_gpu(info.is_software) else HOST
-    return DeviceChoice(device, describe(device, times, info.name))
-
-
-def _without_times(adapter: str, is_software: bool, error: PlaygradError) -> DeviceChoice:
-    """Return the device to take after a failed measurement.
-
-    A session opens a hardware GPU again, and reports what is wrong with it.
-    """
-    if not is_software:
-        return DeviceChoice(GPU)
-    return DeviceChoice(HOST, f"{HOST}, since {GPU} ({adapter}) failed: {error.message}")
-
-
-def describe(device: str, times: DeviceTimes, adapter: str) -> str:
-    """Return the sentence that explains the choice of ``device``."""
-    return (
-        f"{device}, by measurement: a test step takes {1e3 * times.cpu:.3g} ms on {HOST} (NumPy) "
-        f"and {1e3 * times.gpu:.3g} ms on {GPU} ({adapter})."
-    )
-
-
 def measure_devices() -> DeviceTimes:
-    """Return the seconds of the test step on ``cpu:0`` and on ``gpu:0``.
+    """Return the seconds of the test step on ``cpu:0`` and on ``gpu:0``, from several trials.
 
-    The devices take turns, so that other load on the machine affects both.
+    On a busy machine further trials are made, in the hope that the others end.
 
     Raises:
         PlaygradError: the GPU cannot run it.
     """
-    steps = {device: _TestStep(device) for device in (HOST, GPU)}
-    seconds = dict.fromkeys(steps, math.inf)
-    try:
-        for _ in range(ROUNDS):
-            for device, step in steps.items():
-                seconds[device] = min(seconds[device], step.seconds())
-    finally:
-        for step in steps.values():
-            step.close()
-    return DeviceTimes(seconds[HOST], seconds[GPU])
+    with ExitStack() as stack:
+        cpu, gpu = (stack.enter_context(closing(_TestStep(device))) for device in (HOST, GPU))
+        trials: list[DeviceTrial] = []
+        while len(trials) < MOST_TRIALS:
+            # The devices take turns, so that other load on the machine affects both.
+            rounds = [(cpu.timing(), gpu.timing()) for _ in range(ROUNDS)]
+            trials.append(DeviceTrial(*zip(*rounds, strict=True)))
+            calm = [trial for trial in trials if trial.is_calm]
+            if len(calm) == TRIALS:
+                return DeviceTimes.of(calm, time.time())
+    return DeviceTimes.of(trials, time.time())
 
 
 class _TestStep:
@@ -157,20 +137,21 @@ class _TestStep:
             )
             update = total.assign(reduce_sum(relu(matmul(x, kernel) + bias), axis=1))
         self._program = Program(graph, targets=[update.node])
-        self._executor = Executor()
+        self._executor = Executor(threads=1)  # so that the thread's processor time is that of NumPy
         self._programs = Programs(
             devices.opened, SessionPlacement(device, None, False), self._executor, LocalTransport
         )
         self._repeats = 0
 
-    def seconds(self) -> float:
+    def timing(self) -> Timing:
         """Return the seconds of one step, as a mean over a slice."""
         runnable = self._programs.prepared(self._program, {})
         if not self._repeats:
             _time(runnable, 1)  # compiles kernels and loads libraries
-            once = _time(runnable, 1)
+            once = _time(runnable, 1).wall
             self._repeats = max(1, min(1000, math.ceil(SLICE / max(once, 1e-9))))
-        return _time(runnable, self._repeats) / self._repeats
+        wall, processor = _time(runnable, self._repeats)
+        return Timing(wall / self._repeats, processor / self._repeats)
 
     def close(self) -> None:
         """Free the buffers and threads."""
@@ -179,7 +160,8 @@ class _TestStep:
         self._executor.close()
 
 
-def _time(runnable: Runnable, repeats: int) -> float:
-    start = time.perf_counter()
+def _time(runnable: Runnable, repeats: int) -> Timing:
+    start, worked = time.perf_counter(), time.thread_time()
     runnable.repeat({}, repeats, lambda: False)
-    return time.perf_counter() - start
+    processor = time.thread_time() - worked
+    return Timing(time.perf_counter() - start, max(processor, 1e-9))

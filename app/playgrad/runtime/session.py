@@ -59,17 +59,19 @@ class Session:
         graph: the graph in which tensors are looked up by name; by default the default graph.
         device: device of operations without a device scope: "cpu", "gpu", "gpu:1", or "auto" for
             the one that the page or the command line chose or ``PLAYGRAD_DEVICE`` names, or else
-            the faster one of ``cpu:0`` and ``gpu:0``, which is measured once on a machine.
+            for ``cpu:0`` or ``gpu:0``, whichever is likely to be done first.
         threads: number of threads for independent cpu operations; by default one for each core.
         placement: a function that returns the device of an operation without a device scope, or
             None for ``device``. "auto" lets a planner decide by measured costs.
         soft_placement: place an operation on another device if it cannot run on the requested one,
             instead of raising an error.
         new_transport: returns what carries tensors between devices, for each program.
+        seconds: about how long the work would take with NumPy, on which "auto" depends; None if
+            that is unknown.
 
     Attributes:
         device: the name of the device.
-        device_reason: why "auto" took it, in a sentence; empty if nothing was measured.
+        device_reason: why "auto" took it, in a sentence; empty if the user named it.
 
     Raises:
         DeviceError: there is no such device, or it cannot be opened.
@@ -83,13 +85,14 @@ class Session:
         placement: PlacementRequest = None,
         soft_placement: bool = False,
         new_transport: Callable[[], Transport] = LocalTransport,
+        seconds: float | None = None,
     ) -> None:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
         if device == AUTO:
             device = get_options().device or AUTO
-        self.device, self.device_reason = default_device(device)
+        self.device, self.device_reason = default_device(device, seconds)
         self._any_device = device == AUTO
         self._placement = SessionPlacement(self.device, placement, soft_placement)
         self.executor = Executor(threads)

@@ -11,6 +11,7 @@ from playgrad.training.batch_source import is_stream
 from playgrad.training.callbacks import History, TrainedModel
 from playgrad.training.checkpoint import FitRecord
 from playgrad.training.excerpt import to_keep
+from playgrad.training.expected_seconds import expected_seconds
 from playgrad.training.fit_record import record_after_loss
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
@@ -42,6 +43,9 @@ def fit(
     data = (StreamedData if is_stream(x) else ArrayData)(recipe, x, y, settings)
     validation = data.validation(settings)
     recipe.optimizer.prepare(recipe.network.graph)
+    batch = data.batch(settings)
+    steps = Length.of(settings, data.steps_per_epoch(settings, batch)).steps
+    recipe.network.open_session(expected_seconds(recipe.network, steps, batch))
     recover(recipe)
     undone: FitRecord | None = None
     is_rest = False
@@ -57,7 +61,7 @@ def fit(
                 state.source, state.lost = user_source(), False
                 with recovering(recipe):
                     test = None if validation is None else validation()
-                    facts, length = data.facts(step), data.steps_per_epoch(settings, step)
+                    facts, length = data.facts(step), data.steps_per_epoch(settings, step.batch)
                     if settings.resume and not is_rest:
                         whole = Length.of(settings, length)
                         undone = resume(recipe, state, step, facts, settings, whole)

@@ -62,7 +62,11 @@ class TrainingData(ABC):
         """Return what a resumed training must have in common with this one."""
 
     @abstractmethod
-    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
+    def batch(self, settings: Settings) -> int:
+        """Return the samples of a batch."""
+
+    @abstractmethod
+    def steps_per_epoch(self, settings: Settings, batch: int) -> int | None:
         """Return the steps of an epoch; None if only reading the data tells."""
 
     def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
@@ -111,8 +115,11 @@ class ArrayData(TrainingData):
     def facts(self, step: TrainStep) -> dict[str, int]:
         return {"samples": self.samples.count, "batch_size": step.batch}
 
-    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
-        return settings.steps_per_epoch or self._steps_of_round(step.batch, settings)
+    def batch(self, settings: Settings) -> int:
+        return min(settings.batch_size or BATCH, self.samples.count)
+
+    def steps_per_epoch(self, settings: Settings, batch: int) -> int | None:
+        return settings.steps_per_epoch or self._steps_of_round(batch, settings)
 
     def _steps_of_round(self, batch: int, settings: Settings) -> int:
         count = self.samples.count
@@ -121,7 +128,7 @@ class ArrayData(TrainingData):
     def build(self, settings: Settings) -> TrainStep:
         recipe, samples = self.recipe, self.samples
         session = recipe.network.session
-        batch = min(settings.batch_size or BATCH, samples.count)
+        batch = self.batch(settings)
         arrays = samples.arrays
         check_training_memory(recipe.network, recipe.optimizer, arrays, batch, session.device)
         data = recipe.data.declare("train", samples.xs, samples.ys, samples.weights)
@@ -190,7 +197,10 @@ class StreamedData(TrainingData):
     def facts(self, step: TrainStep) -> dict[str, int]:
         return {"batch_size": step.batch}
 
-    def steps_per_epoch(self, settings: Settings, step: TrainStep) -> int | None:
+    def batch(self, settings: Settings) -> int:
+        return len(self.first.xs[0])
+
+    def steps_per_epoch(self, settings: Settings, batch: int) -> int | None:
         return settings.steps_per_epoch or known_length(self.source)
 
     def build(self, settings: Settings) -> TrainStep:

@@ -146,6 +146,7 @@ class TrainingLoop:
             steps_per_epoch=self.steps_per_epoch or 0,
             batch_size=self.step.batch,
             device=self.session.device,
+            device_reason=self.session.device_reason,
             adapter=self.session.adapter,
             parameters=network.count_params(),
         )

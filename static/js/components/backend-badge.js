@@ -42,6 +42,8 @@ function details() {
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
+  const reason = store.fit.value?.device_reason;
+  if (reason) lines.push(words.chosen(reason));
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
   return lines.join("\n");

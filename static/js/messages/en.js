@@ -552,6 +552,7 @@ export const en = {
     adapter: (/** @type {string} */ name) => `WebGPU adapter: ${name}`,
     vendor: (/** @type {string} */ vendor, /** @type {string} */ architecture) =>
       `Vendor: ${vendor} ${architecture}`,
+    chosen: (/** @type {string} */ reason) => `Training on ${reason}`,
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
     measured: (/** @type {string} */ kernels) => `Kernels (fastest of those measured): ${kernels}`,

@@ -418,6 +418,7 @@ export const zhHans = {
     runsOn: (name, remark) => `运行于 ${name}${remark && `，${remark}`}`,
     adapter: (name) => `WebGPU 适配器：${name}`,
     vendor: (vendor, architecture) => `厂商：${vendor} ${architecture}`,
+    chosen: (reason) => `训练设备：${reason}`,
     isSoftware: "软件适配器：在处理器上运行，不使用显卡。",
     buffer: (mebibytes) => `最大缓冲区：${count(mebibytes)} MiB`,
     measured: (kernels) => `内核（实测最快）：${kernels}`,

@@ -33,6 +33,7 @@ const fit = is.record({
   batch_size: is.count,
   metrics: is.listOf(is.text),
   device: is.text,
+  device_reason: is.optional(is.text),
   adapter: is.nullable(is.text),
   parameters: is.count,
 });

@@ -5,7 +5,7 @@ files of the same names. Devices are opened with the limits that a browser grant
 that what runs here also runs in a page.
 """
 
-from playgrad.devices._wgpu.adapters import forget_adapters, list_adapters
+from playgrad.devices._wgpu.adapters import ENGINE, forget_adapters, list_adapters
 from playgrad.devices._wgpu.free_memory import MEMORY_OF, free_memory
 from playgrad.devices._wgpu.host import WgpuHost, open
 from playgrad.devices._wgpu.measurements import (
@@ -16,6 +16,7 @@ from playgrad.devices._wgpu.measurements import (
 )
 
 __all__ = [
+    "ENGINE",
     "MEMORY_OF",
     "WgpuHost",
     "forget_adapters",

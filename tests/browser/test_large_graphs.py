@@ -219,7 +219,7 @@ def test_arrow_keys_move_the_focus_beyond_the_drawn_items(visitor: Playground) -
     page = visitor.page
     page.locator(".graph-item.node").first.focus()
     walked = set()
-    for key in ["ArrowDown", "ArrowRight"] * 20:
+    for key in [f"Arrow{way}" for way in ("Down", "Right", "Up", "Left") for _ in range(10)]:
         page.keyboard.press(key)
         focused = page.evaluate("document.activeElement.getAttribute('data-id')")
         assert focused, "the focus was lost"

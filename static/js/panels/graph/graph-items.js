@@ -80,6 +80,19 @@ function Strip({ parts, width, y }) {
   </g>`;
 }
 
+/** The title of a frame, by its top left corner: on the upper left edge. @param {string} label */
+const titleSize = (label) => ({ x: 6, y: -9, width: 32 + label.length * 7.5, height: 18 });
+
+/**
+ * Return where the title of a frame is, of which only a part may be in sight.
+ * @param {Cluster} cluster @param {Box} frame @returns {Box}
+ */
+export function titleBox({ label }, frame) {
+  const { x, y, width, height } = titleSize(label);
+  const [left, top] = [frame.x - frame.width / 2, frame.y - frame.height / 2];
+  return { x: left + x + width / 2, y: top + y + height / 2, width, height };
+}
+
 /**
  * The frame around an expanded scope; its title collapses it.
  * @param {{cluster: Cluster, box: Box, isCurrent: boolean, onFold: (path: string) => void,
@@ -92,7 +105,7 @@ export function GraphCluster({ cluster, box, isCurrent, onFold, onFocus }) {
       <g role="button" class="graph-cluster-title" data-id=${cluster.id} tabindex=${isCurrent ? 0 : -1}
         aria-expanded="true" aria-label=${t().graph.scope(cluster.label)}
         onClick=${() => onFold(cluster.path)} onFocus=${() => onFocus(cluster.id)}>
-        <rect class="graph-cluster-tab" x="6" y="-9" width=${32 + cluster.label.length * 7.5} height="18" rx="9" />
+        <rect class="graph-cluster-tab" ...${titleSize(cluster.label)} rx="9" />
         <text x="14" y="4"><tspan aria-hidden="true">− </tspan>${cluster.label}</text>
       </g>
     </g>

@@ -9,6 +9,7 @@ import {
 import { t } from "../../locale.js";
 import { onResize } from "../../observe.js";
 import { ArrowHeads, GraphDrawing, isFound, lightFor } from "./graph-drawing.js";
+import { titleBox } from "./graph-items.js";
 import { scopeId } from "./graph-model.js";
 import { Viewport } from "./viewport.js";
 
@@ -158,12 +159,19 @@ export function GraphView({
   used.current = use;
   const onUse = useCallback((/** @type {string} */ id) => used.current(id), []);
 
+  /** Return the boxes in which the focus is seen, by id: of a frame, the title. */
+  function places() {
+    const titles = picture.clusters.map((each) => [each.id, titleBox(each, layout.boxes[each.id])]);
+    return { ...layout.boxes, ...Object.fromEntries(titles) };
+  }
+
   /** Move the focus to the nearest box in a direction. @param {[number, number]} direction */
   function walk([dx, dy]) {
-    const here = layout.boxes[known];
+    const boxes = places();
+    const here = boxes[known];
     let best = { id: "", distance: Infinity };
     for (const { id } of [...picture.items, ...picture.clusters]) {
-      const { x, y } = layout.boxes[id];
+      const { x, y } = boxes[id];
       const ahead = (x - here.x) * dx + (y - here.y) * dy;
       const aside = Math.abs((x - here.x) * dy) + Math.abs((y - here.y) * dx);
       const distance = ahead + 2.5 * aside;
@@ -174,7 +182,7 @@ export function GraphView({
 
   /** @param {string} id */
   function focus(id) {
-    handle.current?.show(layout.boxes[id]);
+    handle.current?.show(places()[id]);
     setCurrent(id);
     awaited.current = id;
     focusAwaited();

@@ -14,7 +14,6 @@ import pytest
 from bench import parallel
 from bench.looking import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
-from tests.sweeps import slow
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,13 +37,14 @@ DESKTOP = [("playgrad", "wgpu"), ("playgrad", "cpu"), ("numpy", "cpu"), ("torch"
 PAGE = [("playgrad", "webgpu"), ("playgrad", "cpu"), ("numpy", "cpu")]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     ("parts", "names", "texts"),
     [
         ("desktop", DESKTOP, ["**playgrad wgpu**"]),
-        *slow(("page startup", PAGE, ["**playgrad webgpu**", "second Run until its first step"])),
+        ("page startup", PAGE, ["**playgrad webgpu**", "second Run until its first step"]),
     ],
 )
 def test_a_quick_run_reports_every_part(

@@ -23,6 +23,7 @@ WRITTEN = ROOT / "var" / "agreement.md"
 MOST = 1e-5
 
 
+@pytest.mark.slow
 def test_other_libraries_agree_as_the_documentation_says(
     chromium: Browser, server: str, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ import playgrad as pg
 from tests.browser.playground import Playground
 from tests.browser.test_projects import PROGRAM, STEPS, curves, expect_open, menu, open_file
 from tests.cli.processes import end_of, running
+from tests.sweeps import slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Projects and their files")]
 
@@ -47,7 +48,7 @@ def stopped_on_the_desktop(folder: Path) -> Path:
     return max(run.glob("step-*.playgrad"))
 
 
-@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("device", ["cpu", *slow("gpu")])
 def test_a_run_of_the_desktop_goes_on_in_the_page(
     device: str, chromium: Browser, desk_server: str, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.playground import Playground
+from tests.sweeps import slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -78,7 +79,7 @@ def agree(shown: list[Any], expected: list[Any]) -> bool:
     [
         ("character-transformer", "character", "epochs=45"),
         ("character-gru", "character", "epochs=20"),
-        ("character-transformer", "word", "epochs=45"),
+        *slow(("character-transformer", "word", "epochs=45")),
     ],
 )
 def test_the_shown_next_tokens_match_python(

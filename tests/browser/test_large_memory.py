@@ -159,11 +159,14 @@ _PAIR = "pg.parallel.DataParallel(['{0}:0', '{0}:1'])"
     ("device", "strategy"),
     [
         ("gpu:0", "None"),
-        *slow(("cpu:0", "None"), ("gpu:0", _PAIR.format("gpu")), ("cpu:0", _PAIR.format("cpu"))),
+        ("cpu:0", "None"),
+        ("gpu:0", _PAIR.format("gpu")),
+        ("cpu:0", _PAIR.format("cpu")),
     ],
     ids=["gpu", "cpu", "gpus", "cpus"],
 )
 @pytest.mark.parametrize("gigabytes", SIZES)
+@pytest.mark.slow
 def test_results_do_not_depend_on_addresses(
     engine: Engine,
     expected: dict[tuple[str, str], Results],

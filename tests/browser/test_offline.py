@@ -182,6 +182,7 @@ def seen_scripts(page: Page) -> list[str]:
     return marks
 
 
+@pytest.mark.slow
 @pytest.mark.survival("Updates of the page")
 def test_the_page_works_with_a_full_or_cleared_cache(
     chromium: Browser, versions: VersionedServer, network: BadNetwork

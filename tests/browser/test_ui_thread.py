@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.playground import Playground
+from tests.sweeps import slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
@@ -50,7 +51,7 @@ def busiest(trace: dict[str, Any]) -> tuple[float, int]:
     ("example", "tab"),
     [
         ("spiral", "training"),
-        ("mnist-mlp", "training"),
+        *slow(("mnist-mlp", "training")),
         ("spiral", "graph"),
         ("spiral", "inspect"),
     ],

@@ -102,6 +102,7 @@ def test_another_driver_is_another_adapter() -> None:
 # Real measurements
 
 
+@pytest.mark.slow
 @pytest.mark.gpu
 def test_every_variant_is_measured_and_the_best_remembered(cache: Path) -> None:
     device = registry.gpu(0)

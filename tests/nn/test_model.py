@@ -289,6 +289,16 @@ def test_predictions_do_not_depend_on_the_batch_size() -> None:
     np.testing.assert_allclose(model.predict(X[:1]), whole[:1], rtol=1e-5)
 
 
+def test_predictions_keep_all_rows_of_outputs_that_are_not_of_samples() -> None:
+    steps = np.random.default_rng(2).normal(size=(7, 5, 4)).astype(np.float32)
+    model = pg.Sequential([pg.Input((5, 4)), nn.Lambda(lambda x: pg.reshape(x, (-1, 4)))])
+    for batch_size in (None, 3):
+        np.testing.assert_array_equal(model.predict(steps, batch_size), steps.reshape(-1, 4))
+    total = pg.Sequential([pg.Input((5, 4)), nn.Lambda(pg.reduce_sum)])
+    with pytest.raises(pg.ShapeError, match="is a single number"):
+        total.predict(steps)
+
+
 def test_summary_lists_layers_shapes_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     model = use(pg.Sequential([nn.Flatten(), nn.Dense(10)], name="digits"))
     model.summary()

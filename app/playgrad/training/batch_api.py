@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import NonFiniteError
+from playgrad.errors import NonFiniteError, ShapeError
 from playgrad.graph.graph import at_top
 from playgrad.models.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
@@ -35,17 +35,27 @@ def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -
     """
     batch_size = check_count(PREDICTION_BATCH if batch_size is None else batch_size, "batch_size")
     xs = prepare_inputs(network, x, name)
+    for tensor in network.outputs:
+        if tensor.spec.rank == 0:
+            raise ShapeError(
+                f"the output '{tensor.node.name}' is a single number, and predict joins the "
+                "outputs of batches along their first axis.",
+                hint="model.session.run(model.outputs, {...}) returns such outputs.",
+            )
     count = len(xs[0])
     parts: list[list[Array]] = []
+    is_padded = True
     for start in range(0, count, batch_size):
         feeds = {}
         for tensor, array in zip(network.inputs, xs, strict=True):
             piece = array[start : start + batch_size].astype(tensor.dtype)
-            missing = min(batch_size, count) - len(piece)
+            missing = min(batch_size, count) - len(piece) if is_padded else 0
             # The last batch is padded: one of another size would be compiled separately.
             feeds[tensor] = np.concatenate([piece, np.repeat(piece[-1:], missing, axis=0)])
         results = network.session.run(list(network.outputs), feeds)
-        parts.append([result[: count - start] for result in results])
+        rows = min(batch_size, count)
+        is_padded = is_padded and all(len(result) == rows for result in results)
+        parts.append([result[: count - start] if is_padded else result for result in results])
     outputs = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
     return outputs[0] if len(outputs) == 1 else outputs
 

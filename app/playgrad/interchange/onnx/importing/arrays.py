@@ -128,12 +128,16 @@ def _pad(call: OperatorCall) -> Tensor:
     pairs = [(0, 0)] * rank
     for i, axis in enumerate(axes):
         pairs[axis] = (widths[i], widths[i + len(axes)])
+    removed = [slice(max(0, -before), min(0, after) or None) for before, after in pairs]
     if any(n < 0 for pair in pairs for n in pair):
-        raise NotApplicableError("a negative width")
+        if mode != "constant":
+            raise NotApplicableError("a negative width")
+        pairs = [(max(0, before), max(0, after)) for before, after in pairs]
     if mode != "constant":  # pixels are taken by their numbers
         for size, pair in zip(call.x.shape, pairs, strict=True):
             call.budget.spend((size or 0) + sum(pair) if any(pair) else 0)
-    return ops.pad(call.x, pairs, mode, call.value(2) if mode == "constant" else None)
+    y = ops.pad(call.x, pairs, mode, call.value(2) if mode == "constant" else None)
+    return y if all(each == slice(0, None) for each in removed) else y[tuple(removed)]
 
 
 @translates("Gather")

@@ -52,18 +52,17 @@ def model_from_onnx(file: str | Path | bytes) -> Model:
     importer = _Import(graph, facts_of(graph, weights), weights)
     try:
         model = importer.model()
+        model.set_weights(
+            {
+                f"{layer.name}/{variable}": graph.initializers[weight["name"]]
+                for layer in importer.layers
+                for variable, weight in layer.weights_of_nodes.items()
+            }
+        )
     except CheckpointError:
         raise
     except PlaygradError as error:
         raise CheckpointError(f"the graph of the ONNX file is not a model: {error}") from None
-    model.set_weights(
-        {
-            f"{layer.name}/{variable}": graph.initializers[weight["name"]]
-            for layer in importer.layers
-            if layer in model.layers
-            for variable, weight in layer.weights_of_nodes.items()
-        }
-    )
     return model
 
 
@@ -95,7 +94,7 @@ class _Import:
         self._done: set[OnnxNode] = set()
         self._like: Tensor | None = None
         self._users: dict[str, list[OnnxNode]] = {}
-        for node in source.nodes:
+        for node in facts.nodes:
             for name in node.inputs:
                 self._users.setdefault(name, []).append(node)
         self._weights = [name for name in weights if name in self._users]
@@ -105,7 +104,7 @@ class _Import:
         with self.graph.as_default():
             inputs = [self._input(each) for each in self.source.inputs]
             self._like = next((x for x in inputs if x.shape and x.shape[0] is None), None)
-            for node in self.source.nodes:
+            for node in self.facts.nodes:
                 if node not in self._done:
                     self._node(node)
             outputs = [self._tensor(name) for name in self.source.outputs]

@@ -81,6 +81,7 @@ REDUCTIONS: dict[str, Callable[..., Tensor]] = {
     "ReduceSum": ops.reduce_sum,
     "ReduceSumSquare": lambda x, axes, keep: ops.reduce_sum(ops.square(x), axes, keep),
 }
+_SELU = np.asarray([1.6732632423543772, 1.0507009873554805], np.float32)
 NOT_OF_NOTHING = (ops.reduce_max, ops.reduce_min, ops.logsumexp)
 
 
@@ -139,9 +140,11 @@ def _div(call: OperatorCall) -> Tensor:
 
 @translates("Mod")
 def _mod(call: OperatorCall) -> Tensor:
-    if call.get("fmod", 0):
-        raise NotApplicableError("fmod=1: the remainder has the sign of the dividend")
-    return ops.mod(call.x, call.required(1))
+    x, y = call.x, call.required(1)
+    if not call.get("fmod", 0) or x.dtype.startswith("uint"):
+        return ops.mod(x, y)
+    rest = ops.mod(ops.absolute(x), ops.absolute(y))
+    return ops.where(x < 0, -rest, rest)  # with the sign of the dividend
 
 
 @translates("Pow")
@@ -194,9 +197,10 @@ def _celu(call: OperatorCall) -> Tensor:
 
 @translates("Selu")
 def _selu(call: OperatorCall) -> Tensor:
-    if call.attributes:
-        raise NotApplicableError("constants other than those of the paper")
-    return ops.selu(call.x)
+    alpha, gamma = call.get("alpha", _SELU[0]), call.get("gamma", _SELU[1])
+    if np.array_equal(np.asarray([alpha, gamma], np.float32), _SELU):
+        return ops.selu(call.x)
+    return ops.elu(call.x, alpha) * gamma
 
 
 @translates("Gelu")

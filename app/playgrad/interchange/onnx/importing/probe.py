@@ -44,11 +44,13 @@ class Facts:
         shapes: the shape of every other value, with None for sizes that depend on free dimensions.
         scaled: the names of values with a size that depends on free dimensions, but is not that of
             the batch.
+        nodes: those that the outputs depend on, in order; not those that only constants need.
     """
 
     constants: Mapping[str, Array]
     shapes: Mapping[str, Shape]
     scaled: frozenset[str]
+    nodes: Sequence[OnnxNode]
 
 
 def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
@@ -94,7 +96,18 @@ def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
             varying = one.astype(object)
             varying[one != two] = None
             constants[name] = varying
-    return Facts(constants, shapes, frozenset(scaled))
+    return Facts(constants, shapes, frozenset(scaled), _needed(graph, constants))
+
+
+def _needed(graph: OnnxGraph, constants: Mapping[str, Array]) -> list[OnnxNode]:
+    needed = set(graph.outputs)
+    nodes: list[OnnxNode] = []
+    for node in reversed(graph.nodes):
+        if needed.intersection(node.outputs):
+            nodes.append(node)
+            if node.outputs[0] not in constants:
+                needed.update(node.inputs)
+    return nodes[::-1]
 
 
 def _probe(graph: OnnxGraph, weights: Sequence[str], sizes: Mapping[str, int]) -> dict[str, Value]:

@@ -13,6 +13,8 @@ from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing.call import NotApplicableError, OperatorCall, translates
 
 Pairs = list[tuple[int, int]]
+_COST = 2048
+"""Part of the budget of a call that a group takes: its operations need memory, too."""
 
 
 def _last(x: Tensor) -> Tensor:
@@ -76,58 +78,100 @@ def _conv(call: OperatorCall) -> Tensor:
 @translates("ConvTranspose")
 def _conv_transpose(call: OperatorCall) -> Tensor:
     _expect_image(call)
-    call.expect("group", 1)
     weights = _as_image(call.required(1))
     strides, dilations = _two(call.get("strides"), 1), _two(call.get("dilations"), 1)
-    extra = _two(call.get("output_padding"), 0)
-    filters = ops.transpose(weights, [2, 3, 1, 0])
     x = _last(_as_image(call.x))
-    y = ops.conv2d_transpose(x, filters, strides, "valid", None, dilations)
+    parts = [
+        # Without output_padding, a stride beyond the window would add pixels.
+        ops.conv2d_transpose(part, ops.transpose(own, [2, 3, 1, 0]), strides, "valid", 0, dilations)
+        for part, own in _groups(call, x, weights)
+    ]
+    y = parts[0] if len(parts) == 1 else ops.concat(parts, 3)
+    extra = _two(call.get("output_padding"), 0)
     y = ops.pad(y, [(0, 0), (0, extra[0]), (0, extra[1]), (0, 0)])
-    wanted = call.get("output_shape")
-    automatic = call.get("auto_pad", "NOTSET")
-    if wanted is None and automatic.startswith("SAME"):
-        sizes = x.shape[1:3]
-        wanted = [int(n or 0) * s for n, s in zip(sizes, strides, strict=True)]
-    if wanted is not None:
-        total = [int(a or 0) - b for a, b in zip(y.shape[1:3], _two(wanted, 1), strict=True)]
-        if automatic == "SAME_UPPER":
-            cut = [(n // 2, n - n // 2) for n in total]
-        else:
-            cut = [(n - n // 2, n // 2) for n in total]
-        y = ops.pad(y, [(0, 0), *((max(0, -a), max(0, -b)) for a, b in cut), (0, 0)])
-        cut = [(max(0, a), max(0, b)) for a, b in cut]
-    else:
-        cut = _pads(call, [1, 1], [1, 1])
-    height, width = (int(n or 0) for n in y.shape[1:3])
-    y = y[:, cut[0][0] : height - cut[0][1], cut[1][0] : width - cut[1][1]]
+    y = _resized_by(y, [(-a, -b) for a, b in _cuts(call, x, y, strides)])
     if (bias := call.input(2)) is not None:
         y = y + bias
     return ops.squeeze(_first(y), 2) if len(call.x.shape) == 3 else _first(y)
 
 
+def _groups(call: OperatorCall, x: Tensor, weights: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return the channels of ``x`` and the weights of each group."""
+    count = call.get("group", 1)
+    if count == 1:
+        return [(x, weights)]
+    call.budget.spend(_COST * count)
+    return list(zip(ops.split(x, count, 3), ops.split(weights, count, 0), strict=True))
+
+
+def _cuts(call: OperatorCall, x: Tensor, y: Tensor, strides: Sequence[int]) -> Pairs:
+    """Return the pixels of ``y`` that a transposed convolution of ``x`` leaves out on each side."""
+    sizes = call.get("output_shape")
+    automatic = call.get("auto_pad", "NOTSET")
+    if sizes is None and not automatic.startswith("SAME"):
+        return _pads(call, [1, 1], [1, 1])
+    if None in (*x.shape[1:3], *y.shape[1:3]):
+        raise NotApplicableError("output_shape or auto_pad for images of unknown size")
+    if sizes is None:
+        sizes = [int(n or 0) * s for n, s in zip(x.shape[1:3], strides, strict=True)]
+    total = [int(a or 0) - b for a, b in zip(y.shape[1:3], _two(sizes, 1), strict=True)]
+    halves = [(n // 2, n - n // 2) for n in total]
+    return halves if automatic == "SAME_UPPER" else [(large, small) for small, large in halves]
+
+
+def _resized_by(y: Tensor, sides: Pairs) -> Tensor:
+    """Return images with zeros added to each side, or with pixels removed for negative numbers."""
+    if any(n > 0 for pair in sides for n in pair):
+        y = ops.pad(y, [(0, 0), *((max(0, a), max(0, b)) for a, b in sides), (0, 0)])
+    rows, columns = (slice(max(0, -a), min(0, b) or None) for a, b in sides)
+    return y[:, rows, columns]
+
+
 @translates("MaxPool", "AveragePool")
 def _pool(call: OperatorCall) -> Tensor:
     _expect_image(call)
-    call.expect("ceil_mode", 0)
     call.expect("storage_order", 0)
     if len(call.outputs) > 1:
         raise NotApplicableError("indices as a second output")
     if set(_two(call.get("dilations"), 1)) != {1}:
         raise NotApplicableError("dilated pooling")
     window, strides = _two(call.get("kernel_shape"), 1), _two(call.get("strides"), 1)
-    pads = [(0, 0), *_pads(call, window, strides), (0, 0)]
     x = _last(_as_image(call.x))
+    sides = _pads(call, window, strides)
+    pads = [(0, 0), *sides, (0, 0)]
+    behind = [(0, 0), *_rounded_up(call, x, sides, window, strides), (0, 0)]
+    every = [(a + c, b + d) for (a, b), (c, d) in zip(pads, behind, strict=True)]
     if call.get("operator") == "MaxPool":
         if not call.x.dtype.startswith("float"):
             raise NotApplicableError("pooling of integers")
-        y = ops.max_pool2d(ops.pad(x, pads, constant_values=-np.inf), window, strides)
+        y = ops.max_pool2d(ops.pad(x, every, constant_values=-np.inf), window, strides)
     else:
-        y = ops.avg_pool2d(ops.pad(x, pads), window, strides)
-        if not call.get("count_include_pad", 0):
-            inside = ops.pad(ops.ones_like(x), pads)
-            y = y / ops.avg_pool2d(inside, window, strides)
+        y = ops.avg_pool2d(ops.pad(x, every), window, strides)
+        counts = bool(call.get("count_include_pad", 0))
+        if any(map(any, behind if counts else every)):
+            inside = ops.pad(ops.ones_like(x), pads, constant_values=float(counts))
+            y = y / ops.avg_pool2d(ops.pad(inside, behind), window, strides)
     return ops.squeeze(_first(y), 2) if len(call.x.shape) == 3 else _first(y)
+
+
+def _rounded_up(
+    call: OperatorCall, x: Tensor, sides: Pairs, window: Sequence[int], strides: Sequence[int]
+) -> Pairs:
+    """Return the pixels that ceil_mode adds behind the padding, for a window that is cut off."""
+    if not call.get("ceil_mode", 0):
+        return [(0, 0), (0, 0)]
+    added: Pairs = []
+    for size, (before, after), width, stride in zip(
+        x.shape[1:3], sides, window, strides, strict=True
+    ):
+        if size is None:
+            raise NotApplicableError("ceil_mode=1 for images of unknown size")
+        rest = size + before + after - width
+        steps = -(-rest // stride)
+        if steps * stride >= size + before:  # no window begins in the padding behind
+            steps -= 1
+        added.append((0, max(0, steps * stride - rest)))
+    return added
 
 
 @translates("GlobalAveragePool")

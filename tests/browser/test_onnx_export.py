@@ -62,6 +62,7 @@ def test_the_menu_and_programs_write_files(visitor: Playground, tmp_path: Path) 
     assert any(URL in url for url in asked)
     visitor.page.keyboard.press("Escape")
     onnx.checker.check_model(str(path), full_check=True)
+    assert onnx.load(path).opset_import[0].version == 13
     weights, x = visitor.weights(), randoms(5, 4)
     hidden = np.tanh(x @ weights["dense_1/kernel"] + weights["dense_1/bias"])
     expected = hidden @ weights["dense_2/kernel"] + weights["dense_2/bias"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 
 import playgrad as pg
+from playgrad import nn
 from tests.cli.running import run
 
 PROGRAM = """
@@ -50,6 +52,31 @@ def test_a_trained_model_is_exported_to_onnx(
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         (result,) = session.run(None, {session.get_inputs()[0].name: x})
         np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_an_opset_is_chosen_or_refused_with_the_operator(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model = pg.Sequential([pg.Input((3,)), nn.Dense(2, "relu"), nn.LayerNormalization()])
+    model.save_weights(tmp_path / "w.safetensors")
+    for options, opset, ir in (((), 17, 8), (("--opset", "21"), 21, 10)):
+        code, _, err = run(
+            capsys, "export", tmp_path / "w.safetensors", tmp_path / "m.onnx", *options
+        )
+        assert code == 0, err
+        file = onnx.load(tmp_path / "m.onnx")
+        assert [file.opset_import[0].version, file.ir_version] == [opset, ir]
+    for opset, message in ((13, "the operator LayerNormalization as it is since opset 17"),
+                           (99, "opset 99 is not written; 13 to 23 are")):  # fmt: skip
+        code, _, err = run(
+            capsys, "export", tmp_path / "w.safetensors", tmp_path / "n.onnx", "--opset", opset
+        )
+        assert (code, (tmp_path / "n.onnx").exists()) == (1, False)
+        assert message in err
+    for rest in ((), (tmp_path / "w.npz",), ("--format", "keras")):
+        code, _, err = run(capsys, "export", tmp_path / "w.safetensors", *rest, "--opset", 15)
+        assert code == 2
+        assert "it is for ONNX files" in err
 
 
 def test_weights_without_layers_do_not_become_onnx(

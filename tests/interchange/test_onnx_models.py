@@ -29,6 +29,17 @@ def test_onnxruntime_predicts_the_same(name: str, tmp_path: Path) -> None:
             np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
 
 
+LOWEST = {"lenet": 13, "residual": 13, "encoder_decoder": 20, "reader": 17, "attention": 17}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_files_of_networks_open_in_old_readers(name: str, tmp_path: Path) -> None:
+    built(name)[0].export(tmp_path / "m.onnx")
+    file = onnx.load(tmp_path / "m.onnx")
+    assert file.opset_import[0].version == LOWEST[name]
+    assert file.ir_version == onnx.helper.find_min_ir_version_for(file.opset_import)
+
+
 def test_names_of_weights_and_layers_are_kept(tmp_path: Path) -> None:
     model = lenet()
     model.export(tmp_path / "lenet.onnx")

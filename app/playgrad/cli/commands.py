@@ -118,8 +118,18 @@ def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
             kinds.exported_file(str(options.target))
         except argparse.ArgumentTypeError as error:
             parser.error(f"argument TARGET: {error}")
+    if options.opset is not None and not _writes_onnx(options):
+        parser.error("argument --opset: it is for ONNX files, as TARGET or by --format onnx")
     signals.begin_work()
-    return convert(options.source, options.target, options.format)
+    return convert(options.source, options.target, options.format, options.opset)
+
+
+def _writes_onnx(options: argparse.Namespace) -> bool:
+    from playgrad.interchange.formats import format_of
+
+    if options.target is None:
+        return bool(options.format == "onnx")
+    return format_of(options.target, options.format).name == "onnx"
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

@@ -54,17 +54,21 @@ def print_examples(as_json: bool) -> int:
     return 0
 
 
-def convert(source: str, target: Path | None, format: str | None = None) -> int:
+def convert(
+    source: str, target: Path | None, format: str | None = None, opset: int | None = None
+) -> int:
     """Check the file of a model or of its weights, and write it as ``target`` or list its tensors.
 
     Args:
         source: a file, or a folder of checkpoints.
         format: of ``target``; None takes it from the ending. Without ``target``, the file is
             written beside ``source``.
+        opset: of ONNX; None for the lowest that the model needs.
 
     Raises:
         CheckpointError: a file is damaged or cannot be written, or the target needs the layers, and
             ``source`` does not describe them.
+        ExportError: the format has no equivalent of a layer or an operation, or no such opset.
     """
     source = model_file(source)
     if format is not None and target is None:
@@ -76,7 +80,7 @@ def convert(source: str, target: Path | None, format: str | None = None) -> int:
             io.save(tensors, target, chosen.name, io.load_metadata(source))
             print(f"{len(tensors)} tensors written to {target}")
         else:
-            load_model(source).export(target, chosen.name)
+            load_model(source).export(target, chosen.name, opset)
             print(f"the model of {source} written to {target}, without {chosen.lacks}")
         return 0
     print_table(

@@ -269,6 +269,12 @@ def _add_export(parsers: Parsers) -> None:
         help="the format of TARGET by name, such as pytorch, whatever its ending; without TARGET, "
         "write a file beside SOURCE",
     )
+    parser.add_argument(
+        "--opset",
+        type=int,
+        metavar="N",
+        help="the version of the operators in an ONNX file (default: the lowest that they need)",
+    )
     parser.set_defaults(command=commands.run_export)
 
 

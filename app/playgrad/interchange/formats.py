@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
@@ -70,6 +70,10 @@ def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
     )
 
 
+def _onnx(model: Exported, opset: int | None = None) -> bytes:
+    return onnx_bytes(model.inference_graph(), opset)
+
+
 def _script(model: Exported, file: str) -> bytes:
     return script_text(model.inference_graph(), file).encode()
 
@@ -100,7 +104,7 @@ def _page(model: Exported, _: str) -> bytes:
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
     Format("npz", ".npz", _weights("npz"), "layers, compile settings, optimizer state"),
-    Format("onnx", ".onnx", lambda model, _: onnx_bytes(model.inference_graph())),
+    Format("onnx", ".onnx", lambda model, _: _onnx(model)),
     Format("keras", ".keras", _keras, "optimizer state"),
     Format(
         "pytorch",
@@ -135,11 +139,24 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     )
 
 
-def export(model: Exported, path: str | Path, name: str | None = None) -> None:
+def export(
+    model: Exported, path: str | Path, name: str | None = None, opset: int | None = None
+) -> None:
     """Write a model to a file in the format of its ending, or with this name.
+
+    Args:
+        opset: of ONNX; the lowest that the network needs if None.
 
     Raises:
         CheckpointError: there is no such format, or the file cannot be written.
-        ExportError: the format has no equivalent of a layer or operation; the file is not written.
+        ExportError: the format has no equivalent of a layer or operation, or no such opset; the
+            file is not written.
     """
-    write_file(path, format_of(path, name).encode(model, Path(path).name))
+    chosen = format_of(path, name)
+    if opset is None:
+        content = chosen.encode(model, Path(path).name)
+    elif chosen.name == "onnx":
+        content = _onnx(model, opset)
+    else:
+        raise ExportError(f"opset={opset} is for ONNX files; '{path}' is one of {chosen.name}.")
+    write_file(path, content)

@@ -385,20 +385,22 @@ class Network:
 
         return inference_graph(self.name, self.inputs, self.outputs, self.session.values)
 
-    def export(self, path: str | Path, format: str | None = None) -> None:
+    def export(self, path: str | Path, format: str | None = None, opset: int | None = None) -> None:
         """Write the network to a file that other libraries open.
 
         Args:
             path: a path; its ending chooses the format.
             format: the name of a format, whatever the path's ending is.
+            opset: the version of ONNX's operators; the lowest that the network needs if None.
 
         Raises:
             CheckpointError: there is no such format, or the file cannot be written.
-            ExportError: the format has no equivalent of a layer or an operation of the network.
+            ExportError: the format has no equivalent of a layer or an operation of the network, or
+                the opset lacks an operator.
         """
         from playgrad.interchange.formats import export
 
-        export(self, path, format)
+        export(self, path, format, opset)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
         """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.

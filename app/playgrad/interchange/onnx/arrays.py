@@ -31,14 +31,18 @@ def _size(t: Translation) -> None:
 
 @translates("reshape")
 def _reshape(t: Translation) -> None:
-    shape = t.attrs["shape"]
-    t.last("Reshape", t.inputs[0], t.ints(shape), allowzero=int(0 in shape))
+    _reshaped(t, t.ints(t.attrs["shape"]), 0 in t.attrs["shape"])
 
 
 @translates("reshape_like")
 def _reshape_like(t: Translation) -> None:
-    x, like = t.inputs
-    t.last("Reshape", x, t.op("Shape", like), allowzero=1)
+    sizes = (*t.shape(0)[1:], *t.shape(1)[1:])
+    _reshaped(t, t.op("Shape", t.inputs[1]), not all(sizes))
+
+
+def _reshaped(t: Translation, shape: str, may_be_empty: bool) -> None:
+    """Add the last node, a Reshape; without ``allowzero``, 0 is the size that the axis had."""
+    t.last("Reshape", t.inputs[0], shape, **({"allowzero": 1} if may_be_empty else {}))
 
 
 @translates("merge_axes")
@@ -48,7 +52,7 @@ def _merge_axes(t: Translation) -> None:
     merged = t.op("Slice", shape, t.ints([axis]), t.ints([axis + 2]))
     after = t.op("Slice", shape, t.ints([axis + 2]), t.ints([_END]))
     parts = [before, t.op("ReduceProd", merged, keepdims=1), after]
-    t.last("Reshape", t.inputs[0], t.op("Concat", *parts, axis=0), allowzero=1)
+    _reshaped(t, t.op("Concat", *parts, axis=0), not all(t.shape()[1:]))
 
 
 @translates("expand_dims")

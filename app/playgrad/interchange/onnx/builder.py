@@ -9,13 +9,16 @@ import numpy as np
 
 from playgrad.errors import ExportError
 from playgrad.interchange.onnx.messages import messages
+from playgrad.interchange.onnx.opsets import (
+    AXES_AS_INPUT,
+    REDUCTIONS,
+    WRITTEN,
+    ir_version,
+    opset_of,
+)
 
 Array = np.ndarray[Any, Any]
 Attribute = int | float | str | Sequence[int] | Array
-
-OPSET = 23
-"""The version of the operators: onnxruntime has had all of it since 1.23."""
-IR_VERSION = 11
 
 TYPES = {
     "float32": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
@@ -38,6 +41,7 @@ class GraphBuilder:
     def __init__(self, name: str) -> None:
         self._messages = messages(ExportError)
         self.graph = self._messages.GraphProto(name=name)
+        self._needed = (WRITTEN[0], "")
         self._taken: dict[str, int] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
@@ -48,14 +52,21 @@ class GraphBuilder:
         return self.unique(f"{name}__{count}") if count else name
 
     def add(
-        self, op: str, inputs: Iterable[str], outputs: Sequence[str], attributes: dict[str, Any]
+        self,
+        op: str,
+        inputs: Iterable[str],
+        outputs: Sequence[str],
+        attributes: dict[str, Any],
+        dtype: str,
     ) -> None:
         """Append a node.
 
         Args:
             op: the operator of ONNX.
             inputs: names of tensors; "" for an optional one that is left out.
+            dtype: that of the inputs.
         """
+        self._needed = max(self._needed, (opset_of(op, dtype, attributes), op))
         node = self.graph.node.add(op_type=op, name=outputs[0])
         node.input.extend(inputs)
         node.output.extend(outputs)
@@ -86,14 +97,41 @@ class GraphBuilder:
             else:
                 dimension.dim_param = "batch" if axis == 0 else f"{name}_dim_{axis}"
 
-    def model(self) -> bytes:
-        """Return the bytes of a file with the graph."""
+    def model(self, opset: int | None = None) -> bytes:
+        """Return the bytes of a file with the graph, which cannot grow after that.
+
+        Args:
+            opset: the version of the operators; the lowest that they need if None.
+
+        Raises:
+            ExportError: an operator is not in ``opset``, or playgrad does not write it.
+        """
+        needed, operator = self._needed
+        opset = needed if opset is None else opset
+        if opset not in WRITTEN:
+            raise ExportError(f"opset {opset} is not written; {WRITTEN[0]} to {WRITTEN[-1]} are.")
+        if opset < needed:
+            raise ExportError(
+                f"the network needs the operator {operator} as it is since opset {needed}, and "
+                f"opset {opset} was asked for.",
+                hint=f"Without an opset, the file has the lowest that it needs: {needed}.",
+            )
+        if opset >= AXES_AS_INPUT:
+            self._give_axes_as_inputs()
         model = self._messages.ModelProto(
-            ir_version=IR_VERSION, producer_name="playgrad", graph=self.graph
+            ir_version=ir_version(opset), producer_name="playgrad", graph=self.graph
         )
-        model.opset_import.add(domain="", version=OPSET)
+        model.opset_import.add(domain="", version=opset)
         data: bytes = model.SerializeToString()
         return data
+
+    def _give_axes_as_inputs(self) -> None:
+        for node in self.graph.node:
+            for number, attribute in enumerate(node.attribute):
+                if node.op_type in REDUCTIONS and attribute.name == "axes":
+                    node.input.append(self.constant(np.asarray(attribute.ints, np.int64)))
+                    del node.attribute[number]
+                    break
 
     def _attribute(self, message: Any, value: Attribute) -> None:
         if isinstance(value, np.ndarray):

@@ -21,11 +21,15 @@ Array = np.ndarray[Any, Any]
 _SOURCES = ("placeholder", "variable", "constant")
 
 
-def onnx_bytes(network: InferenceGraph) -> bytes:
+def onnx_bytes(network: InferenceGraph, opset: int | None = None) -> bytes:
     """Return the ONNX model that computes a prediction, with the names of playgrad.
 
+    Args:
+        opset: the version of the operators; the lowest that the network needs if None.
+
     Raises:
-        ExportError: ONNX has no equivalent of an operation; the message names it and its layer.
+        ExportError: ONNX has no equivalent of an operation; the message names it and its layer. Or
+            the network needs a later opset; the message names the operator.
     """
     builder = GraphBuilder(network.name)
     names: dict[Tensor, str] = {}
@@ -38,9 +42,9 @@ def onnx_bytes(network: InferenceGraph) -> bytes:
         result = names[tensor]
         if tensor.node.op.name in _SOURCES or result in _outputs(builder):
             result = builder.unique(f"{result}/output")
-            builder.add("Identity", [names[tensor]], [result], {})
+            builder.add("Identity", [names[tensor]], [result], {}, tensor.dtype)
         builder.value(builder.graph.output, result, tensor.dtype, tensor.shape)
-    return builder.model()
+    return builder.model(opset)
 
 
 def _outputs(builder: GraphBuilder) -> set[str]:

@@ -31,11 +31,11 @@ def _matmul(t: Translation) -> None:
 def _window(attrs: Any) -> dict[str, Any]:
     """Return the attributes of windows that move over an image."""
     sides = attrs["padding"]
-    return {
+    window = {
         "strides": attrs["strides"],
         "pads": [*(before for before, _ in sides), *(after for _, after in sides)],
-        "dilations": attrs.get("dilations", [1, 1]),
     }
+    return window | ({"dilations": attrs["dilations"]} if "dilations" in attrs else {})
 
 
 @translates("conv2d")

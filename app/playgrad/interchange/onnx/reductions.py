@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from playgrad.interchange.onnx.builder import TYPES
+from playgrad.interchange.onnx.opsets import REDUCTIONS
 from playgrad.interchange.onnx.translation import Translation, translates
 
 _REDUCTIONS = {
@@ -15,13 +16,13 @@ _PLACES = {"argmax": "ArgMax", "argmin": "ArgMin"}
 
 @translates(*_REDUCTIONS)
 def _reduce(t: Translation) -> None:
-    t.last(
-        _REDUCTIONS[t.node.op.name],
-        t.inputs[0],
-        t.ints(t.attrs["axes"]),
-        keepdims=int(t.attrs["keepdims"]),
-        noop_with_empty_axes=1,
-    )
+    kind, axes, keepdims = _REDUCTIONS[t.node.op.name], t.attrs["axes"], int(t.attrs["keepdims"])
+    if not axes:
+        t.last("Identity", t.inputs[0])
+    elif kind in REDUCTIONS:  # which the file may need in another form
+        t.last(kind, t.inputs[0], axes=axes, keepdims=keepdims)
+    else:
+        t.last(kind, t.inputs[0], t.ints(axes), keepdims=keepdims)
 
 
 @translates(*_ALONG_AXIS)

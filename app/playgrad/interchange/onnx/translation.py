@@ -50,18 +50,24 @@ class Translation:
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node of ONNX with one output, and return the name of the output."""
         output = self._builder.unique(f"{self.node.name}/{kind}")
-        self._builder.add(kind, inputs, [output], attributes)
+        self._add(kind, inputs, [output], attributes)
         return output
 
     def second(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node of ONNX with two outputs, and return the name of the second."""
         outputs = [self._builder.unique(f"{self.node.name}/{kind}") for _ in range(2)]
-        self._builder.add(kind, inputs, outputs, attributes)
+        self._add(kind, inputs, outputs, attributes)
         return outputs[1]
 
     def last(self, kind: str, *inputs: str, number: int = 0, **attributes: Any) -> None:
         """Add the node of ONNX whose output is the operation's output ``number``."""
-        self._builder.add(kind, inputs, [self.outputs[number]], attributes)
+        self._add(kind, inputs, [self.outputs[number]], attributes)
+
+    def _add(
+        self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: dict[str, Any]
+    ) -> None:
+        operands = self.node.inputs or self.node.outputs
+        self._builder.add(kind, inputs, outputs, attributes, operands[0].dtype)
 
     def like(self, value: float) -> str:
         """Return a scalar of the dtype of the first output."""

@@ -16,9 +16,11 @@ from playgrad import nn
 from playgrad.errors import ExportError
 from tests.browser.playground import GOOD, Playground
 from tests.browser.tensorflow_js import Predict, tensorflow_js
+from tests.interchange.layer_variants import VARIANTS, variant
 from tests.interchange.networks import lenet, predictions, randoms
 from tests.interchange.test_keras_models import network
 from tests.nn.test_layers import TABLE
+from tests.sweeps import budget, dice
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -102,6 +104,19 @@ def test_layers_predict_the_same_or_are_refused_by_name(
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.filterwarnings("ignore:layer .* got a sequence with a mask:RuntimeWarning")
+@pytest.mark.parametrize("name", dice("tfjs").sample([*VARIANTS], budget(45, len(VARIANTS))))
+def test_variants_of_layers_predict_the_same_or_are_refused(
+    name: str, predict: Predict, tmp_path: Path
+) -> None:
+    model, xs = variant(name)
+    try:
+        check_same(model, xs, predict, tmp_path)
+    except ExportError as error:
+        assert "TensorFlow.js has no" in str(error)
+        assert not list(tmp_path.iterdir())
+
+
 ACTIVATIONS = (
     "elu", "gelu", "linear", "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu",
     "softmax", "softplus", "softsign", "tanh",
@@ -122,6 +137,7 @@ def test_activations_are_the_same(name: str, predict: Predict, tmp_path: Path) -
         (lambda: nn.MultiHeadAttention(1, 2), "no layer like those of kind 'multi_head_attention'"),
         (lambda: nn.Conv1D(2, 2, padding="causal"), "no padding='causal'"),
         (lambda: nn.Bidirectional(nn.GRU(2)), "no GRU with reset_after"),
+        (lambda: nn.Softmax(axis=1), "no axis=1 for softmax"),
     ],
 )
 def test_layers_missing_in_tensorflow_js_are_named(
@@ -131,6 +147,42 @@ def test_layers_missing_in_tensorflow_js_are_named(
     with pytest.raises(ExportError, match=f"^layer '.*': TensorFlow.js has {message}"):
         model.export(tmp_path / "m.tfjs.zip")
     assert not list(tmp_path.iterdir())
+
+
+def masked(behind: Callable[[pg.Tensor], pg.Tensor]) -> pg.Model:
+    x = pg.Input((5,), dtype="int32")
+    return pg.Model(x, behind(nn.Embedding(20, 4, mask_zero=True)(x)))
+
+
+@pytest.mark.filterwarnings("ignore:layer .* got a sequence with a mask:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("behind", "message"),
+    [
+        (nn.GlobalAveragePooling1D(), "no mean of the steps that a mask keeps"),
+        (lambda x: nn.LSTM(2)(nn.Conv1D(4, 2)(x)), "no recurrent layer that ignores the mask"),
+        (
+            lambda x: nn.LSTM(2)(nn.RepeatVector(3)(nn.LSTM(2)(x))),
+            "no recurrent layer that ignores",
+        ),
+        (lambda x: nn.Add()([x, x]), "no add of sequences with a mask"),
+        (lambda x: nn.Softmax()(x), "no softmax of sequences with a mask"),
+    ],
+)
+def test_masks_that_tensorflow_js_treats_otherwise_are_named(
+    behind: Callable[[pg.Tensor], pg.Tensor], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ExportError, match=f"^layer '.*': TensorFlow.js has {message}"):
+        masked(behind).export(tmp_path / "m.tfjs.zip")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reshape_shared_by_inputs_of_two_sizes_stays_open(
+    predict: Predict, tmp_path: Path
+) -> None:
+    inputs = [pg.Input((2, 3)), pg.Input((4, 3))]
+    rows = nn.Reshape((-1,))
+    model = pg.Model(inputs, [rows(x) for x in inputs])
+    check_same(model, [randoms(3, 2, 3), randoms(3, 4, 3)], predict, tmp_path)
 
 
 def test_the_page_saves_a_model_that_tensorflow_js_opens(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 import torch
 from torch.onnx import TrainingMode
@@ -24,6 +25,7 @@ from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.readers import ONNX
 from playgrad.runtime.options import Options, options_set
 from tests.interchange.keras_side import opened, predicted
+from tests.interchange.layer_variants import VARIANTS, variant
 from tests.interchange.networks import predictions, randoms
 from tests.interchange.predictions import expect_sample
 from tests.interchange.test_keras_models import TORCH_CANNOT, network
@@ -89,6 +91,19 @@ def test_an_exported_layer_is_read(name: str, tmp_path: Path) -> None:
     model, xs = network(name)
     model.export(tmp_path / "m.onnx")
     check(pg.load_model(tmp_path / "m.onnx"), xs, predictions(model, xs if len(xs) > 1 else xs[0]))
+
+
+@pytest.mark.filterwarnings("ignore:layer .* got a sequence with a mask:RuntimeWarning")
+@pytest.mark.parametrize("name", dice("variants").sample([*VARIANTS], budget(30, len(VARIANTS))))
+def test_a_variant_of_a_layer_runs_in_onnxruntime_and_is_read(name: str, tmp_path: Path) -> None:
+    model, xs = variant(name)
+    expected = predictions(model, xs if len(xs) > 1 else xs[0])
+    model.export(tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    feeds = {info.name: x for info, x in zip(session.get_inputs(), xs, strict=True)}
+    for result, wanted in zip(session.run(None, feeds), expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+    check(pg.load_model(tmp_path / "m.onnx"), xs, expected)
 
 
 def exported(module: torch.nn.Module, x: Array, opset: int) -> bytes:

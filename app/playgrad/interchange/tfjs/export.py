@@ -13,6 +13,7 @@ import numpy as np
 from playgrad.errors import ExportError
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
 from playgrad.interchange.tfjs.layers import tfjs_layer, weight_name
+from playgrad.interchange.tfjs.masks import expect_equal_masks
 
 Array = np.ndarray[Any, Any]
 _WEIGHTS = "weights.bin"
@@ -31,6 +32,7 @@ def tfjs_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) ->
         ExportError: TensorFlow.js has no equivalent of a layer.
     """
     graph = CallGraph(architecture)
+    expect_equal_masks(graph)
     config = {
         "name": architecture["name"],
         "layers": [_layer(graph, call) for call in graph.layers()],
@@ -77,13 +79,12 @@ def _layer(graph: CallGraph, call: KerasCall) -> dict[str, Any]:
         }
         return {"class_name": "InputLayer", "config": config, "name": name, "inbound_nodes": []}
     data = graph.config["layers"][call.layer]
-    nodes = [
-        [[*graph.place(tensor), {}] for tensor in each.inputs]
-        for each in graph.calls
-        if each.layer == call.layer
-    ]
-    rank = len(graph.config["tensors"][call.inputs[0]][0])
-    layer = tfjs_layer(data["kind"], name, data["config"], rank)
+    calls = [each for each in graph.calls if each.layer == call.layer]
+    nodes = [[[*graph.place(tensor), {}] for tensor in each.inputs] for each in calls]
+    shape, result = (graph.config["tensors"][each[0]][0] for each in (call.inputs, call.outputs))
+    if any(graph.config["tensors"][each.outputs[0]][0] != result for each in calls):
+        result = [None] * len(result)
+    layer = tfjs_layer(data["kind"], name, data["config"], shape, result)
     return {**layer, "name": name, "inbound_nodes": nodes}
 
 

@@ -10,6 +10,7 @@ from playgrad.errors import ExportError
 from playgrad.interchange.keras.layers import CLASSES, PARTS
 from playgrad.nn.layer import layer_type
 
+Shape = list[int | None]
 _RECURRENT = (
     "units activation use_bias dropout recurrent_dropout return_sequences go_backwards stateful"
 )
@@ -82,17 +83,21 @@ _WEIGHTS = {"depthwise_conv2d": {"kernel": "depthwise_kernel"}}
 """Its names of weights, where they differ."""
 
 
-def tfjs_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> dict[str, Any]:
+def tfjs_layer(
+    kind: str, name: str, config: Mapping[str, Any], shape: Shape, result: Shape
+) -> dict[str, Any]:
     """Return class and configuration of a layer as in a file of TensorFlow.js.
 
     Initializers, regularizers and constraints are left out.
 
     Args:
-        rank: that of its first input.
+        shape, result: those of its first input and of its result, with the batch.
 
     Raises:
         ExportError: TensorFlow.js has no equivalent of the layer or of an argument.
     """
+    if kind == "flatten" and len(shape) < 3:  # where TensorFlow.js takes sequences and images only
+        kind, config = "reshape", {"name": name, "target_shape": result[1:]}
     if kind not in _ARGUMENTS:
         raise ExportError(
             f"layer '{name}': TensorFlow.js has no layer like those of kind '{kind}'.",
@@ -103,10 +108,10 @@ def tfjs_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> di
     kept: dict[str, Any] = {"name": name, "trainable": config.get("trainable", True)}
     for key, value in config.items():
         if key in taken:
-            kept[_RENAMED.get(key, key)] = _argument(kind, key, value, name, rank)
+            kept[_RENAMED.get(key, key)] = _argument(kind, key, value, name, shape, result)
         elif not _is_neutral(key, value, defaults):
             raise ExportError(f"layer '{name}': TensorFlow.js has no {key}={value!r}.")
-    difference = _difference(kind, config, rank)
+    difference = _difference(kind, config, len(shape))
     if difference:
         raise ExportError(f"layer '{name}': TensorFlow.js has no {difference}.")
     return {"class_name": CLASSES[kind], "config": kept}
@@ -132,19 +137,25 @@ def _difference(kind: str, config: Mapping[str, Any], rank: int) -> str | None:
         return f"axis={config['axis']} for batch normalization"
     if kind == "dot" and isinstance(config["axes"], list) and min(config["axes"]) < 0:
         return f"axes={config['axes']} that are counted from the end"
+    if kind == "softmax" and config["axis"] % rank != rank - 1:
+        return f"axis={config['axis']} for softmax"
     if kind == "gru" and config["reset_after"]:
         return "GRU with reset_after (nn.GRU(..., reset_after=False) has an equivalent)"
     return None
 
 
-def _argument(kind: str, key: str, value: Any, layer: str, rank: int) -> Any:
+def _argument(kind: str, key: str, value: Any, layer: str, shape: Shape, result: Shape) -> Any:
+    rank = len(shape)
     if key.endswith("activation") and value is not None:
         if value not in _ACTIVATIONS:
             raise ExportError(f"layer '{layer}': TensorFlow.js has no activation {value!r}.")
         return _ACTIVATIONS[value]
     if key == "layer":  # within a wrapper
-        inner = rank - 1 if kind == "time_distributed" else rank
-        return tfjs_layer(value["kind"], f"{layer}_layer", value["config"], inner)
+        if kind == "time_distributed":
+            shape, result = [shape[0], *shape[2:]], [result[0], *result[2:]]
+        return tfjs_layer(value["kind"], f"{layer}_layer", value["config"], shape, result)
+    if key == "target_shape" and None not in result[1:]:
+        return result[1:]  # TensorFlow.js does not compute the size that -1 leaves open
     if key == "shared_axes" and value:
         return [axis % rank for axis in value]
     if key == "axis" and isinstance(value, Sequence):

@@ -154,12 +154,21 @@ class _Import:
         """Add ``node`` between the layers; the weights that it uses are those of layers."""
         values = [self._resolved(name) if name else None for name in node.inputs]
         shapes = [self.facts.shapes.get(name, ()) for name in node.outputs]
-        results = applied(node, values, self.source.opset, shapes, self._like_of(node))
+        like = self._like_of(node)
+        like = self._source_of_shape(node) if like is None else like
+        results = applied(node, values, self.source.opset, shapes, like)
         self.values |= {name: x for name, x in zip(node.outputs, results, strict=False) if name}
 
     def _like_of(self, node: OnnxNode) -> Tensor | None:
         """Return a tensor with the batch of the first output, if that has no other free size."""
         return None if node.outputs[0] in self.facts.scaled else self._like
+
+    def _source_of_shape(self, node: OnnxNode) -> Tensor | None:
+        """Return the tensor of whose shape the first output is made, if its first size is free."""
+        x = self.values.get(self.facts.shapes_of.get(node.inputs[-1], ""))
+        shape = self.facts.shapes.get(node.outputs[0])
+        is_like = isinstance(x, Tensor) and tuple(x.shape) == shape and x.shape[0] is None
+        return x if isinstance(x, Tensor) and is_like else None
 
     def _resolved(self, name: str) -> Value:
         """Return a value; what depends on weights alone is computed by operations."""

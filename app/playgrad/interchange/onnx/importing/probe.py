@@ -8,7 +8,7 @@ differ; those depend on the size of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +45,14 @@ class Facts:
         scaled: the names of values with a size that depends on free dimensions, but is not that of
             the batch.
         nodes: those that the outputs depend on, in order; not those that only constants need.
+        shapes_of: the value whose shape each result of a ``Shape`` node is.
     """
 
     constants: Mapping[str, Array]
     shapes: Mapping[str, Shape]
     scaled: frozenset[str]
     nodes: Sequence[OnnxNode]
+    shapes_of: Mapping[str, str]
 
 
 def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
@@ -96,10 +98,14 @@ def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
             varying = one.astype(object)
             varying[one != two] = None
             constants[name] = varying
-    return Facts(constants, shapes, frozenset(scaled), _needed(graph, constants))
+    of = {node.outputs[0]: node.inputs[0] for node in graph.nodes if node.operator == "Shape"}
+    nodes = _needed(graph, constants, scaled, of)
+    return Facts(constants, shapes, frozenset(scaled), nodes, of)
 
 
-def _needed(graph: OnnxGraph, constants: Mapping[str, Array]) -> list[OnnxNode]:
+def _needed(
+    graph: OnnxGraph, constants: Container[str], scaled: Container[str], of: Mapping[str, str]
+) -> list[OnnxNode]:
     needed = set(graph.outputs)
     nodes: list[OnnxNode] = []
     for node in reversed(graph.nodes):
@@ -107,6 +113,8 @@ def _needed(graph: OnnxGraph, constants: Mapping[str, Array]) -> list[OnnxNode]:
             nodes.append(node)
             if node.outputs[0] not in constants:
                 needed.update(node.inputs)
+                if node.outputs[0] in scaled:  # its size is that of the value, not of the batch
+                    needed.update(of[name] for name in node.inputs if name in of)
     return nodes[::-1]
 
 

@@ -43,6 +43,8 @@ class Network:
         graph: the graph of the layers and their variables.
         name: shown in the summary and in errors.
         source: (file, line) where the user created the network.
+        layers_of_keras: the layers by the paths of their weights in files of Keras, if the network
+            is from such a file.
     """
 
     def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
@@ -50,6 +52,7 @@ class Network:
         self.name = name or type(self).__name__.lower()
         self.source = user_source()
         self._structure = structure
+        self.layers_of_keras: Mapping[str, Layer] = {}
         self._device = "auto"
 
     def take_settings(self, other: Network) -> None:
@@ -423,7 +426,9 @@ class Network:
             specs = self.weight_specs()
             with named_after(file):
                 content = file if isinstance(file, bytes) else read_file(file, specs)
-                self.set_weights(weights_for_model(content, self.layer_graph(), specs))
+                self.set_weights(
+                    weights_for_model(content, self.layers_of_keras, self.layer_graph, specs)
+                )
         else:
             self.set_weights(io.load(file, self.weight_specs()))
 

@@ -39,7 +39,7 @@ def import_weights(model: Any, request: Request) -> Answer:
         if matching is not None:
             matching.apply()
         elif is_hdf5(content):
-            model.set_weights(weights_for_model(content, model.layer_graph(), specs))
+            model.set_weights(weights_for_model(content, {}, model.layer_graph, specs))
         else:
             model.set_weights(decode(content, specs))
     except CheckpointError as error:

@@ -8,9 +8,16 @@ from typing import Any, TypeAlias
 from playgrad.errors import CheckpointError
 from playgrad.graph.tensor import Tensor
 from playgrad.interchange.keras.importing.layers import keras_class, keras_config, read_layer
+from playgrad.interchange.keras.importing.operations import (
+    KerasOperation,
+    are_same,
+    is_operation,
+)
 from playgrad.interchange.keras.layers import snake_case
 from playgrad.models.inputs import Input
 from playgrad.nn.layer import Layer
+from playgrad.nn.masks import mask_of, set_mask
+from playgrad.ops import identity
 
 Place: TypeAlias = tuple[str, int]
 """A call: the name of a layer, and the number of the call among those of the layer."""
@@ -54,20 +61,32 @@ class ModelReader:
         self.config = keras_config(data)
         self.name = str(self.config.get("name"))
         self.layers: dict[str, Layer] = {}
-        self._members: dict[str, Layer | ModelReader | Mapping[str, Any]] = {}
+        self._members: dict[str, Layer | ModelReader | KerasOperation | Mapping[str, Any]] = {}
         self._nodes: dict[str, list[Any]] = {}
         counts: dict[str, int] = {}
         for each in _listed(self.config.get("layers")):
+            if is_operation(each):
+                self._add_operation(each)
+                continue
             kind = snake_case(keras_class(each, ""))
             number = counts[kind] = counts.get(kind, -1) + 1
             place = f"{path}layers/{kind}_{number}" if number else f"{path}layers/{kind}"
             self._add(each, place, names, depth)
 
-    def _add(self, data: Any, place: str, names: set[str], depth: int) -> None:
+    def _named(self, data: Mapping[str, Any]) -> str:
+        """Return the name of a new member, whose calls are taken from ``data``."""
         name = str(data.get("name") or keras_config(data).get("name"))
         if name in self._members:
             raise CheckpointError(f"{_DAMAGED}: two layers are named '{name[:80]}'.")
         self._nodes[name] = _listed(data.get("inbound_nodes", []))
+        return name
+
+    def _add_operation(self, data: Mapping[str, Any]) -> None:
+        keras_class(data, "ops")
+        self._members[self._named(data)] = KerasOperation(data, keras_config(data))
+
+    def _add(self, data: Any, place: str, names: set[str], depth: int) -> None:
+        name = self._named(data)
         class_name = keras_class(data, "")
         if class_name == "InputLayer":
             self._members[name] = keras_config(data)
@@ -117,7 +136,7 @@ class ModelReader:
         if self.is_chain:
             tensors = list(inputs)
             for member in self._members.values():
-                if not isinstance(member, Mapping):
+                if isinstance(member, Layer | ModelReader):
                     tensors = _call(member, tensors, {})
             return tensors
         places = _places(self.config.get("input_layers"))
@@ -128,7 +147,7 @@ class ModelReader:
         values: dict[Place, list[Tensor]] = {
             (name, 0): [tensor] for (name, _, _), tensor in zip(places, inputs, strict=True)
         }
-        wanted = _places(self.config.get("output_layers"))
+        wanted = [self._own(place) for place in _places(self.config.get("output_layers"))]
         for name, call, _ in wanted:
             self._compute((name, call), values)
         return [_result(values, place) for place in wanted]
@@ -142,9 +161,8 @@ class ModelReader:
                 stack.pop()
                 continue
             node = self._node(place)
-            missing = [
-                (name, call) for name, call, _ in _histories(node) if (name, call) not in values
-            ]
+            needed = [self._own(each)[:2] for each in _histories(node)]
+            missing = [each for each in needed if each not in values]
             if missing:
                 if place in begun:
                     raise CheckpointError(f"{_DAMAGED}: layer '{place[0][:80]}' needs itself.")
@@ -153,7 +171,34 @@ class ModelReader:
                 continue
             member = self._members[place[0]]
             assert not isinstance(member, Mapping)
-            values[place] = _call(member, *self._arguments(node, values, place[0]))
+            if isinstance(member, KerasOperation):
+                arguments = self._resolved(_listed(node.get("args")), values)
+                values[place] = [member(arguments)]
+            else:
+                values[place] = _call(member, *self._arguments(node, values, place[0]))
+
+    def _own(self, place: tuple[str, int, int]) -> tuple[str, int, int]:
+        """Return a result as that of a call in the file.
+
+        Functional models inside others have a call of their own that is not in the file.
+        """
+        name, call, number = place
+        member = self._members.get(name)
+        is_shifted = isinstance(member, ModelReader) and not member.is_chain
+        return (name, call - 1 if is_shifted and call else call, number)
+
+    def _resolved(self, value: Any, values: Mapping[Place, list[Tensor]]) -> Any:
+        """Return an argument with tensors in place of their descriptions."""
+        if isinstance(value, list):
+            return [self._resolved(each, values) for each in value]
+        if isinstance(value, Mapping):
+            places = list(_histories(value))
+            if len(places) != 1:
+                raise CheckpointError(
+                    f"{_DAMAGED}: {str(value)[:80]} is not the result of a layer."
+                )
+            return _result(values, self._own(places[0]))
+        return value
 
     def _node(self, place: Place) -> Mapping[str, Any]:
         name, call = place
@@ -175,13 +220,29 @@ class ModelReader:
         parts = [node.get("args"), *(kwargs.pop(key, None) for key in _INPUTS)]
         options = {key: kwargs.pop(key) for key in _OPTIONS if kwargs.get(key)}
         kwargs.pop("training", None)  # models of Keras pass their own on
+        masks = self._resolved(kwargs.pop("mask", None), values)
         for key, value in kwargs.items():
             if value is not None and value is not False:
                 raise CheckpointError(
                     f"layer '{name[:80]}' of the Keras file is called with {key[:80]}, which "
                     "playgrad does not read."
                 )
-        return [_result(values, place) for place in _histories(parts)], options
+        tensors = [_result(values, self._own(place)) for place in _histories(parts)]
+        return _with_masks(tensors, masks), options
+
+
+def _with_masks(tensors: list[Tensor], masks: Any) -> list[Tensor]:
+    """Return the inputs of a call with the masks that the file gives them, where theirs differ."""
+    given = masks if isinstance(masks, list) else [masks]
+    for number, (x, mask) in enumerate(zip(tensors, given, strict=False)):
+        before = mask_of(x)
+        if mask is None or (before is not None and are_same(before, mask)):
+            continue
+        if not isinstance(mask, Tensor) or mask.dtype != "bool" or mask.spec.rank >= x.spec.rank:
+            raise CheckpointError(f"{_DAMAGED}: a mask is not bool, or not of steps.")
+        tensors[number] = identity(x)
+        set_mask(tensors[number], mask)
+    return tensors
 
 
 def _call(

@@ -10,7 +10,7 @@ from playgrad.graph.source import warn_user
 from playgrad.interchange.keras.importing.compiling import read_compile_config
 from playgrad.interchange.keras.importing.file import KerasFile
 from playgrad.interchange.keras.importing.graph import ModelReader
-from playgrad.interchange.keras.importing.weights import weights_of_layers
+from playgrad.interchange.keras.importing.weights import set_moments, weights_of_layers
 from playgrad.models.model import Model
 
 
@@ -29,6 +29,7 @@ def model_from_keras(file: str | Path | bytes) -> Model:
         model, reader = _built(source)
         called = {path: layer for path, layer in reader.layers.items() if layer in model.layers}
         model.set_weights(weights_of_layers(source.weights, called))
+        model.layers_of_keras = called
     except CheckpointError:
         raise
     except PlaygradError as error:
@@ -42,6 +43,7 @@ def model_from_keras(file: str | Path | bytes) -> Model:
 def _built(source: KerasFile) -> tuple[Model, ModelReader]:
     with at_top(Graph()):
         reader = ModelReader(source.config, set())
+        set_moments(source.weights, reader.layers)
         inputs = reader.inputs()
         return Model(inputs, reader.outputs(inputs), reader.name), reader
 

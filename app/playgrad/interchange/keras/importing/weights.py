@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from playgrad.errors import CheckpointError, shape_text
 from playgrad.graph.spec import TensorSpec
 from playgrad.interchange.keras.graph import CallGraph
+from playgrad.interchange.keras.importing.nesting import is_nested, places_in_models
 from playgrad.interchange.keras.weights import weight_places
 from playgrad.io.hdf5.reader import Hdf5File
 from playgrad.io.weights import check_match
+from playgrad.nn.feature_normalization import Normalization
 from playgrad.nn.layer import Layer
 
 Array = np.ndarray[Any, Any]
@@ -20,24 +22,52 @@ Places = Mapping[str, tuple[str, tuple[int, ...]]]
 _SAME = "Load them into a model with the same layers, of the same sizes."
 
 
+class Moments(NamedTuple):
+    """What a layer normalizes by."""
+
+    name: str
+    mean: Any
+    variance: Any
+
+
 def weights_for_model(
-    content: bytes, layer_graph: Mapping[str, Any], specs: Mapping[str, TensorSpec]
+    content: bytes,
+    layers: Mapping[str, Layer],
+    layer_graph: Callable[[], Mapping[str, Any]],
+    specs: Mapping[str, TensorSpec],
 ) -> dict[str, Array]:
     """Return the weights in a ``.weights.h5`` file by the names that they have in a model.
 
     As in Keras, layers are matched by their classes and their order, not by their names.
 
     Args:
+        layers: those of a model from a file of Keras, by the paths of their weights; else empty.
         layer_graph, specs: of the model.
 
     Raises:
         CheckpointError: the file is damaged, or of another model.
         ExportError: Keras has no equivalent of the model.
     """
-    graph = CallGraph(layer_graph)
+    file = Hdf5File(content)
+    if layers:
+        return weights_of_layers(file, layers)
+    graph = CallGraph(layer_graph())
     shapes = {name: spec.static_shape for name, spec in specs.items()}
-    places = graph.weight_places(graph.layers(), shapes)
-    return read_weights(Hdf5File(content), places, specs)
+    order = graph.layers()
+    groups = graph.groups(order)
+    normalizations = {
+        groups[graph.name(call)]: graph.config["layers"][call.layer]
+        for call in order
+        if graph.kind(call) == Normalization.kind
+    }
+    moments = {
+        path: Moments(layer["name"], layer["config"]["mean"], layer["config"]["variance"])
+        for path, layer in normalizations.items()
+    }
+    places: Places = graph.weight_places(order, shapes)
+    if is_nested(file):
+        places = places_in_models(file, places, graph)
+    return read_weights(file, places, specs, _checked(file, moments))
 
 
 def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, Array]:
@@ -57,13 +87,56 @@ def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, 
         for name, (place, shape) in weight_places(layer.kind, layer.get_config(), shapes).items():
             places[f"{layer.name}/{name}"] = (f"{path}/{place}", shape)
             specs[f"{layer.name}/{name}"] = own[name]
-    return read_weights(file, places, specs)
+    moments = {
+        path: Moments(layer.name or "", layer.mean, layer.variance)
+        for path, layer in layers.items()
+        if isinstance(layer, Normalization)
+    }
+    return read_weights(file, places, specs, _checked(file, moments))
+
+
+def set_moments(file: Hdf5File, layers: Mapping[str, Layer]) -> None:
+    """Give layers that were adapted in Keras the moments in the file, where they are weights."""
+    for path, layer in layers.items():
+        places = [f"{path}/vars/{number}" for number in range(2)]
+        if isinstance(layer, Normalization) and layer.mean is None and places[1] in file.entries:
+            layer.mean, layer.variance = (file.read(place).tolist() for place in places)
+
+
+def _checked(file: Hdf5File, layers: Mapping[str, Moments]) -> set[str]:
+    """Return the paths of moments in the file, which must be those of the layers.
+
+    Raises:
+        CheckpointError: they differ.
+    """
+    known: set[str] = set()
+    for path, layer in layers.items():
+        for number, own in enumerate((layer.mean, layer.variance)):
+            place = f"{path}/vars/{number}"
+            if place not in file.entries:
+                continue
+            array = file.read(place)
+            if array.size != np.size(own) or not np.allclose(array.ravel(), np.ravel(own), 1e-5):
+                raise CheckpointError(
+                    f"'{layer.name}' has other moments in the Keras file, and those of a model do "
+                    "not change.",
+                    hint="Pass nn.Normalization the mean and variance of the file, or read a file "
+                    "of model.save('name.keras').",
+                )
+            known.add(place)
+    return known
 
 
 def read_weights(
-    file: Hdf5File, places: Places, specs: Mapping[str, TensorSpec]
+    file: Hdf5File,
+    places: Places,
+    specs: Mapping[str, TensorSpec],
+    others: Collection[str] = (),
 ) -> dict[str, Array]:
     """Return the arrays at ``places``, in the shapes of ``specs``.
+
+    Args:
+        others: the paths of arrays that are not weights here.
 
     Raises:
         CheckpointError: an array is missing, has another shape, or belongs to no weight.
@@ -79,7 +152,7 @@ def read_weights(
                 f"but {shape_text(shape)} in the model.",
                 hint=_SAME,
             )
-    known = {path for path, _ in places.values()}
+    known = {*others, *(path for path, _ in places.values())}
     for path in file.entries:
         if path.startswith("layers/") and path not in known and not _is_state(path):
             raise CheckpointError(f"the Keras file has '{path}', not in the model.", hint=_SAME)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from playgrad.errors import CheckpointError
@@ -32,32 +34,55 @@ class CheckpointFolder:
 
     def files(self) -> list[Path]:
         """Return the checkpoints in the folder, the latest first."""
-        if not self.path.is_dir():
+        if not os.path.isdir(self.path):
             return []
         named = ((each, _NAME.fullmatch(each.name)) for each in self.path.iterdir())
         steps = {each: int(match[1]) for each, match in named if match}
         return sorted(steps, key=lambda each: steps[each], reverse=True)
 
+    def create(self) -> None:
+        """Create the folder, unless it exists.
+
+        Raises:
+            CheckpointError: that is impossible.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot create the folder '{self.path}': {error.strerror}.",
+                hint="Choose another folder.",
+            ) from None
+
     def write(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint, whole or not at all, and remove old ones.
 
         Raises:
-            CheckpointError: it cannot be written.
+            CheckpointError: it cannot be written. The hint names a folder for temporary files that
+                has it instead, if there is one.
         """
+        try:
+            self._write(checkpoint)
+        except CheckpointError as error:
+            name = f"playgrad-{os.getpid()}-{self.path.name[:40]}"
+            other = CheckpointFolder(Path(tempfile.gettempdir()) / name, self._program)
+            with contextlib.suppress(CheckpointError, OSError):  # the first error says it all
+                other._write(checkpoint)
+                error.hint = f"With --checkpoint {other.path} --resume training goes on from here."
+            raise
+
+    def _write(self, checkpoint: Checkpoint) -> None:
         steps = sum(fit.step for fit in checkpoint.fits)
         name = self.path.name if self._program is None else self._program.name
         content = encode_project(checkpoint, self._program, name)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CheckpointError(f"cannot create '{self.path}': {error.strerror}.") from None
+        self.create()
         write_file(self.path / f"step-{steps:08}{ENDING}", content)
         for old in self.files()[KEPT:]:
             with contextlib.suppress(OSError):  # another process may have removed it
                 old.unlink()
 
-    def last(self) -> Checkpoint | None:
-        """Return the last checkpoint that is whole; None if there are none.
+    def last(self) -> tuple[Path, Checkpoint] | None:
+        """Return the last checkpoint that is whole, and its file; None if there are none.
 
         A damaged one is named on standard error.
 
@@ -67,7 +92,7 @@ class CheckpointFolder:
         problem: CheckpointError | None = None
         for file in self.files():
             try:
-                return decode_project(read_file(file))
+                return file, decode_project(read_file(file))
             except CheckpointError as error:
                 error.message = f"{file.name}: {error.message}"
                 print(f"playgrad: {error.message} Trying the one before.", file=sys.stderr)
@@ -78,18 +103,17 @@ class CheckpointFolder:
 
 
 def model_file(name: str) -> str:
-    """Return the file to load a model from: ``name``, or the last checkpoint in that folder.
+    """Return the file to load a model from: ``name``, or the last whole checkpoint in that folder.
 
     Raises:
-        CheckpointError: the folder has no checkpoints.
+        CheckpointError: the folder has no checkpoints, or all of them are damaged.
     """
-    path = Path(name)
-    if not path.is_dir():
+    if not os.path.isdir(name):
         return name
-    files = CheckpointFolder(path).files()
-    if not files:
+    last = CheckpointFolder(Path(name)).last()
+    if last is None:
         raise CheckpointError(
             f"the folder '{name}' has no checkpoints.",
             hint="Name a file, or the folder of playgrad train --checkpoint.",
         )
-    return str(files[0])
+    return str(last[0])

@@ -21,15 +21,13 @@ def export(model: Any, path: str) -> None:
     """
     try:
         model.export(path)
-    except ExportError as error:
-        rescued = _rescued(path).with_suffix(".safetensors")
-        model.save_weights(rescued)
-        error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
-        raise
     except CheckpointError as error:
         rescued = _rescued(path)
+        save = model.export
+        if isinstance(error, ExportError):
+            rescued, save = rescued.with_suffix(".safetensors"), model.save_weights
         with contextlib.suppress(CheckpointError):  # then the first error says it all
-            model.export(rescued)
+            save(rescued)
             error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
         raise
 

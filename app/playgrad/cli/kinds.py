@@ -89,24 +89,39 @@ def gpu(text: str) -> str:
 
 def output_file(text: str) -> Path:
     path = Path(text)
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"the folder {str(path.parent)!r} does not exist")
-    if path.is_dir():
+    _check_name(text)
+    folder = os.path.dirname(os.path.realpath(text))  # links are followed when it is written
+    if not os.path.isdir(folder):
+        raise argparse.ArgumentTypeError(f"the folder {folder!r:.200} does not exist")
+    if os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text!r} is a folder")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    if not os.access(text if os.path.exists(text) else folder, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text!r} is not writable")
     return path
 
 
 def checkpoint_folder(text: str) -> Path:
-    """A folder, which is created by the first checkpoint."""
+    """A folder, which is created before the training."""
     path = Path(text)
-    if path.exists() and not path.is_dir():
+    _check_name(text)
+    if os.path.lexists(text) and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a folder")
-    existing = next(each for each in (path, *path.absolute().parents) if each.exists())
+    existing = next(each for each in (path, *path.absolute().parents) if os.path.exists(each))
     if not os.access(existing, os.W_OK):
         raise argparse.ArgumentTypeError(f"{str(existing)!r} is not writable")
     return path
+
+
+def _check_name(text: str) -> None:
+    """Raise an error if there can be no file of this name."""
+    try:
+        os.stat(text)
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # too long, or below a file
+        raise argparse.ArgumentTypeError(f"{text!r:.200}: {error.strerror}") from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r:.200}: {error}") from None
 
 
 def exported_file(text: str) -> Path:

@@ -57,17 +57,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         code: int = options.command(options, parser)
         signals.end_work()
-    except (KeyboardInterrupt, Terminated):
-        return _fail(options, "stopped", signals.exit_code)
+    except (KeyboardInterrupt, Terminated) as stop:
+        return _fail(options, _with_notes("stopped", stop), signals.exit_code)
     except BrokenPipeError:
         return BROKEN_PIPE
     except PlaygradError as error:
-        return _fail(options, f"{type(error).__name__}: {error}")
+        return _fail(options, _with_notes(f"{type(error).__name__}: {error}", error))
     except Exception as error:
         place = _place(error, getattr(options, "program", None))
         said = advice(error)
         text = f"{type(error).__name__}: {error}{place}"
-        return _fail(options, f"{text}. {said}" if said else text)
+        return _fail(options, _with_notes(f"{text}. {said}" if said else text, error))
     return code
 
 
@@ -79,6 +79,11 @@ def _fail(options: argparse.Namespace, text: str, code: int = FAILED) -> int:
         print(f"playgrad: {text}", file=sys.stderr, flush=True)
     signals.told()
     return code
+
+
+def _with_notes(text: str, error: BaseException) -> str:
+    """Return what to say of ``error``: its notes, then ``text``, a line for each."""
+    return "\nplaygrad: ".join([*getattr(error, "__notes__", ()), text])
 
 
 def _flush(code: int) -> int:

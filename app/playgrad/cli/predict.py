@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -108,11 +109,10 @@ def _labels(text: str | None, count: int) -> list[str]:
     """Return the names of the classes: those of a file, one in a line, or those in ``text``."""
     if text is None:
         return [str(number) for number in range(count)]
-    path = Path(text)
     labels = text.split(",")
-    if "," not in text and path.is_file():
+    if "," not in text and os.path.isfile(text):  # False also for names that are too long
         try:
-            labels = path.read_text(encoding="utf-8-sig").splitlines()
+            labels = Path(text).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise ReadError(f"cannot read the labels in {text}: {error}.", file=text) from None
     labels = [label.strip() for label in labels if label.strip()]

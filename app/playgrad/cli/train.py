@@ -150,15 +150,20 @@ def train(program: Path, options: argparse.Namespace) -> int:
             started = time.perf_counter()
             try:
                 run_program(program, options.seed or 0)
-            finally:
-                if record is not None:
-                    record.flush()
+            except BaseException as error:
+                unsaved = _unsaved(record)
+                if unsaved is not None and str(unsaved) != str(error):
+                    error.add_note(str(unsaved))
+                raise
+            unsaved = _unsaved(record)
             findings = _diagnose(overrides.observer, hooks)
             if hooks.model is None or hooks.model.history is None:
                 seconds = time.perf_counter() - started
                 finish_without_fit(program, options, hooks.looped, seconds)
             else:
                 _finish(program, options, hooks, trace, findings)
+            if unsaved is not None:
+                raise unsaved
     except NonFiniteError:
         _diagnose(overrides.observer, hooks)
         raise
@@ -179,17 +184,29 @@ def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
     """Return what makes checkpoints of the run, and resumes it from the last one.
 
     Raises:
-        CheckpointError: no checkpoint in the folder is whole.
+        CheckpointError: the folder cannot be created, or none of its checkpoints is whole.
     """
     if options.checkpoint is None:
         return None
     text = program.read_text(encoding="utf-8", errors="replace")
     folder = CheckpointFolder(options.checkpoint, SavedProgram(program.stem, text))
-    resumed = folder.last() if options.resume else None
+    folder.create()
+    last = folder.last() if options.resume else None
+    resumed = None if last is None else last[1]
     if resumed is not None:
         steps = sum(fit.step for fit in resumed.fits)
         print(f"playgrad: going on after step {steps:,}", file=sys.stderr, flush=True)
     return RunRecord(folder.write, resumed, every=options.checkpoint_every)
+
+
+def _unsaved(record: RunRecord | None) -> PlaygradError | None:
+    """Write the last checkpoint of the run. Return the error if that is impossible."""
+    try:
+        if record is not None:
+            record.flush()
+    except PlaygradError as error:
+        return error
+    return None
 
 
 def _inspector(program: Path) -> Inspector:
@@ -211,8 +228,13 @@ def _diagnose(inspector: Inspector | None, hooks: TrainHooks) -> list[str] | Non
 def _rescue(options: argparse.Namespace, hooks: TrainHooks, error: DeviceError) -> None:
     """Write the weights that are left after the loss of a device that cannot be replaced."""
     model = hooks.looped if hooks.model is None else hooks.model
-    if options.export is not None and model is not None:
-        model.export(options.export)
+    if options.export is None or model is None:
+        return
+    try:
+        export(model, options.export)
+    except PlaygradError as failure:
+        error.add_note(str(failure))
+    else:
         saved = f"The weights of the last copy were written to {options.export}."
         error.hint = f"{error.hint} {saved}" if error.hint else saved
 

@@ -17,7 +17,7 @@ from playgrad.data.source import set_source
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
 from playgrad.doctor.inspector import Inspector
-from playgrad.errors import CheckpointError, GraphError
+from playgrad.errors import CheckpointError, GraphError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.interchange.onnx.messages import set_archive
@@ -180,6 +180,8 @@ class Controller:
                 self.record.flush()
         except KeyboardInterrupt:
             self._flush_checkpoint()  # it was meant for the program, which has ended
+        except PlaygradError as error:
+            print(f"The state of the training was not kept: {error}", file=sys.stderr)
 
     def _options(self, run_options: dict[str, Any], source: str) -> Options:
         """Return the page's overrides of what the program says.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices.registry import device_names
-from playgrad.errors import PlaygradError
+from playgrad.errors import DeviceError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Tensor
 from playgrad.models.network import Network
@@ -31,12 +30,11 @@ def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
     for value in (*namespace.values(), get_default_graph()):
         if isinstance(value, Graph) and value not in graphs:
             graphs[value] = _results(value)
-    with suppress(PlaygradError):
+    try:
         policy = Policy(default_device(get_options().device or AUTO).device, device_names())
-        return [
-            (Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches
-        ]
-    return []
+    except DeviceError:
+        return []
+    return [(Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches]
 
 
 def _results(graph: Graph) -> list[Tensor]:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from playgrad import errors
-from playgrad.errors import CheckpointError, PlaygradError
+from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
 from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
@@ -26,6 +26,8 @@ from playgrad.training.resume import HINT, take_over
 LARGEST_BYTES = 256 << 20
 """Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a
 resumed run trains them again."""
+_GONE = (DeviceLostError, GraphError)
+"""Errors of reading a state: a device was lost, or the program has closed the model."""
 
 
 class RunRecord:
@@ -57,7 +59,8 @@ class RunRecord:
         self._fit: RunningFit | None = None  # the last one
         self._model = 0  # of that fit
         self._outcome: tuple[str, list[str] | None] = ("running", None)
-        self._unsent = False
+        self._unsent = False  # the fit may have changed since
+        self._is_read = False  # and so much of it is in `_checkpoint`
         self._schedule: Moments = StepSchedule(every) if every else CheckpointSchedule(spread)
         self._sent_steps = -1
 
@@ -75,7 +78,7 @@ class RunRecord:
                 was trained than the program asks for.
         """
         if self._unsent:
-            with suppress(PlaygradError):  # as in `end`
+            with suppress(*_GONE):  # what was read before it was gone counts
                 self._capture()  # soon nobody may hold the model
         model = self._number_of(fit)
         number = len(self._checkpoint.fits)
@@ -120,7 +123,7 @@ class RunRecord:
         self._unsent = True
         self._outcome = _outcome(error)
         if self._schedule.end(time.perf_counter()):
-            with suppress(PlaygradError):  # a lost device; the last checkpoint counts
+            with suppress(*_GONE, CheckpointError):  # `flush` tries again to write it
                 self._make()
 
     # Called by the observer of the run
@@ -135,16 +138,23 @@ class RunRecord:
 
         Args:
             always: send it even if nothing has changed.
+
+        Raises:
+            CheckpointError: the last state of the fit cannot be written.
         """
         if self._fit is None:
             return
         states = self._checkpoint.states
         number = self._number_of_state(self._fit.recipe.network.graph)
         before = states[number]
-        with suppress(PlaygradError):  # the program has closed the model, or a device was lost
+        try:
             self._capture()
-            if always or self._unsent or not same_state(before, states[number]):
-                self._deliver()
+        except _GONE:
+            is_due = self._is_read
+        else:
+            is_due = always or self._unsent or not same_state(before, states[number])
+        if is_due:
+            self._deliver()
 
     # Checkpoints
 
@@ -160,7 +170,7 @@ class RunRecord:
         assert self._fit is not None
         self._schedule.made(time.perf_counter())
         self._sent_steps = self._fit.done
-        self._unsent = False
+        self._unsent = self._is_read = False
 
     def _capture(self) -> None:
         """Read the state of the last fit and its model from the devices.
@@ -179,6 +189,7 @@ class RunRecord:
         checkpoint.fits[-1] = record
         checkpoint.current = self._model
         checkpoint.states[checkpoint.model.state] = captured.state
+        self._is_read = True
         self._leave_out()
 
     def _leave_out(self) -> None:

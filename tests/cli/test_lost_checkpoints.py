@@ -1,0 +1,167 @@
+"""Checkpoints that cannot be written or read: nothing of a training is lost without a word."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad.cli.checkpoint_folder import CheckpointFolder
+from tests.cli.processes import run_process
+from tests.cli.running import result_of, run
+from tests.cli.test_checkpoints import PROGRAM, arguments, expect_same_end, files, steps_of
+
+BREAK = """
+import shutil
+from pathlib import Path
+
+def break_folder(*_):
+    shutil.rmtree({folder!r})
+    Path({folder!r}).write_text("no folder")
+"""
+ENDS = {
+    "the program ends": ("break_folder()", 0),
+    "the program closes the model": ("break_folder()\nmodel.close()", 0),
+    "the program fails": ("break_folder()\nraise ValueError('wrong')", 1),
+    "the user stops it": ("break_folder()\nraise KeyboardInterrupt", 130),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "checkpoints"
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "temporary"
+    path.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    return path
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_last_checkpoint_that_cannot_be_written_is_reported_and_kept_elsewhere(
+    end: str, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last, code = ENDS[end]
+    breaking = BREAK.format(folder=str(folder))
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
+    within_fit = PROGRAM.replace("validation_data", callback)
+    ending = last.removeprefix("break_folder()")
+    program = written(tmp_path / "net.py", breaking + within_fit + ending)
+    whole = tmp_path / "whole"
+    expected = result_of(run(capsys, *arguments(written(tmp_path / "w.py", PROGRAM), whole)))
+    ended, out, err = run(capsys, *arguments(program, folder))
+    assert ended == (code or 1), err
+    assert f"cannot create the folder '{folder}': File exists." in err
+    if not code:
+        assert json.loads(out.splitlines()[-1])["steps"] == 120
+    (other,) = re.findall(r"With --checkpoint (\S+) --resume", err)
+    again = result_of(run(capsys, *arguments(tmp_path / "w.py", Path(other), "--resume")))
+    assert steps_of(files(Path(other))[-1]) == 120
+    expect_same_end(again, expected, Path(other), whole)
+
+
+def test_a_signal_between_a_callback_and_a_broken_folder_is_reported(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stop = """
+def stop(step, logs):
+    if step >= 50:
+        break_folder()
+        raise KeyboardInterrupt
+"""
+    callback = "callbacks=pg.nn.LambdaCallback(on_steps_end=stop), validation_data"
+    text = PROGRAM.replace("validation_data", callback)
+    program = written(tmp_path / "net.py", BREAK.format(folder=str(folder)) + stop + text)
+    code, _, err = run(capsys, *arguments(program, folder))
+    assert code == 130
+    assert err.splitlines()[-1] == "playgrad: stopped"
+    assert f"cannot create the folder '{folder}'" in err.splitlines()[-2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE")
+def test_a_full_disk_ends_the_command_with_an_error(tmp_path: Path, folder: Path) -> None:
+    program = written(tmp_path / "net.py", PROGRAM)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    ended = run_process(arguments(program, folder, "--checkpoint-every", 500)[:-4], prepare=limit)
+    assert ended.code == 1
+    assert "cannot write" in ended.err and "File too large" in ended.err
+    assert json.loads(ended.out)["steps"] == 120
+
+
+def test_folders_that_cannot_be_created_are_refused_before_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = written(tmp_path / "net.py", PROGRAM)
+    file = written(tmp_path / "file", "x")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere" / "x")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for name in (file / "x", link, link / "x", loop, tmp_path / ("x" * 300)):
+        code, _, err = run(capsys, *arguments(program, name))
+        assert code != 0 and "epoch 1" not in err, name
+        assert str(name)[:150] in err, name
+
+
+@pytest.mark.parametrize("option", ["--export", "--trace", "--report"])
+def test_files_that_cannot_be_written_are_refused_before_training(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = written(tmp_path / "net.py", PROGRAM)
+    file = written(tmp_path / "file", "x")
+    link = tmp_path / "link.npz"
+    link.symlink_to(tmp_path / "nowhere" / "x.npz")
+    for name in (file / "x.npz", link, tmp_path / ("x" * 300 + ".npz"), "a\0.npz"):
+        code, _, err = run(capsys, "train", program, "--device", "cpu", option, name)
+        assert (code, "epoch 1" in err) == (2, False), name
+
+
+def test_predict_and_export_take_the_checkpoint_before_a_damaged_one(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = written(tmp_path / "net.py", PROGRAM)
+    result_of(run(capsys, *arguments(program, folder)))
+    *_, before, last = files(folder)
+    last.write_bytes(last.read_bytes()[:-100])
+    x = np.random.default_rng(5).normal(size=(7, 12)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    expected = pg.load(before, device="cpu").predict(x)
+    options = ("predict", folder, tmp_path / "x.npy", "--format", "json", "--logits")
+    code, out, err = run(capsys, *options)
+    assert code == 0 and f"{last.name}: the project is damaged" in err
+    assert [int(each["class"]) for each in json.loads(out)] == list(expected.argmax(axis=1))
+    target = tmp_path / "weights.npz"
+    code, _, err = run(capsys, "export", folder, target)
+    assert code == 0 and "Trying the one before" in err
+    np.testing.assert_array_equal(
+        np.load(target)["dense_1/kernel"],
+        pg.load(before, device="cpu").named_weights()["dense_1/kernel"],
+    )
+    for each in files(folder):
+        each.write_bytes(b"PK")
+    for command in (options, ("export", folder, target)):
+        code, _, err = run(capsys, *command)
+        assert code == 1 and f"CheckpointError: {last.name}" in err
+
+
+def test_a_folder_is_listed_whatever_its_name(tmp_path: Path) -> None:
+    for name in (tmp_path / ("x" * 300), written(tmp_path / "file", "x") / "y"):
+        assert CheckpointFolder(name).files() == []

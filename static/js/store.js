@@ -290,6 +290,25 @@ export function clearRun() {
   error.value = null;
 }
 
+/**
+ * Show the numbers of the run at the step where the curves end.
+ * @param {number} step @param {number} perEpoch steps of an epoch; 0 if it is not known
+ */
+export function showNumbersAt(step, perEpoch) {
+  const { loss, accuracy } = curves.series;
+  const { testLoss = null, testAccuracy = null } = epochs.value.at(-1) ?? {};
+  progress.value = {
+    ...progress.value,
+    step,
+    epoch: perEpoch > 0 ? Math.ceil(step / perEpoch) : progress.value.epoch,
+    loss: loss.at(-1) ?? null,
+    accuracy: accuracy.at(-1) ?? null,
+    testLoss,
+    testAccuracy,
+    eta: null,
+  };
+}
+
 export function clearOutput() {
   transcript.clear();
   transcriptVersion.value += 1;

@@ -120,7 +120,7 @@ const handlers = {
       );
       store.curvesVersion.value += 1;
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
-      store.progress.value = { ...store.progress.value, ...numbersAt(fit) };
+      store.showNumbersAt(fit.done, fit.steps_per_epoch);
     } else store.clearRun();
     store.liveModel.value = true;
     store.fit.value = fit;
@@ -275,21 +275,6 @@ const handlers = {
     note(t().devices.lost(device, message ?? ""));
   },
 };
-
-/** The numbers of a run as they were at the step where it goes on. @param {Omit<import("../../engine/messages.js").Fit, "points">} fit */
-function numbersAt({ done, steps_per_epoch: perEpoch }) {
-  const { loss, accuracy } = store.curves.series;
-  const { testLoss = null, testAccuracy = null } = store.epochs.value.at(-1) ?? {};
-  return {
-    step: done,
-    epoch: Math.ceil(done / perEpoch),
-    loss: loss.at(-1) ?? null,
-    accuracy: accuracy.at(-1) ?? null,
-    testLoss,
-    testAccuracy,
-    eta: null,
-  };
-}
 
 /** Show steps that the checkpoint has and the page missed. @param {[number, number, number | null][]} points */
 function addMissing(points) {

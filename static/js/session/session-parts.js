@@ -82,10 +82,14 @@ export const PARTS = {
   curves: {
     store: "parts",
     changes: () => store.curvesVersion.value,
-    capture: () => store.curves.save(),
-    restore(saved) {
+    capture: () => ({ ...store.curves.save(), began: store.executed.value.began }),
+    restore({ began, ...saved }) {
       store.curves.load(saved);
       store.curvesVersion.value += 1;
+      // Each part is saved by itself: the numbers may be older.
+      const end = saved.steps.at(-1) ?? 0;
+      if (began === store.executed.value.began && end > store.progress.value.step)
+        store.showNumbersAt(end, store.fit.value?.steps_per_epoch ?? 0);
     },
   },
 

@@ -54,6 +54,7 @@ const curves = is.record({
   inLast: is.count,
   trends: is.doubles,
   series: is.record(Object.fromEntries(SERIES.map((name) => [name, is.doubles]))),
+  began: is.optional(is.number),
 });
 
 /** @type {is.Check} columns of the same length */

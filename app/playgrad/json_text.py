@@ -13,6 +13,17 @@ _MARK = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
+def check_unicode(data: Any) -> None:
+    """Raise ValueError if a text of ``data`` has half of a pair of UTF-16, which no file can hold.
+
+    JSON can: ``"\\ud800"``.
+    """
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text is not valid Unicode") from None
+
+
 def parse_json(text: str | bytes) -> Any:
     """Return the data that ``text`` describes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 
 import playgrad as pg
 from playgrad.data import arrays_file, shelf
-from playgrad.errors import DataError
+from playgrad.errors import DataError, ReadError
+from tests.io.damage import npy_header, npy_of, npz_of
 
 FLOWERS = """petal,colour,kind
 1.5,red,rose
@@ -47,6 +49,24 @@ def test_arrays_load_with_and_without_a_split() -> None:
     np.testing.assert_allclose(x_train[0], [[0, 0.2], [0.4, 1]])
     assert (x_train.dtype, y_train.dtype, x_test.shape) == (np.float32, np.float32, (1, 2, 2))
     assert pg.data.class_names("parts") == []
+
+
+def test_texts_without_letters_are_refused() -> None:
+    """They take no bytes, so that a file of 128 bytes could hold billions."""
+    arrays = {name: npy_bytes(np.arange(2)) for name in ("x", "y")}
+    for count in (1, 2**24, 10**11):
+        names = npy_of(npy_header("'<U0'", f"({count},)"))
+        content = npz_of(*((f"{n}.npy", c) for n, c in {**arrays, "class_names": names}.items()))
+        Path("endless.npz").write_bytes(content)
+        for read in (pg.data.load, pg.data.class_names):
+            with pytest.raises(ReadError, match=r"class_names in .* holds texts without letters"):
+                read("endless")
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 def test_a_table_of_text_and_numbers_is_encoded() -> None:

@@ -18,6 +18,7 @@ from playgrad.interchange.onnx.export import onnx_bytes
 from tests.interchange import torch_networks
 from tests.interchange.networks import built
 from tests.interchange.onnx_files import in_little_memory, load
+from tests.io.damage import empty_shape
 from tests.sweeps import SEED, budget, dice, examples
 
 _ODD: tuple[Any, ...] = (0, -1, 1, 3, 2**31, -(2**63), 2**63 - 1)
@@ -59,8 +60,11 @@ def _damage(draw: random.Random, model: Any) -> None:
                 _damage_attribute(draw, draw.choice(node.attribute))
             case 3 if node.attribute:
                 del node.attribute[draw.randrange(len(node.attribute))]
-            case 4 if weight.dims:
+            case 4 if weight.dims and draw.random() < 0.5:
                 weight.dims[draw.randrange(len(weight.dims))] = draw.choice(_ODD)
+            case 4:
+                sizes = [size for size in empty_shape(draw) if size < 2**63]
+                weight.CopyFrom(onnx.TensorProto(name=weight.name, data_type=1, dims=sizes))
             case 5:
                 weight.data_type = draw.choice(_TYPES)
             case 6:

@@ -146,11 +146,31 @@ MUTATIONS: tuple[Callable[[random.Random, bytearray], None], ...] = (
 )  # fmt: skip
 
 
+def empty_shape(draw: random.Random) -> tuple[int, ...]:
+    """Return a shape without elements whose other dimensions may be too large for any array."""
+    sizes = (0, 1, 3, 2**16, 2**31 - 1, 2**32, 2**61, 2**62, 2**63 - 1, 2**63, 10**18)
+    shape = [0, *(draw.choice(sizes) for _ in range(draw.choice((1, 1, 2, 3, 10))))]
+    draw.shuffle(shape)
+    return tuple(shape)
+
+
+def _without_elements(draw: random.Random) -> Content:
+    """Return a valid file of an array without elements, perhaps of an impossible shape."""
+    shape = empty_shape(draw)
+    if draw.random() < 0.5:
+        dtype = draw.choice(("F32", "U8", "F64"))
+        return safetensors_of({"a": {"dtype": dtype, "shape": shape, "data_offsets": [0, 0]}})
+    return _array(npy_header(draw.choice(("'<f4'", "'|u1'")), str(shape)), b"")
+
+
 def mutated(count: int) -> Iterator[tuple[str, Content]]:
     """Yield ``count`` damaged files with their descriptions."""
     draw = dice("weights")
     files = real_files()
     for number in range(count):
+        if draw.random() < 0.05:
+            yield f"{SEED}/{number}: without elements", _without_elements(draw)
+            continue
         content = bytearray(draw.choice(files))
         names = []
         for _ in range(draw.choice((1, 1, 1, 2, 4))):

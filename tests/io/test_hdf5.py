@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from playgrad.errors import CheckpointError
 from playgrad.io.hdf5.reader import Hdf5File
 from playgrad.io.hdf5.writer import Tree, hdf5_bytes
+from tests.io.damage import empty_shape
+from tests.sweeps import dice
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
@@ -191,6 +193,20 @@ def test_changed_bytes_do_no_harm(changes: list[tuple[int, int]]) -> None:
 @given(st.integers(0, len(SMALL) // 8 - 1), st.sampled_from([0, 8, 96, 2**31, 2**63, 2**64 - 1]))
 def test_changed_addresses_and_sizes_do_no_harm(place: int, value: int) -> None:
     check_damaged(SMALL[: 8 * place] + struct.pack("<Q", value) + SMALL[8 * place + 8 :])
+
+
+def test_arrays_without_elements_are_read_or_refused() -> None:
+    draw = dice("hdf5 without elements")
+    for _ in range(60):
+        shape = empty_shape(draw)
+        try:
+            content = written(lambda file, shape=shape: file.create_dataset("x", shape, "f4"))
+        except (ValueError, TypeError, OverflowError):
+            continue  # HDF5 does not have it
+        try:
+            assert Hdf5File(content).read("x").shape == shape
+        except CheckpointError as error:
+            assert "too large" in str(error), shape
 
 
 @given(st.binary(max_size=500))

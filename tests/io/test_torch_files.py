@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pickle
+import re
 import zipfile
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.graph.spec import TensorSpec
 from playgrad.io import decode
-from tests.sweeps import examples
+from tests.io.damage import empty_shape
+from tests.sweeps import dice, examples
 
 
 def saved(value: object) -> bytes:
@@ -165,3 +167,22 @@ def test_changed_pickles_end_as_an_error_or_as_arrays(data) -> None:
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(CheckpointError):
         decode(with_pickle(bytes(content)))
+
+
+def test_tensors_without_elements_are_read_or_refused() -> None:
+    draw = dice("torch without elements")
+    for _ in range(100):
+        shape = empty_shape(draw)
+        try:
+            content = saved({"a": torch.empty(shape)})
+        except (RuntimeError, TypeError):
+            continue  # PyTorch does not have it
+        try:
+            assert decode(content)["a"].shape == shape
+        except CheckpointError as error:
+            assert re.search("too large|not valid", str(error)), shape
+
+
+def test_the_stride_of_one_element_may_be_any_number() -> None:
+    stored = torch.arange(3.0).as_strided((1, 3), (2**60, 1))
+    np.testing.assert_array_equal(decode(saved({"a": stored}))["a"], [[0, 1, 2]])

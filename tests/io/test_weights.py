@@ -6,12 +6,14 @@ import contextlib
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
+import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.io import check_match, decode, encode, load, save
@@ -171,3 +173,47 @@ def test_order_of_names_does_not_matter() -> None:
     specs = small_model().named_variables
     swapped = dict(reversed(TENSORS.items()))
     assert list(check_match(swapped, {n: w.spec for n, w in specs.items()})) == list(TENSORS)
+
+
+NUMBERS: dict[str, Any] = {
+    "lists": [[1, 2], [3, 4], [5, 6]],
+    "an array": np.ones((3, 2), np.float32),
+    "a tensor of another library": torch.ones(3, 2),
+}
+OTHERS: dict[str, Any] = {
+    "nothing": None,
+    "lists of different lengths": [[1], [2, 3]],
+    "a text": "x",
+    "texts": [["1", "2"]] * 3,
+    "objects": [[None, None]] * 3,
+    "an object": object(),
+    "complex numbers": np.ones((3, 2), np.complex64),
+    "dates": np.zeros((3, 2), "M8[s]"),
+}
+
+
+@pytest.mark.parametrize("case", [*NUMBERS, *OTHERS])
+def test_weights_are_numbers_of_any_form(case: str, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((3,)), pg.nn.Dense(2, name="a")])
+    before = model.named_weights()
+    bias = np.zeros(2, np.float32)
+    values: dict[str, Any] = {"a/kernel": (NUMBERS | OTHERS)[case], "a/bias": bias}
+    for change in (
+        lambda: model.set_weights(values),
+        lambda: model.set_weights([*values.values()]),
+        lambda: save(values, tmp_path / "x.safetensors"),
+        lambda: save(values, tmp_path / "x.npz"),
+    ):
+        if case in OTHERS:
+            with pytest.raises(CheckpointError, match="'a/kernel' must be an array of numbers"):
+                change()
+            np.testing.assert_array_equal(model.named_weights()["a/kernel"], before["a/kernel"])
+        else:
+            change()
+            np.testing.assert_array_equal(model.named_weights()["a/kernel"], values["a/kernel"])
+
+
+def test_names_of_weights_are_texts(tmp_path: Path) -> None:
+    for name in (3, None, "\ud800", "x" * 5000):
+        with pytest.raises(CheckpointError, match=r"the name .* of a tensor"):
+            save({name: np.ones(2)}, tmp_path / "x.npz")  # type: ignore[dict-item]

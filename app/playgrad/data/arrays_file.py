@@ -92,12 +92,16 @@ def _read(content: bytes | memoryview, name: str) -> dict[str, Array]:
                 file=name,
             )
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {each: archive[each] for each in archive.files}
+            arrays = {each: archive[each] for each in archive.files}
     except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, KeyError) as error:
         if isinstance(error, ReadError):
             raise
         words = "it holds Python objects" if "allow_pickle" in str(error) else str(error)
         raise ReadError(f"{name} cannot be used: {words}.", file=name) from None
+    for part, array in arrays.items():
+        if array.size and not array.itemsize:  # however many there are, they take no bytes
+            raise ReadError(f"{part} in {name} holds texts without letters.", file=name)
+    return arrays
 
 
 def _numbers(array: Array, part: str, name: str) -> Array:

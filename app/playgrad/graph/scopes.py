@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from playgrad.errors import GraphError
 
-_PART = r"[^\s:/]+(?: +[^\s:/]+)*"
+_MARK = r"[^\s:/\ud800-\udfff]"  # no half of a pair of UTF-16, which files cannot hold
+_PART = rf"{_MARK}+(?: +{_MARK}+)*"
 _NAME = re.compile(rf"{_PART}(?:/{_PART})*")
 
 
@@ -112,8 +113,8 @@ def checked_name(name: str) -> str:
     """Return ``name`` if it is valid.
 
     Raises:
-        GraphError: it contains a colon, a tab or a line break, or an empty part or blanks before or
-            after a slash.
+        GraphError: it contains a colon, a tab or a line break, an empty part or blanks before or
+            after a slash, or is not valid Unicode.
     """
     if not _NAME.fullmatch(name):
         raise GraphError(
@@ -121,6 +122,11 @@ def checked_name(name: str) -> str:
             "line breaks, nor empty parts or blanks before or after a slash."
         )
     return name
+
+
+def is_unicode(name: str) -> bool:
+    """Return whether ``name`` has no half of a pair of UTF-16, which files cannot hold."""
+    return re.search(r"[\ud800-\udfff]", name) is None
 
 
 def is_part(name: object) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io.safetensors_header import DTYPES
-from playgrad.io.tensor_entry import MOST_DIMENSIONS, TensorEntry, count_text
+from playgrad.io.tensor_entry import MOST_DIMENSIONS, TensorEntry, checked_entry, count_text
 
 MAGIC = b"\x93NUMPY"
 LARGEST_HEADER = 1 << 16
@@ -70,7 +70,7 @@ def read_header(file: IO[bytes], name: str, size: int) -> NpyHeader:
             f"'{name}' has {size - begin:,} bytes, but its shape {entry.shape} needs "
             f"{count_text(entry.size)}."
         )
-    return NpyHeader(entry, fields["fortran_order"] == "True")
+    return NpyHeader(checked_entry(name, entry), fields["fortran_order"] == "True")
 
 
 def _fields(text: str, name: str) -> dict[str, str]:

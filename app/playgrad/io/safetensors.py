@@ -15,7 +15,13 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io.safetensors_header import DTYPES, METADATA, HeaderReader
-from playgrad.io.tensor_entry import TensorEntry, TensorFile, check_flags, count_text
+from playgrad.io.tensor_entry import (
+    TensorEntry,
+    TensorFile,
+    check_flags,
+    checked_entry,
+    count_text,
+)
 
 Array = np.ndarray[Any, Any]
 LARGEST_HEADER = 100_000_000
@@ -71,6 +77,7 @@ class SafetensorsFile(TensorFile):
         self.metadata = reader.metadata
         for name, entry in self.entries.items():
             _check_entry(name, entry, len(self._data))
+            checked_entry(name, entry)
         _check_cover(self.entries, len(self._data))
 
     def read(self, name: str) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,6 +64,42 @@ class TensorFile(ABC):
         """
 
 
+def is_possible(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Return whether NumPy has arrays of ``shape``. It refuses large ones without elements, too."""
+    return math.prod(size or 1 for size in shape) * dtype.itemsize <= sys.maxsize
+
+
+def checked_entry(name: str, entry: TensorEntry) -> TensorEntry:
+    """Return ``entry`` if its shape is possible.
+
+    Raises:
+        CheckpointError: the shape is too large.
+    """
+    if not is_possible(entry.shape, entry.dtype):
+        raise CheckpointError(f"'{name[:80]}' is too large: its shape is {entry.shape}.")
+    return entry
+
+
+def as_numbers(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """Return ``value`` as an array.
+
+    Args:
+        dtype: for a list of numbers, which has none.
+
+    Raises:
+        CheckpointError: it is not an array of numbers.
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # lists of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise CheckpointError(
+            f"'{name}' must be an array of numbers, got {type(value).__name__} {value!r:.80}."
+        )
+    return array if dtype is None or hasattr(value, "dtype") else array.astype(dtype, copy=False)
+
+
 def check_count(count: int) -> None:
     """Raise CheckpointError if a file has too many tensors."""
     if count > MOST_TENSORS:
@@ -77,6 +114,8 @@ def checked_name(name: str, known: Mapping[str, Any]) -> str:
     Raises:
         CheckpointError: it is in ``known`` already, too long, or not valid Unicode.
     """
+    if not isinstance(name, str):
+        raise CheckpointError(f"the name {name!r:.60} of a tensor is not a text.")
     try:
         length = len(name.encode())
     except UnicodeEncodeError:

@@ -17,6 +17,7 @@ from playgrad.io.tensor_entry import (
     TensorFile,
     check_count,
     check_flags,
+    checked_entry,
     checked_name,
 )
 from playgrad.io.torch_pickle import LARGEST_PICKLE, StoredTensor, read_pickle
@@ -92,7 +93,7 @@ class TorchFile(TensorFile):
         self._tensors[checked_name(name, self.entries)] = tensor
         dtype = np.dtype(self._order + tensor.storage.code)
         size = math.prod(tensor.shape) * dtype.itemsize
-        self.entries[name] = TensorEntry(dtype, tensor.shape, 0, size)
+        self.entries[name] = checked_entry(name, TensorEntry(dtype, tensor.shape, 0, size))
 
     def read(self, name: str) -> Array:
         """Return the values of a tensor.
@@ -101,16 +102,20 @@ class TorchFile(TensorFile):
             CheckpointError: they are damaged.
         """
         entry, tensor = self.entries[name], self._tensors[name]
-        size = tensor.storage.length * entry.dtype.itemsize
+        stored_bytes = tensor.storage.length * entry.dtype.itemsize
         try:
-            record = self._record(f"data/{tensor.storage.key}", size)
+            record = self._record(f"data/{tensor.storage.key}", stored_bytes)
         except DAMAGE as error:
             raise _damaged(error) from None
-        if record is None or len(record) != size:
+        if record is None or len(record) != stored_bytes:
             raise CheckpointError(f"the values of '{name}' are missing or truncated.")
         stored = np.frombuffer(record, entry.dtype)
         check_flags(name, stored)
-        strides = [stride * entry.dtype.itemsize for stride in tensor.strides]
+        # Without a second element the stride is not used, and may be any number.
+        strides = [
+            stride * entry.dtype.itemsize if size > 1 and 0 not in entry.shape else 0
+            for size, stride in zip(entry.shape, tensor.strides, strict=True)
+        ]
         # `_check_view` has made sure that the view stays within the storage.
         start = stored[tensor.offset :]
         view = np.lib.stride_tricks.as_strided(start, entry.shape, strides, writeable=False)

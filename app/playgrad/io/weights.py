@@ -17,7 +17,7 @@ from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
 from playgrad.io.kept_files import kept_files
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
-from playgrad.io.tensor_entry import TensorFile, count_text
+from playgrad.io.tensor_entry import TensorFile, as_numbers, checked_name, count_text
 from playgrad.io.torch_file import TorchFile
 from playgrad.io.whole_files import write_whole
 
@@ -50,8 +50,10 @@ def encode(
     ``metadata`` are further texts by name, for which npz files have no place.
 
     Raises:
-        CheckpointError: there is no such format, or it does not have an array's dtype.
+        CheckpointError: there is no such format, it does not have an array's dtype, or a name or a
+            value is not valid.
     """
+    tensors = {checked_name(name, {}): as_numbers(name, each) for name, each in tensors.items()}
     if format == "safetensors":
         return safetensors.dump(tensors, {**_METADATA, **(metadata or {})})
     if format == "npz":
@@ -138,6 +140,7 @@ def encode_checked(
     Raises:
         CheckpointError: as `encode`; or the content differs from ``tensors``.
     """
+    tensors = {name: as_numbers(name, each) for name, each in tensors.items()}
     content = encode(tensors, format, metadata)
     decoded = decode(content)
     if list(decoded) != list(tensors):

@@ -12,10 +12,12 @@ import numpy as np
 from playgrad import io
 from playgrad.errors import CheckpointError, ExportError, GraphError
 from playgrad.graph.graph import Graph
+from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.io.hdf5.layout import is_hdf5
+from playgrad.io.tensor_entry import as_numbers
 from playgrad.io.weights import named_after, path_or_bytes, read_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
@@ -49,7 +51,9 @@ class Network:
 
     def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
         self.graph = graph
-        self.name = name or type(self).__name__.lower()
+        self.name = str(name or type(self).__name__.lower())
+        if not is_unicode(self.name):
+            raise GraphError(f"{self.name!r} cannot name a model: it is not valid Unicode.")
         self.source = user_source()
         self._structure = structure
         self.layers_of_keras: Mapping[str, Layer] = {}
@@ -317,10 +321,11 @@ class Network:
 
         Args:
             values: a list as that of ``get_weights()``, or an array for each name of
-                ``named_weights()``.
+                ``named_weights()``. Lists of numbers are arrays, too.
 
         Raises:
-            CheckpointError: an array is missing or superfluous, or a shape or dtype differs.
+            CheckpointError: an array is missing or superfluous, is not one of numbers, or a shape
+                or dtype differs.
         """
         is_named = isinstance(values, Mapping)
         expected = self.weight_specs() if is_named else self._listed_specs()
@@ -336,7 +341,10 @@ class Network:
         self, values: Sequence[Array] | Mapping[str, Array], specs: Mapping[str, TensorSpec]
     ) -> Mapping[str, Array]:
         if isinstance(values, Mapping):
-            return values
+            return {
+                name: as_numbers(name, value, None if name not in specs else specs[name].dtype)
+                for name, value in values.items()
+            }
         if not isinstance(values, (list, tuple)):
             raise CheckpointError(
                 "weights are set from a list of arrays, or by name, {'dense_1/kernel': array}, "
@@ -347,7 +355,7 @@ class Network:
                 f"the model '{self.name}' has {len(specs)} weights, got {len(values)} arrays."
             )
         return {
-            name: np.asarray(value, specs[name].dtype)
+            name: as_numbers(name, value).astype(specs[name].dtype, copy=False)
             for name, value in zip(specs, values, strict=True)
         }
 

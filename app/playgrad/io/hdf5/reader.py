@@ -17,6 +17,7 @@ from playgrad.io.tensor_entry import (
     TensorEntry,
     TensorFile,
     check_count,
+    checked_entry,
     checked_name,
 )
 
@@ -102,7 +103,8 @@ class Hdf5File(TensorFile):
         if MessageKind.SYMBOL_TABLE in messages:
             self._read_group(path, messages[MessageKind.SYMBOL_TABLE], depth)
         elif MessageKind.LAYOUT in messages:
-            self.entries[checked_name(path, self.entries)] = self._entry(path, messages)
+            entry = checked_entry(path, self._entry(path, messages))
+            self.entries[checked_name(path, self.entries)] = entry
 
     def _read_group(self, path: str, table: bytes, depth: int) -> None:
         if depth > DEEPEST:

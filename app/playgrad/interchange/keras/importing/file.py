@@ -13,7 +13,7 @@ from playgrad.io.hdf5.reader import Hdf5File
 from playgrad.io.npz import DAMAGE, check_packing, check_places
 from playgrad.io.tensor_entry import check_count
 from playgrad.io.weights import read_file
-from playgrad.json_text import parse_json
+from playgrad.json_text import check_unicode, parse_json
 
 _CONFIG = "config.json"
 _WEIGHTS = "model.weights.h5"
@@ -44,6 +44,7 @@ class KerasFile:
             archive = zipfile.ZipFile(io.BytesIO(content))
             check_places(archive)
             config = parse_json(_member(archive, _CONFIG, _LARGEST_CONFIG))
+            check_unicode(config)
             # Keras stores weights as they are: packed ones are hardly smaller.
             weights = _member(archive, _WEIGHTS, 2 * len(content) + _LARGEST_CONFIG)
         except CheckpointError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from playgrad.errors import CheckpointError
@@ -13,6 +14,7 @@ from playgrad.interchange.keras.importing.operations import (
     are_same,
     is_operation,
 )
+from playgrad.interchange.keras.importing.reading import Reading
 from playgrad.interchange.keras.layers import snake_case
 from playgrad.models.inputs import Input
 from playgrad.nn.layer import Layer
@@ -21,6 +23,8 @@ from playgrad.ops import identity
 
 Place: TypeAlias = tuple[str, int]
 """A call: the name of a layer, and the number of the call among those of the layer."""
+Result: TypeAlias = tuple[str, int, int]
+"""A tensor: a call, and the number of the result among those of the call."""
 
 _MODELS = ("Functional", "Model", "Sequential")
 _DEEPEST = 8
@@ -31,12 +35,28 @@ _OPTIONS = ("use_causal_mask",)
 _DAMAGED = "the Keras file is damaged"
 
 
+@dataclass(frozen=True)
+class _Arguments:
+    """What a member is called with, as the file has it.
+
+    Attributes:
+        needed: the calls whose results it takes.
+        inputs: of a layer.
+        masks: that the file gives its inputs.
+    """
+
+    needed: list[Place]
+    inputs: list[Result]
+    masks: Any
+    options: dict[str, Any]
+
+
 class ModelReader:
     """A model of a file, or one inside another, whose layers are new.
 
     Args:
         data: its description.
-        names: the names of layers so far.
+        reading: the layers so far.
         path: of its weights.
         depth: the number of models around it.
 
@@ -48,7 +68,7 @@ class ModelReader:
         CheckpointError: the description is damaged, or has a layer that playgrad does not have.
     """
 
-    def __init__(self, data: Any, names: set[str], path: str = "", depth: int = 0) -> None:
+    def __init__(self, data: Any, reading: Reading, path: str = "", depth: int = 0) -> None:
         if depth > _DEEPEST:
             raise CheckpointError(f"the Keras file has more than {_DEEPEST} models in each other.")
         class_name = keras_class(data, "")
@@ -61,8 +81,10 @@ class ModelReader:
         self.config = keras_config(data)
         self.name = str(self.config.get("name"))
         self.layers: dict[str, Layer] = {}
+        self._reading = reading
         self._members: dict[str, Layer | ModelReader | KerasOperation | Mapping[str, Any]] = {}
         self._nodes: dict[str, list[Any]] = {}
+        self._read: dict[Place, _Arguments] = {}
         counts: dict[str, int] = {}
         for each in _listed(self.config.get("layers")):
             if is_operation(each):
@@ -71,10 +93,11 @@ class ModelReader:
             kind = snake_case(keras_class(each, ""))
             number = counts[kind] = counts.get(kind, -1) + 1
             place = f"{path}layers/{kind}_{number}" if number else f"{path}layers/{kind}"
-            self._add(each, place, names, depth)
+            self._add(each, place, depth)
 
     def _named(self, data: Mapping[str, Any]) -> str:
         """Return the name of a new member, whose calls are taken from ``data``."""
+        self._reading.add_layer()
         name = str(data.get("name") or keras_config(data).get("name"))
         if name in self._members:
             raise CheckpointError(f"{_DAMAGED}: two layers are named '{name[:80]}'.")
@@ -85,18 +108,17 @@ class ModelReader:
         keras_class(data, "ops")
         self._members[self._named(data)] = KerasOperation(data, keras_config(data))
 
-    def _add(self, data: Any, place: str, names: set[str], depth: int) -> None:
+    def _add(self, data: Any, place: str, depth: int) -> None:
         name = self._named(data)
         class_name = keras_class(data, "")
         if class_name == "InputLayer":
             self._members[name] = keras_config(data)
         elif class_name in _MODELS:
-            model = ModelReader(data, names, f"{place}/", depth + 1)
+            model = ModelReader(data, self._reading, f"{place}/", depth + 1)
             self._members[name] = model
             self.layers |= model.layers
         else:
-            unique = name if name not in names else f"{self.name}_{name}"
-            names.add(unique)
+            unique = self._reading.unique(name, self.name)
             self._members[name] = self.layers[place] = read_layer(data, unique)
 
     # Calls
@@ -137,9 +159,13 @@ class ModelReader:
             tensors = list(inputs)
             for member in self._members.values():
                 if isinstance(member, Layer | ModelReader):
-                    tensors = _call(member, tensors, {})
+                    tensors = self._call(member, tensors, {})
+                else:
+                    self._reading.add_call(0)
             return tensors
         places = _places(self.config.get("input_layers"))
+        wanted = [self._own(place) for place in _places(self.config.get("output_layers"))]
+        self._reading.add_call(len(places) + len(wanted))
         if len(places) != len(inputs):
             raise CheckpointError(
                 f"{_DAMAGED}: the model '{self.name[:80]}' is called with {len(inputs)} inputs."
@@ -147,7 +173,6 @@ class ModelReader:
         values: dict[Place, list[Tensor]] = {
             (name, 0): [tensor] for (name, _, _), tensor in zip(places, inputs, strict=True)
         }
-        wanted = [self._own(place) for place in _places(self.config.get("output_layers"))]
         for name, call, _ in wanted:
             self._compute((name, call), values)
         return [_result(values, place) for place in wanted]
@@ -160,9 +185,8 @@ class ModelReader:
             if place in values:
                 stack.pop()
                 continue
-            node = self._node(place)
-            needed = [self._own(each)[:2] for each in _histories(node)]
-            missing = [each for each in needed if each not in values]
+            arguments = self._arguments(place)
+            missing = [each for each in arguments.needed if each not in values]
             if missing:
                 if place in begun:
                     raise CheckpointError(f"{_DAMAGED}: layer '{place[0][:80]}' needs itself.")
@@ -172,12 +196,14 @@ class ModelReader:
             member = self._members[place[0]]
             assert not isinstance(member, Mapping)
             if isinstance(member, KerasOperation):
-                arguments = self._resolved(_listed(node.get("args")), values)
-                values[place] = [member(arguments)]
+                given = _listed(self._node(place).get("args"))
+                values[place] = [member(self._resolved(given, values))]
             else:
-                values[place] = _call(member, *self._arguments(node, values, place[0]))
+                tensors = [_result(values, each) for each in arguments.inputs]
+                masks = self._resolved(arguments.masks, values)
+                values[place] = self._call(member, _with_masks(tensors, masks), arguments.options)
 
-    def _own(self, place: tuple[str, int, int]) -> tuple[str, int, int]:
+    def _own(self, place: Result) -> Result:
         """Return a result as that of a call in the file.
 
         Functional models inside others have a call of their own that is not in the file.
@@ -190,6 +216,7 @@ class ModelReader:
     def _resolved(self, value: Any, values: Mapping[Place, list[Tensor]]) -> Any:
         """Return an argument with tensors in place of their descriptions."""
         if isinstance(value, list):
+            self._reading.add_call(len(value))
             return [self._resolved(each, values) for each in value]
         if isinstance(value, Mapping):
             places = list(_histories(value))
@@ -212,23 +239,39 @@ class ModelReader:
             )
         return node
 
-    def _arguments(
-        self, node: Mapping[str, Any], values: Mapping[Place, list[Tensor]], name: str
-    ) -> tuple[list[Tensor], dict[str, Any]]:
-        """Return the inputs and the options of a call."""
+    def _arguments(self, place: Place) -> _Arguments:
+        """Return the arguments of a call, which are read once: a model may be called often."""
+        if place not in self._read:
+            self._read[place] = self._read_arguments(self._node(place), place[0])
+        return self._read[place]
+
+    def _read_arguments(self, node: Mapping[str, Any], name: str) -> _Arguments:
+        needed = [self._own(each)[:2] for each in _histories(node)]
+        if isinstance(self._members[name], KerasOperation):
+            return _Arguments(needed, [], None, {})
         kwargs = dict(node.get("kwargs") or {})
         parts = [node.get("args"), *(kwargs.pop(key, None) for key in _INPUTS)]
         options = {key: kwargs.pop(key) for key in _OPTIONS if kwargs.get(key)}
         kwargs.pop("training", None)  # models of Keras pass their own on
-        masks = self._resolved(kwargs.pop("mask", None), values)
+        masks = kwargs.pop("mask", None)
         for key, value in kwargs.items():
             if value is not None and value is not False:
                 raise CheckpointError(
                     f"layer '{name[:80]}' of the Keras file is called with {key[:80]}, which "
                     "playgrad does not read."
                 )
-        tensors = [_result(values, self._own(place)) for place in _histories(parts)]
-        return _with_masks(tensors, masks), options
+        return _Arguments(needed, [self._own(each) for each in _histories(parts)], masks, options)
+
+    def _call(
+        self, member: Layer | ModelReader, tensors: Sequence[Tensor], options: Mapping[str, Any]
+    ) -> list[Tensor]:
+        if isinstance(member, ModelReader):
+            return member.outputs(tensors)
+        self._reading.add_call(len(tensors))
+        if not tensors:
+            raise CheckpointError(f"{_DAMAGED}: layer '{member.name}' is called without inputs.")
+        result: Any = member(*tensors, **options)
+        return [result] if isinstance(result, Tensor) else list(result)
 
 
 def _with_masks(tensors: list[Tensor], masks: Any) -> list[Tensor]:
@@ -243,17 +286,6 @@ def _with_masks(tensors: list[Tensor], masks: Any) -> list[Tensor]:
         tensors[number] = identity(x)
         set_mask(tensors[number], mask)
     return tensors
-
-
-def _call(
-    member: Layer | ModelReader, tensors: Sequence[Tensor], options: Mapping[str, Any]
-) -> list[Tensor]:
-    if isinstance(member, ModelReader):
-        return member.outputs(tensors)
-    if not tensors:
-        raise CheckpointError(f"{_DAMAGED}: layer '{member.name}' is called without inputs.")
-    result: Any = member(*tensors, **options)
-    return [result] if isinstance(result, Tensor) else list(result)
 
 
 def _input(config: Mapping[str, Any]) -> Tensor:
@@ -276,20 +308,20 @@ def _listed(value: Any) -> list[Any]:
     return value
 
 
-def _places(value: Any) -> list[tuple[str, int, int]]:
+def _places(value: Any) -> list[Result]:
     """Return tensors as (layer, number of the call, number of the result)."""
     items = _listed(value)
     several = items if not items or isinstance(items[0], list) else [items]
     return [_place(each) for each in several]
 
 
-def _place(value: Any) -> tuple[str, int, int]:
+def _place(value: Any) -> Result:
     if not isinstance(value, list) or [type(part) for part in value] != [str, int, int]:
         raise CheckpointError(f"{_DAMAGED}: {str(value)[:80]} is not the result of a layer.")
     return value[0], value[1], value[2]
 
 
-def _histories(value: Any) -> Iterator[tuple[str, int, int]]:
+def _histories(value: Any) -> Iterator[Result]:
     """Yield the tensors in the arguments of a call."""
     if isinstance(value, Mapping) and value.get("class_name") == "__keras_tensor__":
         yield _place(keras_config(value).get("keras_history"))
@@ -298,7 +330,7 @@ def _histories(value: Any) -> Iterator[tuple[str, int, int]]:
             yield from _histories(each)
 
 
-def _result(values: Mapping[Place, list[Tensor]], place: tuple[str, int, int]) -> Tensor:
+def _result(values: Mapping[Place, list[Tensor]], place: Result) -> Tensor:
     name, call, number = place
     results = values[name, call]
     if not 0 <= number < len(results):

@@ -10,6 +10,7 @@ from playgrad.graph.source import warn_user
 from playgrad.interchange.keras.importing.compiling import read_compile_config
 from playgrad.interchange.keras.importing.file import KerasFile
 from playgrad.interchange.keras.importing.graph import ModelReader
+from playgrad.interchange.keras.importing.reading import Reading
 from playgrad.interchange.keras.importing.weights import set_moments, weights_of_layers
 from playgrad.models.model import Model
 
@@ -27,7 +28,8 @@ def model_from_keras(file: str | Path | bytes) -> Model:
     source = KerasFile(file)
     try:
         model, reader = _built(source)
-        called = {path: layer for path, layer in reader.layers.items() if layer in model.layers}
+        layers = set(model.layers)
+        called = {path: layer for path, layer in reader.layers.items() if layer in layers}
         model.set_weights(weights_of_layers(source.weights, called))
         model.layers_of_keras = called
     except CheckpointError:
@@ -41,8 +43,9 @@ def model_from_keras(file: str | Path | bytes) -> Model:
 
 
 def _built(source: KerasFile) -> tuple[Model, ModelReader]:
-    with at_top(Graph()):
-        reader = ModelReader(source.config, set())
+    graph = Graph()
+    with at_top(graph):
+        reader = ModelReader(source.config, Reading(graph))
         set_moments(source.weights, reader.layers)
         inputs = reader.inputs()
         return Model(inputs, reader.outputs(inputs), reader.name), reader

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import CheckpointError
+from playgrad.interchange.bounds import MOST_NODES
 from playgrad.interchange.onnx.importing.call import MOST_NUMBERS
 from playgrad.interchange.onnx.messages import messages
+from playgrad.io.tensor_entry import is_possible
 from playgrad.io.weights import read_file
 
 Array = np.ndarray[Any, Any]
 
 OPSETS = range(13, 29)
 """The versions of the operators that are read."""
-MOST_NODES = 10_000
-"""The most nodes, weights, inputs and outputs of a graph; a GPT-2 has about 3,000."""
 _LARGEST, _MOST_AXES, _LONGEST_NAME = 2**31 - 1, 16, 200
 _DTYPES = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
@@ -239,7 +239,7 @@ def tensor_array(tensor: Any) -> Array:
         values = stored.astype("uint16").view(dtype) if name == "float16" else stored.astype(dtype)
         whole = True
     fits = len(shape) <= _MOST_AXES and all(0 <= size <= _LARGEST for size in shape)
-    if not fits or not whole or math.prod(shape) != values.size:
+    if not fits or not whole or math.prod(shape) != values.size or not is_possible(shape, dtype):
         raise CheckpointError(
             f"the ONNX file is damaged: '{tensor.name[:_LONGEST_NAME]}' has {values.size} values "
             f"for its shape {shape[:_MOST_AXES]}."

@@ -1,0 +1,8 @@
+"""Bounds of what is read from the files of other programs: work stays in proportion, and ends."""
+
+MOST_NODES = 10_000
+"""The most nodes, layers, weights, inputs and outputs of a graph; a GPT-2 has about 3,000."""
+MOST_CALLS = 3 * MOST_NODES
+"""The most tensors that the layers and models of a file are called with, all together."""
+MOST_OPERATIONS = 10 * MOST_NODES
+"""The most operations that they become."""

@@ -247,6 +247,14 @@ test("unusable arrays are refused with the reason", () => {
   assert.throws(() => readNpy(npy("'<c8'", order, new Uint8Array(8)), "a"), /only real numbers/);
   assert.throws(() => readNpy(npy("'<f8'", order, new Uint8Array(7)), "a"), /truncated/);
   assert.throws(() => readNpy(new Uint8Array(30), "a"), /not an array of NumPy/);
+  for (const descr of ["'<U0'", "'|S0'", "'|V0'", "'<U'", "'<f0'"])
+    for (const shape of ["(16777216,)", "(99999999999,)", "(1,)"])
+      assert.throws(
+        () =>
+          readNpy(npy(descr, `'shape': ${shape}, 'fortran_order': False`, new Uint8Array(8)), "a"),
+        /only real numbers/,
+        descr + shape,
+      );
   const columnsFirst = npy(
     "'<i8'",
     "'fortran_order': True, 'shape': (2, 3)",

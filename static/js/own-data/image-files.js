@@ -1,5 +1,6 @@
 /** Files of images: which there are, of which class, and whether they are safe to decode. */
 
+import { MOST_PIXELS, imageSize } from "../image-size.js";
 import { t } from "../locale.js";
 import { DataProblem, checkSet } from "./problem.js";
 
@@ -9,7 +10,6 @@ import { DataProblem, checkSet } from "./problem.js";
 
 const MOST_IMAGES = 20_000;
 const MOST_CLASSES = 1000;
-const MOST_PIXELS = 64_000_000;
 
 /** @param {string} path */
 export const isImage = (path) => /\.(png|jpe?g|webp|gif|bmp)$/i.test(path);
@@ -50,16 +50,15 @@ export function imagesIn(files, name) {
 const folderOf = (path) => path.split("/").at(-2) ?? "";
 
 /**
- * Refuse a PNG whose header promises more pixels than a browser should decode.
- * @param {Uint8Array} head the first bytes of a file
+ * Refuse an image whose header promises more pixels than a browser should decode.
+ * @param {Uint8Array} bytes of the file
  * @throws {DataProblem}
  */
-function checkPixels(head) {
-  if (head.length < 24 || head[1] !== 0x50 || head[2] !== 0x4e || head[3] !== 0x47) return;
-  const view = new DataView(head.buffer, head.byteOffset, head.length);
-  const [width, height] = [view.getUint32(16), view.getUint32(20)];
-  if (width * height > MOST_PIXELS)
-    throw new DataProblem(t().dataFiles.images.manyPixels(width, height));
+export function checkPixels(bytes) {
+  const words = t().dataFiles.images;
+  const size = imageSize(bytes);
+  if (!size) throw new DataProblem(words.undecodable);
+  if (size[0] * size[1] > MOST_PIXELS) throw new DataProblem(words.manyPixels(...size));
 }
 
 /**
@@ -93,7 +92,7 @@ export async function decodeImages(files, format, progress, signal) {
     if (at % 16 === 0) progress(at);
     try {
       const blob = await load();
-      checkPixels(new Uint8Array(await blob.slice(0, 24).arrayBuffer()));
+      checkPixels(new Uint8Array(await blob.arrayBuffer()));
       const bitmap = await createImageBitmap(blob);
       drawSquare(context, bitmap, bitmap.width, bitmap.height);
       bitmap.close();

@@ -50,7 +50,8 @@ export function readNpy(bytes, name) {
   const [, order, kind, digits] = type;
   const size = Number(digits) * (kind === "U" ? 4 : 1);
   const count = shape.reduce((a, b) => a * b, 1);
-  if (end + count * size > bytes.length)
+  if (!(size > 0)) throw new DataProblem(words.otherNumbers(name, kind + digits)); // no end of them
+  if (!(end + count * size <= bytes.length))
     throw new DataProblem(words.truncated(name, end + count * size, bytes.length));
   const little = order !== ">";
   if (kind === "U") return { texts: textsOf(view, end, count, Number(digits), little), shape };

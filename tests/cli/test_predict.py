@@ -18,6 +18,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.cli import prediction_inputs
 from tests.cli.processes import environment
 from tests.cli.running import result_of, run
 
@@ -207,6 +208,35 @@ def test_samples_are_read_from_standard_input(tmp_path: Path, classifier: Path, 
     assert rows[0]["sample"] == "standard input[0]"
     best = expected(classifier, X).max(1)
     np.testing.assert_allclose([row["probability"] for row in rows], best, rtol=1e-5)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="/dev/zero")
+def test_endless_inputs_are_refused(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    classifier: Path,
+) -> None:
+    monkeypatch.setattr(prediction_inputs, "MOST_BYTES", 1 << 16)
+    for name in ("x.npy", "x.npz", "x.csv", "x.png"):
+        (tmp_path / name).symlink_to("/dev/zero")
+        code, _, err = run(capsys, "predict", classifier, tmp_path / name)
+        assert code == 1 and f"{name} is not an ordinary file, and has more than the 65,536" in err
+    with open("/dev/zero") as zeros:
+        monkeypatch.setattr(sys, "stdin", zeros)
+        code, _, err = run(capsys, "predict", classifier, "-")
+    assert code == 1 and "standard input is not an ordinary file, and has more than" in err
+    large = array_file(tmp_path, np.tile(X, (4000, 1)), "large.npy")
+    assert large.stat().st_size > 1 << 16
+    assert run(capsys, "predict", classifier, large)[0] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sh")
+def test_a_closed_standard_input_is_an_error(classifier: Path) -> None:
+    command = f'"{sys.executable}" -m playgrad predict "{classifier}" - <&-'
+    ended = subprocess.run(command, shell=True, capture_output=True, text=True, env=environment())
+    assert ended.returncode == 1
+    assert "ReadError: standard input is closed. Name a file" in ended.stderr
 
 
 def test_whole_number_inputs_reject_fractions(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
+import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -69,7 +71,9 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
 def _content(file: str) -> tuple[str, bytes, str]:
     """Return the name for errors, the bytes, and the ending that says how to read them."""
     if file == STDIN:
-        content = sys.stdin.buffer.read()
+        if sys.stdin is None:
+            raise ReadError("standard input is closed.", hint="Name a file in place of -.")
+        content = _limited(sys.stdin.buffer, "standard input")
         return "standard input", content, _ending_of(content)
     ending = Path(file).suffix[1:].lower()
     if ending not in _FORMATS:
@@ -77,9 +81,28 @@ def _content(file: str) -> tuple[str, bytes, str]:
             f"{file} does not end in {', '.join(f'.{each}' for each in _FORMATS)}.", file=file
         )
     try:
-        return file, Path(file).read_bytes(), ending
+        with open(file, "rb") as opened:
+            return file, _limited(opened, file), ending
     except OSError as error:
         raise ReadError(f"cannot open {file}: {error.strerror}.", file=file) from None
+
+
+def _limited(stream: BinaryIO, name: str) -> bytes:
+    """Return the bytes of an ordinary file, or of a stream that ends before memory does.
+
+    Raises:
+        ReadError: the stream has too many.
+    """
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream.read()
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ReadError(
+            f"{name} is not an ordinary file, and has more than the {MOST_BYTES:,} bytes that are "
+            "read of others.",
+            file=name,
+        )
+    return content
 
 
 def _ending_of(content: bytes) -> str:

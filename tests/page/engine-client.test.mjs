@@ -4,29 +4,86 @@ import { EngineClient, EngineFailure } from "../../static/js/engine/engine-clien
 
 const QUESTION = { kind: "predict", pixels: [] };
 
-/** A client whose worker is played by the test: what it sends arrives through the port of the first worker. */
+/**
+ * A client whose workers are played by the test: what they send arrives through their ports. The
+ * first one speaks unless `say` is told the number of another.
+ */
 async function started(t) {
   /** @type {any[]} */
   const commands = [];
   globalThis.Worker = class {
     postMessage(command) {
-      commands.push(command);
+      if (command.dataBytes !== undefined) commands.push(command); // of Python's workers
     }
     terminate() {}
   };
   globalThis.navigator ??= /** @type {any} */ ({ hardwareConcurrency: 2 });
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const client = new EngineClient(() => {});
+  /** @type {any[]} */
+  const received = [];
+  const client = new EngineClient((event) => received.push(event));
   client.start();
-  const { port } = commands[0];
-  const say = async (event) => {
-    port.postMessage(event);
+  const say = async (event, worker = 0) => {
+    commands[worker].port.postMessage(event);
     await new Promise(setImmediate);
     await new Promise(setImmediate);
   };
-  t.after(() => port.close());
-  return { client, say };
+  t.after(() => commands.forEach(({ port }) => port.close()));
+  return { client, say, commands, received };
 }
+
+const READY = { kind: "ready", version: "1", python: "3", numpy: "2", timings: {} };
+const RUN = /** @type {const} */ ({ kind: "run", source: "", options: { device: "auto" } });
+
+/** A client whose first run has ended, and whose second one waits for the spare worker. */
+async function waiting(t) {
+  const played = await started(t);
+  const { client, say, commands, received } = played;
+  await say(READY);
+  client.post(RUN);
+  await say({ kind: "status", state: "running" });
+  await say({ kind: "status", state: "done", built: false });
+  assert.equal(commands.length, 2, "a spare worker boots");
+  received.length = 0;
+  client.post(RUN);
+  const pokes = [];
+  commands[1].port.on("message", ({ kind }) => kind === "poke" && pokes.push(kind));
+  return { ...played, pokes };
+}
+
+test("nothing of the last run is heard while the next one waits for its worker", async (t) => {
+  const { say, received } = await waiting(t);
+  for (const event of [
+    { kind: "stdout", text: "left behind\n" },
+    { kind: "status", state: "stopped" },
+    { kind: "error", type: "ValueError", message: "left behind", line: null, op: null },
+  ])
+    await say(event);
+  assert.deepEqual(received, []);
+  await say(READY, 1);
+  await say({ kind: "stdout", text: "new\n" }, 1);
+  assert.deepEqual(
+    received.map(({ kind }) => kind),
+    ["ready", "stdout"],
+  );
+});
+
+test("the end of the last run's worker does not break the run that waits", async (t) => {
+  const { say, received, pokes, commands } = await waiting(t);
+  await say({ kind: "crash", message: "the modules are gone" });
+  await say({ kind: "stderr", text: "late\n" });
+  assert.deepEqual(received, []);
+  assert.equal(commands.length, 2);
+  assert.deepEqual(pokes, ["poke"], "the run is in the mailbox of the spare worker");
+  await say(READY, 1);
+  await say({ kind: "status", state: "running" }, 1);
+  assert.deepEqual(
+    received.map(({ kind }) => kind),
+    ["ready", "status"],
+  );
+  await say({ kind: "crash", message: "its own" }, 1);
+  assert.equal(received.at(-1).kind, "crash");
+});
 
 test("a question waits for Python to start, however slow the line is", async (t) => {
   const { client, say } = await started(t);
@@ -38,7 +95,7 @@ test("a question waits for Python to start, however slow the line is", async (t)
   await new Promise(setImmediate);
   assert.equal(failure, null);
 
-  await say({ kind: "ready", version: "1", python: "3", numpy: "2", timings: {} });
+  await say(READY);
   for (let seconds = 0; seconds < 45; seconds += 1) t.mock.timers.tick(1000);
   await new Promise(setImmediate);
   assert.ok(failure instanceof EngineFailure, "a Python that has started has to answer");

@@ -32,6 +32,7 @@ from playgrad.page.graph_view import graph_scopes
 from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
+from playgrad.page.left_behind import begin_program
 from playgrad.page.model_file import model_file
 from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
@@ -221,6 +222,7 @@ class Controller:
         self.bench.clear()
         self.nodes.clear()
         self.namespace.clear()
+        begin_program()
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
         close_sessions()
         if self.stopped:

@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import _browser as host
+from playgrad.page.left_behind import is_of_last_program
 from playgrad.page.sending import emit, figures, send_output
 from playgrad.runtime.hooks import Event, Hooks, Request
 from playgrad.runtime.trace import Trace
@@ -28,14 +29,16 @@ class PageHooks(Hooks):
         self._received: list[Request] = []  # by `wait`
 
     def emit(self, event: Event) -> None:
-        if not (self.controller.prompt.busy and event["kind"] in _OF_A_RUN):
+        is_for_prompt = self.controller.prompt.busy and event["kind"] in _OF_A_RUN
+        if is_of_last_program() and not is_for_prompt:
             emit(event)
 
     def before_training(self) -> None:
         self.controller.prompt.check_training()
 
     def figure(self, figure: dict[str, Any]) -> bool:
-        figures.show(figure)
+        if is_of_last_program():
+            figures.show(figure)
         return True
 
     @property

@@ -54,6 +54,9 @@ const SPARE_MS = 10_000;
 /** How long a run waits for a spare worker that is booting and does not say why it takes so long. */
 const BOOT_MS = 60_000;
 
+/** What the worker of the last run may still say while the next run waits for its own. @type {ReadonlySet<string>} */
+const BETWEEN_RUNS = new Set(["device_worker", "reply", "data_file", "template", "tunings"]);
+
 /** An error with which the engine answered. */
 export class EngineFailure extends Error {
   /** @param {ErrorInfo} info */
@@ -144,6 +147,10 @@ export class EngineClient {
 
   /** @param {InterpreterEvent} event @param {Interpreter} python */
   #dispatch(event, python) {
+    if (this.#held.length > 0 && !BETWEEN_RUNS.has(event.kind)) {
+      if (event.kind === "crash") this.#beginInSpare();
+      return; // output of tasks that the last program left, for example
+    }
     switch (event.kind) {
       case "device_worker":
         this.#devices.serve(event, python, this.#spare.template);
@@ -238,6 +245,18 @@ export class EngineClient {
     const held = this.#takeHeld();
     if (held.length === 0) return;
     if (!this.#spare.ready) this.#receive({ kind: "reused" });
+    this.#beginNow(held);
+  }
+
+  /** Begin the run that waits in the spare worker, ready or not: that of the last run has ended. */
+  #beginInSpare() {
+    const held = this.#takeHeld();
+    this.#replace(t().errors.newRun);
+    this.#beginNow(held);
+  }
+
+  /** @param {[Command, Uint8Array?][]} held */
+  #beginNow(held) {
     this.#prepareRun();
     for (const [command, payload] of held) this.#python?.mailbox.post(command, payload);
   }

@@ -235,7 +235,6 @@ const handlers = {
   crash({ message }) {
     const wasStarting = store.engine.value === "starting";
     store.engine.value = wasStarting ? "broken" : "starting";
-    if (!wasStarting) store.queuedRun.value = null; // the start is tried again
     store.intent.value = null;
     store.liveModel.value = false;
     store.hasNamespace.value = false;

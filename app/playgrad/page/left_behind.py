@@ -1,0 +1,31 @@
+"""Tasks that a program leaves in the event loop: when the next one begins, they end unheard.
+
+The next program has an interpreter of its own, unless none could be started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+
+_program: ContextVar[int] = ContextVar("program", default=0)
+"""The number of the program that code belongs to: a task has the context of its creation."""
+_last = 0
+
+
+def begin_program() -> None:
+    """Cancel the tasks of earlier programs, and let no output of theirs through from now on."""
+    global _last
+    _last += 1
+    _program.set(_last)
+    try:
+        loop = asyncio.get_running_loop()  # a page's always runs
+    except RuntimeError:
+        return
+    for task in asyncio.all_tasks(loop) - {asyncio.current_task()}:
+        task.cancel()
+
+
+def is_of_last_program() -> bool:
+    """Return whether the code that runs belongs to the program that began last."""
+    return _program.get() == _last

@@ -348,7 +348,7 @@ async function refusal(response, url) {
 }
 
 /** @param {unknown} error @param {string} url @returns {LoadError} */
-function asLoadError(error, url) {
+export function asLoadError(error, url) {
   if (error instanceof LoadError) return error;
   const isOffline = globalThis.navigator?.onLine === false;
   const reason = isOffline

@@ -51,13 +51,12 @@ export const graph = record({
   edges: listOf(record({ from: text, to: text, output: number, control: flag })),
 });
 
-const delay = record({
+const sentence = {
   message: text,
   code: text,
   values: mapOf((value) => text(value) || number(value)),
-  seconds: count,
-  isMissing: flag,
-});
+};
+const delay = record({ ...sentence, seconds: count, isMissing: flag });
 
 const choices = listOf(
   record({ name: text, title: text, about: text, uses: optional(listOf(text)) }),
@@ -581,7 +580,7 @@ const FIELDS = {
   },
   tunings: { text },
   data_file: { path: text, answer: shared, into: optional(shared) },
-  crash: { message: text },
+  crash: { message: text, problem: optional(record(sentence)) },
   device_worker: {
     device: (name) => /^(cpu|gpu):\d+$/.test(name),
     state: oneOf("starting", "lost"),

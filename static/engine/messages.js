@@ -42,7 +42,8 @@
  *   `template`: from which the next workers start quickly; not sent by those that have one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
- *   `crash`: Python could not start or is broken; only a new worker helps.
+ *   `crash`: Python could not start or is broken; only a new worker helps. `problem`: the message,
+ *   if the page can say it in its language.
  * @typedef {(
  *   | {kind: "alive"}
  *   | Loading
@@ -50,7 +51,7 @@
  *   | {kind: "template", template: Template}
  *   | {kind: "tunings", text: string}
  *   | DataRequest
- *   | {kind: "crash", message: string}
+ *   | {kind: "crash", message: string, problem?: Sentence}
  * )} PythonWorkerEvent
  * @typedef {{code: WebAssembly.Module, libraries: Record<string, WebAssembly.Module>,
  *            image: Uint8Array, runtime: Record<string, Uint8Array>}} Template

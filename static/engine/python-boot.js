@@ -10,6 +10,7 @@ import { pyodideURL } from "../vendor/versions.js";
 import { LoadError, inSharedMemory, load } from "./downloads.js";
 import { imageIn, install, openImage, restoring } from "./image.js";
 import { ImageWorth, isNarrow } from "./image-worth.js";
+import { importModule } from "./imports.js";
 import { LoadReport } from "./load-report.js";
 import { readingAllMemory } from "./wasm-memory.js";
 
@@ -28,10 +29,6 @@ const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].m
   (name) => PYODIDE + name,
 );
 const [CODE, , LOCK] = RUNTIME;
-
-/** A module that has arrived can be imported in no time, unless something is wrong. */
-const IMPORT_MS = 10_000;
-const MOST_IMPORTS = 3;
 
 /** Interpreters restored from one image would otherwise draw the same random numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
@@ -125,47 +122,11 @@ class Downloads {
 
   /** Pyodide's own modules. @returns {Promise<Library>} */
   async library() {
-    const [{ loadPyodide }, { default: create }] = await Promise.all([
-      this.#module(`${PYODIDE}pyodide.mjs`),
-      this.#module(`${PYODIDE}pyodide.asm.mjs`),
-    ]);
+    const names = ["pyodide.mjs", "pyodide.asm.mjs"];
+    const [{ loadPyodide }, { default: create }] = await Promise.all(
+      names.map((name) => importModule(PYODIDE + name, (url) => this.#load(url))),
+    );
     return { loadPyodide, create };
-  }
-
-  /**
-   * Import a module. The browser would wait for ever for one that does not arrive, so it is first
-   * downloaded; the import then finds it in the browser's cache.
-   * @param {string} url
-   * @returns {Promise<any>}
-   */
-  async #module(url) {
-    await this.#load(url);
-    for (let tries = 1; ; tries++) {
-      try {
-        // The browser may remember that a URL failed.
-        return await inTime(import(tries === 1 ? url : `${url}?try=${tries}`));
-      } catch (error) {
-        if (tries === MOST_IMPORTS) throw error;
-      }
-    }
-  }
-}
-
-/**
- * @template T
- * @param {Promise<T>} step
- * @returns {Promise<T>}
- */
-async function inTime(step) {
-  let timer = 0;
-  /** @type {Promise<never>} */
-  const overdue = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new LoadError("a module was not imported in time")), IMPORT_MS);
-  });
-  try {
-    return await Promise.race([step, overdue]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

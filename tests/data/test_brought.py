@@ -85,6 +85,27 @@ def test_a_table_of_text_and_numbers_is_encoded() -> None:
     np.testing.assert_array_equal(again[0][0], x_train)
 
 
+def test_a_table_says_how_it_is_read_where_that_is_not_plain() -> None:
+    lines = [f"n{row};{row},5;{row % 2}\n" for row in range(60)]
+    Path("odd.csv").write_bytes(("größe;b;y\n" + "".join(lines) + "1;2\n1;x;0\n").encode("cp1252"))
+    with pytest.warns(RuntimeWarning) as warned:
+        (x_train, _), _ = pg.data.load("odd")
+    assert x_train.shape == (48, 1)
+    assert sorted(str(each.message).partition("odd.csv: ")[2] for each in warned) == [
+        "'größe' is left out: 'n0' and others are only text.",
+        "In 'b', '0,5' is read as 0.5.",
+        "In 'b', cells that are not a number count as missing: 1, such as 'x' in line 63.",
+        "Lines with another number of cells are left out: 62.",
+        "The text is not UTF-8, and is read as Windows-1252.",
+    ]
+
+
+def test_whole_numbers_that_do_not_fit_stay_numbers() -> None:
+    np.savez("large.npz", x=np.ones((2, 1)), y=np.array([3_000_000_000, 1]))
+    (_, y_train), (_, y_test) = pg.data.load("large")
+    assert sorted([*y_train, *y_test]) == [1, 3_000_000_000]
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_delimiters_and_missing_headers_are_detected(delimiter: str) -> None:
     Path("bare.csv").write_text("\ufeff" + "1,2.5\n3,4.5\n5,6.5\n".replace(",", delimiter))
@@ -133,12 +154,12 @@ def npz(name: str, **arrays: Any) -> Callable[[], object]:
         (text("bad.csv", ""), "bad.csv is empty"),
         (text("bad.csv", "a,b\n"), "a header but no rows"),
         (text("bad.csv", "a\n1\n2\n"), "a single column"),
-        (text("bad.csv", "a,b\n1,2\n3\n"), "line 3 has 1 cells instead of 2"),
-        (text("bad.csv", "a,b\n1,\n,2\n"), "no row without missing values"),
+        (text("bad.csv", 'a,b\n1,2\n"3,4\n'), "line 3: a quotation mark is never closed"),
         (
-            text("bad.csv", "a,b\n" + "".join(f"word {i},{i}\n" for i in range(60))),
-            "'word 0' in column 'a', which holds 60 different texts",
+            text("bad.csv", "a,b\n1,only\n2,only\n"),
+            "bad.csv has only one class, 'only'",
         ),
+        (text("bad.csv", "a,b\n1,\n,2\n,3\n"), "no row without missing values"),
         (text("bad.npz", "no archive"), "bad.npz cannot be used"),
         (npz("bad.npz", x=np.array([{}, {}]), y=np.arange(2)), "it holds Python objects"),
         (npz("bad.npz", x=np.ones((3, 1)), y=np.ones(2)), "3 rows in x but 2 in y"),

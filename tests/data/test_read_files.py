@@ -45,10 +45,22 @@ def test_csv_rows_are_read_with_columns_labels_and_converters() -> None:
     assert next(doubled).tolist() == [6]
 
 
+def test_csv_numbers_have_the_decimal_mark_and_the_encoding_of_the_file() -> None:
+    german = "größe;y\n2.828,82;1,5\n".encode("cp1252")
+    (row,) = data.read_csv(german, delimiter=";", decimal=",", encoding="cp1252", label="y")
+    assert (row[0].tolist(), float(row[1])) == ([np.float32(2828.82)], 1.5)
+    (thousands,) = data.read_csv(b'x,y\n"2,828.82",1 000\n')
+    assert thousands.tolist() == [np.float32(2828.82), 1000]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "words", "record"),
     [
         (CARS, {}, "the file, line 2, column 'fuel': 'petrol' is not a number", 2),
+        (b'a,b\n"1,234",2', {}, "'1,234' needs another decimal mark than decimal=None", 2),
+        (b"a;b\n1,5;2", {"delimiter": ";"}, "'1,5' needs another decimal mark", 2),
+        (b"a,b\n1_000,2", {}, "'1_000' is not a number", 2),
+        (b"a,b\nnan,2", {}, "'nan' is not a number", 2),
         (b"a,b\n1,2\n3", {}, "line 3: 1 column instead of 2", 3),
         (b"a\n\xff\n", {}, "line 2: 'utf-8'", 2),
         (CARS, {"label": "Price"}, "no column 'Price'; it has km, fuel, price", None),

@@ -129,19 +129,25 @@ const archive = (name, bytes) => zipped(new Map([[name, bytes]]), new Date(2026,
 
 test("file types are recognized", async () => {
   const table = await takeIn([file("a.csv", "x,y\n1,2\n")]);
-  assert.deepEqual(table, { kind: "table", name: "a.csv", text: "x,y\n1,2\n" });
+  assert.deepEqual(table, { kind: "table", name: "a.csv", text: "x,y\n1,2\n", isGuess: false });
   const array = writeNpy({ values: Float32Array.of(1, 2, 3, 4), shape: [2, 2] });
   assert.deepEqual(await takeIn([file("a.npy", array)]), {
     kind: "table",
     name: "a.npy",
     text: "1,2\n3,4",
+    isGuess: false,
   });
   const arrays = await takeIn([file("d/x.npy", array), file("d/y.npy", array)]);
   assert.deepEqual(arrays.kind === "arrays" && [...arrays.arrays.keys()], ["x", "y"]);
   const inArchive = await takeIn([
     file("t.zip", archive("in/t.csv", new TextEncoder().encode("x,y\n1,2"))),
   ]);
-  assert.deepEqual(inArchive, { kind: "table", name: "in/t.csv", text: "x,y\n1,2" });
+  assert.deepEqual(inArchive, {
+    kind: "table",
+    name: "in/t.csv",
+    text: "x,y\n1,2",
+    isGuess: false,
+  });
   const images = await takeIn(
     ["d/cat/1.png", "d/dog/2.JPG", "d/dog/.DS_Store", "d/notes.txt"].map((path) => file(path, "?")),
   );

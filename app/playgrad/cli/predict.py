@@ -16,6 +16,7 @@ import numpy as np
 from playgrad.cli.checkpoint_folder import model_file
 from playgrad.cli.lists import print_table
 from playgrad.cli.prediction_inputs import read_samples
+from playgrad.data.text_table import decode_text
 from playgrad.errors import DataError, ReadError, shape_text
 from playgrad.inspection.outputs import softmax
 from playgrad.interchange.readers import load_model
@@ -112,8 +113,8 @@ def _labels(text: str | None, count: int) -> list[str]:
     labels = text.split(",")
     if "," not in text and os.path.isfile(text):  # False also for names that are too long
         try:
-            labels = Path(text).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
+            labels = decode_text(Path(text).read_bytes())[0].splitlines()
+        except OSError as error:
             raise ReadError(f"cannot read the labels in {text}: {error}.", file=text) from None
     labels = [label.strip() for label in labels if label.strip()]
     if len(labels) != count:

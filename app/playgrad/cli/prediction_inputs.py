@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import os
@@ -14,7 +13,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from playgrad.data.png import decode_png
-from playgrad.data.read_files import MOST_BYTES, read_csv
+from playgrad.data.read_files import MOST_BYTES
+from playgrad.data.table_columns import columns_of
+from playgrad.data.table_file import remarks
+from playgrad.data.text_table import ENDINGS, read_table
 from playgrad.errors import CheckpointError, DTypeError, ReadError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.io.npy_header import MAGIC, read_header
@@ -26,15 +28,8 @@ Array = np.ndarray[Any, Any]
 STDIN = "-"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ZIP = b"PK\x03\x04"
-_FORMATS = ("npy", "npz", "csv", "png")
-
-
-class _NamedBytes(io.BytesIO):
-    """A file in memory, whose name is in errors."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.name = name
+_TABLES = tuple(ending[1:] for ending in ENDINGS)
+_FORMATS = ("npy", "npz", "png", *_TABLES)
 
 
 def read_samples(file: str, model: Network) -> tuple[str, Array]:
@@ -44,8 +39,8 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
     image has values from 0 to 1 if the model computes with floats from the start.
 
     Args:
-        file: a name that ends in .npy, .npz, .csv or .png; "-" for standard input, whose content
-            shows its format.
+        file: a name that ends in .npy, .npz, .png, .csv, .tsv, .tab or .txt; "-" for standard
+            input, whose content shows its format.
 
     Raises:
         ReadError: it cannot be read, is damaged, or has a cell that is not a number.
@@ -56,7 +51,7 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
     sample = model.input_shape[1:]
     if ending == "png":
         return name, _image(content, name, model)[None]
-    if ending == "csv":
+    if ending in _TABLES:
         return name, _as_samples(_table(content, name, model.input_dtype), name, sample)
     array = _npy(content, name) if ending == "npy" else _npz(content, name)
     if not array.shape:
@@ -142,28 +137,30 @@ def _npz(content: bytes, name: str) -> Array:
 
 
 def _table(content: bytes, name: str, dtype: str) -> Array:
-    """Return the rows of a CSV file. A first line without any number names the columns."""
-    try:
-        first = next(filter(str.strip, content.decode("utf-8-sig").splitlines()), "")
-    except UnicodeDecodeError:
-        raise ReadError(f"{name} is not UTF-8 text.", file=name) from None
-    delimiter = max(",;\t", key=first.count)
-    cells = next(csv.reader([first], delimiter=delimiter), [])
-    header = not any(_is_number(cell) for cell in cells)
-    reader = read_csv(_NamedBytes(content, name), header=header, delimiter=delimiter)
-    rows = []
-    for row in reader:
-        wrong = _wrong_value(row, dtype)
-        if wrong is not None:
-            column, error = wrong
-            raise type(error)(f"{name}, {reader.place(column)}: {error.message}")
-        rows.append(row)
-    if not rows:
+    """Return the rows of a table, which must all be whole. How it is read is said where needed."""
+    table = read_table(content, name, least_columns=1)
+    if table.ragged:
         raise ReadError(
-            f"{name} {'has no rows below its header' if first else 'is empty'}.", file=name
+            f"{name}, line {table.ragged[0]} has another number of cells than the others.",
+            file=name,
+            record=table.ragged[0],
         )
-    table = np.stack(rows)
-    return table.astype(dtype) if np.dtype(dtype).kind in "iu" else table
+    columns = columns_of(table)
+    numbers = np.stack([column.numbers for column in columns], axis=1)
+    wrong = _wrong_value(numbers, dtype)
+    if wrong is not None:
+        place, error = wrong
+        row, at = divmod(place, len(columns))
+        cell = columns[at].cells[row]
+        title = repr(columns[at].title) if table.has_header else f"{at + 1} of {len(columns)}"
+        where = f"{name}, line {table.lines[row]}, column {title}"
+        if isinstance(error, DTypeError):
+            raise DTypeError(f"{where}: {error.message}")
+        what = f"{cell!r} is not a number" if cell else "the cell is empty"
+        raise ReadError(f"{where}: {what}.", file=name, record=table.lines[row])
+    for remark in remarks(table, columns):
+        print(f"playgrad: {name}: {remark}", file=sys.stderr)
+    return numbers.astype(dtype if np.dtype(dtype).kind in "iu" else np.float32)
 
 
 def _checked(array: Array, name: str, dtype: str) -> Array:
@@ -198,14 +195,6 @@ def _wrong_value(values: Array, dtype: str) -> tuple[int, ReadError | DTypeError
     if np.isfinite(value):
         return place, DTypeError(f"{value:g}, but the model takes whole numbers ({dtype}).")
     return place, ReadError(f"{value} is not a finite number.")
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _as_samples(table: Array, name: str, sample: Shape) -> Array:

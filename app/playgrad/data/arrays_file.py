@@ -78,8 +78,10 @@ def features(x: Array) -> Array:
 
 
 def targets(y: Array) -> Array:
-    """Return labels as int32, other numbers as float32."""
-    return y.astype(np.float32 if y.dtype.kind == "f" else np.int32)
+    """Return labels as int32, other numbers and whole numbers that do not fit as float32."""
+    limits = np.iinfo(np.int32)
+    fits = y.dtype.kind != "f" and (not y.size or limits.min <= y.min() <= y.max() <= limits.max)
+    return y.astype(np.int32 if fits else np.float32)
 
 
 def _read(content: bytes | memoryview, name: str) -> dict[str, Array]:

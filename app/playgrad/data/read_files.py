@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from playgrad.data.cell_numbers import MARKS, cell_number, is_number, number_with
 from playgrad.data.idx import IdxHeader
 from playgrad.data.png import MOST_PIXELS, decode_png
 from playgrad.errors import DataError, ReadError, shape_text
@@ -123,7 +124,8 @@ def read_npz(file: Any, names: Sequence[str] | None = None, max_bytes: int = MOS
 class read_csv:  # noqa: N801 - called like a function; an iterator can go on after a bad line
     """An iterator over the lines of a CSV file: float32 (columns,), or a pair with the label.
 
-    Text is UTF-8; quotes are those of RFC 4180. Lines without text are left out.
+    Text is UTF-8, or in ``encoding``; quotes are those of RFC 4180. Lines without text are left
+    out. Thousands may be separated, and nothing is guessed.
 
     Args:
         file: a name, bytes, or an open binary file.
@@ -132,6 +134,10 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         columns: the other columns, by name or number, in this order; None for all.
         header: whether the first line names the columns.
         delimiter: the character between the columns.
+        decimal: the decimal mark of the numbers, "." or ","; None for a point, where numbers such
+            as 1,234, which could be either, are refused.
+        encoding: of the text, such as "cp1252"; one in which a line ends with the byte of a line
+            feed, which UTF-16 is not.
         converters: for columns that hold text, by name or number: a function that returns a number,
             or a dictionary of numbers, such as ``{"fuel": {"petrol": 0, "diesel": 1}}``.
 
@@ -148,8 +154,13 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         columns: Sequence[str | int] | None = None,
         header: bool = True,
         delimiter: str = ",",
+        decimal: str | None = None,
+        encoding: str = "utf-8-sig",
         converters: Mapping[str | int, Converter] | None = None,
     ) -> None:
+        if decimal not in (None, *MARKS):
+            raise DataError(f"decimal must be '.' or ',', got {decimal!r}.")
+        self._decimal, self._encoding = decimal, encoding
         self.name = _name(file)
         self._content = _opened(file)
         self._line = 0
@@ -187,7 +198,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
 
     def _decoded(self, line: bytes) -> str:
         self._line += 1
-        return line.decode("utf-8-sig" if self._line == 1 else "utf-8")
+        encoding = self._encoding
+        return line.decode(encoding if self._line == 1 else encoding.removesuffix("-sig"))
 
     def _row(self) -> list[str]:
         try:
@@ -196,7 +208,10 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
                 if row and any(cell.strip() for cell in row):
                     return row
         except (csv.Error, UnicodeDecodeError) as error:
-            raise self._error(f"line {self._line}: {error}") from None
+            problem = self._error(f"line {self._line}: {error}")
+            if isinstance(error, UnicodeDecodeError):
+                problem.hint = "Name its encoding, such as encoding='cp1252', or save it as UTF-8."
+            raise problem from None
 
     def _begin(self, row: list[str]) -> None:
         self._width = len(row)
@@ -232,12 +247,23 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         try:
             if isinstance(convert, Mapping):
                 return float(convert[text])
-            return float(text if convert is None else convert(text))
+            if convert is not None:
+                return float(convert(text))
+            return self._plain_number(text)
         except KeyError:
             raise self._error(f"{self.place(column)}: its converter lacks {text!r}") from None
         except ValueError:
             wrong = f"{text!r} is not a number" if text else "the cell is empty"
+            if is_number(text):
+                wrong = f"{text!r} needs another decimal mark than decimal={self._decimal!r}"
             raise self._error(f"{self.place(column)}: {wrong}") from None
+
+    def _plain_number(self, text: str) -> float:
+        """Return a number with the decimal mark of the file."""
+        number = number_with(text, self._decimal or ".")
+        if self._decimal is None and "," in text and cell_number(text, None) is None:
+            raise ValueError(text)
+        return number
 
     def _error(self, words: str) -> ReadError:
         return ReadError(f"{self.name}, {words}.", file=self.name, record=self._line)

@@ -13,6 +13,7 @@ from playgrad.data.mnist import mnist
 from playgrad.data.shapes import SHAPE_NAMES, shapes
 from playgrad.data.shelf import shelf
 from playgrad.data.table_file import load_table, table_class_names
+from playgrad.data.text_table import ENDINGS
 from playgrad.errors import DataError
 
 _DATA_SETS: dict[str, Callable[..., Any]] = {
@@ -99,7 +100,7 @@ def class_names(name: str) -> list[str]:
 
 
 def _is_table(file: str) -> bool:
-    return file.lower().endswith(".csv")
+    return file.lower().endswith(ENDINGS)
 
 
 def _brought(name: str) -> tuple[bytes | memoryview, str]:

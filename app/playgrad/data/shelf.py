@@ -12,7 +12,7 @@ from typing import Protocol
 
 from playgrad.errors import DataError
 
-SUFFIXES = (".npz", ".csv")
+SUFFIXES = (".npz", ".csv", ".tsv", ".tab")
 FOLDER = "PLAYGRAD_DATA"
 MOST_BYTES = 1 << 30
 """A larger file is refused before it is read."""

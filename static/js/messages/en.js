@@ -2667,6 +2667,17 @@ export const en = {
         /** @type {number} */ line,
       ) =>
         `“${title}” has ${count(number)} cells that are no ${type}, such as “${cell}” in line ${line}. They count as missing.`,
+      otherEncoding:
+        "The text is not UTF-8, and is read as Windows-1252. If letters look wrong, save the file as UTF-8.",
+      numberRead: (
+        /** @type {string} */ title,
+        /** @type {string} */ cell,
+        /** @type {number} */ value,
+        /** @type {number | null} by the other decimal mark */ other,
+      ) =>
+        `In “${title}”, “${cell}” is read as ${value}.` +
+        (other === null ? "" : ` Nothing in the file tells whether it is ${other}.`),
+      moreRemarks: (/** @type {number} */ number) => `And ${count(number)} more remarks.`,
       preview: "The first rows",
       predict: (/** @type {string} */ title) => `Predict “${title}”`,
       isTarget: "label",
@@ -2793,6 +2804,12 @@ export const en = {
       noRows: (/** @type {string} */ name) => `${name} has a header but no rows.`,
       openQuote: (/** @type {string} */ name, /** @type {number} */ line) =>
         `${name}, line ${line}: a quotation mark is never closed. Close it, or remove it.`,
+      longCell: (
+        /** @type {string} */ name,
+        /** @type {number} */ line,
+        /** @type {number} */ most,
+      ) =>
+        `${name}, line ${line}: a cell has more than ${count(most)} characters. Is a quotation mark left open?`,
       oneClass: (/** @type {string} */ title, /** @type {string} */ only) =>
         `The label “${title}” has only one class, “${only}”, so there is nothing to tell apart. Choose another column as the label.`,
       noValues: (/** @type {string} */ title) =>

@@ -2283,6 +2283,12 @@ export const zhHans = {
         `“${title}”有一个单元格不是${type === "date" ? "日期" : "数"}：第 ${line} 行的“${cell}”。按缺失处理。`,
       oddCells: (title, number, type, cell, line) =>
         `“${title}”有 ${count(number)} 个单元格不是${type === "date" ? "日期" : "数"}，例如第 ${line} 行的“${cell}”。按缺失处理。`,
+      otherEncoding:
+        "文本不是 UTF-8，按 Windows-1252 读取。如果文字显示不对，请将文件另存为 UTF-8。",
+      numberRead: (title, cell, value, other) =>
+        `“${title}”中的“${cell}”读作 ${value}。` +
+        (other === null ? "" : `文件中没有信息能判断它是否为 ${other}。`),
+      moreRemarks: (number) => `另有 ${count(number)} 条说明。`,
       preview: "前几行",
       predict: (title) => `预测“${title}”`,
       isTarget: "标签",
@@ -2377,6 +2383,8 @@ export const zhHans = {
         `${name} 有 ${columns} 列，这个页面最多显示 ${most} 列。请把图像存为压缩包，其他数据存为 .npz。`,
       noRows: (name) => `${name} 只有表头，没有数据行。`,
       openQuote: (name, line) => `${name} 第 ${line} 行：有一个引号没有闭合。请补上或删除它。`,
+      longCell: (name, line, most) =>
+        `${name} 第 ${line} 行：有一个单元格超过 ${count(most)} 个字符。是否有引号没有闭合？`,
       oneClass: (title, only) =>
         `标签“${title}”只有一个类别“${only}”，没有可区分的内容。请选择其他列作为标签。`,
       noValues: (title) => `标签“${title}”没有值，没有可区分的内容。请选择其他列作为标签。`,

@@ -1,6 +1,13 @@
-/** The columns of a table: their types, and their cells as numbers. */
+/**
+ * The columns of a table: their types, and their cells as numbers.
+ * `app/playgrad/data/table_columns.py` reads the same columns; the tests compare both.
+ */
+
+import { MOST_ODD, cellNumber, exampleOf } from "./cell-numbers.js";
 
 /**
+ * @import { Mark } from "./cell-numbers.js"
+ *
  * @typedef {"number" | "category" | "date" | "text"} ColumnType `text`: left out
  * @typedef {object} Column
  * @property {string} title
@@ -10,6 +17,8 @@
  * @property {number} distinct different values, counted up to 1001
  * @property {number} odd for a column of numbers: cells that hold something else
  * @property {{row: number, cell: string} | null} firstOdd
+ * @property {Mark | null} mark for decimals; null if the cells contradict each other
+ * @property {ReturnType<typeof exampleOf>} example of a number that is not written as programs do
  */
 
 export const TYPES = /** @type {const} */ (["number", "category", "date", "text"]);
@@ -20,11 +29,10 @@ const LONGEST_MISSING = 4;
 const MOST_COUNTED = 1000;
 /** A column of text with more different values is no category. */
 const MOST_CATEGORIES = 50;
-/** A column of numbers may have this part of other cells, which count as missing. */
-const MOST_ODD = 0.1;
 const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
 const DATE =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?(?:Z|([+-])(\d{2}):?(\d{2}))?)?$/;
 
 /** @param {string} cell */
 export const isMissing = (cell) => isMissingText(cell.trim());
@@ -32,56 +40,55 @@ export const isMissing = (cell) => isMissingText(cell.trim());
 /** @param {string} text */
 const isMissingText = (text) => text.length <= LONGEST_MISSING && MISSING.has(text.toLowerCase());
 
-/**
- * A number, with a point for decimals, or with a comma where the whole cell allows no other reading.
- * @param {string} cell
- * @returns {number} NaN for other text
- */
-export function numberOf(cell) {
-  const text = cell.trim();
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
-  if (text.includes(",") && /^[+-]?\d*,\d+$/.test(text)) return Number(text.replace(",", "."));
-  return NaN;
-}
-
-/** Days since 1970, with the time of day as a fraction. @param {string} cell @returns {number} NaN for other text */
+/** Days since 1970 in UTC, with the time of day as a fraction. @param {string} cell @returns {number} NaN for other text */
 function daysOf(cell) {
   const parts = DATE.exec(cell.trim());
   if (!parts) return NaN;
-  const [year, month, day, hour = 0, minute = 0, second = 0] = parts
-    .slice(1, 7)
+  const [year, month, day, hour, minute, second, fraction] = parts
+    .slice(1, 8)
     .map((part) => Number(part ?? 0));
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-    ? date.getTime() / DAY_MS
-    : NaN;
+  if (hour > 23 || minute > 59 || second > 59) return NaN;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day); // Date.UTC takes the year 50 for 1950
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return NaN;
+  const offset = 60 * Number(parts[9] ?? 0) + Number(parts[10] ?? 0);
+  const minutes = 60 * hour + minute - (parts[8] === "-" ? -offset : offset);
+  return date.getTime() / DAY_MS + (60 * minutes + second + fraction) / DAY_SECONDS;
 }
 
-/** @param {string} title @param {string[]} cells @returns {Column} */
-export function describeColumn(title, cells) {
-  /** @type {Set<string>} */
+/** The cells with a value, without spaces around them. @param {string[]} cells */
+export const presentIn = (cells) =>
+  cells.map((cell) => cell.trim()).filter((text) => !isMissingText(text));
+
+/**
+ * @param {string} title
+ * @param {string[]} cells
+ * @param {{mark: Mark | null, isGuess: boolean}} [style] of its numbers
+ * @returns {Column}
+ */
+export function describeColumn(title, cells, { mark, isGuess } = { mark: ".", isGuess: true }) {
+  const texts = presentIn(cells);
   const values = new Set();
-  let [present, numbers, dates] = [0, 0, 0];
-  for (const cell of cells) {
-    const text = cell.trim();
-    if (isMissingText(text)) continue;
-    present += 1;
-    if (values.size <= MOST_COUNTED) values.add(text);
-    if (Number.isFinite(numberOf(text))) numbers += 1;
-    else if (Number.isFinite(daysOf(text))) dates += 1;
-  }
-  const distinct = values.size;
+  for (const text of texts) if (values.size <= MOST_COUNTED) values.add(text);
+  const [present, distinct] = [texts.length, values.size];
+  const numbers = texts.filter((text) => !Number.isNaN(cellNumber(text, mark))).length;
+  const dates = texts.filter((text) => !Number.isNaN(daysOf(text))).length;
   /** @type {ColumnType} */
   let type = "text";
-  if (present > 0 && present - numbers <= MOST_ODD * present) type = "number";
-  else if (dates > 0 && present - dates <= MOST_ODD * present) type = "date";
+  if (isMostly(numbers, present)) type = "number";
+  else if (isMostly(dates, present)) type = "date";
   else if (distinct > 0 && distinct <= MOST_CATEGORIES && (distinct <= 2 || distinct < present))
     type = "category";
+  const missing = cells.length - present;
+  const example = exampleOf(cells, mark, isGuess);
   return withType(
-    { title, cells, type, missing: cells.length - present, distinct, odd: 0, firstOdd: null },
+    { title, cells, type, missing, distinct, odd: 0, firstOdd: null, mark, example },
     type,
   );
 }
+
+/** @param {number} count @param {number} present */
+const isMostly = (count, present) => count > 0 && present - count <= MOST_ODD * present;
 
 /** @param {Column} column @param {ColumnType} type @returns {Column} */
 export function withType(column, type) {
@@ -113,11 +120,9 @@ const read = new WeakMap();
 export function numbersOf(column) {
   const before = read.get(column);
   if (before) return before;
-  const reader = column.type === "date" ? daysOf : numberOf;
-  const values = Float64Array.from(column.cells, (cell) => {
-    const value = reader(cell);
-    return Number.isFinite(value) ? value : NaN; // what is missing is no number
-  });
+  const values = Float64Array.from(column.cells, (cell) =>
+    column.type === "date" ? daysOf(cell) : cellNumber(cell.trim(), column.mark),
+  );
   read.set(column, values);
   return values;
 }
@@ -136,9 +141,10 @@ export function categoriesOf(column) {
     if (!isMissingText(text)) all.add(text);
   }
   const list = [...all];
-  const areNumbers = list.every((text) => Number.isFinite(numberOf(text)));
-  if (areNumbers) list.sort((a, b) => numberOf(a) - numberOf(b));
-  else list.sort();
+  const valueOf = (/** @type {string} */ text) => cellNumber(text, column.mark);
+  list.sort();
+  if (list.every((text) => !Number.isNaN(valueOf(text))))
+    list.sort((a, b) => valueOf(a) - valueOf(b));
   sorted.set(column, list);
   return list;
 }

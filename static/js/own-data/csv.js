@@ -1,6 +1,10 @@
-/** Tables of text: CSV with any delimiter, quoted as in RFC 4180. */
+/**
+ * Tables of text: CSV with any delimiter, quoted as in RFC 4180.
+ * `app/playgrad/data/text_table.py` reads the same tables; the tests compare both.
+ */
 
 import { t } from "../locale.js";
+import { isNumber } from "./cell-numbers.js";
 import { DataProblem } from "./problem.js";
 
 /**
@@ -13,21 +17,29 @@ import { DataProblem } from "./problem.js";
  * @property {number[]} ragged the lines of rows of another width, which were left out
  */
 
-export const DELIMITERS = [",", ";", "\t", "|"];
+/** In this order where a file could have several: commas are also in numbers and in sentences. */
+export const DELIMITERS = ["\t", ";", "|", ","];
+/** A longer cell is the rest of a file after a quotation mark. */
+const LONGEST_CELL = 1 << 17;
 const SAMPLE = 20;
 const MOST_COLUMNS = 2000;
 
 /**
  * The text in a file: UTF-8, UTF-16 with its mark, or else Windows-1252, which spreadsheets save.
  * @param {Uint8Array} bytes
+ * @returns {{text: string, isGuess: boolean}} `isGuess`: it is in none of the Unicode encodings
  */
 export function decodeText(bytes) {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  const decoded = (/** @type {string} */ encoding, isGuess = false) => ({
+    text: new TextDecoder(encoding, { fatal: encoding === "utf-8" }).decode(bytes),
+    isGuess,
+  });
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decoded("utf-16le");
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decoded("utf-16be");
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoded("utf-8");
   } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
+    return decoded("windows-1252", true);
   }
 }
 
@@ -97,14 +109,17 @@ function readRows(text, delimiter, name, most = Infinity) {
         text[end] !== "\r"
       )
         end += 1;
-      row.push(cell + text.slice(at, end));
+      cell += text.slice(at, end);
+      if (cell.length > LONGEST_CELL)
+        throw new DataProblem(t().dataFiles.table.longCell(name, began, LONGEST_CELL));
+      row.push(cell);
       at = end;
       if (text[at] !== delimiter) break;
       at += 1;
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
     line += 1;
-    if (row.length === 1 && row[0].trim() === "") continue;
+    if (row.every((cell) => cell.trim() === "")) continue;
     rows.push(row);
     lines.push(began);
   }
@@ -128,18 +143,19 @@ function readQuoted(text, start) {
 /** @param {string} cell */
 const countBreaks = (cell) => (cell.match(/\r\n|\n|\r/g) ?? []).length;
 
-/** The delimiter with which the first rows have the most cells, all alike. @param {string} text */
+/** The delimiter with which most of the first rows have the same number of cells, at least two. @param {string} text */
 function guessDelimiter(text) {
   const counts = DELIMITERS.map((delimiter) => {
     try {
       const { rows } = readRows(text, delimiter, "", SAMPLE);
       const width = commonWidth(rows);
-      return width < 2 ? 0 : width * rows.filter((row) => row.length === width).length;
+      return width < 2 ? 0 : rows.filter((row) => row.length === width).length;
     } catch {
       return 0;
     }
   });
-  return DELIMITERS[counts.indexOf(Math.max(...counts))];
+  const most = Math.max(...counts);
+  return most === 0 ? "," : DELIMITERS[counts.indexOf(most)];
 }
 
 /** The width that most rows have. @param {string[][]} rows */
@@ -150,12 +166,9 @@ function commonWidth(rows) {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-/** A number, with a point or a comma for decimals. @param {string} cell */
-const looksLikeNumber = (cell) => /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?\s*$/i.test(cell);
-
 /** Whether the first row has no number, and none of its texts occurs again in its column. @param {string[][]} rows */
 function isHeader([first, ...rows]) {
-  if (first.some(looksLikeNumber)) return false;
+  if (first.some((cell) => isNumber(cell.trim()))) return false;
   return !rows.some((row) => row.some((cell, column) => cell !== "" && cell === first[column]));
 }
 

@@ -13,6 +13,7 @@ import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "./table-
 
 const ROWS = 6;
 const COLUMNS = 60;
+const REMARKS = 20;
 const NAMES = /** @type {const} */ ({ ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" });
 
 /**
@@ -29,8 +30,8 @@ export function attempt(make) {
   }
 }
 
-/** A table: its columns, its label, and what becomes of holes. @param {{draft: {name: string, text: string}}} props */
-export function TableForm({ draft: { name, text } }) {
+/** A table: its columns, its label, and what becomes of holes. @param {{draft: {name: string, text: string, isGuess: boolean}}} props */
+export function TableForm({ draft: { name, text, isGuess } }) {
   const [reading, setReading] = useState(
     /** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}),
   );
@@ -53,13 +54,13 @@ export function TableForm({ draft: { name, text } }) {
         ${words.header}</label>
     </div>
     ${problem && html`<p class="data-problem" role="alert" data-testid="data-problem">${problem}</p>`}
-    ${table && html`<${TableChoicesForm} key=${key} table=${table} name=${name} />`}
+    ${table && html`<${TableChoicesForm} key=${key} table=${table} name=${name} isGuess=${isGuess} />`}
   </section>`;
 }
 
-/** @param {{table: import("./csv.js").Table, name: string}} props */
-function TableChoicesForm({ table, name }) {
-  const [columns, setColumns] = useState(() => describeColumns(table.titles, table.rows));
+/** @param {{table: import("./csv.js").Table, name: string, isGuess: boolean}} props `isGuess`: the encoding */
+function TableChoicesForm({ table, name, isGuess }) {
+  const [columns, setColumns] = useState(() => describeColumns(table));
   const [choices, setChoices] = useState(() => firstChoices(columns));
   const change = (/** @type {Partial<TableChoices>} */ some) => setChoices({ ...choices, ...some });
   const { value: set, problem } = useMemo(
@@ -74,7 +75,7 @@ function TableChoicesForm({ table, name }) {
     setColumns(columns.map((column, at) => (at === index ? withType(column, type) : column)));
   return html`
     <p class="hint">${words.size(table.rows.length, columns.length)}</p>
-    <${Remarks} table=${table} columns=${columns} label=${choices.label} />
+    <${Remarks} ...${{ table, columns, label: choices.label, isGuess }} />
     <${Preview} table=${table} columns=${columns} label=${choices.label} setType=${setType}
       setLabel=${(/** @type {number} */ index) => change({ label: index, labelType: labelType(columns[index]) })} />
     <div class="data-fields">
@@ -110,14 +111,26 @@ function TableChoicesForm({ table, name }) {
     <${UseData} set=${set} problem=${problem} file=${name} />`;
 }
 
-/** What was odd about the file. @param {{table: import("./csv.js").Table, columns: Column[], label: number}} props */
-function Remarks({ table, columns, label }) {
+/** How the file was read, where that is not plain. @param {{table: import("./csv.js").Table, columns: Column[], label: number, isGuess: boolean}} props */
+function Remarks({ table, columns, label, isGuess }) {
   const { ragged, lines } = table;
-  const odd = columns.filter((column, index) => column.odd > 0 && index !== label);
-  if (ragged.length === 0 && odd.length === 0) return null;
+  const words = t().dataForms.table;
+  const remarks = [
+    ...(isGuess ? [words.otherEncoding] : []),
+    ...(ragged.length > 0 ? [raggedRemark(ragged)] : []),
+    ...columns
+      .filter((column, index) => column.odd > 0 && index !== label)
+      .map((column) => oddRemark(column, lines)),
+    ...columns.flatMap(({ title, type, example }) =>
+      type === "number" && example
+        ? [words.numberRead(title, example.cell, example.value, example.other)]
+        : [],
+    ),
+  ];
+  if (remarks.length === 0) return null;
   return html`<ul class="data-warning" data-testid="data-remarks">
-    ${ragged.length > 0 && html`<li>${raggedRemark(ragged)}</li>`}
-    ${odd.map((column) => html`<li key=${column.title}>${oddRemark(column, lines)}</li>`)}
+    ${remarks.slice(0, REMARKS).map((remark) => html`<li key=${remark}>${remark}</li>`)}
+    ${remarks.length > REMARKS && html`<li>${words.moreRemarks(remarks.length - REMARKS)}</li>`}
   </ul>`;
 }
 

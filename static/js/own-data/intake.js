@@ -16,7 +16,7 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
  * @import { NumberArray } from "./npy.js"
  *
  * @typedef {(
- *   | {kind: "table", name: string, text: string}
+ *   | {kind: "table", name: string, text: string, isGuess: boolean}
  *   | {kind: "arrays", name: string, arrays: Arrays}
  *   | {kind: "images", name: string, images: ImageFile[], classes: string[], skipped: string[]}
  *   | {kind: "model", name: string, bytes: Uint8Array<ArrayBuffer>}
@@ -67,7 +67,7 @@ async function takeFile(path, blob) {
 /** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */
 async function takeTable(name, blob) {
   checkSize(name, blob.size, LARGEST.table);
-  return { kind: "table", name, text: decodeText(new Uint8Array(await blob.arrayBuffer())) };
+  return { kind: "table", name, ...decodeText(new Uint8Array(await blob.arrayBuffer())) };
 }
 
 /** @param {Item[]} items @returns {Promise<Draft>} */
@@ -101,7 +101,7 @@ function arraysDraft(name, arrays) {
   const lines = Array.from({ length: rows }, (_, row) =>
     [...values.subarray(row * columns, (row + 1) * columns)].join(","),
   );
-  return { kind: "table", name, text: lines.join("\n") };
+  return { kind: "table", name, text: lines.join("\n"), isGuess: false };
 }
 
 /** @param {string} name @param {Blob} blob @returns {Promise<Draft>} */

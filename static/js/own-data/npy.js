@@ -5,7 +5,8 @@ import { DataProblem } from "./problem.js";
 
 /**
  * @typedef {Uint8Array | Int32Array | Float32Array} Numbers
- * @typedef {{values: Numbers, shape: number[]}} NumberArray 64-bit numbers are read into 32 bits
+ * @typedef {{values: Numbers, shape: number[]}} NumberArray 64-bit numbers are read into 32 bits;
+ *   whole numbers that do not fit as float32
  * @typedef {{texts: string[], shape: number[]}} TextArray
  */
 
@@ -70,8 +71,12 @@ function numbersOf(bytes, view, start, count, type, little) {
   if (!get) return null;
   const values = type[0] === "f" ? new Float32Array(count) : new Int32Array(count);
   const size = Number(type.slice(1));
-  for (let index = 0; index < count; index += 1)
-    values[index] = get(view, start + index * size, little);
+  for (let index = 0; index < count; index += 1) {
+    const value = get(view, start + index * size, little);
+    values[index] = value;
+    if (type[0] !== "f" && values[index] !== value)
+      return Float32Array.from({ length: count }, (_, at) => get(view, start + at * size, little));
+  }
   return values;
 }
 

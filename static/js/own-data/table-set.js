@@ -1,12 +1,14 @@
 /** A data set out of a table: features, a label, and rows for training and for testing. */
 
 import { t } from "../locale.js";
+import { marksOf, tallyOf } from "./cell-numbers.js";
 import {
   categoriesOf,
   codesOf,
   describeColumn,
   labelType,
   numbersOf,
+  presentIn,
   withType,
 } from "./columns.js";
 import { normalize, statistics } from "./data-set.js";
@@ -15,6 +17,7 @@ import { splitRows } from "./split.js";
 
 /**
  * @import { Column } from "./columns.js"
+ * @import { Table } from "./csv.js"
  * @import { DataSet } from "./data-set.js"
  *
  * @typedef {object} TableChoices
@@ -28,14 +31,15 @@ import { splitRows } from "./split.js";
  * @typedef {{name: string, values: Float64Array}} Feature
  */
 
-/** @param {string[]} titles @param {string[][]} rows @returns {Column[]} */
-export const describeColumns = (titles, rows) =>
-  titles.map((title, index) =>
-    describeColumn(
-      title,
-      rows.map((row) => row[index]),
-    ),
+/** @param {Pick<Table, "titles" | "rows" | "delimiter">} table @returns {Column[]} */
+export function describeColumns({ titles, rows, delimiter }) {
+  const columns = titles.map((_, index) => rows.map((row) => row[index]));
+  const styles = marksOf(
+    columns.map((cells) => tallyOf(presentIn(cells))),
+    delimiter,
   );
+  return columns.map((cells, index) => describeColumn(titles[index], cells, styles[index]));
+}
 
 /** The last column is the label, unless it is text or, if there is another, a date. @param {Column[]} columns @returns {TableChoices} */
 export function firstChoices(columns) {

@@ -1,0 +1,168 @@
+"""The columns of a table: their types, and their cells as numbers.
+
+``static/js/own-data/columns.js`` reads the same columns; the tests compare both.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from playgrad.data.cell_numbers import (
+    MOST_ODD,
+    Example,
+    Style,
+    Tally,
+    cell_number,
+    example_of,
+    styles_of,
+)
+from playgrad.data.text_table import TextTable
+
+Array = np.ndarray[Any, Any]
+ColumnType = Literal["number", "category", "date", "text"]
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-"})
+"""Cells without a value, in lower case."""
+MOST_CATEGORIES = 50
+"""A column of text with more different values is not a category."""
+_MOST_CLASSES = 10
+"""A label of whole numbers with more different values is a number."""
+_MOST_COUNTED = 1001
+_DATE = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]+)?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))?)?"
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        cells: without spaces around them.
+        type: "text" is left out.
+        missing: the number of cells without a value.
+        distinct: the number of different values, counted up to 1001.
+        style: the decimal mark of its numbers.
+    """
+
+    title: str
+    cells: list[str]
+    type: ColumnType
+    missing: int
+    distinct: int
+    style: Style
+
+    @classmethod
+    def of(cls, title: str, cells: list[str], style: Style | None = None) -> Column:
+        """Return a column with its type."""
+        style = style or Style()
+        present = [cell for cell in cells if not is_missing(cell)]
+        numbers = sum(cell_number(cell, style.mark) is not None for cell in present)
+        dates = (
+            0 if _is_mostly(numbers, present) else sum(_days(cell) is not None for cell in present)
+        )
+        distinct = min(len(set(present)), _MOST_COUNTED)
+        kind: ColumnType = "text"
+        if _is_mostly(numbers, present):
+            kind = "number"
+        elif _is_mostly(dates, present):
+            kind = "date"
+        elif 0 < distinct <= MOST_CATEGORIES and (distinct <= 2 or distinct < len(present)):
+            kind = "category"
+        return cls(title, cells, kind, len(cells) - len(present), distinct, style)
+
+    @property
+    def numbers(self) -> Array:
+        """Return the cells as float64, NaN for a missing one; dates are days since 1970."""
+        read = _days if self.type == "date" else lambda cell: cell_number(cell, self.style.mark)
+        return np.array([math.nan if (x := read(cell)) is None else x for cell in self.cells])
+
+    @property
+    def odd(self) -> list[int]:
+        """Return the rows of cells that hold something else than a column of its type should."""
+        if self.type not in ("number", "date"):
+            return []
+        rows = np.flatnonzero(np.isnan(self.numbers))
+        return [int(row) for row in rows if not is_missing(self.cells[row])]
+
+    @property
+    def example(self) -> Example | None:
+        """Return an example of a number that is not written as programs write numbers."""
+        return example_of(self.cells, self.style) if self.type == "number" else None
+
+    @property
+    def label_type(self) -> Literal["number", "category"]:
+        """Return the type of the column as a label: a few whole numbers are classes."""
+        if self.type in ("category", "text"):
+            return "category"
+        numbers = self.numbers
+        is_whole = bool((np.isnan(numbers) | (numbers == np.floor(numbers))).all())
+        few = self.type == "number" and self.distinct <= _MOST_CLASSES
+        return "category" if few and is_whole else "number"
+
+    @property
+    def categories(self) -> list[str]:
+        """Return the categories in order: numbers by size, others by their letters."""
+        # As JavaScript sorts them: by units of UTF-16.
+        texts = sorted(
+            {cell for cell in self.cells if not is_missing(cell)},
+            key=lambda text: text.encode("utf-16-be", "surrogatepass"),
+        )
+        values = {text: cell_number(text, self.style.mark) for text in texts}
+        numbers = {text: value for text, value in values.items() if value is not None}
+        return sorted(texts, key=numbers.__getitem__) if len(numbers) == len(texts) else texts
+
+    def codes(self, categories: Sequence[str]) -> Array:
+        """Return the position of each cell among the categories, NaN for a missing one."""
+        positions = {text: position for position, text in enumerate(categories)}
+        return np.array([positions.get(cell, math.nan) for cell in self.cells], np.float64)
+
+
+def columns_of(table: TextTable) -> list[Column]:
+    """Return the columns of a table."""
+    cells = [table.column(index) for index in range(len(table.titles))]
+    tallies = [Tally.of(each for each in column if not is_missing(each)) for column in cells]
+    styles = styles_of(tallies, table.delimiter)
+    return [Column.of(*each) for each in zip(table.titles, cells, styles, strict=True)]
+
+
+def label_of(columns: Sequence[Column]) -> int:
+    """Return the column to predict: the last that is not text or, if there is another, a date."""
+    for others in (("text", "date"), ("text",)):
+        places = [i for i, column in enumerate(columns) if column.type not in others]
+        if places:
+            return places[-1]
+    return len(columns) - 1
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell, without spaces around it, has no value."""
+    return len(cell) <= 4 and cell.lower() in MISSING
+
+
+def _is_mostly(count: int, present: Sequence[str]) -> bool:
+    return count > 0 and len(present) - count <= MOST_ODD * len(present)
+
+
+def _days(cell: str) -> float | None:
+    """Return days since 1970 in UTC, with the time of day as a fraction."""
+    parts = _DATE.fullmatch(cell)
+    if parts is None:
+        return None
+    year, month, day, *clock = parts.groups()
+    hour, minute, second = (int(part or 0) for part in clock[:3])
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    try:
+        days = int(np.datetime64(f"{year}-{month}-{day}", "D").astype(np.int64))
+    except ValueError:
+        return None
+    offset = 60 * int(clock[5] or 0) + int(clock[6] or 0)
+    minutes = 60 * hour + minute - (-offset if clock[4] == "-" else offset)
+    return days + (60 * minutes + second + float(clock[3] or 0)) / 86_400

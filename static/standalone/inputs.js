@@ -2,7 +2,7 @@
 
 import { drawingBoard } from "./drawing-board.js";
 import { button, element } from "./elements.js";
-import { imageOf, pixelsOf, show } from "./pictures.js";
+import { filePixels, imageOf, show, valuesOf } from "./pictures.js";
 import { zeros } from "./tensors.js";
 import { numberText, words } from "./words.js";
 
@@ -21,7 +21,7 @@ export function arrayOf(input, values) {
 
 /** A board for grey pictures, files for all. @param {any} input @param {OnInput} onInput @returns {Control} */
 export function pictureControl(input, onInput) {
-  const { low, high, dtype } = input;
+  const { low, high } = input;
   const preview = element("canvas", { className: "preview", "aria-hidden": "true" });
   const problem = element("p", { className: "problem", role: "alert" });
 
@@ -31,8 +31,7 @@ export function pictureControl(input, onInput) {
     preview.hidden = pixels === null;
     if (pixels === null) return onInput(null);
     show(preview, pixels, input, 0, 1);
-    const scaled = pixels.map((value) => value * high);
-    onInput(arrayOf(input, dtype.startsWith("float") ? scaled : scaled.map(Math.round)));
+    onInput(arrayOf(input, valuesOf(pixels, input)));
   }
 
   const board = input.channels === 1 ? drawingBoard(input, accept) : null;
@@ -46,7 +45,7 @@ export function pictureControl(input, onInput) {
     const [picture] = file.files ?? [];
     if (!picture) return;
     try {
-      accept(await pixelsOf(picture, input));
+      accept(await filePixels(picture, input));
       board?.wipe();
     } catch {
       problem.textContent = words.unreadable(picture.name);

@@ -9,6 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.data.input_description import InputDescription
 from playgrad.ops.core.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import SHUFFLE_SEED
@@ -139,7 +140,7 @@ def test_conventions_of_keras_are_accepted() -> None:
     model.fit(X, Y, callbacks=nn.EarlyStopping("mae"), verbose=0)
     with pytest.raises(pg.GraphError, match=r"not a Callback: <class"):
         model.fit(X, Y, callbacks=[nn.EarlyStopping], verbose=0)
-    assert model.input_maximum == X.max()
+    assert model.input_description == InputDescription(X.shape[1:], (X.min(),), (X.max(),))
     with pytest.raises(pg.DataError, match=r"validation_data must be a pair \(x, y\)"):
         model.fit(X, Y, validation_data=(X, Y, Y, Y), verbose=0)
 

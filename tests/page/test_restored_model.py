@@ -91,7 +91,8 @@ def test_weights_and_predictions_match_the_model(name: str) -> None:
     assert restored.input_shape == model.input_shape
     assert restored.input_dtype == "float32"
     assert restored.gives_logits
-    assert restored.input_maximum == X.max()
+    assert restored.input_description == model.input_description
+    assert restored.input_description.high == (X.max(),)
     weights = restored.named_weights()
     changed = {key: array + np.float32(1) for key, array in weights.items()}
     restored.set_weights(changed)

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from playgrad.data.picture import fitted
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import MOST_BYTES
 from playgrad.data.table_columns import columns_of
@@ -19,10 +20,11 @@ from playgrad.data.table_file import remarks
 from playgrad.data.text_table import ENDINGS, read_table
 from playgrad.errors import CheckpointError, DTypeError, ReadError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
+from playgrad.inspection.input_pixels import described_input, input_of_pixels, usual_input
+from playgrad.inspection.pictures import image_size
 from playgrad.io.npy_header import MAGIC, read_header
 from playgrad.io.npz import NpzFile
 from playgrad.models.network import Network
-from playgrad.nn.basic import Rescaling
 
 Array = np.ndarray[Any, Any]
 STDIN = "-"
@@ -36,7 +38,7 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
     """Return the name of ``file`` and its samples, (count, ...), for the one input of ``model``.
 
     An array of the shape of one sample is one sample. The rows of a table are reshaped to it. An
-    image has values from 0 to 1 if the model computes with floats from the start.
+    picture is cut and scaled as the description of the model's input says.
 
     Args:
         file: a name that ends in .npy, .npz, .png, .csv, .tsv, .tab or .txt; "-" for standard
@@ -211,26 +213,49 @@ def _as_samples(table: Array, name: str, sample: Shape) -> Array:
 
 
 def _image(content: bytes, name: str, model: Network) -> Array:
-    """Return an image as a sample, in grey or in colour as the model takes it."""
-    sample = model.input_shape[1:]
+    """Return a picture as a sample: its size, its channels and its range are those of the model."""
+    tensor = model.inputs[0]
+    described = described_input(tensor, model.input_description)
     pixels = decode_png(content, 0, name)
-    size = pixels.shape[:2]
-    if len(sample) == 1:
-        channels = 3 if sample[0] == 3 * math.prod(size) else 1
-        shape: Shape = (math.prod(size) * channels,)
-    else:
-        channels = sample[2] or pixels.shape[2] if len(sample) == 3 else 1
-        shape = (*size, channels) if len(sample) == 3 else size
-    if not _fits(shape, sample) or channels not in (1, 2, 3, 4):
+    shape: Shape = described.shape if described else tensor.shape[1:]
+    size = _picture_size(shape, pixels.shape)
+    if size is None:
         raise ShapeError(
-            f"the model takes samples of shape {shape_text(sample)}, but {name} is an image of "
-            f"{size[0]} x {size[1]} pixels (height x width)."
+            f"the model takes samples of shape {shape_text(tensor.shape[1:])}, but {name} is an "
+            f"image of {pixels.shape[0]} x {pixels.shape[1]} pixels (height x width)."
         )
-    image = decode_png(content, channels, name).reshape([dim or 0 for dim in shape])
-    rescales = bool(model.layers) and isinstance(model.layers[0], Rescaling)
-    if np.dtype(model.input_dtype).kind != "f" or rescales:
-        return image
-    return image.astype(np.float32) / np.float32(255)
+    if described is None:
+        described = usual_input(tensor)
+        print(
+            f"playgrad: {name}: the model does not say what its pixels are. "
+            f"Black is {described.low[0]:g}, white {described.high[0]:g}.",
+            file=sys.stderr,
+        )
+    height, width, channels = size
+    has_alpha = channels in (2, 4)
+    shown = decode_png(content, channels if has_alpha else pixels.shape[2] // 3 * 2 + 1, name)
+    sample = input_of_pixels(fitted(shown, *size) / 255, described, tensor.dtype)
+    return sample.reshape((height * width * channels,) if len(shape) == 1 else size[: len(shape)])
+
+
+def _picture_size(sample: Shape, picture: tuple[int, ...]) -> tuple[int, int, int] | None:
+    """Return height, width and channels of a sample.
+
+    Args:
+        sample: its shape. Where a size is unknown, it is that of the picture.
+    """
+    height, width, channels = picture
+    if len(sample) == 1:
+        pixels, values = height * width, sample[0] or 0
+        is_row = values in (pixels, 3 * pixels)
+        return image_size(sample) or ((height, width, values // pixels) if is_row else None)
+    if len(sample) == 2:
+        sample = (*sample, 1)
+    if len(sample) != 3:
+        return None
+    of_picture = (height, width, channels - (channels in (2, 4)))
+    sizes = [a or b for a, b in zip(sample, of_picture, strict=True)]
+    return (sizes[0], sizes[1], sizes[2]) if sizes[2] in (1, 2, 3, 4) else None
 
 
 def _fits(shape: Shape, sample: Shape) -> bool:

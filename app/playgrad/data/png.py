@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.exif import orientation_in, turned
 from playgrad.data.png_filters import unfiltered
 from playgrad.errors import DataError, ReadError
 
@@ -39,6 +40,7 @@ class _Image:
     palette: Array | None = None
     transparency: bytes = b""
     data: list[bytes] = field(default_factory=list)
+    orientation: int = 1
 
     @property
     def channels(self) -> int:
@@ -71,12 +73,14 @@ def decode_png(
     Args:
         contents: the bytes of the file.
         channels: 1 for grey, 2 for grey and alpha, 3 for RGB, 4 for RGBA; 0 for those of the file.
-            Colours become grey as 0.299 R + 0.587 G + 0.114 B. Alpha is dropped, not blended.
+            Colours become grey as 0.299 R + 0.587 G + 0.114 B. Without an alpha channel, the image
+            is shown on white.
         what: a name for the file in errors.
         max_pixels: larger images are refused, as small files can hold very large images.
 
     Returns:
-        uint8 of shape (height, width, channels). Values of 16 bits are rounded to 8.
+        uint8 of shape (height, width, channels), turned as the EXIF orientation says. Values of 16
+        bits are rounded to 8.
 
     Raises:
         ReadError: the file is damaged, too large, or is not a PNG file.
@@ -89,7 +93,7 @@ def decode_png(
         pixels = _pixels(image)
     except _DamageError as damage:
         raise ReadError(f"{what} {damage}.", file=what) from None
-    return _with_channels(pixels, channels or pixels.shape[2])
+    return _with_channels(turned(pixels, image.orientation), channels or pixels.shape[2])
 
 
 class _DamageError(Exception):
@@ -119,6 +123,8 @@ def _chunks(contents: bytes, max_pixels: int) -> _Image:
             image.palette = np.frombuffer(body, np.uint8).reshape(-1, 3)
         elif kind == b"tRNS":
             image.transparency = body
+        elif kind == b"eXIf":
+            image.orientation = orientation_in(body)
         elif kind == b"IDAT":
             image.data.append(body)
         elif kind == b"IEND":
@@ -213,6 +219,9 @@ def _with_channels(pixels: Array, channels: int) -> Array:
         return pixels
     has_alpha = present in (2, 4)
     colours = pixels[:, :, : present - has_alpha]
+    if has_alpha and channels in (1, 3):
+        opacity = pixels[:, :, -1:].astype(np.uint32)
+        colours = ((colours * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
     if channels <= 2 and colours.shape[2] == 3:
         grey = colours @ np.array([299, 587, 114], np.uint32)
         colours = ((grey + 500) // 1000).astype(np.uint8)[:, :, None]

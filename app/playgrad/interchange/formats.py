@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
@@ -46,6 +47,9 @@ class Exported(Protocol):
 
     def inference_graph(self) -> InferenceGraph: ...
 
+    @property
+    def input_description(self) -> InputDescription | None: ...
+
 
 @dataclass(frozen=True)
 class Format:
@@ -82,19 +86,30 @@ def _keras(model: Exported, _: str) -> bytes:
     # Imported here, as those of PyTorch and of TensorFlow.js: the page starts without them.
     from playgrad.interchange.keras.export import keras_bytes
 
-    return keras_bytes(model.layer_graph(), model.named_weights(), model.compile_settings())
+    return keras_bytes(
+        model.layer_graph(),
+        model.named_weights(),
+        model.compile_settings(),
+        model.input_description,
+    )
 
 
 def _pytorch(model: Exported, _: str) -> bytes:
     from playgrad.interchange.pytorch.export import pytorch_bytes
 
-    return pytorch_bytes(model.name, model.structure, model.named_layers(), model.named_weights())
+    return pytorch_bytes(
+        model.name,
+        model.structure,
+        model.named_layers(),
+        model.named_weights(),
+        model.input_description,
+    )
 
 
 def _tfjs(model: Exported, _: str) -> bytes:
     from playgrad.interchange.tfjs.export import tfjs_bytes
 
-    return tfjs_bytes(model.layer_graph(), model.named_weights())
+    return tfjs_bytes(model.layer_graph(), model.named_weights(), model.input_description)
 
 
 def _page(model: Exported, _: str) -> bytes:

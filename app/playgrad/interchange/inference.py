@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import ExportError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
@@ -24,12 +25,14 @@ class InferenceGraph:
         inputs: placeholders; their unknown dimensions stay free.
         outputs: the results.
         values: the arrays of the variables that the outputs depend on.
+        input: how a picture becomes the input; None if it is not known.
     """
 
     name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     values: Mapping[Tensor, Array]
+    input: InputDescription | None = None
 
     @property
     def nodes(self) -> list[Node]:
@@ -42,16 +45,18 @@ def inference_graph(
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
     read: Callable[[list[Tensor]], Sequence[Array]],
+    described: InputDescription | None = None,
 ) -> InferenceGraph:
     """Return the prediction of ``outputs``.
 
     Args:
         read: returns the values of variables.
+        described: how a picture becomes the input, if it is known.
     """
     nodes = needed(inputs, outputs)
     variables = [node.output for node in nodes if node.op.name == "variable"]
     values = dict(zip(variables, read(variables), strict=True))
-    return InferenceGraph(name, tuple(inputs), tuple(outputs), values)
+    return InferenceGraph(name, tuple(inputs), tuple(outputs), values, described)
 
 
 def needed(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Node]:

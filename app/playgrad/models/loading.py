@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from playgrad import io
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.json_text import parse_json
 from playgrad.models.model import Model
@@ -43,7 +44,8 @@ def model_from_weights(file: str | Path | bytes) -> Model:
             not fit its layers.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
-    text = io.load_metadata(file).get(ARCHITECTURE)
+    metadata = io.load_metadata(file)
+    text = metadata.get(ARCHITECTURE)
     if text is None:
         raise CheckpointError(
             "the file has weights, but does not describe the layers that they belong to.",
@@ -56,4 +58,5 @@ def model_from_weights(file: str | Path | bytes) -> Model:
     except CheckpointError:
         model.close()
         raise
+    model.input_description = InputDescription.from_json(metadata.get(KEY))
     return model

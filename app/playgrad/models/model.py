@@ -94,7 +94,7 @@ class Model(TrainableNetwork):
         twin = self._empty([layers.get(layer, layer) for layer in self.layers])
         twin._set_up(graph, structure, self.name)
         twin.take_settings(self)
-        twin._training.input_maximum = self.input_maximum
+        twin._training.input = self.input_description
         if self._recipe is not None:
             twin._recipe = self._recipe.for_network(twin)
         return twin

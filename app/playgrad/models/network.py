@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from playgrad import io
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.scopes import is_unicode
@@ -378,6 +379,11 @@ class Network:
         """Return what files of weights tell about the network, as texts by name."""
         return {}
 
+    @property
+    def input_description(self) -> InputDescription | None:
+        """How a picture becomes the input of the network; None if it is not known."""
+        return None
+
     def layer_graph(self) -> dict[str, Any]:
         """Return the calls of layers as plain data, for formats that have layers.
 
@@ -394,7 +400,9 @@ class Network:
         """Return how the outputs are computed, with the values of the weights."""
         from playgrad.interchange.inference import inference_graph
 
-        return inference_graph(self.name, self.inputs, self.outputs, self.session.values)
+        return inference_graph(
+            self.name, self.inputs, self.outputs, self.session.values, self.input_description
+        )
 
     def export(self, path: str | Path, format: str | None = None, opset: int | None = None) -> None:
         """Write the network to a file that other libraries open.

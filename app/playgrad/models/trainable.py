@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Self
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -112,11 +114,12 @@ class TrainableNetwork(Network):
         return json.dumps(described, default=_not_json)
 
     def file_metadata(self) -> dict[str, str]:
-        """Return the structure as JSON, for ``pg.load_model``; nothing if JSON cannot have it."""
-        try:
-            return {ARCHITECTURE: self.to_json()}
-        except GraphError:
-            return {}
+        """Return the structure, if JSON can have it, and what is known of the input."""
+        described = self.input_description
+        metadata = {} if described is None else {KEY: described.to_json()}
+        with suppress(GraphError):
+            metadata[ARCHITECTURE] = self.to_json()
+        return metadata
 
     # Files with the state of the training
 
@@ -164,7 +167,7 @@ class TrainableNetwork(Network):
         """Take the history of the checkpoint from which the model was loaded."""
         state, fits = self._training, checkpoint.fits
         state.loaded = checkpoint
-        state.input_maximum = checkpoint.model.input_maximum
+        state.input = InputDescription.from_json(checkpoint.model.file_metadata.get(KEY))
         if fits:
             state.history = fits[-1].as_history()
 
@@ -274,9 +277,13 @@ class TrainableNetwork(Network):
         return None if self._training.step is None else self._training.step.parameter_server
 
     @property
-    def input_maximum(self) -> float:
-        """The largest input value in the data of the last ``fit``: 255 for bytes."""
-        return self._training.input_maximum
+    def input_description(self) -> InputDescription | None:
+        """The pixels of the data of the last ``fit``, or of the file that the model is from."""
+        return self._training.input
+
+    @input_description.setter
+    def input_description(self, described: InputDescription | None) -> None:
+        self._training.input = described
 
     @property
     def train_excerpt(self) -> Excerpt | None:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from playgrad import io
-from playgrad.dtypes import dtype
-from playgrad.errors import GraphError, ShapeError
+from playgrad.errors import GraphError
 from playgrad.inspection.outputs import softmax
 from playgrad.interchange.formats import format_of
 from playgrad.interchange.webpage.about import Names
@@ -19,6 +18,7 @@ from playgrad.page.attention_view import attention_view
 from playgrad.page.execution import measured_step
 from playgrad.page.faults import FILE
 from playgrad.page.graph_view import asynchronous_view, graph_view
+from playgrad.page.inspected_sample import drawn_sample
 from playgrad.page.layers_view import layers_view
 from playgrad.page.next_tokens_view import next_tokens_view
 from playgrad.page.operations_view import operations_view
@@ -69,17 +69,9 @@ def predict(model: Any, request: Request) -> Answer:
     """Classify a drawing, whose pixels are from 0 to 1.
 
     Raises:
-        ShapeError: the drawing does not have as many pixels as the model's input.
+        GraphError: the drawing does not have as many pixels as the model's input.
     """
-    pixels = np.asarray(request["pixels"], np.float32) * model.input_maximum
-    shape = model.input_shape[1:]
-    if pixels.size != int(np.prod(shape)):
-        raise ShapeError(
-            f"a drawing has {pixels.size} pixels, but the model takes inputs of shape {shape}."
-        )
-    kind = dtype(model.input_dtype)
-    drawing = (pixels if kind.floating else np.round(pixels)).astype(kind.numpy)
-    scores = model.predict(drawing.reshape(1, *shape))[0]
+    scores = model.predict(drawn_sample(model, request["pixels"]))[0]
     probabilities = softmax(scores) if model.gives_logits else scores
     return {
         "probabilities": [float(p) for p in probabilities.reshape(-1)],

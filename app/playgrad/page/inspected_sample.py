@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.input_description import InputDescription, guessed_range
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
+from playgrad.inspection.input_pixels import input_of_pixels
 from playgrad.inspection.outputs import NO_CLASS, decisions, scale_of, softmax
 from playgrad.inspection.pictures import image_size, pixels, shown_range
 from playgrad.inspection.tokens import tokens_of
@@ -33,9 +35,12 @@ def drawn_sample(model: Any, drawing: list[float]) -> Array:
         raise GraphError(
             f"a drawing has {len(drawing)} pixels, but the model takes inputs of shape {shape}."
         )
-    kind = dtype(model.input_dtype)
-    values = np.asarray(drawing, np.float32) * model.input_maximum
-    return (values if kind.floating else np.round(values)).astype(kind.numpy).reshape(1, *shape)
+    pixels = np.asarray(drawing).reshape(1, *shape)
+    described = model.input_description
+    if described is None or len(described.low) not in (1, *shape[-1:]):
+        low, high = guessed_range(dtype(model.input_dtype).floating, scales_first=False)
+        described = InputDescription(shape, (low,), (high,))
+    return input_of_pixels(pixels, described, model.input_dtype)
 
 
 def edited_sample(x: Array, edits: Sequence[View]) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from playgrad import io
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import CheckpointError, ExportError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.serialize import graph_from_json
@@ -28,7 +29,7 @@ class RestoredModel:
         checkpoint: what it was made from; changes with the weights.
         input_shape: the shape of the input, with None for the batch.
         input_dtype: the dtype of the input.
-        input_maximum: the largest input value in the data that it was trained on.
+        input_description: how a picture becomes its input; None if it is not known.
         gives_logits: whether the output is scores before softmax.
     """
 
@@ -37,7 +38,7 @@ class RestoredModel:
         record = self._record = checkpoint.model
         self.input_shape: Shape = tuple(record.input_shape)
         self.input_dtype = record.input_dtype
-        self.input_maximum = record.input_maximum
+        self.input_description = InputDescription.from_json(record.file_metadata.get(KEY))
         self.gives_logits = record.gives_logits
 
     def weight_specs(self) -> dict[str, TensorSpec]:
@@ -118,6 +119,7 @@ class RestoredModel:
             [graph.tensor(name) for name in record.inputs],
             [graph.tensor(name) for name in record.outputs],
             lambda variables: [self.checkpoint.state[tensor.node.name] for tensor in variables],
+            self.input_description,
         )
 
     def _graph(self) -> Graph:

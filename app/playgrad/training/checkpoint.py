@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import CheckpointError
 from playgrad.io import safetensors
 from playgrad.json_text import parse_json
@@ -53,7 +54,6 @@ class ModelRecord:
         inputs, outputs: names of tensors of ``graph``.
         input_shape: of the first input, with None for the batch.
         input_dtype: of the first input.
-        input_maximum: the largest input value in the data of the last fit.
         gives_logits: whether the first output is scores before softmax.
         parameters: the number of weights.
         learning_rate: the rate with which the program creates the optimizer. The present one is
@@ -75,7 +75,6 @@ class ModelRecord:
     outputs: list[str]
     input_shape: list[int | None]
     input_dtype: str
-    input_maximum: float
     gives_logits: bool
     parameters: int
     learning_rate: float | None = None
@@ -270,7 +269,7 @@ class Checkpoint:
                 state[variable] = array
         checkpoint = cls(
             states,
-            [ModelRecord(**model) for model in about["models"]],
+            [ModelRecord(**_with_input(model)) for model in about["models"]],
             [FitRecord(**_with_arrays(fit, tensors)) for fit in about["fits"]],
             int(about["current"]),
         )
@@ -290,6 +289,18 @@ class Checkpoint:
             is_whole = fit.steps.shape == (fit.step, len(fit.names))
             if not is_whole or not 0 <= fit.model < len(self.models):
                 raise CheckpointError("the checkpoint is damaged: its history is incomplete.")
+
+
+def _with_input(model: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with the description of its input, which earlier files had as a number."""
+    model = dict(model)
+    maximum = model.pop("input_maximum", None)
+    shape = tuple(model["input_shape"][1:])
+    if maximum is not None and maximum != 0 and None not in shape:
+        described = InputDescription(shape, (0.0,), (float(maximum),))
+        metadata = {KEY: described.to_json(), **model.get("file_metadata", {})}
+        model["file_metadata"] = metadata
+    return model
 
 
 def _checksum(text: str, tensors: Mapping[str, Array]) -> str:

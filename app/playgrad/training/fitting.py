@@ -56,7 +56,7 @@ def fit(
             with recovering(recipe):
                 step = data.build(settings)
             try:
-                state.input_maximum = data.input_maximum
+                state.input = data.input
                 state.train, state.test = to_keep(data.train, data.test)
                 state.source, state.lost = user_source(), False
                 with recovering(recipe):

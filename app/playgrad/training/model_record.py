@@ -16,14 +16,11 @@ from playgrad.training.compile_settings import compile_settings
 from playgrad.training.recipe import Recipe
 
 
-def model_record(
-    network: Network, recipe: Recipe | None, input_maximum: float, number: int
-) -> ModelRecord:
+def model_record(network: Network, recipe: Recipe | None, number: int) -> ModelRecord:
     """Describe a model that is built.
 
     Args:
         recipe: of its training; None if it is not compiled.
-        input_maximum: the largest input value in its data.
         number: of the state with its variables.
     """
     optimizer = None if recipe is None else recipe.optimizer
@@ -48,7 +45,6 @@ def model_record(
         outputs=[tensor.name for tensor in network.outputs],
         input_shape=list(network.input_shape),
         input_dtype=network.inputs[0].dtype,
-        input_maximum=input_maximum,
         gives_logits=recipe is not None and recipe.objectives.gives_logits,
         parameters=network.count_params(),
         learning_rate=None if optimizer is None else optimizer.initial_learning_rate,

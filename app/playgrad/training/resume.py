@@ -52,7 +52,7 @@ def resume(
             hint='Load it with pg.load("run.playgrad"), or leave out resume=True.',
         )
     recorded = fits[-1]
-    now = model_record(recipe.network, recipe, state.input_maximum, 0)
+    now = model_record(recipe.network, recipe, 0)
     resumed = take_over(recipe, step, now, data, settings.facts(), length, checkpoint, recorded)
     state.loaded = None  # its values are those of the model now
     return resumed

@@ -210,8 +210,7 @@ class RunRecord:
         network = fit.recipe.network
         known = [reference() for reference in self._networks]
         number = next((i for i, each in enumerate(known) if each is network), len(known))
-        maximum = fit.state.input_maximum
-        record = model_record(network, fit.recipe, maximum, self._number_of_state(network.graph))
+        record = model_record(network, fit.recipe, self._number_of_state(network.graph))
         if number == len(known):
             self._networks.append(weakref.ref(network))
             self._checkpoint.models.append(record)

@@ -45,7 +45,7 @@ def checkpoint_of(network: Network, recipe: Recipe | None, state: TrainingState)
         GraphError: the model is not built.
     """
     values, fits = _values_and_fits(network, recipe, state)
-    record = model_record(network, recipe, state.input_maximum, 0)
+    record = model_record(network, recipe, 0)
     return Checkpoint([values], [record], fits, 0)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.input_description import InputDescription
 from playgrad.training.callbacks import History
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.steps import TrainStep
@@ -18,7 +19,8 @@ class TrainingState:
     Attributes:
         history: its losses and metrics; None before the first ``fit``.
         step: its training step; None before the first ``fit``.
-        input_maximum: the largest input value in its data: 255 for bytes.
+        input: the description of its data, or that of the file that the model was loaded from; None
+            if there is none, or if the data cannot be pictures.
         stop: whether training is to end after this epoch.
         train, test: some of the samples that it trains and is evaluated with; None if there are
             none, or if the model has several inputs or outputs.
@@ -30,7 +32,7 @@ class TrainingState:
 
     history: History | None = None
     step: TrainStep | None = None
-    input_maximum: float = 1.0
+    input: InputDescription | None = None
     stop: bool = False
     train: Excerpt | None = None
     test: Excerpt | None = None

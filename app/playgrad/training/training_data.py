@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from playgrad.data.input_description import InputDescription, describe_input
 from playgrad.errors import DataError
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
@@ -42,14 +43,14 @@ class TrainingData(ABC):
     """The data of one `fit`, which has been checked.
 
     Attributes:
-        input_maximum: the largest input value of the first samples, or of the first batch if the
-            data is streamed.
+        input: the description of the first samples, or of the first batch if the data is streamed;
+            None if they cannot be pictures.
         train, test: some of the samples, also of the first batch if the data is streamed; None if
             there are none to be had, or if the model has several inputs or outputs.
     """
 
     recipe: Recipe
-    input_maximum: float
+    input: InputDescription | None
     train: Excerpt | None = None
     test: Excerpt | None = None
 
@@ -104,7 +105,7 @@ class ArrayData(TrainingData):
             self.samples, self.split = self.samples.split(settings.validation_split)
             self.test = excerpt(self.split)
         self.train = excerpt(self.samples)
-        self.input_maximum = max(float(array[:TYPICAL_SAMPLES].max()) for array in xs)
+        self.input = describe_input([array[:TYPICAL_SAMPLES] for array in xs])
 
     def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
         split = self.split
@@ -184,7 +185,7 @@ class StreamedData(TrainingData):
         except BaseException:
             self.source.close()
             raise
-        self.input_maximum = max(float(array.max()) for array in self.first.xs)
+        self.input = describe_input(self.first.xs)
         self.train = excerpt(self.first)
 
     def _iterations(self) -> int:

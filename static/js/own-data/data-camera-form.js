@@ -3,7 +3,7 @@ import { t } from "../locale.js";
 import { FormatFields, Thumbnails } from "./data-images-form.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";
-import { drawSquare, pixelsOf, squareContext } from "./image-files.js";
+import { squareOf } from "./image-files.js";
 import { imagesSet } from "./images-set.js";
 
 /** @import { Format } from "./image-files.js" */
@@ -60,9 +60,7 @@ export function CameraForm() {
   function take(label) {
     const picture = video.current;
     if (!picture?.videoWidth) return;
-    const context = squareContext(format.side);
-    drawSquare(context, picture, picture.videoWidth, picture.videoHeight);
-    const pixels = pixelsOf(context, format);
+    const pixels = squareOf(picture, picture.videoWidth, picture.videoHeight, format);
     setFrames((before) => (before.length < MOST_FRAMES ? [...before, { pixels, label }] : before));
   }
 

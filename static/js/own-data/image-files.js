@@ -2,6 +2,7 @@
 
 import { MOST_PIXELS, imageSize } from "../image-size.js";
 import { t } from "../locale.js";
+import { openPicture, pixelsOf } from "../picture-input.js";
 import { DataProblem, checkSet } from "./problem.js";
 
 /**
@@ -78,7 +79,6 @@ export function checkPixels(bytes) {
  */
 export async function decodeImages(files, format, progress, signal) {
   checkSet(4 * files.length * format.side ** 2 * format.channels); // Python makes them float32
-  const context = squareContext(format.side);
   /** @type {Decoded} */
   const decoded = {
     pixels: new Uint8Array(files.length * format.side ** 2 * format.channels),
@@ -90,12 +90,13 @@ export async function decodeImages(files, format, progress, signal) {
   for (const [at, { path, label, load }] of files.entries()) {
     signal.throwIfAborted();
     if (at % 16 === 0) progress(at);
+    let pixels;
     try {
       const blob = await load();
       checkPixels(new Uint8Array(await blob.arrayBuffer()));
-      const bitmap = await createImageBitmap(blob);
-      drawSquare(context, bitmap, bitmap.width, bitmap.height);
-      bitmap.close();
+      const picture = await openPicture(blob);
+      pixels = squareOf(picture, picture.width, picture.height, format);
+      picture.close();
     } catch (failure) {
       const words = t().dataFiles.images;
       decoded.skipped.push(
@@ -103,7 +104,7 @@ export async function decodeImages(files, format, progress, signal) {
       );
       continue;
     }
-    decoded.pixels.set(pixelsOf(context, format), count * format.side ** 2 * format.channels);
+    decoded.pixels.set(pixels, count * format.side ** 2 * format.channels);
     decoded.labels.push(label);
     decoded.paths.push(path);
     count += 1;
@@ -112,39 +113,9 @@ export async function decodeImages(files, format, progress, signal) {
   return decoded;
 }
 
-/** @param {number} side */
-export function squareContext(side) {
-  const canvas = new OffscreenCanvas(side, side);
-  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
-    canvas.getContext("2d", { willReadFrequently: true })
-  );
-  context.imageSmoothingQuality = "high";
-  return context;
-}
-
 /**
- * Draw the square in the middle of an image, on white where it is transparent.
- * @param {OffscreenCanvasRenderingContext2D} context
- * @param {CanvasImageSource} image
- * @param {number} width
- * @param {number} height
+ * The pixels of the square in the middle of a picture.
+ * @param {CanvasImageSource} picture @param {number} width @param {number} height @param {Format} format
  */
-export function drawSquare(context, image, width, height) {
-  const { width: side } = context.canvas;
-  const cut = Math.min(width, height);
-  context.fillStyle = "white";
-  context.fillRect(0, 0, side, side);
-  context.drawImage(image, (width - cut) / 2, (height - cut) / 2, cut, cut, 0, 0, side, side);
-}
-
-/** The pixels that a context shows: grey as in BT.601, or red, green, blue. @param {OffscreenCanvasRenderingContext2D} context @param {Format} format */
-export function pixelsOf(context, { side, channels }) {
-  const { data } = context.getImageData(0, 0, side, side);
-  const pixels = new Uint8Array(side * side * channels);
-  for (let pixel = 0; pixel < side * side; pixel += 1) {
-    const [red, green, blue] = data.subarray(4 * pixel, 4 * pixel + 3);
-    if (channels === 1) pixels[pixel] = Math.round(0.299 * red + 0.587 * green + 0.114 * blue);
-    else pixels.set([red, green, blue], 3 * pixel);
-  }
-  return pixels;
-}
+export const squareOf = (picture, width, height, { side, channels }) =>
+  pixelsOf(picture, width, height, { height: side, width: side, channels });

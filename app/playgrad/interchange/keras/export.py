@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import ExportError
 from playgrad.graph.source import warn_user
 from playgrad.interchange.keras.compiling import compile_config, optimizer_variables
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
+from playgrad.interchange.keras.importing.file import INPUT
 from playgrad.interchange.keras.layers import described, keras_layer
 from playgrad.interchange.settings import CompileSettings
 from playgrad.io.hdf5.writer import hdf5_bytes
@@ -27,6 +29,7 @@ def keras_bytes(
     architecture: Mapping[str, Any],
     weights: Mapping[str, Array],
     settings: CompileSettings | None = None,
+    pixels: InputDescription | None = None,
 ) -> bytes:
     """Return the content of a ``.keras`` file.
 
@@ -35,6 +38,7 @@ def keras_bytes(
         weights: the arrays by layer and name, such as ``dense_1/kernel``.
         settings: those of training; None for none. If Keras has no equivalent, they are left out
             with a warning.
+        pixels: how a picture becomes the input, if it is known.
 
     Raises:
         ExportError: Keras has no equivalent of a layer.
@@ -70,6 +74,8 @@ def keras_bytes(
         archive.writestr("metadata.json", json.dumps({"keras_version": VERSION}))
         archive.writestr("config.json", json.dumps(model))
         archive.writestr("model.weights.h5", hdf5_bytes(tree))
+        if pixels is not None:
+            archive.writestr(INPUT, pixels.to_json())  # Keras ignores other members
     return file.getvalue()
 
 

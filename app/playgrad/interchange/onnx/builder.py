@@ -33,6 +33,7 @@ class GraphBuilder:
 
     Attributes:
         graph: the message.
+        metadata: texts about the model, by name.
 
     Raises:
         ExportError: the message classes of ONNX cannot be loaded.
@@ -41,6 +42,7 @@ class GraphBuilder:
     def __init__(self, name: str) -> None:
         self._messages = messages(ExportError)
         self.graph = self._messages.GraphProto(name=name)
+        self.metadata: dict[str, str] = {}
         self._needed = (WRITTEN[0], "")
         self._taken: dict[str, int] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
@@ -122,6 +124,8 @@ class GraphBuilder:
             ir_version=ir_version(opset), producer_name="playgrad", graph=self.graph
         )
         model.opset_import.add(domain="", version=opset)
+        for key, value in self.metadata.items():
+            model.metadata_props.add(key=key, value=value)
         data: bytes = model.SerializeToString()
         return data
 

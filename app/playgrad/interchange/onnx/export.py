@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.input_description import KEY
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.onnx import arrays, elementwise, products, reductions
@@ -44,6 +45,8 @@ def onnx_bytes(network: InferenceGraph, opset: int | None = None) -> bytes:
             result = builder.unique(f"{result}/output")
             builder.add("Identity", [names[tensor]], [result], {}, tensor.dtype)
         builder.value(builder.graph.output, result, tensor.dtype, tensor.shape)
+    if network.input is not None:
+        builder.metadata[KEY] = network.input.to_json()
     return builder.model(opset)
 
 

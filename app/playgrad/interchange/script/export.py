@@ -14,7 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data import picture
+from playgrad.data.input_description import InputDescription
+from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.inspection.pictures import image_size
 from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.script import helpers
 from playgrad.interchange.script.expressions import EXPRESSIONS
@@ -30,6 +34,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
 _RESERVED = {
     *keyword.kwlist, *dir(builtins), *HELPERS,
     "np", "math", "base64", "io", "sys", "WEIGHTS", "predict",
+    "prepare", "fitted", "areas", "Array", "GREY",
 }  # fmt: skip
 _LARGEST = 8
 """Constants of more elements are stored with the weights."""
@@ -47,6 +52,18 @@ import math
 import sys
 
 import numpy as np
+
+'''
+_PREPARE = '''
+
+def prepare(pixels):
+    """Return the input (1, ...) for a picture: bytes (height, width, 1 or 3), as it is to be seen.
+
+    Turn it as its EXIF orientation says, and show it on white where it is transparent, before.
+    """
+    low, high = np.array({low}), np.array({high})
+    values = low + fitted(pixels, *{size}) / 255 * (high - low)
+    return {rounding}(values).reshape((1, *{shape}))
 
 '''
 _MAIN = """
@@ -85,7 +102,9 @@ def script_text(network: InferenceGraph, file: str = "model.py") -> str:
     ]
     names = {"title": network.name, "file": file, "module": file.removesuffix(".py")}
     head = _HEAD.format_map({key: _in_docstring(name) for key, name in names.items()})
-    parts = [head, *_sources(writer.called), *_weights(writer.stored), "\n".join(body), _MAIN]
+    described = [] if network.input is None else _input(network.input, inputs[0].dtype)
+    sources = _sources(writer.called)
+    parts = [head, *described, *sources, *_weights(writer.stored), "\n".join(body), _MAIN]
     return "".join(parts)
 
 
@@ -146,6 +165,22 @@ class _Writer:
         self.called.add(kind)
         attrs_text = [f"{name}={_literal(value)}" for name, value in node.attrs.items()]
         return f"{kind}({', '.join([*inputs, *attrs_text])})"
+
+
+def _input(described: InputDescription, kind: str) -> list[str]:
+    """Return the function that turns pictures into inputs."""
+    shape, low, high = described.shape, list(described.low), list(described.high)
+    height, width, channels = image_size(shape) or (*shape, 1, 1, 1)[:3]
+    if (len(shape) == 1 and image_size(shape) is None) or channels not in (1, 3):
+        return []  # how many rows the pixels have is not known
+    rounding = "" if dtype(kind).floating else "np.round"
+    return [
+        f"Array = np.ndarray\nGREY = {picture.GREY}\n",
+        *(f"\n\n{inspect.getsource(each)}" for each in (picture.fitted, picture.areas)),
+        _PREPARE.format(
+            size=(height, width, channels), shape=shape, low=low, high=high, rounding=rounding
+        ),
+    ]
 
 
 def _in_docstring(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import ExportError
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
 from playgrad.interchange.tfjs.layers import tfjs_layer, weight_name
@@ -21,12 +22,17 @@ _DTYPES = {"float32": "float32", "int32": "int32", "uint8": "int32", "bool": "bo
 """TensorFlow.js' dtypes of inputs: it has none for bytes."""
 
 
-def tfjs_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) -> bytes:
+def tfjs_bytes(
+    architecture: Mapping[str, Any],
+    weights: Mapping[str, Array],
+    described: InputDescription | None = None,
+) -> bytes:
     """Return the content of a zip file with ``model.json`` and the weights.
 
     Args:
         architecture: the network as ``model.layer_graph`` describes it.
         weights: the arrays by layer and name, such as ``dense_1/kernel``.
+        described: how a picture becomes the input, if it is known.
 
     Raises:
         ExportError: TensorFlow.js has no equivalent of a layer.
@@ -40,7 +46,7 @@ def tfjs_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) ->
         "output_layers": [graph.place(tensor) for tensor in architecture["outputs"]],
     }
     arrays = [np.ascontiguousarray(array, "<f4") for array in weights.values()]
-    model = {
+    model: dict[str, Any] = {
         "format": "layers-model",
         "generatedBy": "playgrad",
         "convertedBy": None,
@@ -59,6 +65,8 @@ def tfjs_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) ->
             }
         ],
     }
+    if described is not None:
+        model["userDefinedMetadata"] = {KEY: described.as_dict()}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("model.json", json.dumps(model))

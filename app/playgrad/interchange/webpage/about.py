@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.input_description import InputDescription
 from playgrad.dtypes import dtype
 from playgrad.errors import ExportError, GraphError, shape_text
 from playgrad.graph.tensor import Tensor
+from playgrad.inspection.input_pixels import described_input, usual_input
 from playgrad.inspection.outputs import SEVERAL, scale_of
 from playgrad.inspection.pictures import image_size
 from playgrad.inspection.writers import Writer, codes_of, writer_of
@@ -47,6 +49,9 @@ def fixed_shapes(model: Any, network: InferenceGraph) -> dict[str, tuple[int, ..
         sizes = tensor.shape[1:]
         if None in sizes and known is not None and len(known.x.shape) == len(tensor.shape):
             sizes = known.x.shape[1:]
+        described = described_input(tensor, network.input)
+        if None in sizes and described is not None:
+            sizes = described.shape
         if None in sizes:
             raise ExportError(
                 f"the input '{tensor.node.name}' has the shape {shape_text(tensor.shape)}, but a "
@@ -70,7 +75,8 @@ def about(
     """
     excerpt = _excerpt(model) if len(network.inputs) == 1 else None
     inputs = [
-        _input(model, tensor, shapes[tensor.node.name], excerpt, names) for tensor in network.inputs
+        _input(model, tensor, shapes[tensor.node.name], excerpt, names, network.input)
+        for tensor in network.inputs
     ]
     writes = inputs[0]["kind"] == "text"
     return {
@@ -88,7 +94,12 @@ def _excerpt(model: Any) -> Excerpt | None:
 
 
 def _input(
-    model: Any, tensor: Tensor, shape: tuple[int, ...], excerpt: Excerpt | None, names: Names
+    model: Any,
+    tensor: Tensor,
+    shape: tuple[int, ...],
+    excerpt: Excerpt | None,
+    names: Names,
+    known: InputDescription | None,
 ) -> dict[str, Any]:
     view: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(shape), "kind": "numbers"}
     writer = None if excerpt is None else writer_of(model)
@@ -105,14 +116,14 @@ def _input(
         }
     size = image_size(shape[1:])
     if size is not None:
-        low = 0.0 if excerpt is None else min(0.0, float(excerpt.x.min()))
+        described = described_input(tensor, known) or usual_input(tensor)
         return view | {
             "kind": "picture",
             "height": size[0],
             "width": size[1],
             "channels": size[2],
-            "low": low,
-            "high": float(model.input_maximum) if excerpt is not None else _usual_maximum(tensor),
+            "low": list(described.low),
+            "high": list(described.high),
         }
     if len(shape) == 2 and shape[1] <= 64 and dtype(tensor.dtype).floating:
         columns = list(names.columns) if len(names.columns) == shape[1] else []
@@ -124,16 +135,6 @@ def _prompt(writer: Writer, excerpt: Excerpt) -> str:
     """Return the beginning of a text of the data."""
     codes = codes_of(excerpt.x[0], writer.form)
     return writer.vocabulary.decode(codes[: max(writer.form.least, LONGEST_PROMPT)])
-
-
-def _usual_maximum(tensor: Tensor) -> float:
-    """Return the largest value of a pixel, for a model whose data are unknown: 255 if the model
-    scales its input first.
-    """
-    if not dtype(tensor.dtype).floating:
-        return 255.0
-    readers = (node for node in tensor.graph.nodes if any(each is tensor for each in node.inputs))
-    return 255.0 if any(node.op.name == "mul" for node in readers) else 1.0
 
 
 def _samples(excerpt: Excerpt, view: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import CheckpointError
 from playgrad.io.hdf5.reader import Hdf5File
 from playgrad.io.npz import DAMAGE, check_packing, check_places
@@ -17,6 +18,8 @@ from playgrad.json_text import check_unicode, parse_json
 
 _CONFIG = "config.json"
 _WEIGHTS = "model.weights.h5"
+INPUT = f"{KEY}.json"
+"""The member with the description of the input, in files of playgrad."""
 _LARGEST_CONFIG = 1 << 24
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 
@@ -32,6 +35,7 @@ class KerasFile:
     Attributes:
         config: that of the model.
         weights: its arrays, which are not read yet.
+        input: how a picture becomes the input, if playgrad wrote the file and knew it.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, or is not one of Keras 3.
@@ -47,6 +51,8 @@ class KerasFile:
             check_unicode(config)
             # Keras stores weights as they are: packed ones are hardly smaller.
             weights = _member(archive, _WEIGHTS, 2 * len(content) + _LARGEST_CONFIG)
+            has_input = INPUT in archive.namelist()
+            described = _member(archive, INPUT, _LARGEST_CONFIG) if has_input else None
         except CheckpointError:
             raise
         except DAMAGE as error:
@@ -57,6 +63,7 @@ class KerasFile:
             raise CheckpointError(f"'{_CONFIG}' in the Keras file does not describe a model.")
         self.config: Mapping[str, Any] = config
         self.weights = Hdf5File(weights)
+        self.input = InputDescription.from_json(described)
 
 
 def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:

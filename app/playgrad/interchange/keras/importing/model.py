@@ -39,6 +39,7 @@ def model_from_keras(file: str | Path | bytes) -> Model:
             f"the model of the Keras file cannot be built: {error.message}", hint=error.hint
         ) from None
     _compile(model, source)
+    model.input_description = source.input
     return model
 
 

@@ -71,6 +71,7 @@ class OnnxGraph:
 
     Attributes:
         opset: the version of the operators.
+        metadata: texts about the model, by name.
     """
 
     name: str
@@ -79,6 +80,7 @@ class OnnxGraph:
     outputs: tuple[str, ...]
     initializers: Mapping[str, Array]
     nodes: tuple[OnnxNode, ...]
+    metadata: Mapping[str, str]
 
 
 def dtype_name(number: int) -> str:
@@ -138,7 +140,8 @@ def _graph(model: Any) -> OnnxGraph:
     nodes = tuple(read_node(node, number) for number, node in enumerate(graph.node))
     outputs = tuple(info.name for info in graph.output)
     _expect_names([each.name for each in inputs], initializers, nodes, outputs)
-    return OnnxGraph(graph.name, opsets[0], inputs, outputs, initializers, nodes)
+    metadata = {each.key: each.value for each in model.metadata_props}
+    return OnnxGraph(graph.name, opsets[0], inputs, outputs, initializers, nodes, metadata)
 
 
 def _input(info: Any) -> OnnxInput:

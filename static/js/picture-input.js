@@ -1,0 +1,87 @@
+/**
+ * Pictures as the pixels of a network, the same wherever a picture goes in. `app/playgrad/data/picture.py`
+ * computes the same; `app/playgrad/data/input_description.py` says the rules.
+ */
+
+const GREY = [0.299, 0.587, 0.114];
+
+/** @typedef {{height: number, width: number, channels: number}} Size */
+
+/**
+ * The bytes of a file as a picture: turned as its EXIF orientation says, its values as they are in the file.
+ * @param {Blob} file
+ */
+export const openPicture = (file) => createImageBitmap(file, { colorSpaceConversion: "none" });
+
+/**
+ * The pixels of a picture, cut to the proportions of `size` around its centre and averaged over areas.
+ * @param {CanvasImageSource} picture shown on white where it is transparent
+ * @param {number} width of the picture
+ * @param {number} height of the picture
+ * @param {Size} size with 1 channel for grey, or 3
+ * @returns {Uint8Array} height × width × channels
+ */
+export function pixelsOf(picture, width, height, size) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+    canvas.getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = "white";
+  context.fillRect(0, 0, width, height);
+  context.drawImage(picture, 0, 0, width, height);
+  return fitted(context.getImageData(0, 0, width, height), size);
+}
+
+/**
+ * @param {{data: ArrayLike<number>, width: number, height: number}} image RGBA, without transparency
+ * @param {Size} size
+ * @returns {Uint8Array}
+ */
+export function fitted(image, { height, width, channels }) {
+  const scale = Math.max(width / image.width, height / image.height);
+  const rows = areas(image.height, height, scale);
+  const columns = areas(image.width, width, scale);
+  const pixels = new Uint8Array(height * width * channels);
+  const line = new Float64Array(3 * image.width);
+  for (const [row, tall] of rows.entries()) {
+    line.fill(0);
+    tall.parts.forEach((part, y) => {
+      const start = 4 * image.width * (tall.first + y);
+      for (let x = 0; x < image.width; x += 1) {
+        for (let colour = 0; colour < 3; colour += 1)
+          line[3 * x + colour] += part * image.data[start + 4 * x + colour];
+      }
+    });
+    for (const [column, wide] of columns.entries()) {
+      const mean = [0, 0, 0].map((_, colour) =>
+        wide.parts.reduce((sum, part, x) => sum + part * line[3 * (wide.first + x) + colour], 0),
+      );
+      const values =
+        channels === 3 ? mean : [GREY.reduce((sum, part, i) => sum + part * mean[i], 0)];
+      // Sums in another order differ in the last bits, which must not decide how a half is rounded.
+      const bytes = values.map((value) => Math.floor(value + 0.5 + 1e-6));
+      pixels.set(bytes, channels * (row * width + column));
+    }
+  }
+  return pixels;
+}
+
+/**
+ * The old pixels in each new one: the first, and the part of each from there on.
+ * @param {number} length @param {number} count @param {number} scale
+ * @returns {{first: number, parts: number[]}[]}
+ */
+function areas(length, count, scale) {
+  const start = (length - count / scale) / 2;
+  const edge = (/** @type {number} */ at) => Math.min(length, Math.max(0, start + at / scale));
+  return Array.from({ length: count }, (_, at) => {
+    const [begin, end] = [edge(at), edge(at + 1)];
+    const first = Math.min(Math.floor(begin), length - 1);
+    const overlaps = Array.from(
+      { length: Math.max(1, Math.ceil(end) - first) },
+      (__, i) => Math.min(end, first + i + 1) - Math.max(begin, first + i),
+    );
+    const sum = overlaps.reduce((a, b) => a + b, 0);
+    return { first, parts: overlaps.map((part) => part / sum) };
+  });
+}

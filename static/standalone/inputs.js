@@ -72,8 +72,11 @@ export function pictureControl(input, onInput) {
   };
 }
 
-/** A field for each column. @param {any} input @param {OnInput} onInput @returns {Control} */
+/** A field for each column, with its values before they are normalized. @param {any} input @param {OnInput} onInput @returns {Control} */
 export function rowControl(input, onInput) {
+  const { mean, deviation } = input;
+  const scale = (/** @type {number} */ i) => deviation[i] ?? 1;
+  const shift = (/** @type {number} */ i) => mean[i] ?? 0;
   /** @type {string[]} */
   const columns = Array.from(
     { length: input.shape[1] },
@@ -83,7 +86,7 @@ export function rowControl(input, onInput) {
     element("input", { type: "number", step: "any", value: "0", data: `field-${i}` }),
   );
   const send = () => {
-    const values = fields.map((field) => field.valueAsNumber);
+    const values = fields.map((field, i) => (field.valueAsNumber - shift(i)) / scale(i));
     onInput(values.some(Number.isNaN) ? null : arrayOf(input, values));
   };
   for (const field of fields) field.oninput = send;
@@ -95,7 +98,7 @@ export function rowControl(input, onInput) {
   return {
     node,
     set(data) {
-      fields.forEach((field, i) => (field.value = numberText(data[i])));
+      fields.forEach((field, i) => (field.value = numberText(data[i] * scale(i) + shift(i))));
       onInput(data);
     },
   };

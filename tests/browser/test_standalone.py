@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.data.input_description import InputDescription
 from playgrad.inspection.outputs import softmax
 from tests.browser.playground import PATIENCE_MS
 from tests.browser.test_accessibility import AXE, PHONE, violations
@@ -295,3 +296,18 @@ def test_a_model_of_unknown_size_is_refused() -> None:
     model = pg.Model(inputs, nn.Conv2D(2, 3)(inputs))
     with pytest.raises(pg.errors.ExportError, match="needs to know all sizes but the batch's"):
         model.export("nothing.html")
+
+
+def test_fields_take_values_before_they_are_normalized(open_file: Open, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((2,)), nn.Dense(1)])
+    model.input_description = InputDescription(
+        (2,), (0.0,), (1.0,), ("weight", "height"), (100.0, -3.0), (20.0, 0.5)
+    )
+    path = tmp_path / "table.html"
+    model.export(path)
+    page = open_file(path)
+    page.get_by_label("weight").fill("120")
+    page.get_by_label("height").fill("-4")
+    (right,) = model.predict(np.array([[1, -2]], np.float32))[0]
+    shown = at(page, "answer").inner_text().split()
+    assert float(shown[0]) == pytest.approx(right, rel=1e-3)

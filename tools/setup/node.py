@@ -93,6 +93,7 @@ def _vendor_step() -> Step:
         static / "engine" / "program.js",
         static / "engine" / "errors.js",
         static / "js" / "digit.js",
+        static / "js" / "picture-input.js",
     ]
     return Step(
         "browser modules",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import stat
 import sys
@@ -12,13 +11,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from playgrad.cli.table_inputs import table_samples, wrong_value
 from playgrad.data.picture import fitted
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import MOST_BYTES
-from playgrad.data.table_columns import columns_of
-from playgrad.data.table_file import remarks
-from playgrad.data.text_table import ENDINGS, read_table
-from playgrad.errors import CheckpointError, DTypeError, ReadError, ShapeError, shape_text
+from playgrad.data.text_table import ENDINGS
+from playgrad.errors import CheckpointError, ReadError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.inspection.input_pixels import described_input, input_of_pixels, usual_input
 from playgrad.inspection.pictures import image_size
@@ -37,7 +35,7 @@ _FORMATS = ("npy", "npz", "png", *_TABLES)
 def read_samples(file: str, model: Network) -> tuple[str, Array]:
     """Return the name of ``file`` and its samples, (count, ...), for the one input of ``model``.
 
-    An array of the shape of one sample is one sample. The rows of a table are reshaped to it. An
+    An array of the shape of one sample is one sample. The rows of a table are reshaped to it. A
     picture is cut and scaled as the description of the model's input says.
 
     Args:
@@ -54,7 +52,7 @@ def read_samples(file: str, model: Network) -> tuple[str, Array]:
     if ending == "png":
         return name, _image(content, name, model)[None]
     if ending in _TABLES:
-        return name, _as_samples(_table(content, name, model.input_dtype), name, sample)
+        return name, table_samples(content, name, model)
     array = _npy(content, name) if ending == "npy" else _npz(content, name)
     if not array.shape:
         raise ShapeError(
@@ -138,78 +136,17 @@ def _npz(content: bytes, name: str) -> Array:
         raise ReadError(f"{name} cannot be read: {error}", file=name) from None
 
 
-def _table(content: bytes, name: str, dtype: str) -> Array:
-    """Return the rows of a table, which must all be whole. How it is read is said where needed."""
-    table = read_table(content, name, least_columns=1)
-    if table.ragged:
-        raise ReadError(
-            f"{name}, line {table.ragged[0]} has another number of cells than the others.",
-            file=name,
-            record=table.ragged[0],
-        )
-    columns = columns_of(table)
-    numbers = np.stack([column.numbers for column in columns], axis=1)
-    wrong = _wrong_value(numbers, dtype)
-    if wrong is not None:
-        place, error = wrong
-        row, at = divmod(place, len(columns))
-        cell = columns[at].cells[row]
-        title = repr(columns[at].title) if table.has_header else f"{at + 1} of {len(columns)}"
-        where = f"{name}, line {table.lines[row]}, column {title}"
-        if isinstance(error, DTypeError):
-            raise DTypeError(f"{where}: {error.message}")
-        what = f"{cell!r} is not a number" if cell else "the cell is empty"
-        raise ReadError(f"{where}: {what}.", file=name, record=table.lines[row])
-    for remark in remarks(table, columns):
-        print(f"playgrad: {name}: {remark}", file=sys.stderr)
-    return numbers.astype(dtype if np.dtype(dtype).kind in "iu" else np.float32)
-
-
 def _checked(array: Array, name: str, dtype: str) -> Array:
     """Return samples whose numbers are finite, and whole if the model takes whole numbers."""
     if array.dtype.kind != "f":
         return array
-    wrong = _wrong_value(array, dtype)
+    wrong = wrong_value(array, dtype)
     if wrong is not None:
         place, error = wrong
         sample, *rest = (int(i) for i in np.unravel_index(place, array.shape))
         where = f" at {rest}" if rest else ""
         raise type(error)(f"{name}[{sample}]{where}: {error.message}")
     return array.astype(dtype) if np.dtype(dtype).kind in "iu" else array
-
-
-def _wrong_value(values: Array, dtype: str) -> tuple[int, ReadError | DTypeError] | None:
-    """Return the place and the error of the first number that the model cannot take.
-
-    Args:
-        dtype: that of the inputs of the model.
-
-    Returns:
-        The place in the flattened ``values``, and the error; None if all are finite, and whole if
-        the model takes whole numbers.
-    """
-    is_whole = np.dtype(dtype).kind in "iu"
-    wrong = ~np.isfinite(values) | (is_whole & (values != np.floor(values)))
-    if not wrong.any():
-        return None
-    place = int(wrong.argmax())
-    value = values.flat[place]
-    if np.isfinite(value):
-        return place, DTypeError(f"{value:g}, but the model takes whole numbers ({dtype}).")
-    return place, ReadError(f"{value} is not a finite number.")
-
-
-def _as_samples(table: Array, name: str, sample: Shape) -> Array:
-    """Reshape the rows of a table to samples."""
-    columns = table.shape[1]
-    if len(sample) == 1 and sample[0] in (None, columns):
-        return table
-    if None not in sample and math.prod(dim or 0 for dim in sample) == columns:
-        return table.reshape(len(table), *(dim or 0 for dim in sample))
-    raise ShapeError(
-        f"the model takes samples of shape {shape_text(sample)}, but {name} has rows of {columns} "
-        "columns."
-    )
 
 
 def _image(content: bytes, name: str, model: Network) -> Array:

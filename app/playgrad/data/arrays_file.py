@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from playgrad.data.read_files import MOST_BYTES
+from playgrad.data.table_facts import TableFacts, remember
 from playgrad.errors import DataError, ReadError, shape_text
 
 Array = np.ndarray[Any, Any]
@@ -50,7 +52,18 @@ def load_arrays(content: bytes | memoryview, name: str) -> tuple[Pair, Pair]:
         )
     if not len(x_train):
         raise ReadError(f"{name} has no rows to train on.", file=name)
-    return (features(x_train), targets(y_train)), (features(x_test), targets(y_test))
+    x_train, x_test = features(x_train), features(x_test)
+    facts = _facts(arrays, x_train.shape[1:])
+    if facts is not None:
+        for x in (x_train, x_test):
+            remember(x, facts)
+    return (x_train, targets(y_train)), (x_test, targets(y_test))
+
+
+def _facts(arrays: Mapping[str, Array], shape: tuple[int, ...]) -> TableFacts | None:
+    names = ("column_names", "feature_mean", "feature_deviation")
+    columns, mean, deviation = (arrays[name].tolist() if name in arrays else [] for name in names)
+    return TableFacts.checked(columns, mean, deviation, shape) if columns else None
 
 
 def load_class_names(content: bytes | memoryview, name: str) -> list[str]:

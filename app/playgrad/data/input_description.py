@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.table_facts import TableFacts, facts_of
 from playgrad.json_text import parse_json
 
 Array = np.ndarray[Any, Any]
@@ -38,23 +39,36 @@ class InputDescription:
         shape: of one sample in the data that it was trained on: (height, width, channels), (height,
             width), or (pixels,), row by row.
         low, high: the values of black and white; one number, or one for each channel.
+        columns: the names of the features of a table, if they are known; "colour=red" is 1 where
+            the column "colour" has the category "red", and else 0.
+        mean, deviation: with which features were normalized, for each; () for not at all.
     """
 
     shape: tuple[int, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    columns: tuple[str, ...] = ()
+    mean: tuple[float, ...] = ()
+    deviation: tuple[float, ...] = ()
 
     def scaled(self, pixels: Array) -> Array:
         """Return the values of pixels from 0 to 1, (..., channels), as float64."""
         low, high = np.array(self.low), np.array(self.high)
         return low + np.asarray(pixels, np.float64) * (high - low)
 
+    def normalized(self, rows: Array) -> Array:
+        """Return rows of features, (rows, features), as the network was trained on them."""
+        if not self.mean:
+            return rows
+        return (rows - np.array(self.mean)) / np.array(self.deviation)
+
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, with the rules that are the same for all networks."""
-        return {
-            "shape": list(self.shape),
-            "low": list(self.low),
-            "high": list(self.high),
+        data = {name: list(getattr(self, name)) for name in ("shape", "low", "high")}
+        if len(self.shape) == 1 and self.columns:
+            table = {name: list(getattr(self, name)) for name in ("columns", "mean", "deviation")}
+            return data | table
+        return data | {
             "layout": "channels last",
             "orientation": "EXIF",
             "transparency": "on white",
@@ -89,7 +103,9 @@ class InputDescription:
             return None
         if any(a == b for a, b in zip(low, high, strict=True)):
             return None
-        return cls(sizes, low, high)
+        columns, mean, deviation = (data.get(n, []) for n in ("columns", "mean", "deviation"))
+        facts = TableFacts.checked(columns, mean, deviation, sizes)
+        return cls(sizes, low, high, *(facts or ()))
 
 
 def describe_input(samples: Sequence[Array]) -> InputDescription | None:
@@ -108,6 +124,9 @@ def describe_input(samples: Sequence[Array]) -> InputDescription | None:
         return None
     x = samples[0]
     shape = x.shape[1:]
+    facts = facts_of(x)
+    if facts is not None:
+        return InputDescription(shape, (float(x.min()),), (float(x.max()) + 1,), *facts)
     if x.dtype == np.uint8:
         return InputDescription(shape, (0.0,), (255.0,))
     has_channels = len(shape) == 3 and 1 < shape[2] <= _MOST_CHANNELS

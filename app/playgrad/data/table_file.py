@@ -9,6 +9,7 @@ import numpy as np
 
 from playgrad.data.arrays_file import TEST, Pair, split
 from playgrad.data.table_columns import Column, columns_of, is_missing, label_of
+from playgrad.data.table_facts import TableFacts, remember
 from playgrad.data.text_table import TextTable, read_table
 from playgrad.errors import ReadError
 from playgrad.graph.source import warn_user
@@ -41,14 +42,18 @@ def load_table(content: bytes | memoryview, name: str) -> tuple[Pair, Pair]:
     for remark in [*remarks(table, columns), *_choices(columns, at)]:
         warn_user(f"{name}: {remark}")
     y = _label(columns[at], name)
-    x = _features([column for index, column in enumerate(columns) if index != at], name)
+    named = _features([column for index, column in enumerate(columns) if index != at], name)
+    x = np.stack([values for _, values in named], axis=1)
     used = ~(np.isnan(x).any(axis=1) | np.isnan(y))
     if not used.any():
         raise ReadError(f"{name} has no row without missing values.", file=name)
     is_class = columns[at].label_type == "category"
     x, y = x[used].astype(np.float32), y[used].astype(np.int32 if is_class else np.float32)
     train, test = split(len(x), TEST, 0)
-    return (x[train], y[train]), (x[test], y[test])
+    x_train, x_test = x[train], x[test]
+    for part in (x_train, x_test):
+        remember(part, TableFacts(tuple(feature for feature, _ in named)))
+    return (x_train, y[train]), (x_test, y[test])
 
 
 def table_class_names(content: bytes | memoryview, name: str) -> list[str]:
@@ -111,18 +116,20 @@ def _label(column: Column, name: str) -> Array:
     return column.codes(classes)
 
 
-def _features(columns: Sequence[Column], name: str) -> Array:
-    """Return (rows, features): of a category, each value is a feature, 1 where it occurs."""
-    features: list[Array] = []
+def _features(columns: Sequence[Column], name: str) -> list[tuple[str, Array]]:
+    """Return features with their names: of a category, each value is one, 1 where it occurs."""
+    features: list[tuple[str, Array]] = []
     for column in columns:
         if column.type in ("number", "date"):
-            features.append(column.numbers)
+            features.append((column.title, column.numbers))
         elif column.type == "category":
-            codes = column.codes(column.categories)
+            categories = column.categories
+            codes = column.codes(categories)
             missing = np.where(np.isnan(codes), np.nan, 0)
-            features += [(codes == each) + missing for each in range(len(column.categories))]
+            for code, category in enumerate(categories):
+                features.append((f"{column.title}={category}", (codes == code) + missing))
     if not features:
         raise ReadError(
             f"{name} has no column of numbers or categories beside the label.", file=name
         )
-    return np.stack(features, axis=1)
+    return features

@@ -125,9 +125,15 @@ def _input(
             "low": list(described.low),
             "high": list(described.high),
         }
+    table = described_input(tensor, known)
     if len(shape) == 2 and shape[1] <= 64 and dtype(tensor.dtype).floating:
-        columns = list(names.columns) if len(names.columns) == shape[1] else []
-        return view | {"kind": "row", "columns": columns}
+        columns = names.columns if table is None else table.columns or names.columns
+        return view | {
+            "kind": "row",
+            "columns": list(columns) if len(columns) == shape[1] else [],
+            "mean": [] if table is None else list(table.mean),
+            "deviation": [] if table is None else list(table.deviation),
+        }
     return view
 
 

@@ -267,6 +267,26 @@ def test_unusable_data_explains_why(visitor: Playground, tmp_path: Path) -> None
     expect(visitor.page.locator("[data-testid=editor] .cm-content")).to_contain_text("nowhere")
 
 
+def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Path) -> None:
+    table = "größe;price;y\n0,5;1.234;0\n1.234,5;2.345;1\n2,5;3.456;0\n"
+    (tmp_path / "prices.csv").write_bytes(table.encode("cp1252"))
+    (tmp_path / "either.csv").write_text('a,b\n"1,234",0\n"2,345",1\n"3,456",0\n')
+    bring(visitor, tmp_path / "prices.csv")
+    for words in (
+        "not UTF-8, and is read as Windows-1252",
+        "In “größe”, “0,5” is read as 0.5.",
+        "In “price”, “1.234” is read as 1234.",
+    ):
+        expect(visitor.at("data-remarks")).to_contain_text(words)
+    visitor.at("data-back").click()
+    visitor.at("data-file").set_input_files(tmp_path / "either.csv")
+    expect(visitor.at("data-remarks")).to_contain_text(
+        "In “a”, “1,234” is read as 1234. Nothing in the file tells whether it is 1.234."
+    )
+    visitor.page.keyboard.press("Escape")
+    expect(visitor.at("data-drawer")).to_have_count(0)
+
+
 def test_frames_of_a_camera_are_recorded_by_class(visitor: Playground) -> None:
     """Held by pointer or key, a button records; what was recorded is what the program gets."""
     visitor.context.grant_permissions(["camera"])

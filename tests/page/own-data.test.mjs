@@ -254,6 +254,11 @@ test("unusable arrays are refused with the reason", () => {
         /only real numbers/,
         descr + shape,
       );
+  /** @param {string} type @param {ArrayBuffer} content */
+  const only = (type, content) =>
+    /** @type {any} */ (readNpy(npy(`'${type}'`, order, new Uint8Array(content)), "a")).values;
+  assert.deepEqual(only("|b1", Uint8Array.of(1).buffer), Int32Array.of(1)); // not a pixel
+  assert.deepEqual(only("<i8", BigInt64Array.of(3_000_000_000n).buffer), Float32Array.of(3e9));
   const columnsFirst = npy(
     "'<i8'",
     "'fortran_order': True, 'shape': (2, 3)",

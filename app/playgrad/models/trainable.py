@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Self
@@ -14,8 +14,9 @@ from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.interchange.settings import CompileSettings
+from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.project_archive import ENDING
-from playgrad.io.weights import path_or_bytes
+from playgrad.io.weights import load_metadata, path_or_bytes
 from playgrad.models.configuration import structure_config, structure_from_config
 from playgrad.models.network import Network
 from playgrad.models.structure import Structure
@@ -25,7 +26,7 @@ from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.callbacks import History
 from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.project_file import weights_of_project
+from playgrad.training.project_file import checkpoint_of_project
 from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.saving import save_checkpoint
 from playgrad.training.state import TrainingState
@@ -157,11 +158,19 @@ class TrainableNetwork(Network):
             CheckpointError: the file is truncated, in another format, or of another model.
         """
         file = path_or_bytes(file)
-        weights = weights_of_project(file)
-        if weights is None:
-            super().load_weights(file)
+        checkpoint = checkpoint_of_project(file)
+        if checkpoint is not None:
+            self.set_weights(checkpoint.named_weights())
+            self.take_file_metadata(checkpoint.model.file_metadata)
         else:
-            self.set_weights(weights)
+            super().load_weights(file)
+            self.take_file_metadata({} if is_hdf5(file) else load_metadata(file))
+
+    def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
+        """Take from what a file tells about its weights what is true of the network with them."""
+        described = InputDescription.from_json(metadata.get(KEY))
+        if described is not None:
+            self._training.input = described
 
     def take_loaded(self, checkpoint: Checkpoint) -> None:
         """Take the history of the checkpoint from which the model was loaded."""

@@ -56,6 +56,13 @@ class RestoredModel:
         """Return what files of the weights tell about the model, as texts by name."""
         return self._record.file_metadata
 
+    def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
+        """Take the description of the input from what a file tells about its weights."""
+        described = InputDescription.from_json(metadata.get(KEY))
+        if described is not None:
+            self.input_description = described
+            self._record.file_metadata[KEY] = described.to_json()
+
     def layer_graph(self) -> dict[str, Any]:
         """Return the calls of layers, as ``Network.layer_graph`` does.
 

@@ -10,7 +10,7 @@ from playgrad.interchange.keras.importing.weights import weights_for_model
 from playgrad.interchange.matching.matching import WeightMatching
 from playgrad.io import decode
 from playgrad.io.hdf5.layout import is_hdf5
-from playgrad.io.weights import open_weights
+from playgrad.io.weights import load_metadata, open_weights
 from playgrad.models.loading import model_from_json
 from playgrad.models.trainable import ARCHITECTURE
 from playgrad.page.restored_model import RestoredModel
@@ -42,6 +42,7 @@ def import_weights(model: Any, request: Request) -> Answer:
             model.set_weights(weights_for_model(content, {}, model.layer_graph, specs))
         else:
             model.set_weights(decode(content, specs))
+            model.take_file_metadata(load_metadata(content))
     except CheckpointError as error:
         error.message = f"{request['name']}: {error.message}"
         error.hint = error.hint or "Save it again, or choose another: .safetensors or .npz."

@@ -120,8 +120,8 @@ def decode_project(content: bytes) -> Checkpoint:
     return Checkpoint.decode(archive.read(_WEIGHTS))
 
 
-def weights_of_project(file: Path | bytes) -> dict[str, Array] | None:
-    """Return the weights by name in the file of a project; None if it is another file.
+def checkpoint_of_project(file: Path | bytes) -> Checkpoint | None:
+    """Return the checkpoint in the file of a project; None if it is another file.
 
     Args:
         file: a path, or the bytes of a file.
@@ -134,4 +134,4 @@ def weights_of_project(file: Path | bytes) -> dict[str, Array] | None:
         content = file
     else:
         content = read_file(file) if str(file).lower().endswith(ENDING) else b""
-    return decode_project(content).named_weights() if is_project(content) else None
+    return decode_project(content) if is_project(content) else None

@@ -16,6 +16,7 @@ const LINE = 64;
 /** @typedef {(view: DataView, at: number, little: boolean) => number} Getter */
 /** How numbers are read, by kind and size. @type {Record<string, Getter>} */
 const GETTERS = {
+  b1: (view, at) => view.getUint8(at),
   i1: (view, at) => view.getInt8(at),
   i2: (view, at, little) => view.getInt16(at, little),
   u2: (view, at, little) => view.getUint16(at, little),
@@ -66,7 +67,7 @@ export function readNpy(bytes, name) {
  * @param {string} type @param {boolean} little
  */
 function numbersOf(bytes, view, start, count, type, little) {
-  if (type === "u1" || type === "b1") return bytes.slice(start, start + count);
+  if (type === "u1") return bytes.slice(start, start + count);
   const get = GETTERS[type];
   if (!get) return null;
   const values = type[0] === "f" ? new Float32Array(count) : new Int32Array(count);

@@ -7,6 +7,7 @@
 from playgrad.data.dataset import Dataset
 from playgrad.data.fashion_mnist import fashion_mnist
 from playgrad.data.idx import parse_idx
+from playgrad.data.input_description import InputDescription
 from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
 from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
@@ -22,6 +23,7 @@ __all__ = [
     "INFINITE",
     "UNKNOWN",
     "Dataset",
+    "InputDescription",
     "Vocabulary",
     "available",
     "circle",

@@ -21,7 +21,11 @@ MARKS = (".", ",")
 _GROUPS = " '’\u00a0\u202f"
 _PROGRAM = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A number as programs write it."""
-_DIGITS = re.compile(r"-?[0-9]+")
+_SURE = re.compile(
+    r"[+-]?(?:[0-9]+|(?:0[0-9]*|[0-9]{4,})?\.[0-9]+|[0-9]{1,3}\.(?:[0-9]{1,2}|[0-9]{4,}))"
+    r"(?:[eE][+-]?[0-9]+)?"
+)
+"""Those that cannot be read in another way: most numbers in files."""
 
 
 def _form(mark: str, other: str) -> re.Pattern[str]:
@@ -90,6 +94,10 @@ class Tally:
         tally = cls()
         for text in texts:
             tally.present += 1
+            if _SURE.fullmatch(text) is not None and math.isfinite(float(text)):
+                tally.numbers += 1
+                tally.only["."] += "." in text
+                continue
             point, comma = (_read(text, mark) for mark in MARKS)
             if point is None and comma is None:
                 continue
@@ -109,7 +117,10 @@ class Tally:
 def _read(text: str, mark: str) -> float | None:
     if _FORMS[mark].fullmatch(text) is None:
         return None
-    value = float(text.translate(_PLAIN[mark]))
+    return _finite(float(text.translate(_PLAIN[mark])))
+
+
+def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
@@ -140,8 +151,8 @@ def cell_number(text: str, mark: str | None) -> float | None:
     Returns:
         None for other text, and where the mark matters but is None.
     """
-    if _DIGITS.fullmatch(text) is not None:
-        return _read(text, ".")
+    if _SURE.fullmatch(text) is not None:
+        return _finite(float(text))
     point, comma = _read(text, "."), _read(text, ",")
     if comma is None or point == comma:
         return point
@@ -181,7 +192,7 @@ def styles_of(tallies: Sequence[Tally], delimiter: str) -> list[Style]:
 def example_of(texts: Iterable[str], style: Style) -> Example | None:
     """Return an example of how a column is read, if a cell is not written as programs do."""
     for text in texts:
-        value = cell_number(text, style.mark)
+        value = None if _SURE.fullmatch(text) is not None else cell_number(text, style.mark)
         if value is None:
             continue
         other = cell_number(text, "," if style.mark == "." else ".")

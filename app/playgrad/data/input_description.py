@@ -118,6 +118,7 @@ def describe_input(samples: Sequence[Array]) -> InputDescription | None:
         samples: one array for each input of the network.
 
     Returns:
+        For a table of `load`, the names of its features, and how they were normalized.
         None if there are several inputs, or if they cannot be pictures.
     """
     if len(samples) != 1 or not samples[0].size or not 2 <= samples[0].ndim <= 4:
@@ -126,7 +127,7 @@ def describe_input(samples: Sequence[Array]) -> InputDescription | None:
     shape = x.shape[1:]
     facts = facts_of(x)
     if facts is not None:
-        return InputDescription(shape, (float(x.min()),), (float(x.max()) + 1,), *facts)
+        return InputDescription(shape, (0.0,), (1.0,), *facts)
     if x.dtype == np.uint8:
         return InputDescription(shape, (0.0,), (255.0,))
     has_channels = len(shape) == 3 and 1 < shape[2] <= _MOST_CHANNELS

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -77,13 +78,13 @@ class Column:
             kind = "category"
         return cls(title, cells, kind, len(cells) - len(present), distinct, style)
 
-    @property
+    @cached_property
     def numbers(self) -> Array:
         """Return the cells as float64, NaN for a missing one; dates are days since 1970."""
         read = _days if self.type == "date" else lambda cell: cell_number(cell, self.style.mark)
         return np.array([math.nan if (x := read(cell)) is None else x for cell in self.cells])
 
-    @property
+    @cached_property
     def odd(self) -> list[int]:
         """Return the rows of cells that hold something else than a column of its type should."""
         if self.type not in ("number", "date"):
@@ -91,7 +92,7 @@ class Column:
         rows = np.flatnonzero(np.isnan(self.numbers))
         return [int(row) for row in rows if not is_missing(self.cells[row])]
 
-    @property
+    @cached_property
     def example(self) -> Example | None:
         """Return an example of a number that is not written as programs write numbers."""
         return example_of(self.cells, self.style) if self.type == "number" else None
@@ -106,7 +107,7 @@ class Column:
         few = self.type == "number" and self.distinct <= _MOST_CLASSES
         return "category" if few and is_whole else "number"
 
-    @property
+    @cached_property
     def categories(self) -> list[str]:
         """Return the categories in order: numbers by size, others by their letters."""
         # As JavaScript sorts them: by units of UTF-16.

@@ -17,7 +17,8 @@ const FORMS = {
   ".": /^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[1-9]\d{0,2}(?:([, '’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?)$/i,
   ",": /^[+\-−]?(?:(?:\d+(?:,\d+)?|,\d+)(?:e[+-]?\d+)?|[1-9]\d{0,2}(?:([. '’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:,\d+)?)$/i,
 };
-const DIGITS = /^-?\d+$/;
+/** Numbers as programs write them that cannot be read in another way: most of those in files. */
+const SURE = /^[+-]?(?:\d+|(?:0\d*|\d{4,})?\.\d+|\d{1,3}\.(?:\d{1,2}|\d{4,}))(?:e[+-]?\d+)?$/i;
 const SEPARATORS = { ".": /[, '’\u00a0\u202f]/g, ",": /[. '’\u00a0\u202f]/g };
 const MARKS = /** @type {const} */ ([".", ","]);
 /** A column of numbers may have this part of other cells, which count as missing. */
@@ -27,9 +28,11 @@ export const MOST_ODD = 0.1;
 function readWith(text, mark) {
   if (!FORMS[mark].test(text)) return NaN;
   const plain = text.replace(SEPARATORS[mark], "").replace("−", "-").replace(",", ".");
-  const value = Number(plain);
-  return Number.isFinite(value) ? value : NaN;
+  return finite(Number(plain));
 }
+
+/** @param {number} value */
+const finite = (value) => (Number.isFinite(value) ? value : NaN);
 
 /**
  * A number that is the same with both marks or a number with only one of them needs no `mark`.
@@ -38,7 +41,7 @@ function readWith(text, mark) {
  * @returns {number} NaN for other text, and where the mark matters but is null
  */
 export function cellNumber(text, mark) {
-  if (DIGITS.test(text)) return readWith(text, ".");
+  if (SURE.test(text)) return finite(Number(text));
   const [point, comma] = [readWith(text, "."), readWith(text, ",")];
   if (Number.isNaN(comma) || point === comma) return point;
   if (Number.isNaN(point)) return comma;
@@ -53,6 +56,11 @@ export function tallyOf(texts) {
   const tally = { present: 0, numbers: 0, only: { ".": 0, ",": 0 }, either: { ".": 0, ",": 0 } };
   for (const text of texts) {
     tally.present += 1;
+    if (SURE.test(text) && Number.isFinite(Number(text))) {
+      tally.numbers += 1;
+      if (text.includes(".")) tally.only["."] += 1;
+      continue;
+    }
     const [point, comma] = MARKS.map((mark) => readWith(text, mark));
     const isOne = [point, comma].filter((value) => !Number.isNaN(value)).length === 1;
     if (isOne) tally.only[Number.isNaN(point) ? "," : "."] += 1;
@@ -99,6 +107,7 @@ export function marksOf(tallies, delimiter) {
 export function exampleOf(cells, mark, isGuess) {
   for (const cell of cells) {
     const text = cell.trim();
+    if (SURE.test(text)) continue;
     const value = cellNumber(text, mark);
     if (Number.isNaN(value)) continue;
     const other = cellNumber(text, mark === "." ? "," : ".");

@@ -72,15 +72,16 @@ export function describeColumn(title, cells, { mark, isGuess } = { mark: ".", is
   for (const text of texts) if (values.size <= MOST_COUNTED) values.add(text);
   const [present, distinct] = [texts.length, values.size];
   const numbers = texts.filter((text) => !Number.isNaN(cellNumber(text, mark))).length;
-  const dates = texts.filter((text) => !Number.isNaN(daysOf(text))).length;
+  const areNumbers = isMostly(numbers, present);
+  const dates = areNumbers ? 0 : texts.filter((text) => !Number.isNaN(daysOf(text))).length;
   /** @type {ColumnType} */
   let type = "text";
-  if (isMostly(numbers, present)) type = "number";
+  if (areNumbers) type = "number";
   else if (isMostly(dates, present)) type = "date";
   else if (distinct > 0 && distinct <= MOST_CATEGORIES && (distinct <= 2 || distinct < present))
     type = "category";
   const missing = cells.length - present;
-  const example = exampleOf(cells, mark, isGuess);
+  const example = areNumbers ? exampleOf(texts, mark, isGuess) : null;
   return withType(
     { title, cells, type, missing, distinct, odd: 0, firstOdd: null, mark, example },
     type,

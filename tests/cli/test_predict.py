@@ -293,6 +293,7 @@ def test_whole_number_inputs_reject_fractions(
         ("x.npz", b"PK\x03\x04", "x.npz cannot be read"),
         ("x.png", b"nothing", "x.png"),
         ("x.png", png(np.zeros((2, 5, 1), np.uint8)), "x.png is an image of 2 x 5 pixels"),
+        ("x.jpg", b"1", "Save the picture as PNG."),
         ("x.doc", b"1", "x.doc does not end in .npy, .npz, .png, .csv"),
     ],
 )

@@ -29,6 +29,7 @@ STDIN = "-"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ZIP = b"PK\x03\x04"
 _TABLES = tuple(ending[1:] for ending in ENDINGS)
+_OTHER_PICTURES = ("jpg", "jpeg", "webp", "gif", "bmp", "heic", "tif", "tiff")
 _FORMATS = ("npy", "npz", "png", *_TABLES)
 
 
@@ -73,7 +74,9 @@ def _content(file: str) -> tuple[str, bytes, str]:
     ending = Path(file).suffix[1:].lower()
     if ending not in _FORMATS:
         raise ReadError(
-            f"{file} does not end in {', '.join(f'.{each}' for each in _FORMATS)}.", file=file
+            f"{file} does not end in {', '.join(f'.{each}' for each in _FORMATS)}.",
+            hint="Save the picture as PNG." if ending in _OTHER_PICTURES else None,
+            file=file,
         )
     try:
         with open(file, "rb") as opened:

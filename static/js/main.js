@@ -9,9 +9,16 @@ import { isPhone } from "./layout.js";
 import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
 import { listenForDrops } from "./own-data/dropped-files.js";
+import { beginOpening } from "./session/opening.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
 import { leaveSession, openSession, saveNow } from "./session/session.js";
-import { arrivedProgram, forgetAddress, listenForLinks, showProgram } from "./sharing/sharing.js";
+import {
+  arrivedProgram,
+  forgetAddress,
+  linkId,
+  listenForLinks,
+  showProgram,
+} from "./sharing/sharing.js";
 import { listenForShortcuts } from "./shortcuts.js";
 import * as store from "./store.js";
 
@@ -29,6 +36,7 @@ keepForLater();
 /** Open the program of a link in a new session, or continue the session of this tab. */
 async function openWork() {
   const program = await arrivedProgram();
+  const opening = program && beginOpening(linkId());
   if (program) await leaveSession();
   await loadExamples(openSession());
   recordLeftRun();
@@ -39,6 +47,7 @@ async function openWork() {
   showProgram(program);
   await saveNow(); // until then, only the address has the program
   forgetAddress();
+  opening?.isOpen();
 }
 
 /** Whether nothing has been written or run yet. */

@@ -4,6 +4,7 @@
  */
 
 import { computed, signal } from "../vendor/preact.js";
+import { USUAL_LAB } from "./bounds.js";
 import { Curves } from "./curves.js";
 import { divergenceOf } from "./divergence.js";
 import { Transcript } from "./output/transcript.js";
@@ -189,20 +190,7 @@ export const graphColours = signal(
 // The Lab
 
 export const labChoices = signal(/** @type {M.LabChoices | null} */ (null));
-export const labSettings = signal(
-  /** @type {T.LabSettings} */ ({
-    strategy: "single",
-    devices: 2,
-    micro_batches: 4,
-    schedule: "1f1b",
-    chunks: 2,
-    collective: "auto",
-    staleness: null,
-    every: 8,
-    delays: [],
-    steps: 200,
-  }),
-);
+export const labSettings = signal(USUAL_LAB);
 /** Oldest first. */
 export const labRuns = signal(/** @type {T.LabRun[]} */ ([]));
 /** Id of the run whose timeline is shown; null for the latest. */
@@ -242,6 +230,8 @@ export const locks = signal(/** @type {Record<string, import("./sharing/locks.js
 
 /** What the browser could not save, and what to do; null while everything is saved. */
 export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
+/** The saved session with which the page did not come up, so that it started without. */
+export const unopened = signal(/** @type {string | null} */ (null));
 /** The name of the project; empty for none. */
 export const projectName = signal("");
 /** What could not be done with a project, in sentences. */

@@ -5,6 +5,7 @@ import { t } from "../locale.js";
 import { DataNote } from "../own-data/data-note.js";
 import { ProjectNote } from "../session/project-note.js";
 import { StorageNote } from "../session/storage-note.js";
+import { UnopenedNote } from "../session/unopened-note.js";
 import { SharedNote } from "../sharing/shared-note.js";
 import { enabled, shortcuts } from "../shortcuts.js";
 import * as store from "../store.js";
@@ -38,6 +39,7 @@ export function Transport() {
       <${StatusLine} />
       <${LoadNote} />
       <${StorageNote} />
+      <${UnopenedNote} />
       <${ProjectNote} />
       <${SharedNote} />
       <${DataNote} />

@@ -879,6 +879,7 @@ export const en = {
     table: {
       label: "Curves as tables",
       byEpoch: "By epoch",
+      sampleByEpoch: "By epoch, a sample",
       byStep: "By step",
       sampleByStep: "By step, a sample",
       changes: "Settings changed while training",
@@ -1578,6 +1579,12 @@ export const en = {
   },
   lab: {
     opensSoon: "The Lab opens when Python is ready.",
+    outOfBounds: (
+      /** @type {string} */ setting,
+      /** @type {string} */ value,
+      /** @type {string} */ usual,
+    ) =>
+      `The Lab's setting “${setting}” was out of bounds (${value}). It is ${usual || "empty"} now.`,
     setup: "Setup",
     run: "Run this setup",
     stop: "Stop",
@@ -1944,6 +1951,8 @@ export const en = {
     isDamaged: "a part of it is missing or changed",
     locksOther: "it locks lines that its program does not have",
     isNewer: "The link was made by a later version of playgrad. Update this one to open it.",
+    didNotOpen:
+      "The page did not come up with this link twice, so it started without it. Open the link again to try once more.",
     noCompression:
       "This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.",
   },
@@ -2096,6 +2105,12 @@ export const en = {
     },
     unread: (/** @type {string} */ reason) =>
       `What was saved here could not be read (${reason}). It is still stored: reload the page to try again.`,
+    unopened: {
+      about:
+        "The page did not come up with the saved session twice, so it started without it. The session is kept, under Projects.",
+      save: "Save it as a file",
+      again: "Open it again",
+    },
     earlierWeights:
       "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.",
     noWeights: "The run ended before its weights were saved. Run starts it again.",

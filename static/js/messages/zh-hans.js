@@ -860,6 +860,7 @@ export const zhHans = {
     table: {
       label: "曲线的表格",
       byEpoch: "按轮",
+      sampleByEpoch: "按轮（部分）",
       byStep: "按步",
       sampleByStep: "按步（部分）",
       changes: "训练中改动的设置",
@@ -1401,6 +1402,8 @@ export const zhHans = {
   },
   lab: {
     opensSoon: "Python 就绪后即可使用实验室。",
+    outOfBounds: (setting, value, usual) =>
+      `实验室的设置“${setting}”超出范围（${value}），现在是 ${usual || "空"}。`,
     setup: "设置",
     run: "运行此设置",
     stop: "停止",
@@ -1709,6 +1712,7 @@ export const zhHans = {
     isDamaged: "链接有一部分缺失或被改动",
     locksOther: "它锁定了程序中没有的行",
     isNewer: "链接由较新版本的 playgrad 生成。更新当前版本后才能打开。",
+    didNotOpen: "页面两次未能用此链接打开，因此没有载入它。如需再试，请重新打开链接。",
     noCompression:
       "此浏览器没有 CompressionStream，而带程序的链接需要它。请更新浏览器，或以文件形式发送代码。",
   },
@@ -1840,6 +1844,11 @@ export const zhHans = {
     restored: (when) => `已恢复到 ${when} 的状态。`,
     unreadable: (parts) => `无法读取${parts.join("、")}，已放到一边；其余内容都在。`,
     unread: (reason) => `无法读取这里保存的内容（${reason}）。它仍在存储中：重新加载页面即可再试。`,
+    unopened: {
+      about: "页面两次未能用保存的会话打开，因此没有载入它。该会话仍保留在“项目”中。",
+      save: "保存为文件",
+      again: "再次打开",
+    },
     earlierWeights: "运行在保存权重之前就结束了；保留的是上一次运行的权重。“运行”会重新开始。",
     noWeights: "运行在保存权重之前就结束了。“运行”会重新开始。",
     unavailable: (reason) =>

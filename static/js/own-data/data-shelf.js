@@ -6,6 +6,7 @@
 import { computed, signal } from "../../vendor/preact.js";
 import { YOURS } from "../../engine/data-files.js";
 import * as is from "../../engine/forms.js";
+import { MOST, moment, name, tally } from "../bounds.js";
 import { en } from "../messages/en.js";
 import { StorageFailure, database } from "../session/session-database.js";
 
@@ -69,30 +70,30 @@ async function read() {
   entries.value = [...others, ...kept].sort((a, b) => b.saved - a.saved);
 }
 
-const side = is.record({ shape: is.listOf(is.nullable(is.count)), dtype: is.text });
+const side = is.record({ shape: is.listOf(is.nullable(tally), MOST.axes), dtype: name });
 
 export const isModelAbout = is.record({
   kind: is.oneOf("model"),
-  parameters: is.count,
-  layers: is.count,
+  parameters: tally,
+  layers: tally,
   compiled: is.flag,
-  inputs: is.listOf(side),
-  outputs: is.listOf(side),
+  inputs: is.listOf(side, MOST.names),
+  outputs: is.listOf(side, MOST.names),
 });
 
 export const isAbout = is.record({
   kind: is.oneOf("table", "images", "arrays", "points"),
-  shape: is.listOf(is.count),
-  train: is.count,
-  test: is.count,
-  classes: is.listOf(is.text),
-  columns: is.listOf(is.text),
+  shape: is.listOf(tally, MOST.axes),
+  train: tally,
+  test: tally,
+  classes: is.listOf(name, MOST.classes),
+  columns: is.listOf(name, MOST.classes),
 });
 
 const isEntry = is.record({
-  name: is.text,
-  saved: is.number,
-  bytes: is.count,
+  name,
+  saved: moment,
+  bytes: tally,
   about: (about) => isAbout(about) || isModelAbout(about),
 });
 

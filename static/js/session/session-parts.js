@@ -5,6 +5,7 @@
 
 import { batch } from "../../vendor/preact.js";
 import { labRecorder } from "../lab-runs.js";
+import { takeLabSettings, takenOptions } from "../lab-settings.js";
 import * as store from "../store.js";
 
 /**
@@ -43,7 +44,7 @@ export const PARTS = {
       store.deviceChoice.value = device;
       store.view.value = view;
       store.graphColours.value = graphColours;
-      store.labSettings.value = lab;
+      takeLabSettings(lab);
     },
   },
 
@@ -162,7 +163,8 @@ export const PARTS = {
     store: "checkpoints",
     changes: () => store.kept.value,
     capture: () => store.kept.value,
-    restore: (kept) => (store.kept.value = kept),
+    restore: (kept) =>
+      (store.kept.value = kept && { ...kept, options: takenOptions(kept.options) }),
   },
 };
 

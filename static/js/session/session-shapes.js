@@ -1,94 +1,78 @@
-/** The shape of each part of a saved session: what is read from storage must fit it. */
+/**
+ * The shape of each part of a saved session: what is read from storage, from files and from links must fit it,
+ * and be within the bounds of `bounds.js`.
+ */
 
 import * as is from "../../engine/forms.js";
+import { STATES, errorFields, report, settingFields } from "../../engine/message-checks.js";
 import {
-  STATES,
-  errorFields,
-  figure,
-  graph,
-  report,
-  settingFields,
-  timeline,
-  traceEvents,
-} from "../../engine/message-checks.js";
-import { SERIES } from "../curves.js";
+  MOST,
+  code,
+  colour,
+  float,
+  known,
+  measure,
+  moment,
+  name,
+  result,
+  seconds,
+  tally,
+} from "../bounds.js";
 import { areRanges } from "../editor/line-locks.js";
-
-const fraction = is.nullable(is.number);
+import { curve, curves, storedFigure, thinCurve, trace, wholeGraph } from "./drawn-shapes.js";
 
 const epochRow = {
-  epoch: is.count,
-  step: is.count,
-  loss: fraction,
-  accuracy: fraction,
-  testLoss: fraction,
-  testAccuracy: fraction,
+  epoch: tally,
+  step: tally,
+  loss: result,
+  accuracy: result,
+  testLoss: result,
+  testAccuracy: result,
 };
-const program = is.record({ exampleId: is.text, source: is.text, began: is.number });
+const program = is.record({ exampleId: name, source: code, began: moment });
 
 const fit = is.record({
-  epochs: is.count,
-  steps_per_epoch: is.count,
-  total_steps: is.count,
-  batch_size: is.count,
-  metrics: is.listOf(is.text),
-  device: is.text,
-  device_reason: is.optional(is.text),
-  adapter: is.nullable(is.text),
-  parameters: is.count,
+  epochs: tally,
+  steps_per_epoch: tally,
+  total_steps: tally,
+  batch_size: tally,
+  metrics: is.listOf(name, MOST.names),
+  device: name,
+  device_reason: is.optional(name),
+  adapter: is.nullable(name),
+  parameters: tally,
 });
-
-const labOptions = is.record({ strategy: is.text });
-
-const trace = is.record({
-  steps: is.count,
-  timeline,
-  events: traceEvents,
-  bubble_formula: fraction,
-  memory: is.mapOf(is.number),
-});
-
-const curves = is.record({
-  steps: is.doubles,
-  stride: is.count,
-  inLast: is.count,
-  trends: is.doubles,
-  series: is.record(Object.fromEntries(SERIES.map((name) => [name, is.doubles]))),
-  began: is.optional(is.number),
-});
-
-/** @type {is.Check} columns of the same length */
-const columns = (value) =>
-  curves(value) &&
-  value.trends.length === 4 &&
-  SERIES.every((name) => value.series[name].length === value.steps.length);
-
-/** @type {is.Check} edges between nodes that exist */
-const wholeGraph = (value) => {
-  if (!graph(value)) return false;
-  const names = new Set(value.nodes.map((/** @type {{name: string}} */ { name }) => name));
-  return value.edges.every(
-    (/** @type {{from: string, to: string}} */ { from, to }) => names.has(from) && names.has(to),
-  );
-};
 
 /** Of the run that a run went on from. */
-const branch = { number: is.count, step: is.count };
+const branch = { number: tally, step: tally };
 
-const labSettings = is.record({
-  strategy: is.text,
-  devices: is.count,
-  micro_batches: is.count,
-  schedule: is.text,
-  chunks: is.count,
-  collective: is.text,
-  staleness: is.nullable(is.count),
-  every: is.count,
-  delays: is.listOf(is.number),
-  steps: is.count,
+const labNumbers = {
+  devices: is.number,
+  micro_batches: is.number,
+  chunks: is.number,
+  staleness: is.nullable(is.number),
+  every: is.number,
+  delays: is.listOf(is.number, MOST.devices),
+  steps: is.number,
+};
+const labNames = { schedule: name, collective: name };
+/** The numbers are brought within their bounds when they are used. */
+const labSettings = is.record({ strategy: name, ...labNames, ...labNumbers });
+const labOptions = is.record({
+  strategy: name,
+  ...Object.fromEntries(
+    Object.entries({ ...labNames, ...labNumbers }).map(([each, check]) => [
+      each,
+      is.optional(check),
+    ]),
+  ),
 });
-const landmarks = is.listOf(is.tuple(is.count, is.number));
-const settings = is.listOf(is.record(settingFields));
+
+const landmarks = is.listOf(is.tuple(tally, float), MOST.landmarks);
+const settings = is.listOf(
+  is.record({ ...settingFields, name, before: float, after: float }),
+  MOST.settings,
+);
 const device = is.oneOf("auto", "gpu", "cpu");
 
 /**
@@ -104,23 +88,23 @@ export const isExampleId = (id) =>
 export const SHARED = is.record({
   version: is.oneOf(1),
   exampleId: (id) => id === "" || isExampleId(id),
-  title: is.text,
-  code: is.text,
+  title: name,
+  code,
   device,
-  view: is.text,
+  view: name,
   lab: is.nullable(labSettings),
-  hidden: is.optional(is.listOf(is.text)),
+  hidden: is.optional(is.listOf(name, MOST.names)),
   locked: is.optional(areRanges),
-  expected: is.nullable(is.record({ losses: landmarks, steps: is.count, device: is.text })),
+  expected: is.nullable(is.record({ losses: landmarks, steps: tally, device: name })),
 });
 
 /** Checks by the name of the part; that of "code" is for the code of one example. */
 export const SHAPES = {
-  code: is.text,
+  code,
   choices: is.record({
-    exampleId: is.text,
+    exampleId: name,
     device,
-    view: is.text,
+    view: name,
     graphColours: is.oneOf("phase", "device", "time", "magnitude"),
     lab: labSettings,
   }),
@@ -130,91 +114,101 @@ export const SHAPES = {
     fit: is.nullable(fit),
     progress: is.record({
       ...epochRow,
-      stepsPerSecond: fraction,
-      seconds: is.number,
-      eta: fraction,
+      stepsPerSecond: is.nullable(is.number),
+      seconds,
+      eta: known(seconds),
     }),
-    epochs: is.listOf(is.record(epochRow)),
+    epochs: is.listOf(is.record(epochRow), MOST.epochs),
     error: is.nullable(is.record(errorFields)),
-    branch: is.optional(is.nullable(is.record({ ...branch, began: is.number }))),
+    branch: is.optional(is.nullable(is.record({ ...branch, began: moment }))),
   }),
-  curves: columns,
+  curves,
   losses: is.record({
     landmarks,
     shared: is.nullable(SHARED),
     settings: is.optional(settings),
   }),
-  locks: is.listOf(is.record({ exampleId: isExampleId, lines: areRanges, isHeld: is.flag })),
+  locks: is.listOf(
+    is.record({ exampleId: isExampleId, lines: areRanges, isHeld: is.flag }),
+    MOST.programs,
+  ),
   runs: is.listOf(
-    is.record({
-      id: is.number,
-      number: is.count,
-      exampleId: is.text,
-      title: is.text,
-      code: is.text,
-      device,
-      ranOn: is.text,
-      lab: is.nullable(labSettings),
-      state: is.text,
-      step: is.count,
-      totalSteps: is.count,
-      seconds: is.number,
-      loss: fraction,
-      accuracy: fraction,
-      testAccuracy: fraction,
-      isPinned: is.flag,
-      colour: is.count,
-      isEdited: is.optional(is.flag),
-      steps: is.listOf(is.number),
-      losses: is.listOf(fraction),
-      settings: is.optional(settings),
-      hasEarlierFits: is.optional(is.flag),
-      parameters: is.optional(is.count),
-      epochs: is.optional(is.count),
-      trainAccuracy: is.optional(fraction),
-      testLoss: is.optional(fraction),
-      branch: is.optional(is.record(branch)),
-    }),
+    is.both(
+      is.record({
+        id: moment,
+        number: tally,
+        exampleId: name,
+        title: name,
+        code,
+        device,
+        ranOn: name,
+        lab: is.nullable(labSettings),
+        state: name,
+        step: tally,
+        totalSteps: tally,
+        seconds,
+        loss: result,
+        accuracy: result,
+        testAccuracy: result,
+        isPinned: is.flag,
+        colour,
+        isEdited: is.optional(is.flag),
+        ...curve,
+        settings: is.optional(settings),
+        hasEarlierFits: is.optional(is.flag),
+        parameters: is.optional(tally),
+        epochs: is.optional(tally),
+        trainAccuracy: is.optional(result),
+        testLoss: is.optional(result),
+        branch: is.optional(is.record(branch)),
+      }),
+      thinCurve,
+    ),
+    MOST.runs,
   ),
   output: is.listOf(
     is.record({
-      text: is.text,
+      text: is.textOf(MOST.characters),
       stream: is.oneOf("stdout", "stderr", "note", "input"),
-      figure: is.optional(figure),
+      figure: is.optional(storedFigure),
     }),
+    MOST.lines,
   ),
   graph: is.nullable(wholeGraph),
   lab: is.listOf(
-    is.record({
-      id: is.count,
-      colour: is.count,
-      title: is.text,
-      isSingle: is.flag,
-      devices: is.count,
-      state: is.text,
-      program: is.text,
-      example: is.text,
-      device: is.nullable(is.text),
-      isHeldUp: is.flag,
-      msPerStep: fraction,
-      loss: fraction,
-      steps: is.listOf(is.number),
-      losses: is.listOf(fraction),
-      trace: is.nullable(trace),
-      report,
-    }),
+    is.both(
+      is.record({
+        id: tally,
+        colour,
+        title: name,
+        isSingle: is.flag,
+        devices: is.whole(0, MOST.devices),
+        state: name,
+        program: code,
+        example: name,
+        device: is.nullable(name),
+        isHeldUp: is.flag,
+        msPerStep: known(measure),
+        loss: result,
+        ...curve,
+        trace: is.nullable(trace),
+        report,
+      }),
+      thinCurve,
+    ),
+    MOST.labRuns,
   ),
   checkpoint: is.record({
     bytes: is.bytes,
-    step: is.count,
-    totalSteps: is.count,
-    epoch: is.count,
-    epochs: is.count,
-    parameters: is.count,
+    step: tally,
+    totalSteps: tally,
+    epoch: tally,
+    epochs: tally,
+    parameters: tally,
     finished: is.flag,
-    at: is.number,
+    at: moment,
     program,
-    options: is.record({ devices: is.optional(is.count), lab: is.optional(labOptions) }),
+    options: is.record({ devices: is.optional(is.number), lab: is.optional(labOptions) }),
   }),
 };
 
@@ -222,16 +216,16 @@ export const SHAPES = {
 
 /** The summary of a session, in the list of projects. */
 export const SUMMARY = is.record({
-  id: is.text,
+  id: name,
   version: is.oneOf(1),
-  created: is.number,
-  saved: is.number,
+  created: moment,
+  saved: moment,
   touched: is.flag,
-  name: is.optional(is.text),
-  exampleId: is.text,
-  title: is.text,
+  name: is.optional(name),
+  exampleId: name,
+  title: name,
   edited: is.flag,
-  state: is.text,
-  step: is.count,
-  totalSteps: is.count,
+  state: name,
+  step: tally,
+  totalSteps: tally,
 });

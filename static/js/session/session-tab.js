@@ -5,6 +5,7 @@
  */
 
 import { recallInTab, rememberInTab } from "../storage.js";
+import { isBarred } from "./opening.js";
 
 /** @import { SessionSummary } from "../types.js" */
 
@@ -16,9 +17,9 @@ const CHOICE = "playgrad.sessions";
 const PATIENCE_MS = 1000;
 
 /**
- * @typedef {{id: string, from: string | null, isCopy: boolean, isGuarded: boolean}} Claim
- *   `from`: the session to begin with, null for none; `isCopy`: only its code and choices;
- *   `isGuarded`: this tab holds the lock of `id`
+ * @typedef {{id: string, from: string | null, barred: string | null, isCopy: boolean, isGuarded: boolean}} Claim
+ *   `from`: the session to begin with, null for none; `barred`: the one that would have been, had the page come up
+ *   with it; `isCopy`: only its code and choices; `isGuarded`: this tab holds the lock of `id`
  */
 
 /**
@@ -29,22 +30,29 @@ const PATIENCE_MS = 1000;
  */
 export async function claimSession(list) {
   const mine = recallInTab(KEY);
+  const barred = null;
   if (!navigator.locks) {
     // It cannot be known whether a session is in use, so each visit continues a copy.
     const latest = (await list())[0]?.id ?? null;
-    return claimed({ id: newId(), from: mine ?? latest, isCopy: false, isGuarded: false });
+    const from = mine ?? latest;
+    if (from && isBarred(from))
+      return claimed({ id: newId(), from: null, barred: from, isCopy: false, isGuarded: false });
+    return claimed({ id: newId(), from, barred, isCopy: false, isGuarded: false });
   }
   return await navigator.locks.request(CHOICE, async () => {
-    if (mine && (await hold(mine, PATIENCE_MS)))
-      return claimed({ id: mine, from: mine, isCopy: false, isGuarded: true });
+    if (mine && !isBarred(mine) && (await hold(mine, PATIENCE_MS)))
+      return claimed({ id: mine, from: mine, barred, isCopy: false, isGuarded: true });
     const [sessions, open] = await Promise.all([list(), openSessions()]);
     const [latest] = sessions;
-    if (open.size === 0 && latest && (await hold(latest.id))) {
-      return claimed({ id: latest.id, from: latest.id, isCopy: false, isGuarded: true });
+    const from = mine ?? latest?.id ?? null;
+    const isFresh = from !== null && isBarred(from);
+    if (!isFresh && open.size === 0 && latest && (await hold(latest.id))) {
+      return claimed({ id: latest.id, from: latest.id, barred, isCopy: false, isGuarded: true });
     }
     const id = newId();
     await hold(id);
-    return claimed({ id, from: mine ?? latest?.id ?? null, isCopy: true, isGuarded: true });
+    if (isFresh) return claimed({ id, from: null, barred: from, isCopy: false, isGuarded: true });
+    return claimed({ id, from, barred, isCopy: true, isGuarded: true });
   });
 }
 

@@ -7,6 +7,7 @@ import { batch, computed, effect, signal } from "../../vendor/preact.js";
 import { t } from "../locale.js";
 import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../storage.js";
 import * as store from "../store.js";
+import { allow, beginOpening } from "./opening.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
@@ -57,7 +58,12 @@ export async function openSession() {
     claim = await claimSession(sessions);
     session.isGuarded = claim.isGuarded;
     isCopy = claim.from !== claim.id;
-    if (claim.from) await restore(claim);
+    store.unopened.value = claim.barred;
+    if (claim.from) {
+      const { isOpen } = beginOpening(claim.from);
+      await restore(claim);
+      isOpen();
+    }
     session.id = claim.id; // only now: a session that could not be read must not be overwritten
     forgetOldSessions(session.id, session.isGuarded).catch(() => {}); // it is tried again
   } catch (failure) {
@@ -298,6 +304,7 @@ export async function leaveSession() {
 
 /** Load the page again, with another session. @param {string} id @param {string} [arrival] a sentence to show then */
 export function goTo(id, arrival = "") {
+  allow(id);
   switchTo(id);
   rememberInTab(ARRIVAL, arrival || null);
   location.reload();

@@ -2,8 +2,10 @@
 
 import { batch, computed } from "../../vendor/preact.js";
 import { edit, openExample } from "../examples.js";
+import { takeLabSettings } from "../lab-settings.js";
 import { t } from "../locale.js";
 import { panels } from "../panels.js";
+import { allow, isBarred } from "../session/opening.js";
 import { leaveSession } from "../session/session.js";
 import * as store from "../store.js";
 import { isEmbedded } from "./embedded.js";
@@ -69,13 +71,19 @@ export function listenForLinks() {
   });
 }
 
+/** Tells the links apart that the page has tried to open. */
+export const linkId = () => `link ${location.hash.slice(-40)}`;
+
 /** The program in the address; null if there is none, or if it cannot be opened, which is said. @returns {Promise<Shared | null>} */
 export async function arrivedProgram() {
   if (!isLink(location.hash)) return null;
   try {
-    return await decode(location.hash);
+    const program = await decode(location.hash);
+    if (isBarred(linkId())) throw new LinkError(t().link.didNotOpen);
+    return program;
   } catch (failure) {
     if (!(failure instanceof LinkError)) throw failure;
+    allow(linkId()); // so that it can be opened once more
     forgetAddress();
     store.note(failure.message);
     return null;
@@ -101,7 +109,7 @@ export function showProgram(shared) {
     store.deviceChoice.value = shared.device;
     const panel = panels().find(({ name }) => name === shared.view);
     if (panel) store.view.value = panel.name;
-    if (shared.lab) store.labSettings.value = shared.lab;
+    if (shared.lab) takeLabSettings(shared.lab);
     store.shared.value = shared;
   });
 }

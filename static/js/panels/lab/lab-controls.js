@@ -1,6 +1,6 @@
 import { html } from "../../../vendor/preact.js";
-import { mostDevices } from "../../../engine/device-links.js";
 import * as actions from "../../actions.js";
+import { DELAY, LAB } from "../../bounds.js";
 import { Icon } from "../../components/icons.js";
 import * as format from "../../format.js";
 import { comparison, delaysOf, detailsUsed } from "../../lab.js";
@@ -11,16 +11,6 @@ import { Choice, Count } from "./lab-fields.js";
 
 /** @typedef {import("../../types.js").LabSettings} LabSettings */
 
-const MOST_DELAY = 1000;
-/** Minimum and maximum of each number, and whether it may be empty. @type {Record<string, [number, () => number, boolean?]>} */
-const BOUNDS = {
-  devices: [1, mostDevices],
-  micro_batches: [1, () => 32],
-  chunks: [1, () => 8],
-  staleness: [0, () => 100, true],
-  every: [1, () => 1000],
-  steps: [0, () => 100_000],
-};
 const KINDS = /** @type {const} */ (["auto", "gpu", "cpu"]);
 
 /** @param {Partial<LabSettings>} change */
@@ -72,9 +62,9 @@ export function LabControls() {
         ${choices.details
           .filter(({ name }) => used.has(/** @type {any} */ (name)))
           .map(({ name, title, about }) => {
-            const [least, most, isOptional] = BOUNDS[name];
+            const { usual, least, most } = LAB[/** @type {"devices"} */ (name)];
             return html`<${Count} key=${name} label=${words.said(title)} id=${`lab-${name.replace("_", "-")}`} help=${words.said(about)}
-            value=${settings[/** @type {"devices"} */ (name)]} least=${least} most=${most()} isOptional=${isOptional}
+            value=${settings[/** @type {"devices"} */ (name)]} least=${least} most=${most()} isOptional=${usual === null}
             onChange=${(/** @type {number | null} */ value) => set({ [name]: value })} />`;
           })}
       </div>
@@ -115,8 +105,8 @@ function Delays({ settings }) {
       <p id="lab-delays-help" class="lab-help">${words.about}</p>
       ${delays.map(
         (delay, place) => html`
-        <${Count} key=${place} label=${words.device(place)} id=${`lab-delay-${place}`} value=${delay} least=${0}
-          most=${MOST_DELAY} onChange=${(/** @type {number} */ value) =>
+        <${Count} key=${place} label=${words.device(place)} id=${`lab-delay-${place}`} value=${delay} least=${DELAY.least}
+          most=${DELAY.most()} onChange=${(/** @type {number} */ value) =>
             set({ delays: delays.map((old, index) => (index === place ? value : old)) })} />
       `,
       )}

@@ -3,6 +3,7 @@ import { LossFigure } from "../../components/loss-figure.js";
 import { SavePicture } from "../../components/save-picture-button.js";
 import { offer } from "../../download.js";
 import { edit, selectExample } from "../../examples.js";
+import { takeLabSettings } from "../../lab-settings.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
 import { changesSince, csv, titleOf } from "../../runs.js";
@@ -80,8 +81,8 @@ function restore(run) {
   selectExample(run.exampleId);
   if (!edit(run.code)) return;
   store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
-  if (run.lab) store.labSettings.value = run.lab;
   store.note(t().notes.restored(run.number));
+  if (run.lab) takeLabSettings(run.lab);
 }
 
 register({

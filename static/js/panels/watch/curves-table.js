@@ -6,12 +6,15 @@ import * as store from "../../store.js";
 import { useCurvesVersion } from "../../use-training.js";
 
 const MOST_ROWS = 24;
+const MOST_EPOCHS = 1000;
 
-/** The curves as tables: all epochs, and a sample of the steps. */
+/** The curves as tables: by epoch, and a sample of the steps. */
 export function CurvesTable() {
   useCurvesVersion();
   const { steps, series } = store.curves;
   const words = t().curves.table;
+  const epochs = store.epochs.value;
+  const each = Math.max(1, Math.ceil(epochs.length / MOST_EPOCHS));
   const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));
   const rows = steps
     .map((step, index) => ({ step, index }))
@@ -19,12 +22,14 @@ export function CurvesTable() {
   return html`
     <div class="tables" tabindex="0" role="region" aria-label=${words.label}>
       <table>
-        <caption>${words.byEpoch}</caption>
+        <caption>${each > 1 ? words.sampleByEpoch : words.byEpoch}</caption>
         <thead><tr><th scope="col">${words.epoch}</th><th scope="col">${words.loss}</th><th scope="col">${words.accuracy}</th>
           <th scope="col">${words.testLoss}</th><th scope="col">${words.testAccuracy}</th></tr></thead>
         <tbody>
-          ${store.epochs.value.map(
-            (row) => html`
+          ${epochs.map(
+            (row, at) =>
+              (epochs.length - 1 - at) % each === 0 &&
+              html`
             <tr key=${row.epoch}><th scope="row">${row.epoch}</th>
               <td>${format.loss(row.loss)}</td><td>${format.percent(row.accuracy)}</td>
               <td>${format.loss(row.testLoss)}</td><td>${format.percent(row.testAccuracy)}</td></tr>

@@ -1,0 +1,122 @@
+"""Links, project files and stored sessions with values out of bounds: they never stop the page."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests import sweeps
+from tests.browser import sessions
+from tests.browser.conftest import address_for
+from tests.browser.playground import PATIENCE_MS, Playground
+from tests.browser.sessions import Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.survival("Values out of bounds")]
+
+FUZZ = (Path(__file__).parent / "field_fuzz.js").read_text(encoding="utf-8")
+
+
+def test_no_field_stops_the_page(playground: Playground) -> None:
+    """What is not refused is shown, and the page still answers. Settings get their defaults."""
+    page = playground.page
+    page.evaluate(FUZZ)
+    shown = sweeps.budget(120, night=5000)
+    page.evaluate("([seed, most]) => void fuzz.begin(seed, most)", [sweeps.SEED % 1000, shown])
+    try:
+        page.wait_for_function("() => fuzz.outcome.isDone", timeout=PATIENCE_MS)
+    finally:
+        outcome = page.evaluate("() => fuzz.outcome")
+        print({name: outcome[name] for name in ("fields", "cases", "shown", "last")})
+    assert not outcome["problems"]
+    assert outcome["fields"] > 200
+    assert outcome["shown"] > 100
+
+
+# A link that no page makes.
+HOSTILE = """async () => {
+  const { encode } = await import("/static/js/sharing/link.js");
+  const { USUAL_LAB } = await import("/static/js/bounds.js");
+  return "/" + await encode({
+    version: 1, exampleId: "spiral", title: "Spiral", code: "print('from a link')",
+    device: "cpu", view: "lab", expected: null,
+    lab: { ...USUAL_LAB, strategy: "sync", devices: 1e9 },
+  });
+}"""
+
+# Writes the number of devices into the saved choices, as no page does.
+DAMAGE = """async (devices) => {
+  const { database } = await import("/static/js/session/session-database.js");
+  const records = await database.all("parts");
+  for (const record of records) if (record.part === "choices") record.value.lab.devices = devices;
+  await database.write("parts", records);
+}"""
+
+
+@pytest.fixture
+def visit(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, service_workers="block")
+    visit = Visit(context, address_for(request))
+    sessions.wait_until_restored(visit.page, "import")
+    yield visit
+    context.close()
+    assert not visit.complaints, "\n".join(visit.complaints)
+
+
+def test_a_billion_devices_from_a_link_or_storage_are_the_default(visit: Visit) -> None:
+    link = visit.page.evaluate(HOSTILE)
+    for way in ("link", "storage"):
+        if way == "link":
+            visit.page.goto(f"{visit.address}{link}")
+        else:
+            sessions.wait_until_saved(visit.page)
+            visit.page.evaluate(DAMAGE, 1e9)
+            visit.reload()
+        sessions.wait_until_restored(visit.page, "from a link")
+        expect(visit.at("lab-devices")).to_have_value("2")
+        expect(visit.page.locator(".status-sentence")).to_contain_text(
+            "“devices” was out of bounds (1000000000). It is 2 now."
+        )
+
+
+IS_UP = "() => !Object.keys(localStorage).some((key) => key.startsWith('playgrad.opening.'))"
+
+# A page that never gets the saved program, and so never comes up.
+STUCK = """
+const get = IDBObjectStore.prototype.get;
+IDBObjectStore.prototype.get = function (key) {
+  if (this.name !== "code" || sessionStorage.isRepaired) return get.call(this, key);
+  console.log("stuck");
+  return {};
+};
+"""
+
+
+def test_a_session_with_which_the_page_did_not_come_up_twice_is_left_out_and_kept(
+    visit: Visit, tmp_path: Path
+) -> None:
+    visit.write("kept = 1")
+    sessions.wait_until_saved(visit.page)
+    for _ in range(3):
+        visit.reload()  # a page that is left while it opens is not at fault
+    sessions.wait_until_restored(visit.page, "kept = 1")
+    visit.page.wait_for_function(IS_UP)
+    visit.context.add_init_script(STUCK)
+    for _ in range(2):
+        with visit.context.expect_event("console", lambda message: message.text == "stuck"):
+            visit.crash()
+    visit.crash()
+    expect(visit.at("unopened-note")).to_be_visible()
+    visit.expect_status("ready")
+    assert "kept" not in visit.text("editor")
+    visit.page.evaluate("sessionStorage.isRepaired = 'yes'")
+    project = visit.download("unopened-save", tmp_path)
+    with zipfile.ZipFile(project) as archive:
+        programs = [name for name in archive.namelist() if name.startswith("code/")]
+        assert [archive.read(name) for name in programs] == [b"kept = 1"]
+    visit.at("unopened-again").click()
+    sessions.wait_until_restored(visit.page, "kept = 1")
+    expect(visit.at("unopened-note")).to_have_count(0)

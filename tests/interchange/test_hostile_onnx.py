@@ -324,3 +324,17 @@ def test_odd_names_are_read() -> None:
     imported = load(model(*nodes, weights=weights, output="t5").SerializeToString())
     np.testing.assert_array_equal(imported.predict(np.zeros((2, 4), F)), np.full((2, 4), 21))
     assert len(imported.named_weights()) == 6
+
+
+def test_numbers_of_the_batch_that_are_used_twice_are_computed_once() -> None:
+    steps = [node("Max", f"n{i} n{i}", f"n{i + 1}") for i in range(24)]
+    content = model(
+        node("Shape", "x", "n0", end=1),
+        *steps,
+        node("Cast", "n24", "count", to=TensorProto.FLOAT),
+        node("Mul", "x count"),
+    )
+    read = load(content.SerializeToString())
+    assert len(read.graph.nodes) < 200
+    x = np.ones((3, 4), F)
+    np.testing.assert_array_equal(read.predict(x), 3 * x)

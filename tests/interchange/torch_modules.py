@@ -193,6 +193,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], Array]] = {
     "isnan": (lambda x: torch.isnan(x / x), VECTORS),
     "nan_to_num": (lambda x: torch.nan_to_num(x), VECTORS),
     "zeros of the batch": (lambda x: torch.zeros(x.shape[0], 2) + x[:, :2], VECTORS),
+    "sum over the size of the batch": (lambda x: x - x.sum(0) / x.shape[0], VECTORS),
     "arange": (lambda x: x + torch.arange(x.shape[1]), VECTORS),
     "a number of tokens": (lambda x: (x != 0).sum(1), TOKENS),
     "integers": (lambda x: (x // 3, x % 3, x * 2 - 1), TOKENS),

@@ -19,6 +19,7 @@ from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing import naming
+from playgrad.interchange.onnx.importing.batch_numbers import BatchNumbers
 from playgrad.interchange.onnx.importing.call import TRANSLATIONS
 from playgrad.interchange.onnx.importing.file import (
     OnnxGraph,
@@ -95,6 +96,7 @@ class _Import:
         self._averages = naming.averages_of(source)
         self._done: set[OnnxNode] = set()
         self._like: Tensor | None = None
+        self._numbers = BatchNumbers(source, facts.constants, self.values)
         self._users: dict[str, list[OnnxNode]] = {}
         for node in facts.nodes:
             for name in node.inputs:
@@ -158,7 +160,9 @@ class _Import:
         shapes = [self.facts.shapes.get(name, ()) for name in node.outputs]
         like = self._like_of(node)
         like = self._source_of_shape(node) if like is None else like
-        results = applied(node, values, self.source.opset, shapes, like)
+        results = applied(
+            node, values, self.source.opset, shapes, like, sizes=self._numbers.of(node)
+        )
         self.values |= {name: x for name, x in zip(node.outputs, results, strict=False) if name}
 
     def _like_of(self, node: OnnxNode) -> Tensor | None:
@@ -169,8 +173,9 @@ class _Import:
         """Return the tensor of whose shape the first output is made, if its first size is free."""
         x = self.values.get(self.facts.shapes_of.get(node.inputs[-1], ""))
         shape = self.facts.shapes.get(node.outputs[0])
-        is_like = isinstance(x, Tensor) and tuple(x.shape) == shape and x.shape[0] is None
-        return x if isinstance(x, Tensor) and is_like else None
+        if not isinstance(x, Tensor) or not shape or tuple(x.shape) != shape:
+            return None
+        return x if shape[0] is None else None
 
     def _resolved(self, name: str) -> Value:
         """Return a value; what depends on weights alone is computed by operations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -23,6 +23,7 @@ from playgrad.interchange.onnx.importing.file import OnnxNode, dtype_name
 assert arrays and pointwise and recurrent and resizing and windows  # imported to fill the table
 
 Array = np.ndarray[Any, Any]
+Sizes = Callable[[int], Tensor]
 Value = Tensor | Array
 """A tensor, or the value of a constant: with dtype object if it depends on the batch size."""
 
@@ -30,9 +31,10 @@ Value = Tensor | Array
 class _Operands(Sequence["Tensor | None"]):
     """The inputs of a node as tensors; constants become tensors once they are looked at."""
 
-    def __init__(self, values: Sequence[Value | None], budget: Budget) -> None:
+    def __init__(self, values: Sequence[Value | None], budget: Budget, sizes: Sizes | None) -> None:
         self._values = values
         self._budget = budget
+        self._sizes = sizes
 
     def __len__(self) -> int:
         return len(self._values)
@@ -53,7 +55,9 @@ class _Operands(Sequence["Tensor | None"]):
         if value is None or isinstance(value, Tensor):
             return value
         if value.dtype == object:
-            raise NotApplicableError(f"input {number} depends on the size of the batch")
+            if self._sizes is None:
+                raise NotApplicableError(f"input {number} depends on the size of the batch")
+            return self._sizes(number)
         self._budget.spend(value.size)
         return ops.constant(value, value.dtype.name)
 
@@ -65,6 +69,7 @@ def applied(
     shapes: Sequence[Shape] = (),
     like: Tensor | None = None,
     budget: Budget | None = None,
+    sizes: Sizes | None = None,
 ) -> list[Tensor]:
     """Add the operations of ``node`` to the default graph.
 
@@ -73,6 +78,7 @@ def applied(
         shapes: those of its outputs with None for free sizes, if they are known.
         like: a tensor whose first dimension is that of the batch.
         budget: the elements of constants that the node may add.
+        sizes: returns an input whose numbers depend on the size of the batch.
 
     Raises:
         CheckpointError: playgrad does not have the operator, or what the node asks of it, or its
@@ -84,7 +90,7 @@ def applied(
     constants = [None if isinstance(value, Tensor) else value for value in values]
     try:
         budget = budget or Budget()
-        operands, attributes = _Operands(values, budget), attributes_of(node)
+        operands, attributes = _Operands(values, budget, sizes), attributes_of(node)
         call = OperatorCall(operands, constants, attributes, node.outputs, shapes, like, budget)
         result = translation(call)
     except NotApplicableError as error:

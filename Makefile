@@ -20,13 +20,16 @@ export PATH := $(CURDIR)/.venv/node:$(PATH)
 # Python programs, which are to load what the first of them has compiled, whatever the environment says.
 PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: setup setup-test run test test-changed nightly contract bench docs wheel lint checks image ruff format mypy imports tsc eslint clean
+.PHONY: setup setup-test setup-nightly run test test-changed nightly contract bench docs wheel lint checks image ruff format mypy imports tsc eslint clean
 
 setup:
 	@$(SETUP) run
 
 setup-test:
 	@$(SETUP) test
+
+setup-nightly:
+	@$(SETUP) nightly
 
 run: setup
 	@exec .venv/bin/playgrad serve --host "$(HOST)" --port "$(PORT)" \
@@ -40,7 +43,7 @@ test-changed: setup-test
 	@.venv/bin/python -m tools.changed $(if $(BASE),--since $(BASE)) --workers $(WORKERS) --write var/changed
 	$(PYTEST) @var/changed
 
-nightly: setup-test
+nightly: setup-nightly
 	@$(MAKE) --no-print-directory -k -j2 checks
 	PLAYGRAD_NIGHT=1 PLAYGRAD_DEVICE=gpu $(PYTEST) -o faulthandler_timeout=7200 -m "slow or not slow"
 

@@ -73,6 +73,18 @@ test("the early language is that of the page", () => {
   }
 });
 
+test("a language that Intl refuses gives way to the others", () => {
+  for (const tag of ["C", "", "x", "POSIX_c", "en_US.UTF-8"]) {
+    const navigator = { language: tag, languages: [tag, "zh-CN"] };
+    assert.equal(early(null, navigator), "zh-Hans", tag);
+    assert.equal(navigator.language, "zh-CN", tag);
+    const alone = { language: tag, languages: [tag] };
+    assert.equal(early(null, alone), "en", tag);
+    assert.doesNotThrow(() => new Intl.NumberFormat(alone.language), tag);
+    assert.deepEqual([...alone.languages], ["en-US"], tag);
+  }
+});
+
 test("an old browser has a language, too", () => {
   assert.equal(early(null, { language: "zh-CN" }, {}), "zh-Hans");
   assert.equal(early(null, { language: "zh-TW" }, {}), "en");

@@ -152,6 +152,21 @@ def test_missing_system_packages_without_root_give_the_command(
         system.test_step().make()
 
 
+def test_firefox_is_installed_without_what_it_recommends(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = iter([["chromium", "firefox-esr"]] * 2 + [[]])
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(system, "_missing_for_tests", lambda: next(missing))
+    monkeypatch.setattr(system, "run", lambda *command, env: commands.append(command))
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    system.test_step().make()
+    assert commands == [
+        ("apt-get", "update", "-qq"),
+        ("apt-get", "install", "-y", "-qq", "chromium"),
+        ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "firefox-esr"),
+    ]
+
+
 def test_missing_system_packages_without_apt_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "_missing_for_tests", lambda: ["chromium"])
     monkeypatch.setattr(shutil, "which", lambda name: None)

@@ -2,7 +2,7 @@
 
 Scopes: ``run`` installs what the page and the command line need; ``docs`` adds the packages that
 build the documentation; ``background`` builds it, and fetches what a program may ask for later;
-``test`` installs what the tests need.
+``test`` installs what the tests need, ``nightly`` what the slow ones need besides.
 """
 
 from __future__ import annotations
@@ -16,25 +16,27 @@ from tools.lock import locked
 from tools.setup import assets, docs, node, onnx_messages, python, system
 from tools.setup.steps import VAR, SetupError, Step, run_steps
 
-SCOPES = ("run", "docs", "background", "test")
+SCOPES = ("run", "docs", "background", "test", "nightly")
 
 
 def steps(scope: str) -> list[Step]:
     """Return the steps of ``scope``."""
     page = [*node.steps(), *python.steps(), assets.step(), onnx_messages.step()]
     documentation = [python.extra_step("docs"), docs.build_step()]
+    tests = [
+        *page,
+        *documentation,
+        python.extra_step("test"),
+        node.test_step(),
+        system.test_step(),
+    ]
     return {
         "run": page,
         "docs": [*page, documentation[0]],
         # Not those of the page, which would take the environment from under the server.
         "background": [*documentation, assets.later_step()],
-        "test": [
-            *page,
-            *documentation,
-            python.extra_step("test"),
-            node.test_step(),
-            system.test_step(),
-        ],
+        "test": tests,
+        "nightly": [*tests, system.night_step()],
     }[scope]
 
 

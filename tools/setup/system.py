@@ -1,4 +1,4 @@
-"""System packages: Chromium for the browser tests, and a Vulkan driver for wgpu.
+"""System packages: browsers for the tests, and a Vulkan driver for wgpu.
 
 root installs them with apt; other users are shown the command to run.
 """
@@ -9,12 +9,16 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools.setup.steps import SetupError, Step, run
 
 _VULKAN_PACKAGES = ("mesa-vulkan-drivers", "libvulkan1")
 _CHROMIUM_PACKAGES = ("chromium",)
+_LEAN_PACKAGES = ("firefox-esr",)
+"""Packages that recommend what no test needs: codecs and drivers for films, 100 MB of them."""
+_WEBKIT_PACKAGES = {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}
 _DRIVER_FOLDERS = ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d")
 
 
@@ -33,9 +37,15 @@ def _missing_for_tests() -> list[str]:
     missing: list[str] = []
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         missing += _CHROMIUM_PACKAGES
+    if not any(shutil.which(name) for name in ("firefox-esr", "firefox")):
+        missing.append("firefox-esr")
     if not _has_vulkan():
         missing += _VULKAN_PACKAGES
     return missing
+
+
+def _missing_by_night() -> list[str]:
+    return [package for name, package in _WEBKIT_PACKAGES.items() if not shutil.which(name)]
 
 
 def _command(packages: list[str], sudo: str = "sudo ") -> str:
@@ -50,18 +60,28 @@ def _install(packages: list[str]) -> None:
         raise SetupError(f"system packages are missing; please run: {_command(packages)}")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     run("apt-get", "update", "-qq", env=quiet)
-    run("apt-get", "install", "-y", "-qq", *packages, env=quiet)
+    lean = [name for name in packages if name in _LEAN_PACKAGES]
+    others = [name for name in packages if name not in _LEAN_PACKAGES]
+    for names, options in ((others, []), (lean, ["--no-install-recommends"])):
+        if names:
+            run("apt-get", "install", "-y", "-qq", *options, *names, env=quiet)
 
 
 def test_step() -> Step:
-    """Return the step that installs Chromium and a Vulkan driver, which the tests need."""
+    """Return the step that installs Chromium, Firefox and a Vulkan driver, which the tests need."""
+    return _step("test", _missing_for_tests)
 
+
+def night_step() -> Step:
+    """Return the step that installs WebKit with its driver, which tests need by night."""
+    return _step("nightly", _missing_by_night, after=["system packages for test"])
+
+
+def _step(scope: str, missing: Callable[[], list[str]], after: Sequence[str] = ()) -> Step:
     def make() -> None:
-        missing = _missing_for_tests()
-        if missing:
-            _install(missing)
-        still_missing = _missing_for_tests()
-        if still_missing:
-            raise SetupError(f"still missing after the installation: {' '.join(still_missing)}")
+        if packages := missing():
+            _install(packages)
+        if packages := missing():
+            raise SetupError(f"still missing after the installation: {' '.join(packages)}")
 
-    return Step("system packages for test", [" ".join(_missing_for_tests())], [], make)
+    return Step(f"system packages for {scope}", [" ".join(missing())], [], make, after)

@@ -163,8 +163,10 @@ class Programs:
         plans: dict[str, Loaded] = {}
         try:
             for name, plan in self._plans(compiled, graph).items():
+                device, external = self._opened(name), self.store.external(name)
+                self._check_variables(compiled, graph)
                 with attributed_to_program(compiled.order, plan):
-                    plans[name] = self._opened(name).load(plan, self.store.external(name))
+                    plans[name] = device.load(plan, external)
         except BaseException:
             for loaded in plans.values():
                 loaded.unload()
@@ -172,7 +174,11 @@ class Programs:
         return Runnable(compiled, graph, self.store, plans, self._executor, self._new_transport)
 
     def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
-        """Initialize the variables of a program; return the Plan of each device that runs one."""
+        """Initialize the variables of a program; return the Plan of each device that runs one.
+
+        Raises:
+            DeviceLostError: the device of a variable was lost.
+        """
         names = [name for name in compiled.segments if devices.runs_plans(name)]
         devices.start(names)
         self.initialize(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
@@ -180,12 +186,22 @@ class Programs:
         for name in names:
             device = self._opened(name)
             places = self.store.places_on(graph, name)
+            self._check_variables(compiled, graph)
             if isinstance(device, RemoteCpu):
                 plans[name] = compiled.processor_plan(name, places)
             else:
                 ensure_tuned(device)
                 plans[name] = compiled.plan(name, device.target, places)
         return plans
+
+    def _check_variables(self, compiled: Compiled, graph: Graph) -> None:
+        """Check that no variable was lost since it was looked up, by another thread for example.
+
+        Raises:
+            DeviceLostError: the device of a variable was lost.
+        """
+        for node in filter(is_variable, compiled.order):
+            self.store.check_not_lost((graph, node.name))
 
     # Placement
 

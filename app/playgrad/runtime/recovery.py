@@ -46,13 +46,21 @@ class Recovery:
 
     @property
     def losses(self) -> list[str]:
-        """The reasons why devices were lost, of those that have not been opened again."""
-        return [device.loss.message for device in self._devices.values() if device.loss]
+        """The reasons why devices were lost that variables are on, or that are still in use."""
+        return [device.loss.message for device in self._lost_devices() if device.loss]
+
+    def _lost_devices(self) -> list[Device]:
+        """Return the devices that were lost, also if one is open in their place already.
+
+        Another thread may lose a device between any two steps of a recovery.
+        """
+        opened = dict.fromkeys([*self._devices.values(), *self._store.devices()])
+        return [device for device in opened if device.lost]
 
     @property
     def is_needed(self) -> bool:
         """True if variables, other than data sets, were lost or interrupted in an update."""
-        if not any(device.lost for device in self._devices.values()):
+        if not self._lost_devices():
             return False
         return self._store.has_lost() or not (self._failed is None or self._failed.usable())
 
@@ -111,7 +119,7 @@ class Recovery:
         )
 
     def _lost(self) -> str:
-        return ", ".join(name for name, device in self._devices.items() if device.lost)
+        return ", ".join(device.name for device in self._lost_devices())
 
     def run(self, prepare: Callable[[], Runnable], work: Callable[[Runnable], R]) -> R:
         """Prepare a program and let ``work`` run it; copy the variables when it is time.

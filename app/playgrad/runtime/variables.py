@@ -237,6 +237,10 @@ class VariableStore:
         if self.places:
             self.copies.note_change()
 
+    def devices(self) -> list[Device]:
+        """Return the device of each buffer, whether it works or not."""
+        return [device for device, _ in self.buffers.values()]
+
     def has_lost(self) -> bool:
         """Return whether the value of a variable, other than a data set, was lost."""
         return any(self.is_lost(key) for key in self.places if not _is_data(key))

@@ -31,7 +31,7 @@ from playgrad.devices.base import (
 from playgrad.devices.data_cache import KeptData
 from playgrad.devices.pending import Done
 from playgrad.devices.target import Limits
-from playgrad.errors import DeviceError
+from playgrad.errors import DeviceError, DeviceLostError
 
 
 def open(index: int = 0) -> WgpuHost:
@@ -84,13 +84,18 @@ class WgpuHost(Host):
             return self._pool.create(size)
 
     def destroy_buffer(self, buffer: int) -> None:
-        self._pool.destroy(buffer)
+        with self._errors("a buffer"):
+            self._pool.destroy(buffer)
 
     def expect(self, plan: Plan) -> None:
         """Do nothing: wgpu-py cannot compile in the background."""
 
     def load(self, plan: Plan, external: Mapping[str, int] | None = None) -> int:
         check_plan(plan, self.info.limits)
+        with self._errors("the plan"):
+            return self._load(plan, external)
+
+    def _load(self, plan: Plan, external: Mapping[str, int] | None) -> int:
         buffers: dict[int, Any] = {}
         owned: list[int] = []
         try:
@@ -102,8 +107,7 @@ class WgpuHost(Host):
                 buffers[spec["id"]] = buffer = self._pool[host_id]
                 if spec.get("data"):
                     self._pool.write(buffer, 0, base64.b64decode(spec["data"]))
-            with self._errors("the plan"):
-                segments = self._preparer.prepare(plan, buffers)
+            segments = self._preparer.prepare(plan, buffers)
         except BaseException:
             for host_id in owned:
                 self._pool.destroy(host_id)
@@ -114,10 +118,11 @@ class WgpuHost(Host):
         return program
 
     def unload(self, program: int) -> None:
-        for host_id in self._programs.pop(program).owned:
-            self._pool.destroy(host_id)
-        for key in [key for key in self._pacers if key[0] == program]:
-            del self._pacers[key]
+        with self._errors("a program"):
+            for host_id in self._programs.pop(program).owned:
+                self._pool.destroy(host_id)
+            for key in [key for key in self._pacers if key[0] == program]:
+                del self._pacers[key]
 
     def _buffer(self, key: BufferKey) -> Any:
         if isinstance(key, tuple):
@@ -212,9 +217,23 @@ class WgpuHost(Host):
     @contextmanager
     def _errors(self, where: str) -> Iterator[None]:
         """Enclose calls of wgpu: one thread at a time, none after `destroy`, and wgpu's errors
-        raised as the library's."""
+        raised as the library's. A device that is lost within a call may make it fail in any way."""
         with self._calls:
             if self._destroyed:
                 raise lost(self.info.name)
-            with translated(self.info.name, where):
-                yield
+            try:
+                with translated(self.info.name, where):
+                    yield
+            except DeviceLostError:
+                raise
+            except Exception as error:
+                if self._is_lost():
+                    raise lost(self.info.name) from error
+                raise
+
+    def _is_lost(self) -> bool:
+        try:
+            self._device.create_command_encoder().finish()
+        except Exception:
+            return True
+        return self._destroyed

@@ -3,6 +3,8 @@
  * computes the same; `app/playgrad/data/input_description.py` says the rules.
  */
 
+import { MOST_PIXELS, imageSize } from "./image-size.js";
+
 const GREY = [0.299, 0.587, 0.114];
 
 /** @typedef {{height: number, width: number, channels: number}} Size */
@@ -10,8 +12,13 @@ const GREY = [0.299, 0.587, 0.114];
 /**
  * The bytes of a file as a picture: turned as its EXIF orientation says, its values as they are in the file.
  * @param {Blob} file
+ * @throws {RangeError} it has too many pixels, or a format that does not tell how many
  */
-export const openPicture = (file) => createImageBitmap(file, { colorSpaceConversion: "none" });
+export async function openPicture(file) {
+  const [width, height] = imageSize(new Uint8Array(await file.arrayBuffer())) ?? [Infinity, 1];
+  if (width * height > MOST_PIXELS) throw new RangeError(`${width} × ${height} pixels`);
+  return createImageBitmap(file, { colorSpaceConversion: "none" });
+}
 
 /**
  * The pixels of a picture, cut to the proportions of `size` around its centre and averaged over areas.

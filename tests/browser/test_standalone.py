@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -171,8 +173,24 @@ def test_a_picture_is_opened(
     best = int(chances.argmax())
     expect(at(page, "verdict")).to_have_text(f"{best} ({100 * chances[best]:.1f}%)")
     (tmp_path / "broken.png").write_bytes(b"no picture")
-    at(page, "picture-file").set_input_files(tmp_path / "broken.png")
-    expect(page.get_by_text("broken.png is not a picture")).to_be_visible()
+    (tmp_path / "huge.png").write_bytes(blank_png(8001, 8000))
+    for name in ("broken.png", "huge.png"):
+        at(page, "picture-file").set_input_files(tmp_path / name)
+        expect(page.get_by_text(f"{name} is not a picture")).to_be_visible()
+
+
+def blank_png(width: int, height: int) -> bytes:
+    """Return a white picture with one bit for a pixel."""
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress((b"\0" + b"\xff" * -(-width // 8)) * height)),
+        (b"IEND", b""),
+    )
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def test_a_lost_gpu_is_replaced_and_reported(

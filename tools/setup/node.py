@@ -94,6 +94,7 @@ def _vendor_step() -> Step:
         static / "engine" / "errors.js",
         static / "js" / "digit.js",
         static / "js" / "picture-input.js",
+        static / "js" / "image-size.js",
     ]
     return Step(
         "browser modules",

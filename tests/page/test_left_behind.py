@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import redirect_stdout
+
+import pytest
 
 from tests.page.python_side import PythonSide, python_side
 
@@ -31,8 +34,16 @@ loop.call_later(0.01, print, "left behind: a timer")
 """
 
 
-def test_tasks_of_a_program_end_unheard_when_the_next_one_begins() -> None:
-    with python_side() as python, redirect_stdout(python.streams[0]):
+def test_tasks_of_a_program_end_unheard_when_the_next_one_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with (
+        python_side() as python,
+        redirect_stdout(python.streams[0]),
+        monkeypatch.context() as patch,
+    ):
+        # The page's modules are new in each test.
+        patch.setattr(sys.modules["playgrad.page.left_behind"], "LOOP_IS_OWN", True)
         asyncio.run(visit(python))
 
 
@@ -58,3 +69,15 @@ async def visit(python: PythonSide) -> None:
 def heard(python: PythonSide) -> str:
     python.streams[0].flush()
     return python.output
+
+
+def test_tasks_of_others_in_the_loop_go_on() -> None:
+    """Such as those of a notebook, or of the browser's driver in a test."""
+
+    async def beside() -> bool:
+        task = asyncio.ensure_future(asyncio.sleep(0, result=True))
+        assert python.run("print('a program')") == "done"
+        return await task
+
+    with python_side() as python, redirect_stdout(python.streams[0]):
+        assert asyncio.run(beside())

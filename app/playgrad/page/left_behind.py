@@ -6,11 +6,14 @@ The next program has an interpreter of its own, unless none could be started.
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextvars import ContextVar
 
 _program: ContextVar[int] = ContextVar("program", default=0)
 """The number of the program that code belongs to: a task has the context of its creation."""
 _last = 0
+LOOP_IS_OWN = sys.platform == "emscripten"
+"""Whether programs have the event loop for themselves; elsewhere others may run tasks in it."""
 
 
 def begin_program() -> None:
@@ -18,12 +21,9 @@ def begin_program() -> None:
     global _last
     _last += 1
     _program.set(_last)
-    try:
-        loop = asyncio.get_running_loop()  # a page's always runs
-    except RuntimeError:
-        return
-    for task in asyncio.all_tasks(loop) - {asyncio.current_task()}:
-        task.cancel()
+    if LOOP_IS_OWN:
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
 
 
 def is_of_last_program() -> bool:

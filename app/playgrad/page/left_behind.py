@@ -22,7 +22,8 @@ def begin_program() -> None:
     _last += 1
     _program.set(_last)
     if LOOP_IS_OWN:
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        loop = asyncio.get_event_loop()  # where JavaScript calls Python, it may not be running
+        for task in asyncio.all_tasks(loop) - {asyncio.current_task(loop)}:
             task.cancel()
 
 

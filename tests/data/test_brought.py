@@ -100,6 +100,25 @@ def test_a_table_says_how_it_is_read_where_that_is_not_plain() -> None:
     ]
 
 
+def test_classes_of_numbers_are_the_numbers() -> None:
+    """Text among them is missing, as the warning says; 1 and 1.0 are one class, before 2 and 10."""
+    labels = ["1", "2", "10", "1.0", "+2", "10"] * 4 + ["unknown"]
+    Path("odd.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in enumerate(labels)))
+    with pytest.warns(RuntimeWarning, match="1, such as 'unknown' in line 26"):
+        (x_train, y_train), (x_test, y_test) = pg.data.load("odd")
+    assert pg.data.class_names("odd") == ["1", "2", "10"]
+    y = np.concatenate([y_train, y_test])[np.argsort([*x_train[:, 0], *x_test[:, 0]])]
+    assert y.tolist() == [0, 1, 2] * 8
+
+
+def test_ten_numbers_are_classes_however_they_are_written() -> None:
+    rows = [f"{x},{x % 10}{'.0' if x % 3 else ''}\n" for x in range(60)]
+    Path("digits.csv").write_text("x,y\n" + "".join(rows))
+    (_, y_train), _ = pg.data.load("digits")
+    assert y_train.dtype == np.int32
+    assert pg.data.class_names("digits") == [str(digit) for digit in range(10)]
+
+
 def test_whole_numbers_that_do_not_fit_stay_numbers() -> None:
     np.savez("large.npz", x=np.ones((2, 1)), y=np.array([3_000_000_000, 1]))
     (_, y_train), (_, y_test) = pg.data.load("large")

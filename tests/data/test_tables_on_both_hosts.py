@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from playgrad.data.table_columns import Column, columns_of, label_of
@@ -18,6 +19,7 @@ from playgrad.data.text_table import read_table
 from playgrad.errors import ReadError
 from tests.sweeps import budget, dice
 
+Array = np.ndarray[Any, Any]
 PAGE = Path(__file__).parent.parent / "page" / "read-tables.mjs"
 NAN = math.nan
 
@@ -69,9 +71,14 @@ def _plain(column: Column) -> dict[str, Any]:
         "mark": column.style.mark,
         "example": None if column.example is None else column.example._asdict(),
         "cells": column.cells,
-        "categories": column.categories if column.type == "category" else [],
-        "numbers": [None if math.isnan(x) else x for x in column.numbers] if has_numbers else [],
+        "categories": column.categories,
+        "codes": _listed(column.codes),
+        "numbers": _listed(column.numbers) if has_numbers else [],
     }
+
+
+def _listed(numbers: Array) -> list[float | None]:
+    return [None if math.isnan(x) else x for x in numbers]
 
 
 # The cells of a column of numbers, the delimiter, and the numbers; those of the second column are
@@ -136,11 +143,12 @@ def test_text_in_other_encodings_is_read(encoding: str) -> None:
 
 # Of these, files are made up: each cell alone is odd somewhere.
 PARTS = [
-    "1", "2", "17", "0", "-3", "1.5", "2,5", "1,234", "1.234", "2.828,82", "2,828.82", "0,125",
-    "1 234", "1'234", "1e5", "1_000", "inf", "nan", "NA", "?", "-", "", " ", "red", "blue", "Größe",
-    "2024-05-01", "2024-02-30", "2024-05-01T25:00", "2024-05-01 10:00+02:00", "\u00a03", "\u0663",
-    '"a, b"', '"1,5"', '"two\nlines"', '"it""s"', '"open', 'x"y', '"a"b', "\u221274", "\U0001f600",
-    "\ufb01", "1.234.567", "12.34.567", "01,234", "99999999999999999999", "1e999", "+7", "5.", ",5",
+    "1", "1.0", "2", "17", "0", "-3", "1.5", "2,5", "1,234", "1.234", "2.828,82", "2,828.82",
+    "0,125", "1 234", "1'234", "1e5", "1_000", "inf", "nan", "NA", "?", "-", "", " ", "red", "blue",
+    "Größe", "2024-05-01", "2024-02-30", "2024-05-01T25:00", "2024-05-01 10:00+02:00", "\u00a03",
+    "\u0663", '"a, b"', '"1,5"', '"two\nlines"', '"it""s"', '"open', 'x"y', '"a"b', "\u221274",
+    "\U0001f600", "\ufb01", "1.234.567", "12.34.567", "01,234", "99999999999999999999", "1e999",
+    "+7", "5.", ",5",
 ]  # fmt: skip
 
 

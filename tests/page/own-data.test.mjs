@@ -5,13 +5,14 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { openArchive, readEntry } from "../../static/js/own-data/archive.js";
 import { arraysSet, firstArrayChoices, readNpz } from "../../static/js/own-data/arrays-set.js";
-import { describeColumn, labelType } from "../../static/js/own-data/columns.js";
+import { describeColumn, labelType, withType } from "../../static/js/own-data/columns.js";
 import { decodeText, readTable } from "../../static/js/own-data/csv.js";
 import { aboutOf, classCounts, encodeSet } from "../../static/js/own-data/data-set.js";
 import { readNpy, writeNpy } from "../../static/js/own-data/npy.js";
 import { DataProblem, LARGEST, checkSize } from "../../static/js/own-data/problem.js";
 import { splitRows } from "../../static/js/own-data/split.js";
 import {
+  asUsed,
   describeColumns,
   firstChoices,
   rowsWithHoles,
@@ -145,6 +146,23 @@ test("categories, dates and labels become numbers", () => {
   const prices = tableSet(columns, { ...choices, label: 0, labelType: "number" });
   assert.ok(prices.train.y instanceof Float32Array);
   assert.deepEqual(prices.classes, []);
+});
+
+test("classes of a column of numbers are the numbers", () => {
+  const labels = [...Array(4).fill(["1", "2", "10", "1.0", "+2"]).flat(), "unknown"];
+  const columns = columnsOf(`x,y\n${labels.map((label, row) => `${row},${label}\n`).join("")}`);
+  const set = tableSet(columns, firstChoices(columns));
+  assert.deepEqual(set.classes, ["1", "2", "10"]);
+  assert.equal(set.train.count + set.test.count, 20);
+  assert.equal(rowsWithHoles(columns, 1), 1);
+  const asText = tableSet([columns[0], withType(columns[1], "category")], firstChoices(columns));
+  assert.deepEqual(asText.classes, ["+2", "1", "1.0", "10", "2", "unknown"]);
+});
+
+test("text in a label that is to be a number counts as missing", () => {
+  const columns = columnsOf(FLOWERS.replace(/iris/g, "3"));
+  const [, , , kind] = asUsed(columns, { label: 3, labelType: "number" });
+  assert.deepEqual([kind.type, kind.firstOdd?.cell], ["number", "rose"]);
 });
 
 test("normalizing and filling use the training rows only", () => {

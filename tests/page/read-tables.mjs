@@ -1,7 +1,7 @@
 /** Prints what the page reads of tables: `node read-tables.mjs FILE`, a JSON list of them in base64. */
 
 import { readFileSync } from "node:fs";
-import { categoriesOf, labelType, numbersOf } from "../../static/js/own-data/columns.js";
+import { categoriesOf, codesOf, labelType, numbersOf } from "../../static/js/own-data/columns.js";
 import { decodeText, readTable } from "../../static/js/own-data/csv.js";
 import { DataProblem } from "../../static/js/own-data/problem.js";
 import { describeColumns, firstChoices } from "../../static/js/own-data/table-set.js";
@@ -24,7 +24,8 @@ function read(bytes) {
       mark: column.mark,
       example: column.type === "number" ? column.example : null,
       cells: column.cells.map((cell) => cell.trim()),
-      categories: column.type === "category" ? categoriesOf(column) : [],
+      categories: categoriesOf(column),
+      codes: [...codesOf(column)],
       numbers: column.type === "number" || column.type === "date" ? [...numbersOf(column)] : [],
     })),
   };

@@ -81,8 +81,8 @@ class Column:
     @cached_property
     def numbers(self) -> Array:
         """Return the cells as float64, NaN for a missing one; dates are days since 1970."""
-        read = _days if self.type == "date" else lambda cell: cell_number(cell, self.style.mark)
-        return np.array([math.nan if (x := read(cell)) is None else x for cell in self.cells])
+        values = map(self._number, self.cells)
+        return np.array([math.nan if value is None else value for value in values])
 
     @cached_property
     def odd(self) -> list[int]:
@@ -102,27 +102,44 @@ class Column:
         """Return the type of the column as a label: a few whole numbers are classes."""
         if self.type in ("category", "text"):
             return "category"
-        numbers = self.numbers
-        is_whole = bool((np.isnan(numbers) | (numbers == np.floor(numbers))).all())
-        few = self.type == "number" and self.distinct <= _MOST_CLASSES
+        numbers = np.unique(self.numbers[~np.isnan(self.numbers)])
+        is_whole = bool((numbers == np.floor(numbers)).all())
+        few = self.type == "number" and len(numbers) <= _MOST_CLASSES
         return "category" if few and is_whole else "number"
 
-    @cached_property
+    @property
     def categories(self) -> list[str]:
         """Return the categories in order: numbers by size, others by their letters."""
+        return list(dict.fromkeys(self._category_of.values()))
+
+    @cached_property
+    def codes(self) -> Array:
+        """Return the position of each cell among the categories, NaN for a missing one."""
+        positions = {text: position for position, text in enumerate(self.categories)}
+        codes = {text: positions[category] for text, category in self._category_of.items()}
+        return np.array([codes.get(cell, math.nan) for cell in self.cells], np.float64)
+
+    @cached_property
+    def _category_of(self) -> dict[str, str]:
+        """Return the category of each text that is not missing, in the order of the categories.
+
+        Of a number, such as 1 and 1.0, it is the shortest text. Other text in a column of numbers
+        or dates is missing.
+        """
         # As JavaScript sorts them: by units of UTF-16.
         texts = sorted(
             {cell for cell in self.cells if not is_missing(cell)},
             key=lambda text: text.encode("utf-16-be", "surrogatepass"),
         )
-        values = {text: cell_number(text, self.style.mark) for text in texts}
-        numbers = {text: value for text, value in values.items() if value is not None}
-        return sorted(texts, key=numbers.__getitem__) if len(numbers) == len(texts) else texts
+        numbers = {text: value for text in texts if (value := self._number(text)) is not None}
+        if self.type in ("category", "text") and len(numbers) < len(texts):
+            return {text: text for text in texts}
+        first: dict[float, str] = {}
+        by_size = sorted(numbers, key=lambda text: (numbers[text], len(text)))
+        return {text: first.setdefault(numbers[text], text) for text in by_size}
 
-    def codes(self, categories: Sequence[str]) -> Array:
-        """Return the position of each cell among the categories, NaN for a missing one."""
-        positions = {text: position for position, text in enumerate(categories)}
-        return np.array([positions.get(cell, math.nan) for cell in self.cells], np.float64)
+    def _number(self, cell: str) -> float | None:
+        return _days(cell) if self.type == "date" else cell_number(cell, self.style.mark)
 
 
 def columns_of(table: TextTable) -> list[Column]:

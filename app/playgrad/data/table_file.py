@@ -113,7 +113,7 @@ def _label(column: Column, name: str) -> Array:
             hint="Choose another column as the label in the page: Your data.",
             file=name,
         )
-    return column.codes(classes)
+    return column.codes
 
 
 def _features(columns: Sequence[Column], name: str) -> list[tuple[str, Array]]:
@@ -123,11 +123,9 @@ def _features(columns: Sequence[Column], name: str) -> list[tuple[str, Array]]:
         if column.type in ("number", "date"):
             features.append((column.title, column.numbers))
         elif column.type == "category":
-            categories = column.categories
-            codes = column.codes(categories)
-            missing = np.where(np.isnan(codes), np.nan, 0)
-            for code, category in enumerate(categories):
-                features.append((f"{column.title}={category}", (codes == code) + missing))
+            missing = np.where(np.isnan(column.codes), np.nan, 0)
+            for code, category in enumerate(column.categories):
+                features.append((f"{column.title}={category}", (column.codes == code) + missing))
     if not features:
         raise ReadError(
             f"{name} has no column of numbers or categories beside the label.", file=name

@@ -107,9 +107,8 @@ export function withType(column, type) {
 /** The type of a column as the label: a few whole numbers are classes. @param {Column} column @returns {"number" | "category"} */
 export function labelType(column) {
   if (column.type === "category" || column.type === "text") return "category";
-  return column.type === "number" &&
-    column.distinct <= 10 &&
-    numbersOf(column).every((value) => Number.isNaN(value) || Number.isInteger(value))
+  const numbers = [...new Set(numbersOf(column))].filter((value) => !Number.isNaN(value));
+  return column.type === "number" && numbers.length <= 10 && numbers.every(Number.isInteger)
     ? "category"
     : "number";
 }
@@ -121,37 +120,48 @@ const read = new WeakMap();
 export function numbersOf(column) {
   const before = read.get(column);
   if (before) return before;
-  const values = Float64Array.from(column.cells, (cell) =>
-    column.type === "date" ? daysOf(cell) : cellNumber(cell.trim(), column.mark),
-  );
+  const values = Float64Array.from(column.cells, (cell) => numberIn(column, cell));
   read.set(column, values);
   return values;
 }
 
-/** @type {WeakMap<Column, string[]>} */
+/** @param {Column} column @param {string} cell @returns {number} NaN for other text */
+const numberIn = ({ type, mark }, cell) =>
+  type === "date" ? daysOf(cell) : cellNumber(cell.trim(), mark);
+
+/** @type {WeakMap<Column, Map<string, string>>} */
 const sorted = new WeakMap();
 
-/** The categories in order: numbers by size, others by their letters. @param {Column} column @returns {string[]} */
-export function categoriesOf(column) {
+/**
+ * The category of each text that is not missing, in the order of the categories. Of a number, such
+ * as 1 and 1.0, it is the shortest text. Other text in a column of numbers or dates is missing.
+ * @param {Column} column @returns {Map<string, string>}
+ */
+function textsOf(column) {
   const before = sorted.get(column);
   if (before) return before;
-  /** @type {Set<string>} */
-  const all = new Set();
-  for (const cell of column.cells) {
-    const text = cell.trim();
-    if (!isMissingText(text)) all.add(text);
+  const texts = [...new Set(presentIn(column.cells))].sort();
+  const numbers = new Map(texts.map((text) => [text, numberIn(column, text)]));
+  const isNumber = (/** @type {string} */ text) => !Number.isNaN(numbers.get(text));
+  let categories = new Map(texts.map((text) => [text, text]));
+  if (column.type === "number" || column.type === "date" || texts.every(isNumber)) {
+    const valueOf = (/** @type {string} */ text) => numbers.get(text) ?? NaN;
+    const bySize = texts
+      .filter(isNumber)
+      .sort((a, b) => valueOf(a) - valueOf(b) || a.length - b.length);
+    const first = new Map([...bySize].reverse().map((text) => [valueOf(text), text]));
+    categories = new Map(bySize.map((text) => [text, first.get(valueOf(text)) ?? text]));
   }
-  const list = [...all];
-  const valueOf = (/** @type {string} */ text) => cellNumber(text, column.mark);
-  list.sort();
-  if (list.every((text) => !Number.isNaN(valueOf(text))))
-    list.sort((a, b) => valueOf(a) - valueOf(b));
-  sorted.set(column, list);
-  return list;
+  sorted.set(column, categories);
+  return categories;
 }
 
-/** The position of each cell among the categories, NaN for a missing one. @param {Column} column @param {string[]} categories */
-export function codesOf(column, categories) {
-  const codes = new Map(categories.map((text, code) => [text, code]));
+/** The categories in order: numbers by size, others by their letters. @param {Column} column @returns {string[]} */
+export const categoriesOf = (column) => [...new Set(textsOf(column).values())];
+
+/** The position of each cell among the categories, NaN for a missing one. @param {Column} column */
+export function codesOf(column) {
+  const positions = new Map(categoriesOf(column).map((category, code) => [category, code]));
+  const codes = new Map([...textsOf(column)].map(([text, each]) => [text, positions.get(each)]));
   return Float64Array.from(column.cells, (cell) => codes.get(cell.trim()) ?? NaN);
 }

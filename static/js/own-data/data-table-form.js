@@ -4,7 +4,7 @@ import { TYPES, labelType, withType } from "./columns.js";
 import { DELIMITERS, readTable } from "./csv.js";
 import { SplitFields, UseData } from "./data-use.js";
 import { DataProblem } from "./problem.js";
-import { describeColumns, firstChoices, rowsWithHoles, tableSet } from "./table-set.js";
+import { asUsed, describeColumns, firstChoices, rowsWithHoles, tableSet } from "./table-set.js";
 
 /**
  * @import { Column, ColumnType } from "./columns.js"
@@ -67,7 +67,8 @@ function TableChoicesForm({ table, name, isGuess }) {
     () => attempt(() => tableSet(columns, choices)),
     [columns, choices],
   );
-  const holes = useMemo(() => rowsWithHoles(columns, choices.label), [columns, choices.label]);
+  const used = useMemo(() => asUsed(columns, choices), [columns, choices]);
+  const holes = useMemo(() => rowsWithHoles(used, choices.label), [used]);
   const label = columns[choices.label];
   const words = t().dataForms.table;
 
@@ -75,7 +76,7 @@ function TableChoicesForm({ table, name, isGuess }) {
     setColumns(columns.map((column, at) => (at === index ? withType(column, type) : column)));
   return html`
     <p class="hint">${words.size(table.rows.length, columns.length)}</p>
-    <${Remarks} ...${{ table, columns, label: choices.label, isGuess }} />
+    <${Remarks} ...${{ table, columns: used, isGuess }} />
     <${Preview} table=${table} columns=${columns} label=${choices.label} setType=${setType}
       setLabel=${(/** @type {number} */ index) => change({ label: index, labelType: labelType(columns[index]) })} />
     <div class="data-fields">
@@ -111,16 +112,14 @@ function TableChoicesForm({ table, name, isGuess }) {
     <${UseData} set=${set} problem=${problem} file=${name} />`;
 }
 
-/** How the file was read, where that is not plain. @param {{table: import("./csv.js").Table, columns: Column[], label: number, isGuess: boolean}} props */
-function Remarks({ table, columns, label, isGuess }) {
+/** How the file was read, where that is not plain. @param {{table: import("./csv.js").Table, columns: Column[], isGuess: boolean}} props */
+function Remarks({ table, columns, isGuess }) {
   const { ragged, lines } = table;
   const words = t().dataForms.table;
   const remarks = [
     ...(isGuess ? [words.otherEncoding] : []),
     ...(ragged.length > 0 ? [raggedRemark(ragged)] : []),
-    ...columns
-      .filter((column, index) => column.odd > 0 && index !== label)
-      .map((column) => oddRemark(column, lines)),
+    ...columns.filter(({ odd }) => odd > 0).map((column) => oddRemark(column, lines)),
     ...columns.flatMap(({ title, type, example }) =>
       type === "number" && example
         ? [words.numberRead(title, example.cell, example.value, example.other)]

@@ -64,12 +64,9 @@ export function firstChoices(columns) {
  * @throws {DataProblem}
  */
 export function tableSet(columns, choices) {
-  const target = withType(
-    columns[choices.label],
-    choices.labelType === "category" ? "category" : numberType(columns[choices.label]),
-  );
+  const target = asUsed(columns, choices)[choices.label];
   const classes = choices.labelType === "category" ? categoriesOf(target) : [];
-  const labels = choices.labelType === "category" ? codesOf(target, classes) : numbersOf(target);
+  const labels = choices.labelType === "category" ? codesOf(target) : numbersOf(target);
   const words = t().dataFiles.table;
   if (choices.labelType === "category" && classes.length < 2) {
     throw new DataProblem(
@@ -130,8 +127,13 @@ export function tableSet(columns, choices) {
   };
 }
 
-/** @param {Column} column */
-const numberType = (column) => (column.type === "date" ? "date" : "number");
+/** The columns, with the type that a label of text has by its use. @param {Column[]} columns @param {Pick<TableChoices, "label" | "labelType">} choices */
+export const asUsed = (columns, choices) =>
+  columns.map((column, index) =>
+    index === choices.label && (column.type === "category" || column.type === "text")
+      ? withType(column, choices.labelType)
+      : column,
+  );
 
 /** Numbers are a feature; a category is one for each of its values, 1 where it occurs. @param {Column} column @returns {Feature[]} */
 function featuresOf(column) {
@@ -140,7 +142,7 @@ function featuresOf(column) {
   if (categories.length > 1000) {
     throw new DataProblem(t().dataFiles.table.manyCategories(column.title, categories.length));
   }
-  const codes = codesOf(column, categories);
+  const codes = codesOf(column);
   return categories.map((category, code) => ({
     name: `${column.title}=${category}`,
     values: codes.map((each) => (Number.isNaN(each) ? NaN : Number(each === code))),
@@ -176,9 +178,7 @@ export function rowsWithHoles(columns, label) {
   const used = columns
     .filter((column, index) => index === label || column.type !== "text")
     .map((column) =>
-      column.type === "category" || column.type === "text"
-        ? codesOf(column, categoriesOf(column))
-        : numbersOf(column),
+      column.type === "category" || column.type === "text" ? codesOf(column) : numbersOf(column),
     );
   return columns[0].cells.length - wholeRows(used).length;
 }

@@ -141,9 +141,12 @@ def test_a_dropped_table_trains_a_model_and_survives_a_reload(
     expect(visitor.at("data-drawer")).to_contain_text("never leave this browser")
     expect(visitor.at("data-remarks")).to_contain_text("Line 92 has another number of cells")
     expect(visitor.at("data-remarks")).to_contain_text("“tall” in line 13")
+    without = "Rows with missing values are left out: 2 of 90, most because of “petal”: 2"
+    expect(visitor.at("data-remarks")).to_contain_text(without)
     expect(visitor.at("data-preview")).to_contain_text("white")
     assert (visitor.text("data-train"), visitor.text("data-test")) == ("70", "18")
     visitor.at("data-missing").select_option("mean")
+    expect(visitor.at("data-remarks")).not_to_contain_text("Rows with missing values")
     assert (visitor.text("data-train"), visitor.text("data-test")) == ("72", "18")
     saved = visitor.download("data-save", tmp_path)
     visitor.at("data-begin").click()

@@ -71,7 +71,8 @@ def npy_bytes(array: np.ndarray) -> bytes:
 
 def test_a_table_of_text_and_numbers_is_encoded() -> None:
     Path("flowers.csv").write_text(FLOWERS)
-    (x_train, y_train), (x_test, y_test) = pg.data.load("flowers")
+    with pytest.warns(RuntimeWarning, match="1 of 5, most because of 'petal': 1, the first in lin"):
+        (x_train, y_train), (x_test, y_test) = pg.data.load("flowers")
     assert pg.data.class_names("flowers") == ["iris", "rose"]
     rows = {
         (*map(float, row), int(label))
@@ -81,7 +82,8 @@ def test_a_table_of_text_and_numbers_is_encoded() -> None:
     }
     assert rows == {(1.5, 1, 0, 1), (2.5, 0, 1, 0), (3.5, 1, 0, 1), (4.5, 0, 1, 0)}
     assert (x_train.dtype, y_train.dtype, len(x_test)) == (np.float32, np.int32, 1)
-    again = pg.data.load("flowers")
+    with pytest.warns(RuntimeWarning):
+        again = pg.data.load("flowers")
     np.testing.assert_array_equal(again[0][0], x_train)
 
 
@@ -96,7 +98,21 @@ def test_a_table_says_how_it_is_read_where_that_is_not_plain() -> None:
         "In 'b', '0,5' is read as 0.5.",
         "In 'b', cells that are not a number count as missing: 1, such as 'x' in line 63.",
         "Lines with another number of cells are left out: 62.",
+        "Rows with missing values are left out: 1 of 61, most because of 'b': 1, the first in line "
+        "63.",
         "The text is not UTF-8, and is read as Windows-1252.",
+    ]
+
+
+def test_a_table_says_how_many_rows_are_left_out_and_why() -> None:
+    rows = [f"{x},{'' if x % 20 else 3},{'none' if x % 3 else 'yes'},{x / 2}\n" for x in range(60)]
+    Path("holes.csv").write_text("x,filled,garage,y\n" + "".join(rows))
+    with pytest.warns(RuntimeWarning) as warned:
+        (x_train, _), (x_test, _) = pg.data.load("holes")
+    assert len(x_train) + len(x_test) == 1
+    assert [str(each.message).partition("holes.csv: ")[2] for each in warned] == [
+        "Rows with missing values are left out: 59 of 60, most because of 'filled': 57, the first "
+        "in line 3."
     ]
 
 
@@ -104,7 +120,10 @@ def test_classes_of_numbers_are_the_numbers() -> None:
     """Text among them is missing, as the warning says; 1 and 1.0 are one class, before 2 and 10."""
     labels = ["1", "2", "10", "1.0", "+2", "10"] * 4 + ["unknown"]
     Path("odd.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in enumerate(labels)))
-    with pytest.warns(RuntimeWarning, match="1, such as 'unknown' in line 26"):
+    with (
+        pytest.warns(RuntimeWarning, match="missing: 1, such as 'unknown' in line 26"),
+        pytest.warns(RuntimeWarning, match="1 of 25, most because of 'y': 1"),
+    ):
         (x_train, y_train), (x_test, y_test) = pg.data.load("odd")
     assert pg.data.class_names("odd") == ["1", "2", "10"]
     y = np.concatenate([y_train, y_test])[np.argsort([*x_train[:, 0], *x_test[:, 0]])]
@@ -178,7 +197,7 @@ def npz(name: str, **arrays: Any) -> Callable[[], object]:
             text("bad.csv", "a,b\n1,only\n2,only\n"),
             "bad.csv has only one class, 'only'",
         ),
-        (text("bad.csv", "a,b\n1,\n,2\n,3\n"), "no row without missing values"),
+        (text("bad.csv", "a,b\n1,\n,2\n,3\n"), "no row without missing values; 'a' has 2"),
         (text("bad.npz", "no archive"), "bad.npz cannot be used"),
         (npz("bad.npz", x=np.array([{}, {}]), y=np.arange(2)), "it holds Python objects"),
         (npz("bad.npz", x=np.ones((3, 1)), y=np.ones(2)), "3 rows in x but 2 in y"),

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from playgrad.data.table_columns import Column, columns_of, label_of
-from playgrad.data.text_table import read_table
+from playgrad.data.table_file import IncompleteRows
+from playgrad.data.text_table import TextTable, read_table
 from playgrad.errors import ReadError
 from tests.sweeps import budget, dice
 
@@ -47,6 +48,7 @@ def on_desktop(content: bytes) -> Any:
         return None
     found = columns_of(table)
     label = label_of(found)
+    without = IncompleteRows.of(found, label)
     return {
         "table": {
             "titles": table.titles,
@@ -56,6 +58,7 @@ def on_desktop(content: bytes) -> Any:
             "hasHeader": table.has_header,
             "isUnicode": table.is_unicode,
         },
+        "leftOut": None if without is None else _plain_rows(without, table),
         "label": [label, found[label].label_type],
         "columns": [_plain(column) for column in found],
     }
@@ -75,6 +78,11 @@ def _plain(column: Column) -> dict[str, Any]:
         "codes": _listed(column.codes),
         "numbers": _listed(column.numbers) if has_numbers else [],
     }
+
+
+def _plain_rows(without: IncompleteRows, table: TextTable) -> list[Any]:
+    line = table.lines[int(without.column.holes.argmax())]
+    return [without.rows, without.column.title, without.holes, line]
 
 
 def _listed(numbers: Array) -> list[float | None]:

@@ -15,7 +15,7 @@ import {
   asUsed,
   describeColumns,
   firstChoices,
-  rowsWithHoles,
+  leftOut,
   tableSet,
 } from "../../static/js/own-data/table-set.js";
 import { crc32, zipped } from "../../static/js/zip.js";
@@ -154,7 +154,7 @@ test("classes of a column of numbers are the numbers", () => {
   const set = tableSet(columns, firstChoices(columns));
   assert.deepEqual(set.classes, ["1", "2", "10"]);
   assert.equal(set.train.count + set.test.count, 20);
-  assert.equal(rowsWithHoles(columns, 1), 1);
+  assert.equal(leftOut(columns, firstChoices(columns))?.rows, 1);
   const asText = tableSet([columns[0], withType(columns[1], "category")], firstChoices(columns));
   assert.deepEqual(asText.classes, ["+2", "1", "1.0", "10", "2", "unknown"]);
 });
@@ -184,7 +184,11 @@ test("normalizing and filling use the training rows only", () => {
   const filled = new Set(train.filter((value) => !Number.isInteger(Math.sqrt(value))));
   assert.equal(filled.size, 1);
   assert.ok(Math.abs([...filled][0] - mean) < 1e-3);
-  assert.equal(rowsWithHoles(columns, 2), 4);
+  assert.equal(leftOut(columns, choices), null);
+  const { rows, column, holes, first } = /** @type {any} */ (
+    leftOut(columns, { ...choices, missing: "drop" })
+  );
+  assert.deepEqual([rows, column.title, holes, first], [4, "a", 4, 0]);
   const dropped = tableSet(columns, { ...choices, missing: "drop" });
   assert.equal(dropped.train.count + dropped.test.count, 16);
 });

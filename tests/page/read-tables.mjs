@@ -4,7 +4,12 @@ import { readFileSync } from "node:fs";
 import { categoriesOf, codesOf, labelType, numbersOf } from "../../static/js/own-data/columns.js";
 import { decodeText, readTable } from "../../static/js/own-data/csv.js";
 import { DataProblem } from "../../static/js/own-data/problem.js";
-import { describeColumns, firstChoices } from "../../static/js/own-data/table-set.js";
+import {
+  asUsed,
+  describeColumns,
+  firstChoices,
+  leftOut,
+} from "../../static/js/own-data/table-set.js";
 
 /** @param {Uint8Array} bytes */
 function read(bytes) {
@@ -12,9 +17,12 @@ function read(bytes) {
   const table = readTable(text, "t.csv");
   const columns = describeColumns(table);
   const { titles, lines, ragged, delimiter, hasHeader } = table;
-  const label = firstChoices(columns).label;
+  const choices = firstChoices(columns);
+  const { label } = choices;
+  const without = leftOut(asUsed(columns, choices), choices);
   return {
     table: { titles, lines, ragged, delimiter, hasHeader, isUnicode: !isGuess },
+    leftOut: without && [without.rows, without.column.title, without.holes, lines[without.first]],
     label: [label, labelType(columns[label])],
     columns: columns.map((column) => ({
       type: column.type,

@@ -120,6 +120,11 @@ class Column:
         return np.array([codes.get(cell, math.nan) for cell in self.cells], np.float64)
 
     @cached_property
+    def holes(self) -> Array:
+        """Return for each row whether its value is missing."""
+        return np.isnan(self.numbers if self.type in ("number", "date") else self.codes)
+
+    @cached_property
     def _category_of(self) -> dict[str, str]:
         """Return the category of each text that is not missing, in the order of the categories.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,12 @@ def load_table(content: bytes | memoryview, name: str) -> tuple[Pair, Pair]:
     named = _features([column for index, column in enumerate(columns) if index != at], name)
     x = np.stack([values for _, values in named], axis=1)
     used = ~(np.isnan(x).any(axis=1) | np.isnan(y))
+    left_out = IncompleteRows.of(columns, at)
     if not used.any():
-        raise ReadError(f"{name} has no row without missing values.", file=name)
+        most = f"; {left_out.column.title!r} has {left_out.holes:,}" if left_out else ""
+        raise ReadError(f"{name} has no row without missing values{most}.", file=name)
+    if left_out:
+        warn_user(f"{name}: {left_out.in_words(table)}")
     is_class = columns[at].label_type == "category"
     x, y = x[used].astype(np.float32), y[used].astype(np.int32 if is_class else np.float32)
     train, test = split(len(x), TEST, 0)
@@ -61,6 +65,30 @@ def table_class_names(content: bytes | memoryview, name: str) -> list[str]:
     columns = columns_of(read_table(bytes(content), name))
     label = columns[label_of(columns)]
     return label.categories if label.label_type == "category" else []
+
+
+class IncompleteRows(NamedTuple):
+    """The rows that are left out for missing values, and the column that costs most of them."""
+
+    rows: int
+    column: Column
+    holes: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], label: int) -> IncompleteRows | None:
+        """Return them for the columns that are used; None if all rows are whole."""
+        used = [each for i, each in enumerate(columns) if i == label or each.type != "text"]
+        rows = np.any([column.holes for column in used], axis=0)
+        most = max(used, key=lambda column: column.holes.sum())
+        return cls(int(rows.sum()), most, int(most.holes.sum())) if rows.any() else None
+
+    def in_words(self, table: TextTable) -> str:
+        """Return a sentence for the reader of the file."""
+        line = table.lines[int(self.column.holes.argmax())]
+        return (
+            f"Rows with missing values are left out: {self.rows:,} of {len(table.rows):,}, "
+            f"most because of {self.column.title!r}: {self.holes:,}, the first in line {line}."
+        )
 
 
 def remarks(table: TextTable, columns: Sequence[Column]) -> list[str]:

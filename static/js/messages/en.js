@@ -2667,6 +2667,14 @@ export const en = {
         /** @type {boolean} */ areMore,
       ) =>
         `${count(number)} lines have another number of cells than the others, and are left out: ${lines.join(", ")}${areMore ? ", …" : ""}.`,
+      leftOut: (
+        /** @type {number} */ rows,
+        /** @type {number} */ of,
+        /** @type {string} */ title,
+        /** @type {number} */ holes,
+        /** @type {number} */ line,
+      ) =>
+        `Rows with missing values are left out: ${count(rows)} of ${count(of)}, most because of “${title}”: ${count(holes)}, the first in line ${line}.`,
       oddCell: (
         /** @type {string} */ title,
         /** @type {"number" | "date"} */ type,

@@ -4,7 +4,7 @@ import { TYPES, labelType, withType } from "./columns.js";
 import { DELIMITERS, readTable } from "./csv.js";
 import { SplitFields, UseData } from "./data-use.js";
 import { DataProblem } from "./problem.js";
-import { asUsed, describeColumns, firstChoices, rowsWithHoles, tableSet } from "./table-set.js";
+import { asUsed, describeColumns, firstChoices, leftOut, tableSet } from "./table-set.js";
 
 /**
  * @import { Column, ColumnType } from "./columns.js"
@@ -68,7 +68,7 @@ function TableChoicesForm({ table, name, isGuess }) {
     [columns, choices],
   );
   const used = useMemo(() => asUsed(columns, choices), [columns, choices]);
-  const holes = useMemo(() => rowsWithHoles(used, choices.label), [used]);
+  const holes = useMemo(() => leftOut(used, { ...choices, missing: "drop" })?.rows ?? 0, [used]);
   const label = columns[choices.label];
   const words = t().dataForms.table;
 
@@ -76,7 +76,7 @@ function TableChoicesForm({ table, name, isGuess }) {
     setColumns(columns.map((column, at) => (at === index ? withType(column, type) : column)));
   return html`
     <p class="hint">${words.size(table.rows.length, columns.length)}</p>
-    <${Remarks} ...${{ table, columns: used, isGuess }} />
+    <${Remarks} ...${{ table, columns: used, choices, isGuess }} />
     <${Preview} table=${table} columns=${columns} label=${choices.label} setType=${setType}
       setLabel=${(/** @type {number} */ index) => change({ label: index, labelType: labelType(columns[index]) })} />
     <div class="data-fields">
@@ -112,8 +112,8 @@ function TableChoicesForm({ table, name, isGuess }) {
     <${UseData} set=${set} problem=${problem} file=${name} />`;
 }
 
-/** How the file was read, where that is not plain. @param {{table: import("./csv.js").Table, columns: Column[], isGuess: boolean}} props */
-function Remarks({ table, columns, isGuess }) {
+/** How the file was read, where that is not plain. @param {{table: import("./csv.js").Table, columns: Column[], choices: TableChoices, isGuess: boolean}} props */
+function Remarks({ table, columns, choices, isGuess }) {
   const { ragged, lines } = table;
   const words = t().dataForms.table;
   const remarks = [
@@ -126,6 +126,17 @@ function Remarks({ table, columns, isGuess }) {
         : [],
     ),
   ];
+  const without = leftOut(columns, choices);
+  if (without)
+    remarks.unshift(
+      words.leftOut(
+        without.rows,
+        table.rows.length,
+        without.column.title,
+        without.holes,
+        lines[without.first],
+      ),
+    );
   if (remarks.length === 0) return null;
   return html`<ul class="data-warning" data-testid="data-remarks">
     ${remarks.slice(0, REMARKS).map((remark) => html`<li key=${remark}>${remark}</li>`)}

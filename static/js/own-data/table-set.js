@@ -173,12 +173,28 @@ function wholeRows(columns) {
   return rows;
 }
 
-/** How many rows have a missing value in a column that is used. @param {Column[]} columns @param {number} label */
-export function rowsWithHoles(columns, label) {
-  const used = columns
-    .filter((column, index) => index === label || column.type !== "text")
-    .map((column) =>
-      column.type === "category" || column.type === "text" ? codesOf(column) : numbersOf(column),
-    );
-  return columns[0].cells.length - wholeRows(used).length;
+/**
+ * The rows that are left out for missing values, and the column that costs most of them.
+ * @param {Column[]} columns as they are used
+ * @param {Pick<TableChoices, "label" | "missing">} choices
+ * @returns {{rows: number, column: Column, holes: number, first: number} | null} `first`: the row
+ *   of the first missing value of the column; null if all rows are whole
+ */
+export function leftOut(columns, { label, missing }) {
+  const used = columns.filter(({ type }, index) =>
+    missing === "mean" ? index === label : index === label || type !== "text",
+  );
+  const values = used.map((column) =>
+    column.type === "category" || column.type === "text" ? codesOf(column) : numbersOf(column),
+  );
+  const rows = columns[0].cells.length - wholeRows(values).length;
+  if (rows === 0) return null;
+  const holes = values.map((each) => each.filter(Number.isNaN).length);
+  const most = holes.indexOf(Math.max(...holes));
+  return {
+    rows,
+    column: used[most],
+    holes: holes[most],
+    first: values[most].findIndex(Number.isNaN),
+  };
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,32 @@ def test_features_are_normalized_as_in_the_training(
     assert outputs(capsys, path, "120,-4\n") == pytest.approx(right, rel=1e-5)
     model.export("net.html")
     assert '"mean": [100.0, -3.0], "deviation": [20.0, 0.5]' in Path("net.html").read_text()
+
+
+def test_views_of_rows_and_data_sets_keep_the_names_of_features() -> None:
+    Path("flowers.csv").write_text(HEADER + "".join(ROWS))
+    (x, y), _ = pg.data.load("flowers")
+    slices = pg.data.Dataset.from_tensor_slices((x, y))
+    batches = slices.filter(lambda x, y: x[0] > 1).shuffle(20, seed=1).repeat(2).batch(4)
+    for some, labels in ((x[::-1], y[::-1]), (x[::2], y[::2]), (batches.prefetch(1), None)):
+        _, model = trained(some, labels, "safetensors")
+        assert model.input_description is not None
+        assert model.input_description.columns == ("petal", "colour=red", "colour=white")
+    for others in (slices.map(lambda x, y: (x[::-1], y)).batch(4), slices.batch(4).enumerate()):
+        assert others.table_facts() is None
+
+
+def test_columns_of_a_model_without_names_are_taken_in_order_with_a_remark(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, model = trained(np.eye(2, dtype=np.float32), np.ones(2), "safetensors")
+    remark = "rows.csv: The model does not know names of columns; they are taken in order.\n"
+    for table, words in (("b,a\n1,2\n", f"playgrad: {remark}"), ("1,2\n", "")):
+        Path("rows.csv").write_text(table)
+        code, out, err = run(capsys, "predict", path, "rows.csv", "--format", "json")
+        assert (code, err) == (0, words)
+        right = model.predict(np.array([[1, 2]], np.float32))[0, 0]
+        assert json.loads(out)[0]["output"] == pytest.approx([right], rel=1e-5)
 
 
 def test_other_arrays_than_those_of_the_file_are_not_described() -> None:

@@ -49,14 +49,17 @@ def table_samples(content: bytes, name: str, model: Network) -> Array:
         )
     columns = columns_of(table)
     described = described_input(model.inputs[0], model.input_description)
+    found = []
     if described is not None and described.columns and table.has_header:
         features = [_feature(feature, columns, table, name) for feature in described.columns]
     else:
         features = [_Feature(column, column.numbers) for column in columns]
+        if table.has_header and len(columns) > 1:
+            found.append("The model does not know names of columns; they are taken in order.")
     rows = np.stack([feature.values for feature in features], axis=1)
     _check_rows(rows, features, table, name, model.input_dtype)
     used = [column for column in columns if any(column is each.column for each in features)]
-    for remark in remarks(table, used):
+    for remark in [*found, *remarks(table, used)]:
         print(f"playgrad: {name}: {remark}", file=sys.stderr)
     samples = _as_samples(rows, name, model.input_shape[1:])
     if described is not None:

@@ -31,6 +31,7 @@ from playgrad.data.pipeline.order import (
 from playgrad.data.pipeline.prefetch import Prefetched
 from playgrad.data.pipeline.readers import Interleaved, Mapped
 from playgrad.data.pipeline.sources import Generated, Listed, Slices, files_named
+from playgrad.data.table_facts import TableFacts
 from playgrad.errors import DataError
 
 
@@ -253,6 +254,10 @@ class Dataset:
     def __iter__(self) -> Iterator[Any]:
         number, self._rounds = self._rounds, self._rounds + 1
         return self.open_round(Round((number,)))
+
+    def table_facts(self) -> TableFacts | None:
+        """Return the names of the features of the table whose rows are the elements, if known."""
+        return self._elements.facts
 
     def open_round(self, round_: Round) -> Iterator[Any]:
         """Return the elements of one round; `fit` numbers its rounds itself."""

@@ -108,7 +108,9 @@ class InputDescription:
         return cls(sizes, low, high, *(facts or ()))
 
 
-def describe_input(samples: Sequence[Array]) -> InputDescription | None:
+def describe_input(
+    samples: Sequence[Array], facts: TableFacts | None = None
+) -> InputDescription | None:
     """Return the description of the pictures in a batch, (samples, ...).
 
     Pixels of bytes are from 0 to 255. Others have the usual range that the data almost fills, or
@@ -116,6 +118,7 @@ def describe_input(samples: Sequence[Array]) -> InputDescription | None:
 
     Args:
         samples: one array for each input of the network.
+        facts: those of the table that the samples come from, if their arrays do not tell.
 
     Returns:
         For a table of `load`, the names of its features, and how they were normalized.
@@ -125,8 +128,8 @@ def describe_input(samples: Sequence[Array]) -> InputDescription | None:
         return None
     x = samples[0]
     shape = x.shape[1:]
-    facts = facts_of(x)
-    if facts is not None:
+    facts = facts or facts_of(x)
+    if facts is not None and shape == (len(facts.columns),):
         return InputDescription(shape, (0.0,), (1.0,), *facts)
     if x.dtype == np.uint8:
         return InputDescription(shape, (0.0,), (255.0,))

@@ -1,4 +1,9 @@
-"""What is known of the features of a table whose arrays a program has loaded."""
+"""The names of the features of a table, and how they were normalized, for its arrays.
+
+They are known of the arrays that `load` returns, of some of their rows (``x[:100]``, ``x[::-1]``),
+and of a `Dataset` of their slices, until ``map`` makes others of its elements. Of a copy, such as
+``x[order]`` or ``2 * x``, nothing is known: its columns could be others.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +53,12 @@ def remember(x: Array, facts: TableFacts) -> None:
     _known[key] = (weakref.ref(x, lambda _: _known.pop(key, None)), _checksum(x), facts)
 
 
-def facts_of(x: Array) -> TableFacts | None:
-    """Return the facts of an array, or of the one of which it has some rows.
+def facts_of(x: Any) -> TableFacts | None:
+    """Return the facts of an array, or of the one of which it is a view of some rows.
 
     None if they are unknown, or if the program has changed the array since it was loaded.
     """
-    each: Any = x
+    each = x
     while isinstance(each, np.ndarray):
         known = _known.get(id(each))
         same_columns = each.shape[1:] == x.shape[1:] and each.strides[1:] == x.strides[1:]

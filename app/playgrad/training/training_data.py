@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from playgrad.data.input_description import InputDescription, describe_input
+from playgrad.data.table_facts import facts_of
 from playgrad.errors import DataError
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
@@ -105,7 +106,7 @@ class ArrayData(TrainingData):
             self.samples, self.split = self.samples.split(settings.validation_split)
             self.test = excerpt(self.split)
         self.train = excerpt(self.samples)
-        self.input = describe_input([array[:TYPICAL_SAMPLES] for array in xs])
+        self.input = describe_input([array[:TYPICAL_SAMPLES] for array in xs], facts_of(x))
 
     def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
         split = self.split
@@ -185,7 +186,7 @@ class StreamedData(TrainingData):
         except BaseException:
             self.source.close()
             raise
-        self.input = describe_input(self.first.xs)
+        self.input = describe_input(self.first.xs, self.source.dataset.table_facts())
         self.train = excerpt(self.first)
 
     def _iterations(self) -> int:

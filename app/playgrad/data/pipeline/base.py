@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playgrad.data.pipeline.failures import FailureLog
+from playgrad.data.table_facts import TableFacts
 from playgrad.errors import DataError
 
 UNKNOWN = -2
@@ -61,6 +62,11 @@ class Transformation(ABC):
     def cardinality(self) -> int:
         """The number of elements, `INFINITE` or `UNKNOWN`."""
         return UNKNOWN
+
+    @property
+    def facts(self) -> TableFacts | None:
+        """The facts of the table whose rows the first arrays of the elements are, if known."""
+        return None
 
 
 @contextmanager

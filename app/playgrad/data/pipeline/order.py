@@ -13,11 +13,18 @@ import numpy as np
 from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, Transformation, opened
 from playgrad.data.pipeline.failures import Failure, short
 from playgrad.data.pipeline.structure import applied
+from playgrad.data.table_facts import TableFacts
 from playgrad.errors import DataError
 
 
 class Following(Transformation):
-    """A transformation of the elements of ``before``, as many as there are of them."""
+    """A transformation of the elements of ``before``, as many as there are of them.
+
+    Attributes:
+        keeps_rows: whether the rows of tables stay as they are, alone or in batches.
+    """
+
+    keeps_rows = True
 
     def __init__(self, before: Transformation) -> None:
         self.before = before
@@ -25,6 +32,10 @@ class Following(Transformation):
     @property
     def cardinality(self) -> int:
         return self.before.cardinality
+
+    @property
+    def facts(self) -> TableFacts | None:
+        return self.before.facts if self.keeps_rows else None
 
 
 class Shuffled(Following):
@@ -193,6 +204,8 @@ class Concatenated(Transformation):
 
 class Enumerated(Following):
     """Pairs of a number and an element."""
+
+    keeps_rows = False
 
     def __init__(self, before: Transformation, start: int) -> None:
         super().__init__(before)

@@ -57,6 +57,8 @@ class Mapped(Following):
         on_error: "skip" to leave out elements for which the function fails.
     """
 
+    keeps_rows = False
+
     def __init__(
         self, before: Transformation, function: Callable[..., Any], threads: int, on_error: str
     ) -> None:
@@ -111,6 +113,8 @@ class Interleaved(Following):
         threads: the number of data sets that are read at the same time.
         on_error: "skip" to leave out records that cannot be read, or the rest of a data set.
     """
+
+    keeps_rows = False
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ import numpy as np
 
 from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, close
 from playgrad.data.pipeline.structure import as_array, leaves, mapped, rebuilt
+from playgrad.data.table_facts import TableFacts, facts_of
 from playgrad.errors import DataError
 
 
@@ -43,6 +44,10 @@ class Slices(Transformation):
     @property
     def cardinality(self) -> int:
         return self.length
+
+    @property
+    def facts(self) -> TableFacts | None:
+        return facts_of(next(leaves(self.arrays))[1])
 
 
 class Generated(Transformation):

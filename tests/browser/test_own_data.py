@@ -274,6 +274,7 @@ def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Pa
     table = "größe;price;y\n0,5;1.234;0\n1.234,5;2.345;1\n2,5;3.456;0\n"
     (tmp_path / "prices.csv").write_bytes(table.encode("cp1252"))
     (tmp_path / "either.csv").write_text('a,b\n"1,234",0\n"2,345",1\n"3,456",0\n')
+    (tmp_path / "years.csv").write_text("2019,2020,2021\n1.5,2,3\n5,7,9.5\n")
     bring(visitor, tmp_path / "prices.csv")
     for words in (
         "not UTF-8, and is read as Windows-1252",
@@ -286,6 +287,12 @@ def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Pa
     expect(visitor.at("data-remarks")).to_contain_text(
         "In “a”, “1,234” is read as 1234. Nothing in the file tells whether it is 1.234."
     )
+    visitor.at("data-back").click()
+    visitor.at("data-file").set_input_files(tmp_path / "years.csv")
+    expect(visitor.at("data-remarks")).to_contain_text("Line 1 is read as data.")
+    visitor.at("data-header").check()
+    expect(visitor.at("data-preview")).to_contain_text("2019")
+    expect(visitor.at("data-remarks")).to_have_count(0)
     visitor.page.keyboard.press("Escape")
     expect(visitor.at("data-drawer")).to_have_count(0)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from playgrad.data.table_columns import Column, columns_of, label_of
-from playgrad.data.table_file import IncompleteRows
+from playgrad.data.table_file import IncompleteRows, remarks
 from playgrad.data.text_table import TextTable, read_table
 from playgrad.errors import ReadError
 from tests.sweeps import budget, dice
@@ -56,6 +56,7 @@ def on_desktop(content: bytes) -> Any:
             "ragged": table.ragged,
             "delimiter": table.delimiter,
             "hasHeader": table.has_header,
+            "seemsHeader": table.seems_header,
             "isUnicode": table.is_unicode,
         },
         "leftOut": None if without is None else _plain_rows(without, table),
@@ -142,6 +143,33 @@ def test_an_example_says_that_a_number_could_be_another() -> None:
     )
 
 
+TEN = [f"{row}.5,{row}" for row in range(10)]
+# Tables without a header, and whether the numbers in the first row could be one.
+FIRST_ROWS = {
+    "years": ("2019,2020,2021\n1.5,2,3\n5,7,9.5\n", True),
+    "years beside text": ("name,2019,2020,2021\nann,15,2,3\nbob,5,7,8\n", True),
+    "numbers of columns": (",0,1,2\na,0.5,1.5,3\nb,2.5,3.5,4\n", True),
+    "two years": ("\n".join(["2019,2020", *TEN]), True),
+    "two numbers": ("\n".join(["1,20", *TEN[:4]]), False),
+    "other rows alike": ("1,2,3\n4,5,6\n7,9,8\n", False),
+    "numbers that occur again": ("1,2,3\n1,5,4\n7,9,8\n", False),
+    "unequal steps": ("1,2,4\n9,5,4\n7,9,8\n", False),
+    "falling": ("3,2,1\n9,5,4\n7,9,8\n", False),
+    "not whole": ("1.0,2.0,3.0\n9,5,4\n7,9,8\n", False),
+    "a header": ("a,b,c\n9,5,4\n7,9,8\n", False),
+    "a single row": ("1,2,3\n", False),
+}
+
+
+@pytest.mark.parametrize("name", FIRST_ROWS)
+def test_numbers_that_could_be_a_header_are_noticed(name: str) -> None:
+    text, seems_header = FIRST_ROWS[name]
+    table = read_table(text.encode(), "t")
+    assert table.seems_header == seems_header
+    words = "Line 1 is read as data. If its numbers are the names of the columns, put a letter"
+    assert any(words in each for each in remarks(table, columns_of(table))) == seems_header
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_text_in_other_encodings_is_read(encoding: str) -> None:
     table = read_table("größe,kind\n1,gut\n2,süß\n".encode(encoding), "t")
@@ -184,6 +212,7 @@ def test_page_and_desktop_read_the_same(tmp_path: Path) -> None:
         f"x{mark}y\n" + "\n".join(f"{cell}{mark}{row}" for row, cell in enumerate(cells))
         for cells, mark, _ in NUMBERS.values()
     ]
+    cases += [case for case, _ in FIRST_ROWS.values()]
     files = [case.encode() for case in cases] + made_up_files(budget(600, 20_000))
     for content, page in zip(files, in_page(files, tmp_path), strict=True):
         assert on_desktop(content) == page, content

@@ -16,12 +16,12 @@ function read(bytes) {
   const { text, isGuess } = decodeText(bytes);
   const table = readTable(text, "t.csv");
   const columns = describeColumns(table);
-  const { titles, lines, ragged, delimiter, hasHeader } = table;
+  const { titles, lines, ragged, delimiter, hasHeader, seemsHeader } = table;
   const choices = firstChoices(columns);
   const { label } = choices;
   const without = leftOut(asUsed(columns, choices), choices);
   return {
-    table: { titles, lines, ragged, delimiter, hasHeader, isUnicode: !isGuess },
+    table: { titles, lines, ragged, delimiter, hasHeader, seemsHeader, isUnicode: !isGuess },
     leftOut: without && [without.rows, without.column.title, without.holes, lines[without.first]],
     label: [label, labelType(columns[label])],
     columns: columns.map((column) => ({

@@ -96,6 +96,11 @@ def remarks(table: TextTable, columns: Sequence[Column]) -> list[str]:
     found = []
     if not table.is_unicode:
         found.append("The text is not UTF-8, and is read as Windows-1252.")
+    if table.seems_header:
+        found.append(
+            f"Line {table.lines[0]} is read as data. If its numbers are the names of the columns, "
+            "put a letter before each."
+        )
     if table.ragged:
         listed = ", ".join(map(str, table.ragged[:_LISTED]))
         more = ", ..." if len(table.ragged) > _LISTED else ""

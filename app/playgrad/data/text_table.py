@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
-from playgrad.data.cell_numbers import SPACES, is_number
+from playgrad.data.cell_numbers import MOST_ODD, SPACES, is_number
 from playgrad.errors import ReadError
 
 DELIMITERS = "\t;|,"
@@ -20,6 +21,8 @@ DELIMITERS = "\t;|,"
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
 """Of the names of tables."""
 _SAMPLE = 20
+_FEW = 10
+_WHOLE = re.compile("[0-9]{1,15}")
 _NO_TEXT = "\0"
 _WINDOWS_1252 = {
     byte: bytes([byte]).decode("cp1252")
@@ -38,6 +41,7 @@ class TextTable:
         lines: the line in the file at which each row begins, from 1.
         ragged: the lines of rows of another width, which were left out.
         is_unicode: False if the text is in none of the Unicode encodings.
+        seems_header: True if the first row is not a header, but its numbers could be titles.
     """
 
     titles: list[str]
@@ -47,6 +51,7 @@ class TextTable:
     has_header: bool
     ragged: list[int]
     is_unicode: bool = True
+    seems_header: bool = False
 
     def column(self, index: int) -> list[str]:
         """Return the cells of a column, without spaces around them."""
@@ -104,6 +109,7 @@ def read_table(content: bytes, name: str, least_columns: int = 2) -> TextTable:
         has_header,
         [line for line, row in numbered if len(row) != width],
         is_unicode,
+        not has_header and _seems_header([row for _, row in whole]),
     )
 
 
@@ -163,6 +169,28 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     return not any(
         cell and cell == title for row in others for cell, title in zip(row, first, strict=True)
     )
+
+
+def _seems_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the numbers in the first row are like 2019, 2020, 2021, and others are not.
+
+    They are whole, grow by equal steps, and do not occur again in their columns. Two such numbers
+    tell less than three: that no other row is like them says something in longer tables only.
+    """
+    first, *others = rows
+    places = [i for i, cell in enumerate(first) if is_number(cell.strip(SPACES))]
+
+    def is_series(row: Sequence[str]) -> bool:
+        cells = [row[place].strip(SPACES) for place in places]
+        if not all(map(_WHOLE.fullmatch, cells)):
+            return False
+        steps = {int(after) - int(before) for before, after in pairwise(cells)}
+        return len(steps) == 1 and min(steps) > 0
+
+    if not others or (len(places) < 3 and len(others) < _FEW) or not is_series(first):
+        return False
+    again = any(row[place] == first[place] for row in others for place in places)
+    return not again and sum(map(is_series, others)) <= MOST_ODD * len(others)
 
 
 def _unique(titles: Sequence[str]) -> list[str]:

@@ -2667,6 +2667,8 @@ export const en = {
         /** @type {boolean} */ areMore,
       ) =>
         `${count(number)} lines have another number of cells than the others, and are left out: ${lines.join(", ")}${areMore ? ", …" : ""}.`,
+      seemsHeader: (/** @type {number} */ line, /** @type {string} */ choice) =>
+        `Line ${line} is read as data. If its numbers are the names of the columns, tick “${choice}”.`,
       leftOut: (
         /** @type {number} */ rows,
         /** @type {number} */ of,

@@ -2288,6 +2288,8 @@ export const zhHans = {
       raggedLine: (line) => `第 ${line} 行的单元格数与其他行不同，已略去。`,
       raggedLines: (number, lines, areMore) =>
         `${count(number)} 行的单元格数与其他行不同，已略去：第 ${lines.join("、")}${areMore ? "…" : ""} 行。`,
+      seemsHeader: (line, choice) =>
+        `第 ${line} 行按数据读取。如果其中的数是列名，请勾选“${choice}”。`,
       leftOut: (rows, of, title, holes, line) =>
         `已略去有缺失值的行：${count(of)} 行中的 ${count(rows)} 行。缺失最多的是“${title}”：${count(holes)} 处，第一处在第 ${line} 行。`,
       oddCell: (title, type, cell, line) =>

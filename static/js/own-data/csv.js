@@ -4,7 +4,7 @@
  */
 
 import { t } from "../locale.js";
-import { isNumber } from "./cell-numbers.js";
+import { MOST_ODD, isNumber } from "./cell-numbers.js";
 import { DataProblem } from "./problem.js";
 
 /**
@@ -15,6 +15,7 @@ import { DataProblem } from "./problem.js";
  * @property {string} delimiter
  * @property {boolean} hasHeader
  * @property {number[]} ragged the lines of rows of another width, which were left out
+ * @property {boolean} seemsHeader the first row is read as data, but its numbers could be titles
  */
 
 /** In this order where a file could have several: commas are also in numbers and in sentences. */
@@ -22,6 +23,7 @@ export const DELIMITERS = ["\t", ";", "|", ","];
 /** A longer cell is the rest of a file after a quotation mark. */
 const LONGEST_CELL = 1 << 17;
 const SAMPLE = 20;
+const FEW = 10;
 const MOST_COLUMNS = 2000;
 
 /**
@@ -74,6 +76,7 @@ export function readTable(text, name, choices = {}) {
     rows: whole.slice(first),
     lines: lines.filter((_, at) => fits[at]).slice(first),
     ragged: lines.filter((_, at) => !fits[at]),
+    seemsHeader: choices.hasHeader === undefined && !hasHeader && seemsHeader(whole),
   };
 }
 
@@ -170,6 +173,26 @@ function commonWidth(rows) {
 function isHeader([first, ...rows]) {
   if (first.some((cell) => isNumber(cell.trim()))) return false;
   return !rows.some((row) => row.some((cell, column) => cell !== "" && cell === first[column]));
+}
+
+/**
+ * Whether the numbers in the first row are like 2019, 2020, 2021, and others are not: they are
+ * whole, grow by equal steps, and do not occur again in their columns. Two such numbers tell less
+ * than three: that no other row is like them says something in longer tables only.
+ * @param {string[][]} rows
+ */
+function seemsHeader([first, ...others]) {
+  const places = [...first.keys()].filter((place) => isNumber(first[place].trim()));
+  const isSeries = (/** @type {string[]} */ row) => {
+    const cells = places.map((place) => row[place].trim());
+    if (!cells.every((cell) => /^\d{1,15}$/.test(cell))) return false;
+    const steps = cells.slice(1).map((cell, at) => Number(cell) - Number(cells[at]));
+    return steps[0] > 0 && steps.every((step) => step === steps[0]);
+  };
+  if (others.length === 0 || (places.length < 3 && others.length < FEW) || !isSeries(first))
+    return false;
+  const again = others.some((row) => places.some((place) => row[place] === first[place]));
+  return !again && others.filter(isSeries).length <= MOST_ODD * others.length;
 }
 
 /** Titles that differ, and none empty. @param {string[]} titles */

@@ -118,6 +118,7 @@ function Remarks({ table, columns, choices, isGuess }) {
   const words = t().dataForms.table;
   const remarks = [
     ...(isGuess ? [words.otherEncoding] : []),
+    ...(table.seemsHeader ? [words.seemsHeader(lines[0], words.header)] : []),
     ...(ragged.length > 0 ? [raggedRemark(ragged)] : []),
     ...columns.filter(({ odd }) => odd > 0).map((column) => oddRemark(column, lines)),
     ...columns.flatMap(({ title, type, example }) =>

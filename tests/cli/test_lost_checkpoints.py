@@ -93,6 +93,46 @@ def stop(step, logs):
     assert f"cannot create the folder '{folder}'" in err.splitlines()[-2]
 
 
+def test_training_goes_on_while_checkpoints_cannot_be_written(
+    tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disturb = """
+steps = iter(range(1, 1000))
+
+def disturb(*_):
+    step = next(steps)
+    if step == 40:
+        break_folder()
+    if step == 90:
+        Path({folder!r}).unlink()
+"""
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_batch_end=disturb), validation_data"
+    text = BREAK + disturb + PROGRAM.replace("validation_data", callback)
+    program = written(tmp_path / "net.py", text.format(folder=str(folder)))
+    whole = tmp_path / "whole"
+    expected = result_of(run(capsys, *arguments(written(tmp_path / "w.py", PROGRAM), whole)))
+    code, out, err = run(capsys, *arguments(program, folder))
+    assert code == 0, err
+    assert err.count(f"cannot create the folder '{folder}': File exists.") == 1
+    assert err.count("training goes on, and later checkpoints are tried again") == 1
+    assert [steps_of(each) for each in files(folder)] == [100, 120]
+    (other,) = re.findall(r"With --checkpoint (\S+) --resume", err)
+    assert [steps_of(each) for each in files(Path(other))] == [40, 60, 80]
+    expect_same_end(json.loads(out.splitlines()[-1]), expected, folder, whole)
+
+
+def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
+    text = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    program = written(tmp_path / "net.py", text + "\nmodel.fit(x, y, batch_size=10)\n")
+    code, _, err = run(capsys, *arguments(program, folder)[:-1], 1000)
+    assert code == 1
+    told = err.index("training goes on, and later checkpoints are tried again")
+    assert told < err.rindex("epoch 1")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE")
 def test_a_full_disk_ends_the_command_with_an_error(tmp_path: Path, folder: Path) -> None:
     program = written(tmp_path / "net.py", PROGRAM)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,13 @@ from playgrad.compiler.planner import Automatic
 from playgrad.devices.registry import ensure_devices
 from playgrad.doctor.inspector import Inspector
 from playgrad.doctor.words import in_words
-from playgrad.errors import DeviceError, DeviceLostError, NonFiniteError, PlaygradError
+from playgrad.errors import (
+    CheckpointError,
+    DeviceError,
+    DeviceLostError,
+    NonFiniteError,
+    PlaygradError,
+)
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.models.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
@@ -72,7 +79,7 @@ class TrainHooks(Hooks):
         reason = model.session.device_reason
         if reason not in ("", self._reason):
             self._reason = reason
-            print(f"playgrad: training on {reason}", file=sys.stderr, flush=True)
+            self._say(f"training on {reason}")
 
     def looping(self, model: Any) -> None:
         self.looped = model
@@ -82,9 +89,17 @@ class TrainHooks(Hooks):
         self._losses += 1
         if self._losses > _MOST_LOSSES:
             return False
-        self.bar.close()
-        print(f"playgrad: {error.message} Training goes on.", file=sys.stderr, flush=True)
+        self._say(f"{error.message} Training goes on.")
         return True
+
+    def unsaved(self, error: CheckpointError) -> None:
+        self._say(f"{error}\nplaygrad: training goes on, and later checkpoints are tried again.")
+
+    def _say(self, text: str) -> None:
+        """Print a line on standard error. Training goes on if that is impossible, too."""
+        self.bar.close()
+        with suppress(OSError):
+            print(f"playgrad: {text}", file=sys.stderr, flush=True)
 
     def stopped(self) -> bool:
         return signals.pending

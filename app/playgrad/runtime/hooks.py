@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
-from playgrad.errors import DeviceLostError
+from playgrad.errors import CheckpointError, DeviceLostError
 from playgrad.runtime.trace import Trace
 
 Array = np.ndarray[Any, Any]
@@ -76,6 +76,9 @@ class Hooks:
 
     def traced(self, trace: Trace, steps: int, seconds: float) -> None:
         """Receive ``trace``, which `new_trace` returned, with the events of ``steps`` steps."""
+
+    def unsaved(self, error: CheckpointError) -> None:
+        """Called when a checkpoint of a run could not be saved, and training goes on."""
 
     def goes_on(self, error: DeviceLostError) -> bool:
         """Return whether training goes on by itself, from the step that ``error`` names."""

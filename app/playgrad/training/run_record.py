@@ -17,6 +17,7 @@ from playgrad import errors
 from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.models.network import Network
+from playgrad.runtime.hooks import get_hooks
 from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
 from playgrad.training.checkpoint import Checkpoint, FitRecord
 from playgrad.training.checkpoint_schedule import CheckpointSchedule, Moments, StepSchedule
@@ -62,7 +63,9 @@ class RunRecord:
         self._unsent = False  # the fit may have changed since
         self._is_read = False  # and so much of it is in `_checkpoint`
         self._schedule: Moments = StepSchedule(every) if every else CheckpointSchedule(spread)
-        self._sent_steps = -1
+        self._tried_steps = -1  # of the fit at its last checkpoint, which may have failed
+        self._problem: CheckpointError | None = None  # of the last checkpoint
+        self._has_told = False
 
     # Called by `fit`
 
@@ -80,13 +83,15 @@ class RunRecord:
         if self._unsent:
             with suppress(*_GONE):  # what was read before it was gone counts
                 self._capture()  # soon nobody may hold the model
+        if self._problem is not None:
+            self._tell(self._problem)
         model = self._number_of(fit)
         number = len(self._checkpoint.fits)
         recorded = self._recorded(fit, number, model)
         self._checkpoint.fits.append(recorded or replace(fit.record(), model=model))
         self._fit, self._model, self._outcome = fit, model, ("running", None)
         self._unsent = True
-        self._sent_steps = -1
+        self._tried_steps = -1
         if recorded is not None and recorded.outcome != "completed":
             assert self._resumed is not None
             if number < len(self._resumed.fits) - 1:
@@ -102,11 +107,14 @@ class RunRecord:
         self.fitting = True
 
     def between_chunks(self) -> None:
-        """Send a checkpoint if it is time for one."""
+        """Send a checkpoint if it is time for one. If that fails, the next one is tried again."""
         assert self._fit is not None
         done = self._fit.done
-        if self._schedule.is_due(time.perf_counter(), done) and done != self._sent_steps:
-            self._make()
+        if self._schedule.is_due(time.perf_counter(), done) and done != self._tried_steps:
+            try:
+                self._make()
+            except CheckpointError as error:
+                self._tell(error)
 
     def steps_left(self) -> int:
         """Return how many more steps of the fit may be run before `between_chunks`."""
@@ -161,16 +169,29 @@ class RunRecord:
     def _make(self) -> None:
         started = time.perf_counter()
         self._capture()
-        self._deliver()
-        now = time.perf_counter()
-        self._schedule.made(now, now - started)
+        try:
+            self._deliver()
+        finally:  # a failure costs as much
+            now = time.perf_counter()
+            self._schedule.made(now, now - started)
 
     def _deliver(self) -> None:
-        self._send(self._checkpoint)
         assert self._fit is not None
+        self._tried_steps = self._fit.done
+        try:
+            self._send(self._checkpoint)
+        except CheckpointError as error:
+            self._problem = error
+            raise
+        self._problem = None
         self._schedule.made(time.perf_counter())
-        self._sent_steps = self._fit.done
         self._unsent = self._is_read = False
+
+    def _tell(self, error: CheckpointError) -> None:
+        """Say that training goes on without a checkpoint: once, as later ones may fail as well."""
+        if not self._has_told:
+            self._has_told = True
+            get_hooks().unsaved(error)
 
     def _capture(self) -> None:
         """Read the state of the last fit and its model from the devices.

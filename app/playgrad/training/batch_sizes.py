@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.errors import CheckpointError
+
 Array = np.ndarray[Any, Any]
 _FROM = "samples from step "
 """Begins the name of a size in the state of a resumed training."""
@@ -32,7 +34,17 @@ class BatchSizes:
             self._sizes.append(size)
 
     def of(self, first: int, count: int) -> Array:
-        """Return the sizes in ``count`` steps from ``first``, at least one of which is known."""
+        """Return the sizes in ``count`` steps from ``first``.
+
+        Raises:
+            CheckpointError: none is known, as an old checkpoint does not have them.
+        """
+        if not self._sizes:
+            raise CheckpointError(
+                "the checkpoint was made by an earlier version of playgrad, and does not tell how "
+                "many samples the batches had.",
+                hint="Train from the start.",
+            )
         found = [
             self._sizes[max(bisect_right(self._steps, first + i) - 1, 0)] for i in range(count)
         ]

@@ -51,9 +51,11 @@ class Settings:
 
     def facts(self) -> dict[str, Any]:
         """Return what the order of samples and the epochs depend on, as plain data."""
-        names = ("shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split")
-        chosen = {"drop_remainder": True} if self.drop_remainder else {}
-        return {name: getattr(self, name) for name in names} | chosen
+        names = (
+            "shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split",
+            "drop_remainder",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
 
     def overridden(self) -> Settings:
         """Return the settings with the overrides of the host's options."""

@@ -20,6 +20,8 @@ from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 
 HINT = "Undo the change to go on, or train from the start."
+LAST_BATCH = "last_batch"
+"""The name of the number of samples in the last batch of an epoch, among the facts of the data."""
 _MOST_NAMED = 4
 
 
@@ -92,7 +94,10 @@ def take_over(
     before = checkpoint.models[recorded.model]
     state = checkpoint.states[before.state]
     assert state is not None
-    check_fits(before, now, recorded.data, data)
+    first = 0  # if others have followed it, the state does not tell
+    if recorded is checkpoint.fits[-1]:
+        first = int(state.get(recipe.optimizer.iterations.node.name, 0)) - recorded.step
+    check_fits(before, now, _data_before(recorded, data, first), data)
     _check_settings(recorded.settings, settings)
     resumed = recorded
     if recorded is checkpoint.fits[-1]:
@@ -104,6 +109,31 @@ def take_over(
     load_state(network, without_old_rate(state, before, now, recipe.optimizer))
     step.resume(network.session, recorded.step_state)
     return resumed
+
+
+def _data_before(recorded: FitRecord, data: Mapping[str, int], first: int) -> Mapping[str, int]:
+    """Return the facts of the data in a checkpoint, with the last batch if it does not name one.
+
+    Such a checkpoint is of a time when batches were not divided into epochs.
+
+    Args:
+        data: the facts of the present data.
+        first: the optimizer's iterations before the first step.
+
+    Raises:
+        CheckpointError: the order of samples was another one then.
+    """
+    before = recorded.data
+    if LAST_BATCH in before or {**before, LAST_BATCH: data.get(LAST_BATCH)} != data:
+        return before
+    samples, batch = data["samples"], data["batch_size"]
+    if samples % batch or first % (samples // batch):
+        raise CheckpointError(
+            "the checkpoint was made by an earlier version of playgrad, which drew the samples in "
+            "another order: batches went on from one epoch to the next.",
+            hint="Train from the start.",
+        )
+    return data
 
 
 def _check_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

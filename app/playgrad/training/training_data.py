@@ -25,6 +25,7 @@ from playgrad.training.fit_settings import BATCH, Settings
 from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
+from playgrad.training.resume import LAST_BATCH
 from playgrad.training.round_step import with_last
 from playgrad.training.sample_weights import Samples, sample_weights
 from playgrad.training.step_graphs import build_train_step
@@ -101,6 +102,7 @@ class ArrayData(TrainingData):
         weights = sample_weights(ys, settings.class_weight, settings.sample_weight)
         self.recipe = recipe
         self.samples = Samples(xs, ys, weights)
+        self.last_batch: int | None = None  # of a round, if none is filled from the next round
         self.split: Samples | None = None
         if settings.validation_split:
             self.samples, self.split = self.samples.split(settings.validation_split)
@@ -115,7 +117,8 @@ class ArrayData(TrainingData):
         return lambda: ArrayEvaluation(self.recipe, split)
 
     def facts(self, step: TrainStep) -> dict[str, int]:
-        return {"samples": self.samples.count, "batch_size": step.batch}
+        facts = {"samples": self.samples.count, "batch_size": step.batch}
+        return facts if self.last_batch is None else facts | {LAST_BATCH: self.last_batch}
 
     def batch(self, settings: Settings) -> int:
         return min(settings.batch_size or BATCH, self.samples.count)
@@ -139,6 +142,7 @@ class ArrayData(TrainingData):
         filled, rest = 0, 0 if settings.drop_remainder else samples.count % batch
         if placing.strategy is not None and placing.strategy.fills_batches(recipe, rest):
             filled, rounds, rest = rest, None, 0
+        self.last_batch = None if rounds is None else rest or batch
         stream = BatchStream(data, batch, settings.shuffle, settings.seed, rounds)
         last = replace(stream, batch=rest, first=stream) if rest else None
         if placing.strategy is None:

@@ -14,7 +14,7 @@ import pytest
 
 import playgrad as pg
 from playgrad.cli.checkpoint_folder import CheckpointFolder
-from tests.cli.processes import run_process
+from tests.cli.processes import environment, run_process
 from tests.cli.running import result_of, run
 from tests.cli.test_checkpoints import PROGRAM, arguments, expect_same_end, files, steps_of
 
@@ -134,16 +134,45 @@ def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE")
-def test_a_full_disk_ends_the_command_with_an_error(tmp_path: Path, folder: Path) -> None:
+def test_a_full_disk_costs_files_and_nothing_else(tmp_path: Path, folder: Path) -> None:
+    """All that cannot be written is named, after the results."""
     program = written(tmp_path / "net.py", PROGRAM)
+    paths = {name: tmp_path / f"file.{name}" for name in ("npz", "html", "json")}
+    options = ("--export", paths["npz"], "--report", paths["html"], "--trace", paths["json"])
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    ended = run_process(arguments(program, folder, "--checkpoint-every", 500)[:-4], prepare=limit)
+    ended = run_process(
+        arguments(program, folder, *options),
+        prepare=limit,
+        env=environment(TMPDIR=tempfile.gettempdir()),
+    )
     assert ended.code == 1
-    assert "cannot write" in ended.err and "File too large" in ended.err
     assert json.loads(ended.out)["steps"] == 120
+    *_, epoch, _, _, _, _ = ended.err.splitlines()
+    assert "epoch 2" in epoch
+    for path in (folder / "step-00000120.playgrad", *paths.values()):
+        assert f"cannot write '{path}': File too large" in ended.err
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("option", ["--export", "--trace", "--report"])
+def test_results_and_the_lost_checkpoint_are_reported_beside_a_file_that_cannot_be_written(
+    option: str, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "target" / "x.npz"
+    target.parent.mkdir()
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
+    text = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    remove = f"target = Path({str(target.parent)!r})\ntarget.rmdir()\ntarget.write_text('x')\n"
+    program = written(tmp_path / "net.py", f"{text}\n{remove}")
+    code, out, err = run(capsys, *arguments(program, folder, option, target))
+    assert code == 1
+    assert json.loads(out)["steps"] == 120
+    assert f"cannot create the folder '{folder}': File exists." in err
+    assert f"cannot write '{target}': Not a directory." in err
+    assert "Error: [Errno" not in err
 
 
 def test_folders_that_cannot_be_created_are_refused_before_training(

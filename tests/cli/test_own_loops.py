@@ -49,6 +49,17 @@ def test_a_custom_training_loop_runs(
     np.testing.assert_allclose(load(weights)["line/kernel"], 1, atol=0.01)
 
 
+def test_the_result_is_printed_when_the_weights_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], loop: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "target" / "w.npz"
+    target.parent.mkdir()
+    loop.write_text(f"{loop.read_text()}\nimport os\nos.rmdir({str(target.parent)!r})\n")
+    code, out, err = run(capsys, "train", loop, "--device", "cpu", "--export", target)
+    assert code == 1 and "loop finished in " in out and "weights written" not in out
+    assert f"cannot write '{target}': No such file or directory." in err
+
+
 def test_the_result_of_a_custom_loop_is_printed_as_json(
     capsys: pytest.CaptureFixture[str], loop: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playgrad.cli.export import export, written
+from playgrad.cli.problems import Problems
 from playgrad.errors import GraphError
 
 _ONLY_FIT_USES = (
@@ -16,7 +17,7 @@ _ONLY_FIT_USES = (
 
 
 def finish_without_fit(
-    program: Path, options: argparse.Namespace, model: Any, seconds: float
+    program: Path, options: argparse.Namespace, model: Any, seconds: float, problems: Problems
 ) -> None:
     """Export the model, and report how long the program took; its results it prints itself.
 
@@ -24,17 +25,21 @@ def finish_without_fit(
         program: ran to its end, and never called ``fit``.
         model: the last one that a `pg.function` of the program trained, or None.
         seconds: the time that the program took.
+        problems: receives the error if the file of ``--export`` cannot be written.
 
     Raises:
         GraphError: an option of the command line needs ``fit`` or a model.
     """
+    files: list[str] = []
     if options.export is not None:
         if model is None:
             raise GraphError(
                 f"{program.name} did not train a model whose weights --export could write.",
                 hint="Call fit(), or name the model in @pg.function(model).",
             )
-        export(model, options.export)
+        with problems.kept():
+            export(model, options.export)
+            files.append(written(options.export))
     unused = [name for name in _ONLY_FIT_USES if getattr(options, name)]
     if unused:
         names = ", ".join("--" + name.replace("_", "-") for name in unused)
@@ -47,5 +52,5 @@ def finish_without_fit(
         print(json.dumps(result), flush=True)
         return
     print(f"{program.stem} finished in {seconds:.1f} s, without fit()")
-    if options.export is not None:
-        print(written(options.export))
+    for line in files:
+        print(line)

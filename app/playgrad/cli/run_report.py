@@ -16,7 +16,7 @@ import playgrad
 from playgrad.cli.report_charts import Curve, curves_chart, histogram, timeline_chart
 from playgrad.cli.report_html import facts, number, page, table, text
 from playgrad.errors import PlaygradError, shape_text
-from playgrad.io.whole_files import write_whole
+from playgrad.io.weights import write_file
 from playgrad.runtime.trace import Trace, clock_sentences, slowest
 
 Array = np.ndarray[Any, Any]
@@ -43,7 +43,7 @@ def write_report(
         trace: of a training step; None to measure one now, which changes no weight.
 
     Raises:
-        OSError: the file cannot be written; an existing one is as it was.
+        CheckpointError: the file cannot be written; an existing one is as it was.
     """
     source = program.read_text(encoding="utf-8", errors="replace")
     sections = [
@@ -60,7 +60,7 @@ def write_report(
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     about = f"Saved {now} UTC by playgrad {playgrad.__version__}"
     title = f"{result['example']} on {result['device']}"
-    write_whole(path, page(title, about, sections).encode("utf-8", "replace"))
+    write_file(path, page(title, about, sections).encode("utf-8", "replace"))
 
 
 def _headline(result: dict[str, Any]) -> str:

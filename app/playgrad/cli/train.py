@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from playgrad.cli.bar import ProgressBar
 from playgrad.cli.checkpoint_folder import CheckpointFolder
 from playgrad.cli.export import export, written
 from playgrad.cli.own_loops import finish_without_fit
+from playgrad.cli.problems import Problems
 from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
@@ -160,25 +162,27 @@ def train(program: Path, options: argparse.Namespace) -> int:
     record = overrides.record
     hooks = TrainHooks(ProgressBar(sys.stderr), saves=record is not None)
     before = set_hooks(hooks)
+    problems = Problems()
     try:
         with options_set(overrides):
             started = time.perf_counter()
             try:
-                run_program(program, options.seed or 0)
+                try:
+                    run_program(program, options.seed or 0)
+                finally:
+                    if record is not None:
+                        with problems.kept():
+                            record.flush()
+                findings = _diagnose(overrides.observer, hooks)
+                if hooks.model is None or hooks.model.history is None:
+                    seconds = time.perf_counter() - started
+                    finish_without_fit(program, options, hooks.looped, seconds, problems)
+                else:
+                    _finish(program, options, hooks, trace, findings, problems)
             except BaseException as error:
-                unsaved = _unsaved(record)
-                if unsaved is not None and str(unsaved) != str(error):
-                    error.add_note(str(unsaved))
+                problems.add_to(error)
                 raise
-            unsaved = _unsaved(record)
-            findings = _diagnose(overrides.observer, hooks)
-            if hooks.model is None or hooks.model.history is None:
-                seconds = time.perf_counter() - started
-                finish_without_fit(program, options, hooks.looped, seconds)
-            else:
-                _finish(program, options, hooks, trace, findings)
-            if unsaved is not None:
-                raise unsaved
+            problems.report()
     except NonFiniteError:
         _diagnose(overrides.observer, hooks)
         raise
@@ -212,16 +216,6 @@ def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
         steps = sum(fit.step for fit in resumed.fits)
         print(f"playgrad: going on after step {steps:,}", file=sys.stderr, flush=True)
     return RunRecord(folder.write, resumed, every=options.checkpoint_every)
-
-
-def _unsaved(record: RunRecord | None) -> PlaygradError | None:
-    """Write the last checkpoint of the run. Return the error if that is impossible."""
-    try:
-        if record is not None:
-            record.flush()
-    except PlaygradError as error:
-        return error
-    return None
 
 
 def _inspector(program: Path) -> Inspector:
@@ -299,14 +293,21 @@ def _finish(
     hooks: TrainHooks,
     trace: Trace | None,
     findings: list[str] | None,
+    problems: Problems,
 ) -> None:
+    """Write the files of the run and print its results, also if a file cannot be written."""
     hooks.bar.close()
+    files: list[str] = []
     if options.export is not None:
-        export(hooks.model, options.export)
+        with problems.kept():
+            export(hooks.model, options.export)
+            files.append(written(options.export))
     result = report(program.stem, hooks)
     if trace is not None:
         if options.trace:
-            trace.save(options.trace)
+            with problems.kept():
+                trace.save(options.trace)
+                files.append(f"trace written to {options.trace}")
         result["strategy"] = options.parallel
         result["timeline"] = timeline(trace).as_dict()
         result.update(hooks.model.history.parallel)
@@ -317,11 +318,14 @@ def _finish(
     if options.report:
         # A strategy has parts that a single run of its step does not show.
         of_strategy = trace if options.parallel else None
-        write_report(options.report, program, options, hooks.model, result, findings, of_strategy)
+        model = hooks.model
+        with problems.kept():
+            write_report(options.report, program, options, model, result, findings, of_strategy)
+            files.append(f"report written to {options.report}")
     if options.json:
         print(json.dumps(result), flush=True)
         return
-    _print(result, options)
+    _print(result, files)
     if trace is not None:
         print(timeline(trace).text())
         for name, value in hooks.model.history.parallel.items():
@@ -353,7 +357,7 @@ def report(name: str, hooks: TrainHooks) -> dict[str, Any]:
     }
 
 
-def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
+def _print(result: dict[str, Any], files: Sequence[str]) -> None:
     accuracy = result["test_accuracy"]
     quality = f"train loss {result['train_loss']:.4f}"
     if accuracy is not None:
@@ -363,11 +367,5 @@ def _print(result: dict[str, Any], options: argparse.Namespace) -> None:
         f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
         f"{result['ms_per_step']:.2f} ms/step, {result['dispatches_per_step']} dispatches/step"
     )
-    if options.export is not None:
-        print(written(options.export))
-    for what, path in (
-        ("trace", options.trace),
-        ("report", options.report),
-    ):
-        if path is not None:
-            print(f"{what} written to {path}")
+    for line in files:
+        print(line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playgrad.io.whole_files import write_whole
+from playgrad.io.weights import write_file
 
 CLOCKS = {
     "timestamps": "timestamps that the GPU wrote around each kernel",
@@ -115,9 +115,9 @@ class Trace:
         """Write `as_chrome` to a file, as JSON.
 
         Raises:
-            OSError: the file cannot be written; an existing one is as it was.
+            CheckpointError: the file cannot be written; an existing one is as it was.
         """
-        write_whole(path, json.dumps(self.as_chrome()).encode())
+        write_file(path, json.dumps(self.as_chrome()).encode())
 
 
 def _span(event: Event, track: int, origin: float) -> dict[str, Any]:

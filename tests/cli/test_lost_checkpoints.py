@@ -133,6 +133,31 @@ def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
     assert told < err.rindex("epoch 1")
 
 
+def test_checkpoints_and_weights_that_are_kept_elsewhere_leave_those_of_other_runs_alone(
+    tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A system gives the numbers of processes out again; here both runs have the same."""
+    target = tmp_path / "target" / "w.npz"
+    target.parent.mkdir()
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
+    breaking = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    remove = f"Path({str(target.parent)!r}).rmdir()\n"
+    program = written(tmp_path / "net.py", f"{breaking}\n{remove}")
+    kept: dict[Path, bytes] = {}
+    for epochs in (2, 1):  # the second run has fewer steps
+        folder.unlink(missing_ok=True)
+        target.parent.mkdir(exist_ok=True)
+        options = ("--epochs", epochs, "--export", target)
+        code, _, err = run(capsys, *arguments(program, folder, *options))
+        assert code == 1
+        (weights,) = re.findall(r"The trained weights are in (\S+) instead", err)
+        (other,) = re.findall(r"With --checkpoint (\S+) --resume", err)
+        assert [steps_of(each) for each in files(Path(other))] == [60 * epochs]
+        assert {path: path.read_bytes() for path in kept} == kept
+        kept |= {path: path.read_bytes() for path in (Path(weights), *files(Path(other)))}
+    assert len(kept) == 4
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE")
 def test_a_full_disk_costs_files_and_nothing_else(tmp_path: Path, folder: Path) -> None:
     """All that cannot be written is named, after the results."""
@@ -143,6 +168,7 @@ def test_a_full_disk_costs_files_and_nothing_else(tmp_path: Path, folder: Path) 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
+    before = set(Path(tempfile.gettempdir()).iterdir())
     ended = run_process(
         arguments(program, folder, *options),
         prepare=limit,
@@ -155,6 +181,7 @@ def test_a_full_disk_costs_files_and_nothing_else(tmp_path: Path, folder: Path) 
     for path in (folder / "step-00000120.playgrad", *paths.values()):
         assert f"cannot write '{path}': File too large" in ended.err
         assert not path.exists()
+    assert set(Path(tempfile.gettempdir()).iterdir()) == before
 
 
 @pytest.mark.parametrize("option", ["--export", "--trace", "--report"])

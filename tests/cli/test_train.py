@@ -84,7 +84,7 @@ def test_weights_that_cannot_be_written_are_kept(
     code, _, err = run(capsys, "train", program, "--device", "cpu", "--export", target)
     assert code == 1
     assert f"CheckpointError: cannot write '{target}': No such file or directory." in err
-    (rescued,) = tmp_path.glob("playgrad-*")
+    (rescued,) = tmp_path.glob(f"playgrad-*/{name}")
     assert f"The trained weights are in {rescued} instead." in err
     assert len(load(rescued)) == 4
 

@@ -31,6 +31,7 @@ class CheckpointFolder:
     def __init__(self, path: Path, program: SavedProgram | None = None) -> None:
         self.path = path
         self._program = program
+        self._other: CheckpointFolder | None = None  # for those that cannot be written here
 
     def files(self) -> list[Path]:
         """Return the checkpoints in the folder, the latest first."""
@@ -64,12 +65,28 @@ class CheckpointFolder:
         try:
             self._write(checkpoint)
         except CheckpointError as error:
-            name = f"playgrad-{os.getpid()}-{self.path.name[:40]}"
-            other = CheckpointFolder(Path(tempfile.gettempdir()) / name, self._program)
             with contextlib.suppress(CheckpointError, OSError):  # the first error says it all
-                other._write(checkpoint)
-                error.hint = f"With --checkpoint {other.path} --resume training goes on from here."
+                path = self._write_elsewhere(checkpoint)
+                error.hint = f"With --checkpoint {path} --resume training goes on from here."
             raise
+
+    def _write_elsewhere(self, checkpoint: Checkpoint) -> Path:
+        """Write a checkpoint to a folder for temporary files, the same for the whole run.
+
+        Raises:
+            CheckpointError, OSError: that is impossible as well.
+        """
+        if self._other is None:  # a new one: it may not hold files of other runs
+            path = tempfile.mkdtemp(prefix=f"playgrad-{self.path.name[:40]}-")
+            self._other = CheckpointFolder(Path(path), self._program)
+        try:
+            self._other._write(checkpoint)
+        except CheckpointError:
+            with contextlib.suppress(OSError):  # it has earlier checkpoints
+                self._other.path.rmdir()
+                self._other = None
+            raise
+        return self._other.path
 
     def _write(self, checkpoint: Checkpoint) -> None:
         steps = sum(fit.step for fit in checkpoint.fits)

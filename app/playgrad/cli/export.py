@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,11 @@ def export(model: Any, path: str) -> None:
     try:
         model.export(path)
     except CheckpointError as error:
-        rescued = _rescued(path)
-        save = model.export
+        name, save = Path(path), model.export
         if isinstance(error, ExportError):
-            rescued, save = rescued.with_suffix(".safetensors"), model.save_weights
-        with contextlib.suppress(CheckpointError):  # then the first error says it all
-            save(rescued)
+            name, save = name.with_suffix(".safetensors"), model.save_weights
+        with contextlib.suppress(CheckpointError, OSError):  # then the first error says it all
+            rescued = _saved_elsewhere(name.name, save)
             error.hint = f"The trained weights are in {rescued} instead. {error.hint or ''}".strip()
         raise
 
@@ -37,5 +36,12 @@ def written(path: str | Path) -> str:
     return f"weights written to {path}, without {format_of(path).lacks}"
 
 
-def _rescued(path: str) -> Path:
-    return Path(tempfile.gettempdir()) / f"playgrad-{os.getpid()}-{Path(path).name}"
+def _saved_elsewhere(name: str, save: Callable[[Path], None]) -> Path:
+    """Save a file in a new folder for temporary files, which may hold none of other runs."""
+    folder = Path(tempfile.mkdtemp(prefix="playgrad-"))
+    try:
+        save(folder / name)
+    except CheckpointError:
+        folder.rmdir()
+        raise
+    return folder / name

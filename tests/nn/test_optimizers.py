@@ -130,6 +130,22 @@ def test_the_rate_is_a_variable(graph: pg.Graph) -> None:
         np.testing.assert_array_equal(session.value(w), [1, -2])
 
 
+def test_a_rate_is_set_before_training_and_never_without_effect(graph: pg.Graph) -> None:
+    optimizer = optim.SGD(optim.ExponentialDecay(0.1, 1, 0.5))
+    with pytest.raises(AttributeError, match=r"before training; initial_learning_rate is 0\.1"):
+        _ = optimizer.learning_rate
+    with pytest.raises(ValueError, match="learning rate must be a number"):
+        optimizer.learning_rate = -1
+    optimizer.learning_rate = 0.5
+    _, loss = quadratic()
+    optimizer.minimize(loss)
+    with pytest.raises(pg.GraphError, match=r"training has begun.*session\.assign"):
+        optimizer.learning_rate = 0.25
+    with pg.Session(graph, "cpu") as session:
+        assert session.value(optimizer.learning_rate) == 0.5
+    assert optimizer.schedule is None
+
+
 def test_wrong_use_raises_explaining_errors(graph: pg.Graph) -> None:
     w, loss = quadratic()
     with pytest.raises(pg.GraphError, match="does not depend on any of the variables"):

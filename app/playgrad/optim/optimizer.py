@@ -84,8 +84,9 @@ class Optimizer(Constructed):
 
     Attributes:
         iterations: uint32 scalar variable, the number of steps so far.
-        learning_rate: float32 scalar variable (with a schedule, the initial rate); assign to it to
-            change the rate during training.
+        learning_rate: float32 scalar variable (with a schedule, the initial rate), which exists
+            once training has begun. ``model.session.assign({optimizer.learning_rate: 0.01})``
+            changes the rate; before training, ``optimizer.learning_rate = 0.01`` does.
 
     Raises:
         ValueError: the learning rate or the weight decay is not a finite number of at least 0,
@@ -275,6 +276,32 @@ class Optimizer(Constructed):
             writes += more
         return means, writes
 
+    @property
+    def learning_rate(self) -> Variable:
+        if self._graph is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no variable of its learning rate before training; "
+                f"initial_learning_rate is {self.initial_learning_rate:g}"
+            )
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        """Set the rate with which training is going to begin.
+
+        Raises:
+            GraphError: training has begun.
+            ValueError: it is not a finite number of at least 0.
+        """
+        if self._graph is not None:
+            raise GraphError(
+                "training has begun, so the learning rate is a variable of the session.",
+                hint="Call model.session.assign({model.optimizer.learning_rate: rate}), or use "
+                "nn.LearningRateScheduler.",
+            )
+        self.initial_learning_rate = checked_rate(rate)
+        self.schedule = None
+
     def prepare(self, graph: Graph) -> None:
         """Create ``iterations`` and ``learning_rate`` in ``graph``, unless they exist.
 
@@ -291,7 +318,7 @@ class Optimizer(Constructed):
         self._graph = graph
         with self._at_top(graph), graph.name_scope(self.kind) as self._scope:
             self.iterations = Variable(0, "iterations", trainable=False, dtype="uint32")
-            self.learning_rate = Variable(
+            self._learning_rate = Variable(
                 self.initial_learning_rate, "learning_rate", trainable=False, dtype="float32"
             )
 

@@ -276,6 +276,13 @@ def test_whole_number_inputs_reject_fractions(
         "x.npy[0] at [2]: 8.5, but the model" in run(capsys, "predict", path, tmp_path / "x.npy")[2]
     )
     assert "x.csv, line 2, column 2 of 3: 0.5, but the model takes whole numbers (int32)" in err
+    (tmp_path / "x.csv").write_text("1,2,5000000000\n")
+    np.save(tmp_path / "x.npy", [[1.0, 2.0, -3e9]])
+    for name, words in (
+        ("x.csv", "line 1, column 3 of 3: 5000000000, but the model takes int32: -2147483648 to"),
+        ("x.npy", "x.npy[0] at [2]: -3000000000, but the model takes int32: -2147483648 to"),
+    ):
+        assert words in run(capsys, "predict", path, tmp_path / name)[2]
 
 
 @pytest.mark.parametrize(

@@ -145,15 +145,21 @@ def wrong_value(values: Array, dtype: str) -> tuple[int, ReadError | DTypeError]
         dtype: that of the inputs of the model.
 
     Returns:
-        The place in the flattened ``values``, and the error; None if all are finite, and whole if
-        the model takes whole numbers.
+        The place in the flattened ``values``, and the error; None if all are finite and fit into
+        ``dtype``, and are whole if the model takes whole numbers.
     """
     is_whole = np.dtype(dtype).kind in "iu"
-    wrong = ~np.isfinite(values) | (is_whole & (values != np.floor(values)))
+    limits = np.iinfo(dtype) if is_whole else np.finfo(np.float32)
+    is_finite = np.isfinite(values)
+    is_between = (values >= limits.min) & (values <= limits.max)
+    wrong = ~is_finite | ~is_between | (is_whole & (values != np.floor(values)))
     if not wrong.any():
         return None
     place = int(wrong.argmax())
     value = values.flat[place]
-    if np.isfinite(value):
-        return place, DTypeError(f"{value:g}, but the model takes whole numbers ({dtype}).")
-    return place, ReadError(f"{value} is not a finite number.")
+    if not is_finite.flat[place]:
+        return place, ReadError(f"{value} is not a finite number.")
+    if not is_between.flat[place]:
+        span = f"{limits.min:.12g} to {limits.max:.12g}"
+        return place, DTypeError(f"{value:.12g}, but the model takes {dtype}: {span}.")
+    return place, DTypeError(f"{value:g}, but the model takes whole numbers ({dtype}).")

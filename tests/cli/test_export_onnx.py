@@ -11,6 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.errors import ExportError
 from tests.cli.running import run
 
 PROGRAM = """
@@ -73,6 +74,9 @@ def test_an_opset_is_chosen_or_refused_with_the_operator(
         )
         assert (code, (tmp_path / "n.onnx").exists()) == (1, False)
         assert message in err
+    for wrong in ("13", 13.0, True):
+        with pytest.raises(ExportError, match=f"opset {wrong!r} is not written"):
+            model.export(tmp_path / "n.onnx", opset=wrong)  # type: ignore[arg-type]
     for rest in ((), (tmp_path / "w.npz",), ("--format", "keras")):
         code, _, err = run(capsys, "export", tmp_path / "w.safetensors", *rest, "--opset", 15)
         assert code == 2

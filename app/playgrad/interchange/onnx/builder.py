@@ -110,8 +110,8 @@ class GraphBuilder:
         """
         needed, operator = self._needed
         opset = needed if opset is None else opset
-        if opset not in WRITTEN:
-            raise ExportError(f"opset {opset} is not written; {WRITTEN[0]} to {WRITTEN[-1]} are.")
+        if type(opset) is not int or opset not in WRITTEN:
+            raise ExportError(f"opset {opset!r} is not written; {WRITTEN[0]} to {WRITTEN[-1]} are.")
         if opset < needed:
             raise ExportError(
                 f"the network needs the operator {operator} as it is since opset {needed}, and "

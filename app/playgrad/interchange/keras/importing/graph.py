@@ -222,7 +222,7 @@ class ModelReader:
             places = list(_histories(value))
             if len(places) != 1:
                 raise CheckpointError(
-                    f"{_DAMAGED}: {str(value)[:80]} is not the result of a layer."
+                    f"the Keras file has an argument that playgrad does not read: {value!s:.80}"
                 )
             return _result(values, self._own(places[0]))
         return value

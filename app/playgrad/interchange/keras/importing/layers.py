@@ -30,7 +30,11 @@ def keras_class(data: Any, package: str) -> str:
     if not isinstance(data, Mapping) or not isinstance(data.get("class_name"), str):
         raise CheckpointError("the Keras file is damaged: an object has no class.")
     module = str(data.get("module")).split(".")
-    if module[0] != "keras" or (package and package not in module):
+    if module[0] == "keras" and package and package not in module:
+        raise CheckpointError(
+            f"the Keras file has '{data['class_name'][:80]}' where playgrad does not read it."
+        )
+    if module[0] != "keras":
         raise CheckpointError(
             f"the Keras file has '{data['class_name'][:80]}', which is part of a program.",
             hint="Classes of Keras itself are read; nothing in a file is executed.",

@@ -36,6 +36,7 @@ _OPERATIONS: dict[str, Callable[..., Tensor]] = {
     "Subtract": ops.sub,
     "Tanh": ops.tanh,
     "TrueDivide": ops.div,
+    "OnesLike": ops.ones_like,
     "ZerosLike": ops.zeros_like,
 }
 _MOST_PAIRS = 16

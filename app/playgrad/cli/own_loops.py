@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playgrad.cli.export import export, written
-from playgrad.cli.problems import Problems
+from playgrad.cli.late_errors import LateErrors
 from playgrad.errors import GraphError
 
 _ONLY_FIT_USES = (
@@ -17,7 +17,7 @@ _ONLY_FIT_USES = (
 
 
 def finish_without_fit(
-    program: Path, options: argparse.Namespace, model: Any, seconds: float, problems: Problems
+    program: Path, options: argparse.Namespace, model: Any, seconds: float, problems: LateErrors
 ) -> None:
     """Export the model, and report how long the program took; its results it prints itself.
 

@@ -16,8 +16,8 @@ from playgrad import paths
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.checkpoint_folder import CheckpointFolder
 from playgrad.cli.export import export, written
+from playgrad.cli.late_errors import LateErrors
 from playgrad.cli.own_loops import finish_without_fit
-from playgrad.cli.problems import Problems
 from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
@@ -162,7 +162,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
     record = overrides.record
     hooks = TrainHooks(ProgressBar(sys.stderr), saves=record is not None)
     before = set_hooks(hooks)
-    problems = Problems()
+    problems = LateErrors()
     try:
         with options_set(overrides):
             started = time.perf_counter()
@@ -293,7 +293,7 @@ def _finish(
     hooks: TrainHooks,
     trace: Trace | None,
     findings: list[str] | None,
-    problems: Problems,
+    problems: LateErrors,
 ) -> None:
     """Write the files of the run and print its results, also if a file cannot be written."""
     hooks.bar.close()

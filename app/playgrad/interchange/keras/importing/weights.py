@@ -22,7 +22,7 @@ Places = Mapping[str, tuple[str, tuple[int, ...]]]
 _SAME = "Load them into a model with the same layers, of the same sizes."
 
 
-class Moments(NamedTuple):
+class AdaptedMoments(NamedTuple):
     """What a layer normalizes by."""
 
     name: str
@@ -61,7 +61,7 @@ def weights_for_model(
         if graph.kind(call) == Normalization.kind
     }
     moments = {
-        path: Moments(layer["name"], layer["config"]["mean"], layer["config"]["variance"])
+        path: AdaptedMoments(layer["name"], layer["config"]["mean"], layer["config"]["variance"])
         for path, layer in normalizations.items()
     }
     places: Places = graph.weight_places(order, shapes)
@@ -88,7 +88,7 @@ def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, 
             places[f"{layer.name}/{name}"] = (f"{path}/{place}", shape)
             specs[f"{layer.name}/{name}"] = own[name]
     moments = {
-        path: Moments(layer.name or "", layer.mean, layer.variance)
+        path: AdaptedMoments(layer.name or "", layer.mean, layer.variance)
         for path, layer in layers.items()
         if isinstance(layer, Normalization)
     }
@@ -103,7 +103,7 @@ def set_moments(file: Hdf5File, layers: Mapping[str, Layer]) -> None:
             layer.mean, layer.variance = (file.read(place).tolist() for place in places)
 
 
-def _checked(file: Hdf5File, layers: Mapping[str, Moments]) -> set[str]:
+def _checked(file: Hdf5File, layers: Mapping[str, AdaptedMoments]) -> set[str]:
     """Return the paths of moments in the file, which must be those of the layers.
 
     Raises:

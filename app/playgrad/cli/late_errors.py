@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from playgrad.errors import PlaygradError
 
 
-class Problems:
+class LateErrors:
     """The errors of writing the files of a run: each is reported, after the results."""
 
     def __init__(self) -> None:

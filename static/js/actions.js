@@ -7,6 +7,7 @@ import { missingFeature } from "./boot-features.js";
 import { keepStarting, startAgain } from "./boot-retry.js";
 import { clearFindings } from "./doctor.js";
 import { client } from "./engine/engine.js";
+import { flushEvents } from "./engine/engine-events.js";
 import { labRecorder } from "./lab-runs.js";
 import { t } from "./locale.js";
 import { refetchModule } from "./refetch.js";
@@ -91,6 +92,7 @@ function forget() {
 
 /** @param {store.Launch} how */
 function launch({ paused, inLab, resumed, branch }) {
+  flushEvents(); // those of the run before must not be applied to this one
   const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
   store.past.value = null;
@@ -283,6 +285,7 @@ export async function completeNames(text) {
 
 /** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */
 export function reset() {
+  flushEvents();
   const checkpoints = store.checkpoints.value;
   const restore = rememberRun();
   const undo = () => {

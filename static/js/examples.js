@@ -3,6 +3,7 @@
 import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { offer } from "./download.js";
+import { flushEvents } from "./engine/engine-events.js";
 import { t } from "./locale.js";
 import { rememberShown } from "./session/session-parts.js";
 import { locksHere, moveLocks } from "./sharing/locks.js";
@@ -121,6 +122,7 @@ const aside = new Map();
 /** Open another example, as the visitor asks for. What the page shows of a run changes with it. @param {string} id */
 export function selectExample(id) {
   batch(() => {
+    flushEvents(); // they belong to what is shown
     const shown = store.executed.value.exampleId;
     if (shown !== id && !store.active.value && !store.queuedRun.value) {
       if (shown) aside.set(shown, rememberShown());

@@ -68,6 +68,50 @@ test("nothing of the last run is heard while the next one waits for its worker",
   );
 });
 
+const LEFT_BEHIND = { kind: "stdout", text: "left behind\n" };
+const kinds = (/** @type {any[]} */ events) => events.map(({ kind, state }) => state ?? kind);
+
+test("nothing of the last run is heard after the one that waited was stopped", async (t) => {
+  const { client, say, commands, received } = await waiting(t);
+  client.stop(() => {});
+  await say(LEFT_BEHIND);
+  assert.deepEqual(kinds(received), ["stopped"]);
+  await say({ kind: "status", state: "idle", built: false }); // it has forgotten the last run
+  await say({ kind: "stdout", text: "typed\n" });
+  assert.deepEqual(kinds(received), ["stopped", "stdout"], "the prompt is heard");
+  client.post(RUN);
+  client.stop(() => {});
+  await say({ kind: "crash", message: "the modules are gone" });
+  assert.deepEqual(kinds(received), ["stopped", "stdout", "stopped"]);
+  await say(READY, 1);
+  assert.equal(received.at(-1).kind, "ready");
+  assert.equal(commands.length, 2);
+});
+
+test("nothing of the last run is heard after a reset", async (t) => {
+  const { client, say, received } = await started(t);
+  await say(READY);
+  client.post(RUN);
+  await say({ kind: "status", state: "done", built: false });
+  received.length = 0;
+  client.post({ kind: "reset" });
+  await say(LEFT_BEHIND);
+  await say({ kind: "tuning", kernels: {}, measured: false, wanted: false });
+  await say({ kind: "status", state: "idle", built: false });
+  await say({ kind: "stdout", text: "typed\n" });
+  assert.deepEqual(kinds(received), ["tuning", "idle", "stdout"]);
+});
+
+test("nothing of the last run is heard by the next one in the same worker", async (t) => {
+  const { say, received } = await waiting(t);
+  await say({ kind: "crash", message: "the server cannot be reached" }, 1); // the spare one
+  await say(LEFT_BEHIND);
+  assert.deepEqual(kinds(received), ["reused"]);
+  await say({ kind: "status", state: "running" });
+  await say({ kind: "stdout", text: "new\n" });
+  assert.deepEqual(kinds(received), ["reused", "running", "stdout"]);
+});
+
 test("the end of the last run's worker does not break the run that waits", async (t) => {
   const { say, received, pokes, commands } = await waiting(t);
   await say({ kind: "crash", message: "the modules are gone" });

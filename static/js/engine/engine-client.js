@@ -15,6 +15,7 @@ import { Spare } from "../../engine/spare.js";
 import { t } from "../locale.js";
 import { recall, remember } from "../storage.js";
 import { dataProblem, inWords, said } from "./engine-words.js";
+import { Hush } from "./hush.js";
 
 /**
  * @import {
@@ -54,9 +55,6 @@ const SPARE_MS = 10_000;
 /** How long a run waits for a spare worker that is booting and does not say why it takes so long. */
 const BOOT_MS = 60_000;
 
-/** What the worker of the last run may still say while the next run waits for its own. @type {ReadonlySet<string>} */
-const BETWEEN_RUNS = new Set(["device_worker", "reply", "data_file", "template", "tunings"]);
-
 /** An error with which the engine answered. */
 export class EngineFailure extends Error {
   /** @param {ErrorInfo} info */
@@ -77,6 +75,8 @@ export class EngineClient {
   #used = false;
   /** Whether it runs one now. */
   #running = false;
+  /** What it says of the run before is not heard. */
+  #hush = new Hush();
   #spare = new Spare(() => this.#beginHeld());
   #spareTimer = 0;
   /** A run that waits for the spare worker, with the commands after it. @type {[Command, Uint8Array?][]} */
@@ -125,6 +125,7 @@ export class EngineClient {
     const { kept } = this.#devices;
     this.#python.inherit({ tunings: recall(TUNINGS) ?? "", kept, files: this.#data.contents });
     this.#used = this.#running = false;
+    this.#hush.reason = null;
     this.#started = ready !== undefined;
     if (ready) this.#receive(ready);
   }
@@ -134,7 +135,9 @@ export class EngineClient {
     this.#spare.boot(
       (python) => ({
         received: (event) => python() === this.#python && this.#dispatch(event, python()),
-        forged: () => python() === this.#python && this.#receive({ kind: "forged" }),
+        forged: () => {
+          if (python() === this.#python && !this.#hush.reason) this.#receive({ kind: "forged" });
+        },
         ended: (sentence) => {
           const reason = said(sentence);
           if (python() !== this.#python) return;
@@ -147,7 +150,7 @@ export class EngineClient {
 
   /** @param {InterpreterEvent} event @param {Interpreter} python */
   #dispatch(event, python) {
-    if (this.#held.length > 0 && !BETWEEN_RUNS.has(event.kind)) {
+    if (this.#hush.drops(event)) {
       if (event.kind === "crash") this.#beginInSpare();
       return; // output of tasks that the last program left, for example
     }
@@ -229,12 +232,14 @@ export class EngineClient {
       if (command.kind === "run") this.#hold();
     } else {
       if (command.kind === "run") this.#prepareRun();
+      else if (command.kind === "reset" && this.#started) this.#hush.reason = "reset";
       this.#python?.mailbox.post(command, payload);
     }
   }
 
   #hold() {
     this.#running = true;
+    this.#hush.reason = "waiting";
     clearTimeout(this.#heldTimer);
     this.#heldTimer = setTimeout(() => this.#beginHeld(), BOOT_MS);
     this.#bootSpare();
@@ -244,15 +249,18 @@ export class EngineClient {
   #beginHeld() {
     const held = this.#takeHeld();
     if (held.length === 0) return;
-    if (!this.#spare.ready) this.#receive({ kind: "reused" });
+    if (!this.#spare.ready) {
+      this.#hush.reason = "reused";
+      this.#receive({ kind: "reused" });
+    }
     this.#beginNow(held);
   }
 
-  /** Begin the run that waits in the spare worker, ready or not: that of the last run has ended. */
+  /** Go on in the spare worker, ready or not, with the run that waits: the worker of the last run has ended. */
   #beginInSpare() {
     const held = this.#takeHeld();
     this.#replace(t().errors.newRun);
-    this.#beginNow(held);
+    if (held.length > 0) this.#beginNow(held);
   }
 
   /** @param {[Command, Uint8Array?][]} held */
@@ -315,6 +323,8 @@ export class EngineClient {
     if (!this.#python) return;
     if (this.#takeHeld().length > 0) {
       this.#running = false;
+      this.post({ kind: "reset" }); // or the prompt would have the names of the run before
+      this.#hush.reason = "stopped";
       this.#receive({ kind: "status", state: "stopped" });
       return;
     }

@@ -47,6 +47,9 @@ const queue = new EventQueue((events) =>
 /** @param {EngineEvent} event */
 export const receive = (event) => queue.push(event);
 
+/** Apply the events that wait for the next beat. */
+export const flushEvents = () => queue.flush();
+
 /** @type {Handlers} */
 const handlers = {
   loading({ stage, progress = null, problem = "" }) {

@@ -36,12 +36,12 @@ export class EventQueue {
   /** @param {EngineEvent} event */
   push(event) {
     if (!this.#joined(event)) this.#waiting.push(event);
-    if (!FREQUENT.has(event.kind)) this.#flush();
+    if (!FREQUENT.has(event.kind)) this.flush();
     else if (!this.#isExpected) {
       this.#isExpected = true;
       beat.next(() => {
         this.#isExpected = false;
-        this.#flush();
+        this.flush();
       });
     }
   }
@@ -60,7 +60,8 @@ export class EventQueue {
     return true;
   }
 
-  #flush() {
+  /** Apply what waits, as before the page shows another run. */
+  flush() {
     if (this.#waiting.length === 0) return; // another event has flushed them
     const events = this.#waiting;
     this.#waiting = [];

@@ -60,11 +60,14 @@ export class Curves {
   series = empty();
   /** Steps per point. */
   stride = 1;
+  /** The time at which the curves of this fit began; no other fit has it. @type {number | undefined} */
+  began = Date.now();
   #inLast = 0;
   #loss = new Trend();
   #accuracy = new Trend();
 
   clear() {
+    this.#beginAnew();
     this.steps = [];
     this.series = empty();
     this.stride = 1;
@@ -127,8 +130,13 @@ export class Curves {
     this.#accuracy = new Trend(trends[2], trends[3]);
   }
 
-  /** Drop the points after a step, from which training goes on. @param {number} step */
+  #beginAnew() {
+    this.began = Math.max(Date.now(), (this.began ?? 0) + 1);
+  }
+
+  /** Drop the points after a step, from which another fit goes on. @param {number} step */
   rewind(step) {
+    this.#beginAnew();
     const end = this.steps.findIndex((each) => each > step);
     if (end < 0) return;
     const { loss, trendLoss, accuracy, trendAccuracy } = this.series;

@@ -1,54 +1,105 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { receive } from "../../static/js/engine/engine-events.js";
 import { PARTS } from "../../static/js/session/session-parts.js";
 import { SHAPES } from "../../static/js/session/session-shapes.js";
 import * as store from "../../static/js/store.js";
 
 const FIT = {
-  epochs: 5, steps_per_epoch: 100, total_steps: 500, batch_size: 10, metrics: [], device: "cpu",
+  kind: "fit_begin", done: 0, epochs: 5, steps_per_epoch: 100, total_steps: 500, batch_size: 10, metrics: [], device: "cpu",
   adapter: null, parameters: 3,
 }; // prettier-ignore
 
-/** The parts of a run as the page saves them at a step. */
-function savedAt(step, began, perEpoch = 100) {
+function runBegins() {
   store.clearShown();
-  store.executed.value = { exampleId: "spiral", source: "", began };
+  store.executed.value = { exampleId: "spiral", source: "", began: 7 };
   store.runState.value = "running";
-  store.fit.value = { ...FIT, steps_per_epoch: perEpoch };
-  for (let each = 1; each <= step; each += 1) store.curves.add(each, 1 / each, 0.5);
-  if (step > 0) store.showNumbersAt(step, perEpoch);
-  return { run: PARTS.run.capture(), curves: structuredClone(PARTS.curves.capture()) };
 }
 
-function restored({ run, curves }) {
+/** @param {Record<string, any>} [fit] */
+const fitBegins = (fit) => receive(/** @type {any} */ ({ ...FIT, ...fit }));
+
+/** The parts of a session as the page saves them at a step of the fit. */
+function savedAt(step) {
+  const { steps_per_epoch: perEpoch = 0 } = store.fit.value ?? {};
+  for (let each = store.progress.value.step + 1; each <= step; each += 1) {
+    store.curves.add(each, 1 / each, 0.5);
+    store.landmarks.value = [...store.landmarks.value, [each, 1 / each]];
+  }
+  if (step > 0) store.showNumbersAt(step, perEpoch);
+  const { run, curves, losses } = PARTS;
+  return structuredClone({
+    run: run.capture(),
+    curves: curves.capture(),
+    losses: losses.capture(),
+  });
+}
+
+/** The step that is shown, with the ends of the curves and of the losses. */
+function restored(saved) {
   store.clearShown();
-  assert.ok(SHAPES.run(run) && SHAPES.curves(curves));
-  PARTS.run.restore(run);
-  PARTS.curves.restore(curves);
-  return store.progress.value;
+  for (const name of /** @type {("run" | "curves" | "losses")[]} */ (Object.keys(saved))) {
+    assert.ok(SHAPES[name](saved[name]));
+    PARTS[name].restore(saved[name]);
+  }
+  const { curves, landmarks, progress } = store;
+  return [progress.value.step, curves.steps.at(-1) ?? 0, landmarks.value.at(-1)?.[0] ?? 0];
 }
 
 test("after a crash the numbers are those of the end of the curves", () => {
-  const early = savedAt(0, 7);
-  const late = savedAt(240, 7);
-  for (const { run } of [early, savedAt(130, 7)]) {
-    const { step, epoch, loss, accuracy } = restored({ run, curves: late.curves });
-    assert.deepEqual([step, epoch, loss, accuracy], [240, 3, 1 / 240, 0.5]);
+  runBegins();
+  fitBegins();
+  const [first, middle, last] = [0, 130, 240].map(savedAt);
+  for (const { run } of [first, middle, last]) {
+    assert.deepEqual(restored({ ...last, run }), [240, 240, 240]);
+    const { epoch, loss, accuracy } = store.progress.value;
+    assert.deepEqual([epoch, loss, accuracy], [3, 1 / 240, 0.5]);
   }
-  assert.equal(restored(late).step, 240);
 });
 
 test("numbers that are newer than the curves stay", () => {
-  const early = savedAt(130, 7);
-  assert.equal(restored({ run: savedAt(240, 7).run, curves: early.curves }).step, 240);
+  runBegins();
+  fitBegins();
+  const { curves } = savedAt(130);
+  assert.deepEqual(restored({ ...savedAt(240), curves }), [240, 130, 240]);
 });
 
-test("the curves of another run change no numbers", () => {
-  const before = savedAt(240, 7);
-  assert.equal(restored({ run: savedAt(0, 8).run, curves: before.curves }).step, 0);
+for (const [name, next] of [
+  ["another run", runBegins],
+  ["another fit of the run", () => {}],
+])
+  // prettier-ignore
+  test(`the curves and losses of ${name} are not shown`, () => {
+    runBegins();
+    fitBegins();
+    const { curves, losses } = savedAt(240);
+    next();
+    fitBegins();
+    for (const step of [0, 5]) {
+      const { run } = savedAt(step);
+      assert.deepEqual(restored({ run, curves, losses }), [step, 0, 0]);
+    }
+  });
+
+test("curves and losses are shown without a record of their run", () => {
+  runBegins();
+  fitBegins();
+  const { curves, losses } = savedAt(240);
+  assert.deepEqual(restored({ curves, losses }), [0, 240, 240]);
+});
+
+test("a fit that resumes shares the curves and losses up to where it goes on", () => {
+  runBegins();
+  fitBegins();
+  const { curves, losses } = savedAt(240);
+  fitBegins({ done: 200 });
+  assert.deepEqual(restored({ ...savedAt(205), curves, losses }), [205, 200, 200]);
 });
 
 test("a run without epochs of a known length has a finite epoch", () => {
-  const late = savedAt(240, 7, 0);
-  assert.equal(restored({ run: savedAt(0, 7, 0).run, curves: late.curves }).epoch, 0);
+  runBegins();
+  fitBegins({ steps_per_epoch: 0 });
+  const { run } = savedAt(0);
+  restored({ ...savedAt(240), run });
+  assert.equal(store.progress.value.epoch, 0);
 });

@@ -2,7 +2,7 @@
 
 import * as is from "../../engine/forms.js";
 import { figure, graph, timeline, traceEvents } from "../../engine/message-checks.js";
-import { MOST, known, measure, name, result, tally } from "../bounds.js";
+import { MOST, known, measure, moment, name, result, tally } from "../bounds.js";
 import { SERIES } from "../curves.js";
 
 /**
@@ -47,6 +47,7 @@ const columns = is.record({
   stride: is.both(tally, (stride) => stride > 0),
   inLast: tally,
   trends: is.doubles,
+  began: is.optional(moment),
   series: is.record(
     Object.fromEntries(
       SERIES.map((each) => [each, is.both(is.doubles, (values) => values.every(result))]),

@@ -67,8 +67,10 @@ export const PARTS = {
       epochs: store.epochs.value,
       error: store.error.value,
       branch: branchOf(store.executed.value),
+      curvesBegan: store.curves.began,
     }),
-    restore({ state, program, fit, progress, epochs, error, branch = null }) {
+    restore({ state, program, fit, progress, epochs, error, branch = null, curvesBegan }) {
+      store.curves.began = curvesBegan;
       store.wasLeft.value = state === "running" || state === "paused";
       store.runState.value = store.wasLeft.value ? "stopped" : state;
       store.executed.value = program;
@@ -83,14 +85,17 @@ export const PARTS = {
   curves: {
     store: "parts",
     changes: () => store.curvesVersion.value,
-    capture: () => ({ ...store.curves.save(), began: store.executed.value.began }),
+    capture: () => ({ ...store.curves.save(), began: store.curves.began }),
     restore({ began, ...saved }) {
+      const { began: shownBegan } = store.curves;
       store.curves.load(saved);
+      store.curves.rewind(lastStepOf(began));
+      store.curves.began = shownBegan;
       store.curvesVersion.value += 1;
-      // Each part is saved by itself: the numbers may be older.
-      const end = saved.steps.at(-1) ?? 0;
-      if (began === store.executed.value.began && end > store.progress.value.step)
-        store.showNumbersAt(end, store.fit.value?.steps_per_epoch ?? 0);
+      // The numbers may be older.
+      const shown = store.fit.value;
+      const end = store.curves.steps.at(-1) ?? 0;
+      if (shown && end > store.progress.value.step) store.showNumbersAt(end, shown.steps_per_epoch);
     },
   },
 
@@ -114,10 +119,16 @@ export const PARTS = {
       landmarks: store.landmarks.value,
       shared: store.shared.value,
       settings: store.settingChanges.value,
+      curvesBegan: store.curves.began,
     }),
-    restore({ landmarks, shared, settings = [] }) {
-      store.landmarks.value = landmarks;
-      store.settingChanges.value = settings;
+    restore({ landmarks, shared, settings = [], curvesBegan }) {
+      const last = lastStepOf(curvesBegan);
+      store.landmarks.value = landmarks.filter(
+        (/** @type {[number, number]} */ [step]) => step <= last,
+      );
+      store.settingChanges.value = settings.filter(
+        (/** @type {{step: number}} */ { step }) => step <= last,
+      );
       store.shared.value = shared;
     },
   },
@@ -169,6 +180,17 @@ export const PARTS = {
 };
 
 export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
+
+/**
+ * The last step up to which what was saved of a fit is also true of the fit that is shown: each part
+ * is saved by itself, and may be older than the others. A fit that resumes shares the steps before.
+ * @param {number} [began] when its curves began
+ */
+function lastStepOf(began) {
+  const isDamaged = !store.executed.value.began; // the record of the run
+  if (began === store.curves.began || isDamaged) return Infinity;
+  return store.fit.value?.done ?? 0;
+}
 
 /** What a program's run branched off from. @param {import("../types.js").Program} program */
 function branchOf({ began }) {

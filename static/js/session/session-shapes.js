@@ -41,6 +41,7 @@ const fit = is.record({
   device_reason: is.optional(name),
   adapter: is.nullable(name),
   parameters: tally,
+  done: is.optional(tally),
 });
 
 /** Of the run that a run went on from. */
@@ -121,12 +122,14 @@ export const SHAPES = {
     epochs: is.listOf(is.record(epochRow), MOST.epochs),
     error: is.nullable(is.record(errorFields)),
     branch: is.optional(is.nullable(is.record({ ...branch, began: moment }))),
+    curvesBegan: is.optional(moment),
   }),
   curves,
   losses: is.record({
     landmarks,
     shared: is.nullable(SHARED),
     settings: is.optional(settings),
+    curvesBegan: is.optional(moment),
   }),
   locks: is.listOf(
     is.record({ exampleId: isExampleId, lines: areRanges, isHeld: is.flag }),

@@ -5,28 +5,35 @@ import { LoadError, asLoadError } from "./downloads.js";
 /** A module that has arrived can be imported in no time, unless something is wrong. */
 const IMPORT_MS = 10_000;
 const MOST_IMPORTS = 3;
+/** How browsers say that a module did not arrive: Chromium and Firefox, then Safari. */
+const NOT_ARRIVED = /dynamically imported module|module script failed/;
 
 /**
  * Download a module, and import it from the browser's cache. If that fails, the network may have
- * gone in between: the next download waits for it, and says so.
+ * gone in between: the next download waits for it, and says so. Offline, the service worker has both.
  * @param {string} url
  * @param {(url: string) => Promise<unknown>} download
  * @param {(url: string) => Promise<any>} [importing]
  * @returns {Promise<any>}
- * @throws {LoadError}
+ * @throws {LoadError} the module does not arrive
+ * @throws {Error} it fails when it is run
  */
 export async function importModule(url, download, importing = (name) => import(name)) {
   for (let tries = 1; ; tries++) {
-    // The browser may remember that a URL failed.
-    const name = tries === 1 ? url : `${url}?try=${tries}`;
-    await download(name);
+    await download(url);
     try {
-      return await inTime(importing(name));
+      // The browser may remember that a URL failed. With another fragment it is the same file.
+      return await inTime(importing(tries === 1 ? url : `${url}#${tries}`));
     } catch (error) {
+      if (!hasNotArrived(error)) throw new Error(`${url}: ${error}`, { cause: error });
       if (tries === MOST_IMPORTS) throw asLoadError(error, url);
     }
   }
 }
+
+/** @param {unknown} error */
+const hasNotArrived = (error) =>
+  error instanceof LoadError || (error instanceof TypeError && NOT_ARRIVED.test(error.message));
 
 /**
  * @template T

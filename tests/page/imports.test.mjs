@@ -34,9 +34,36 @@ test("an import that fails waits for the next download, which waits for the netw
   };
   const imported = importModule(MODULE, waiting, importing);
   await new Promise(setImmediate);
-  assert.deepEqual(log, ["download ", "import ", "download ?try=2"]);
+  assert.deepEqual(log, ["download ", "import ", "download "]);
   isOnline();
-  assert.deepEqual(await imported, { name: `${MODULE}?try=2` });
+  assert.deepEqual(await imported, { name: `${MODULE}#2` });
+});
+
+test("every try asks for the same file, which is all that the service worker keeps", async () => {
+  const { log, download, importing } = network(2);
+  await importModule(MODULE, download, importing);
+  const files = log.map((line) => new URL(line.split(" ")[1], MODULE));
+  assert.equal(files.length, 6);
+  assert.ok(
+    files.every(({ href }) => href.replace(/#.*/, "") === MODULE),
+    log.join(),
+  );
+});
+
+test("a module that fails when it is run is not taken for one that does not arrive", async () => {
+  for (const code of ["const;", "null.x", "throw new RangeError('too deep')"]) {
+    let downloads = 0;
+    const imported = importModule(
+      `data:text/javascript,${code}`,
+      async () => void (downloads += 1),
+    );
+    await assert.rejects(imported, (error) => {
+      assert.ok(!(error instanceof LoadError));
+      assert.match(error.message, /(Syntax|Type|Range)Error: ./);
+      return true;
+    });
+    assert.equal(downloads, 1);
+  }
 });
 
 test("a module that is never imported is an error in words, which can be said in any language", async () => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 from contextlib import redirect_stdout
 
@@ -64,6 +65,73 @@ async def visit(python: PythonSide) -> None:
     python.events.clear()
     assert python.ask("prompt", code="print('typed')")["outcome"] == "done"
     assert heard(python) == "typed\n"
+
+
+IN_ANOTHER_CONTEXT = """
+import contextvars, threading
+import playgrad as pg
+
+def speak(where):
+    print("from", where)
+    pg.show([[0.0, 1.0]])
+
+thread = threading.Thread(target=speak, args=("a thread",))
+thread.start()
+thread.join()
+contextvars.Context().run(speak, "an empty context")
+contextvars.copy_context().run(speak, "a copied context")
+"""
+
+
+def test_a_program_is_heard_from_any_context_and_thread() -> None:
+    with python_side() as python:
+        assert python.run("pass") == "done"
+        assert python.run(IN_ANOTHER_CONTEXT) == "done"
+        lines = ["from a thread", "from an empty context", "from a copied context"]
+        assert heard(python).splitlines() == lines
+        assert len(python.of("figure")) == len(lines)
+
+
+def test_functions_of_an_earlier_program_are_not_heard() -> None:
+    """Called in the context of the last one, as the browser's timers are."""
+    with python_side() as python, redirect_stdout(python.streams[0]):
+        assert python.run(IN_ANOTHER_CONTEXT) == "done"
+        speak = python.module.controller.namespace["speak"]
+        assert python.run("pass") == "done"
+        python.events.clear()
+        for act in (lambda: speak("a timer"), lambda: list(map(speak, ["a timer"]))):
+            with pytest.raises(NameError, match="'pg'"):  # the namespace is cleared
+                act()
+        assert python.run("def speak(where):\n    print(where)\nspeak('here')") == "done"
+        python.module.controller.namespace["speak"]("and there")
+        assert heard(python) == "here\nand there\n"
+
+
+def test_the_prompt_is_heard_after_a_reset() -> None:
+    with python_side() as python:
+        assert python.run("x = 1") == "done"
+        for _ in range(2):
+            python.requests.append({"kind": "reset"})
+            python.serve()
+        assert python.ask("prompt", code="print('typed')")["outcome"] == "done"
+        assert python.ask("prompt", code="def say(): print('again')\nsay()")["outcome"] == "done"
+        assert heard(python) == "typed\nagain\n"
+
+
+def test_figures_left_out_are_counted_before_the_next_program_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that tasks show after the end of the program."""
+    with python_side() as python, monkeypatch.context() as patch:
+        patch.setattr(sys.modules["playgrad.page.figure_limit"], "WINDOW_SECONDS", math.inf)
+        assert python.run("import playgrad as pg\nshow = lambda: pg.show([[0.0]])") == "done"
+        for _ in range(20):
+            python.module.controller.namespace["show"]()
+        python.events.clear()
+        assert python.run("pass") == "done"
+        kinds = [event.get("state", event["kind"]) for event in python.events]
+        assert kinds == ["stdout", "running", "done"]
+        assert "figures left out" in python.output
 
 
 def heard(python: PythonSide) -> str:

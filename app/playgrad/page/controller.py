@@ -221,8 +221,9 @@ class Controller:
         self.runs.clear()
         self.bench.clear()
         self.nodes.clear()
-        self.namespace.clear()
-        begin_program()
+        figures.finish()
+        begin_program(self.namespace)
+        self.namespace = {}
         registry.clear_data_caches()  # data of earlier programs, which this one did not use
         close_sessions()
         if self.stopped:

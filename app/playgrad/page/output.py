@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from playgrad.page.left_behind import is_of_last_program
+from playgrad.page.left_behind import is_left_behind
 
 HOLD_SECONDS = 0.03
 """Otherwise a program that prints in a loop would post tens of thousands of messages a second."""
@@ -54,7 +54,7 @@ class Stream(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         text = str.__str__(text)  # a subclass may do anything
-        if not is_of_last_program():
+        if is_left_behind():
             return len(text)
         now = time.perf_counter()
         if now - self._window >= WINDOW_SECONDS:

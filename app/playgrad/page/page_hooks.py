@@ -9,7 +9,7 @@ from typing import Any
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import _browser as host
-from playgrad.page.left_behind import is_of_last_program
+from playgrad.page.left_behind import is_left_behind
 from playgrad.page.sending import emit, figures, send_output
 from playgrad.runtime.hooks import Event, Hooks, Request
 from playgrad.runtime.trace import Trace
@@ -30,14 +30,14 @@ class PageHooks(Hooks):
 
     def emit(self, event: Event) -> None:
         is_for_prompt = self.controller.prompt.busy and event["kind"] in _OF_A_RUN
-        if is_of_last_program() and not is_for_prompt:
+        if not is_for_prompt and not is_left_behind():
             emit(event)
 
     def before_training(self) -> None:
         self.controller.prompt.check_training()
 
     def figure(self, figure: dict[str, Any]) -> bool:
-        if is_of_last_program():
+        if not is_left_behind():
             figures.show(figure)
         return True
 

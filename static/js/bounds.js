@@ -101,7 +101,9 @@ export const MOST = {
   epochs: 1_000_000,
   landmarks: 10_000,
   settings: 100_000,
-  runs: 2000,
+  runs: 200,
+  /** Characters of the programs of all runs. */
+  codes: 20_000_000,
   labRuns: 100,
   devices: 1000,
   /** Of the output. */

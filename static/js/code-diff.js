@@ -4,8 +4,11 @@ import { t } from "./locale.js";
 
 /** @typedef {{kind: "same" | "added" | "removed", text: string}} DiffLine */
 
-/** Programs of more lines are compared as a whole. */
-const MOST_LINES = 2000;
+/** Pairs of lines that are compared; parts with more are compared as a whole. */
+const MOST_PAIRS = 1_000_000;
+/** Changes that are put into words, and the characters of each side of one. */
+const MOST_CHANGES = 20;
+const MOST_CHARACTERS = 200;
 const TOKENS = /\d[\w.]*|\w+|\s+|"[^"]*"|'[^']*'|[^\w\s]/g;
 
 /**
@@ -40,20 +43,21 @@ const line = (kind, text) => ({ kind, text });
 function changed(old, now) {
   const removed = old.map((text) => line("removed", text));
   const added = now.map((text) => line("added", text));
-  if (old.length === 0 || now.length === 0 || old.length + now.length > MOST_LINES)
+  if (old.length === 0 || now.length === 0 || old.length * now.length > MOST_PAIRS)
     return [...removed, ...added];
+  const [a, b] = numbered(old, now);
   // common[i][j]: lines that the rests from i and j have in common.
   const common = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
   for (let i = old.length - 1; i >= 0; i -= 1) {
     for (let j = now.length - 1; j >= 0; j -= 1) {
       common[i][j] =
-        old[i] === now[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+        a[i] === b[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
     }
   }
   const lines = [];
   let [i, j] = [0, 0];
   while (i < old.length || j < now.length) {
-    if (i < old.length && j < now.length && old[i] === now[j]) {
+    if (i < old.length && j < now.length && a[i] === b[j]) {
       lines.push(line("same", old[i]));
       i += 1;
       j += 1;
@@ -68,6 +72,14 @@ function changed(old, now) {
   return lines;
 }
 
+/** The lines as numbers, equal ones for equal lines: long lines are compared only once. @param {string[][]} programs */
+function numbered(...programs) {
+  /** @type {Map<string, number>} */
+  const numbers = new Map();
+  for (const text of programs.flat()) if (!numbers.has(text)) numbers.set(text, numbers.size);
+  return programs.map((lines) => lines.map((text) => numbers.get(text)));
+}
+
 /**
  * The changes of code in a few words: "learning_rate 0.003 → 0.01", "+ nn.Dropout(0.2),".
  * @param {string} before
@@ -75,7 +87,8 @@ function changed(old, now) {
  * @returns {string[]}
  */
 export function changesInWords(before, after) {
-  const words = [];
+  /** @type {[old: string | null, now: string | null][]} */
+  const changes = [];
   /** @type {Record<"removed" | "added", string[]>} */
   const hunk = { removed: [], added: [] };
   for (const { kind, text } of [...diffLines(before, after), line("same", "")]) {
@@ -83,22 +96,35 @@ export function changesInWords(before, after) {
       if (bare(text)) hunk[kind].push(bare(text));
       continue;
     }
-    words.push(...inWords(hunk.removed, hunk.added));
+    for (const pair of pairs(hunk.removed, hunk.added)) changes.push(pair);
     hunk.removed = [];
     hunk.added = [];
   }
-  return words;
+  const words = changes.slice(0, MOST_CHANGES).map(([old, now]) => {
+    if (old === null || now === null)
+      return old === null ? `+ ${shortened(now ?? "")}` : `− ${shortened(old)}`;
+    return replaced(old, now);
+  });
+  const left = changes.length - words.length;
+  return left > 0 ? [...words, t().runs.moreChanges(left)] : words;
 }
 
 /** Without indentation and comment. @param {string} text */
-const bare = (text) => text.replace(/(^|\s)#.*$/, "").trim();
+const bare = (text) => text.replace(/(^|\s)#[^]*$/, "").trim();
 
-/** @param {string[]} removed @param {string[]} added */
-function inWords(removed, added) {
+/** @param {string} text */
+const shortened = (text) =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+
+/** @param {string[]} removed @param {string[]} added @returns {[old: string | null, now: string | null][]} */
+function pairs(removed, added) {
   if (removed.length !== added.length)
-    return [...removed.map((text) => `− ${text}`), ...added.map((text) => `+ ${text}`)];
+    return [
+      ...removed.map((text) => /** @type {[string, null]} */ ([text, null])),
+      ...added.map((text) => /** @type {[null, string]} */ ([null, text])),
+    ];
   return removed.flatMap((text, index) =>
-    text === added[index] ? [] : [replaced(text, added[index])],
+    text === added[index] ? [] : [/** @type {[string, string]} */ ([text, added[index]])],
   );
 }
 
@@ -113,9 +139,10 @@ function replaced(old, now) {
   const parts = [
     a.slice(start, a.length - end).join(""),
     b.slice(start, b.length - end).join(""),
-  ].map((part) => part.trim());
-  const before = a.slice(0, start).join("");
+  ].map((part) => shortened(part.trim()));
+  // Only its end: the search starts anew at each character of a word.
+  const before = a.slice(0, start).join("").slice(-MOST_CHARACTERS);
   const name = /(\w+)\s*[=(]\s*$/.exec(before)?.[1];
-  if (!name) return `${old} → ${now}`;
+  if (!name) return `${shortened(old)} → ${shortened(now)}`;
   return `${name} ${parts[0] || t().runs.nothing} → ${parts[1] || t().runs.nothing}`;
 }

@@ -141,7 +141,7 @@ ${table(run)}`;
 
 /** The seed of the graph's random numbers, as far as it is written in the code. @param {string} code */
 function seedOf(code) {
-  const call = /^[^#\n]*\breset_default_graph\(\s*(?:seed\s*=\s*)?(\d+)/m.exec(code);
+  const call = /^[^#\n\r\u2028\u2029]*\breset_default_graph\(\s*(?:seed\s*=\s*)?(\d+)/m.exec(code);
   return call ? call[1] : t().report.defaultSeed;
 }
 

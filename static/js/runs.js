@@ -1,5 +1,6 @@
 /** The runs of a session: a record of each, with its code, settings and result. */
 
+import { MOST } from "./bounds.js";
 import { changesInWords } from "./code-diff.js";
 import { t } from "./locale.js";
 import { duringTraining } from "./setting-changes.js";
@@ -22,6 +23,8 @@ import { duringTraining } from "./setting-changes.js";
 
 /** Runs to keep besides the pinned ones. */
 const MOST_RUNS = 30;
+/** Runs that can be pinned: with the others, no more than a session can hold. */
+export const MOST_PINNED = MOST.runs - MOST_RUNS;
 const MOST_POINTS = 240;
 const COLOURS = 8;
 
@@ -65,13 +68,26 @@ export function unusedColour(runs) {
   return uses.indexOf(Math.min(...uses));
 }
 
+/** The changes that were last computed for a run. @type {WeakMap<Run, {before: Run | undefined, messages: object, changes: string[]}>} */
+const computed = new WeakMap();
+
 /**
- * The changes since an earlier run, in a few words.
+ * The changes since an earlier run, in a few words, computed once for each pair of records.
  * @param {Run | undefined} before
  * @param {Run} run
  * @returns {string[]}
  */
 export function changesSince(before, run) {
+  const messages = t();
+  const last = computed.get(run);
+  if (last && last.before === before && last.messages === messages) return last.changes;
+  const changes = compare(before, run);
+  computed.set(run, { before, messages, changes });
+  return changes;
+}
+
+/** @param {Run | undefined} before @param {Run} run @returns {string[]} */
+function compare(before, run) {
   const during = duringTraining(run.settings ?? []);
   const words = run.branch ? [t().undo.branchOf(run.branch.number, run.branch.step)] : [];
   if (!before) return [...words, ...during];

@@ -25,9 +25,14 @@ export const short = (value) => String(Number(value.toPrecision(6)));
 
 /** What was changed while a run trained, in a few words for each setting. @param {SettingChange[]} changes */
 export function duringTraining(changes) {
-  const names = [...new Set(changes.map(({ name }) => name))];
-  return names.map((name) => {
-    const some = changes.filter((each) => each.name === name);
+  /** @type {Map<string, SettingChange[]>} */
+  const byName = new Map();
+  for (const change of changes) {
+    const some = byName.get(change.name);
+    if (some) some.push(change);
+    else byName.set(change.name, [change]);
+  }
+  return Array.from(byName, ([name, some]) => {
     const values = [some[0].before, ...some.map(({ after }) => after)].map(short);
     const told = values.length > MOST_VALUES ? [values[0], "…", values[values.length - 1]] : values;
     return t().runs.whileTraining(settingName(name), told.join(" → "));

@@ -89,6 +89,22 @@ test("padding in numbers becomes a name, where that is the same", () => {
   assert.equal(torch("nn.Conv2d(1, 32, 3, 1, 1)"), 'nn.Conv2D(32, 3, 1, "same")');
 });
 
+test("numbers with any number of blanks between them are read", () => {
+  const blanks = " ".repeat(100_000);
+  assert.equal(
+    fixed(`nn.Conv2D(8, 3, padding=(1,${blanks}1,${blanks}))`),
+    'nn.Conv2D(8, 3, padding="same")',
+  );
+  assert.equal(
+    fixed(`pg.Sequential([nn.Dense(3, batch_input_shape=(None,${blanks}5${blanks},${blanks}))])`),
+    `pg.Sequential([pg.Input((5${blanks},)), nn.Dense(3)])`,
+  );
+  assert.equal(
+    fixed(`pg.Sequential([nn.Dense(3, batch_input_shape=(None, 4,${blanks}5))])`),
+    `pg.Sequential([pg.Input((4,${blanks}5)), nn.Dense(3)])`,
+  );
+});
+
 test("statements that are not needed are removed", () => {
   assert.equal(
     fixed("model = pg.Sequential([])\nmodel.eval()\nx = 1\n"),

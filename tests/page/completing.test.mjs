@@ -56,6 +56,7 @@ test("imports are completed", () => {
   has("import play|", "playgrad");
   assert.deepEqual(labels("from playgrad import nn as |"), []);
   assert.deepEqual(labels("from numpy import |"), []);
+  assert.deepEqual(labels(`from playgrad import ${"a".repeat(99)}.|`), []);
 });
 
 test("keyword arguments are completed inside a call", () => {

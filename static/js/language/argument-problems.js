@@ -138,8 +138,9 @@ function inputBefore(program, call, argument) {
 
 /** A shape without the batch, `(784,)` for `(None, 784)`. @param {string} text an expression */
 function sampleShape(text) {
-  const inner = /^[([]\s*None\s*,\s*([\s\S]*?),?\s*[)\]]$/.exec(text)?.[1];
-  if (inner === undefined) return `tuple(${text})[1:]`;
+  const rest = /^[([]\s*None\s*,([\s\S]*)[)\]]$/.exec(text)?.[1];
+  if (rest === undefined) return `tuple(${text})[1:]`;
+  const inner = rest.trim().replace(/,$/, "");
   return inner.includes(",") ? `(${inner})` : `(${inner},)`;
 }
 

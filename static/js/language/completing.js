@@ -79,7 +79,7 @@ function option(short, { name, entry }) {
 /** @param {Program} program @param {SyntaxNode} statement @param {number} from @returns {Suggestions | null} */
 function importable(program, statement, from) {
   const text = program.code.slice(statement.from, from);
-  const inside = /^from\s+([\w.]+)\s+import\b(?:[\s(,]|\w+|#.*\n)*$/.exec(text);
+  const inside = /^from\s+([\w.]+)\s+import\b(?:[\s(,]|\b\w+\b|#.*\n)*$/.exec(text);
   const dotted = /^(?:from|import)\s+(?:.*,\s*)?([\w.]*)\.$/.exec(text);
   const module = inside?.[1] ?? dotted?.[1];
   if (module === undefined || /\bas\s+$/.test(text)) {

@@ -41,6 +41,11 @@ export function paddingProblem(program, name, given) {
 
 /** A number along each axis, NaN if it is not the same for all or not written out. @param {string} text */
 function sizeOf(text) {
-  const [first, ...others] = text.replace(/^\(\s*|\s*,?\s*\)$/g, "").split(/\s*,\s*/);
+  const items = text
+    .replace(/^\(|\)$/g, "")
+    .split(",")
+    .map((each) => each.trim());
+  if (items.at(-1) === "") items.pop();
+  const [first, ...others] = items;
   return /^\d+$/.test(first) && others.every((each) => each === first) ? Number(first) : NaN;
 }

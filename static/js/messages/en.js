@@ -1441,6 +1441,10 @@ export const en = {
     report: "Save a report as HTML",
     reportOf: (/** @type {number} */ run) => `Save a report of run ${run}`,
     pin: "Pin: keep this run",
+    mostPinned: (/** @type {number} */ most) =>
+      `${most} runs are pinned, the most that a session holds. Unpin another first.`,
+    moreChanges: (/** @type {number} */ count) =>
+      count === 1 ? "and 1 more change" : `and ${count} more changes`,
     unpin: "Unpin",
     pinThis: (/** @type {number} */ run) => `Pin run ${run}`,
     remove: "Remove",

@@ -1295,6 +1295,8 @@ export const zhHans = {
     report: "将报告保存为 HTML",
     reportOf: (run) => `保存运行 ${run} 的报告`,
     pin: "固定：保留这次运行",
+    mostPinned: (most) => `已固定 ${most} 次运行，达到一个会话的上限。请先取消固定另一次运行。`,
+    moreChanges: (count) => `另有 ${count} 处改动`,
     unpin: "取消固定",
     pinThis: (run) => `固定运行 ${run}`,
     remove: "移除",

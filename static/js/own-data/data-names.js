@@ -58,7 +58,7 @@ export const endingOf = (name) => MODEL.exec(name)?.[0].toLowerCase() ?? "";
 
 /** @param {string} source @returns {string[]} the names that it passes to `pg.data.load`, outside of comments */
 export function loadedNames(source) {
-  const calls = source.matchAll(/^[^#\n]*\bdata\.load\(\s*(["'])([^"'\n]+)\1/gm);
+  const calls = source.matchAll(/^[^#\n\r\u2028\u2029]*\bdata\.load\(\s*(["'])([^"'\n]+)\1/gm);
   return [...new Set([...calls].map(([, , name]) => name))];
 }
 
@@ -68,7 +68,7 @@ export function loadedNames(source) {
  *   it may write them
  */
 export function loadedModels(source) {
-  const calls = source.matchAll(/^[^#\n]*\bload_model\(\s*(["'])([^"'\n/\\]+)\1/gm);
+  const calls = source.matchAll(/^[^#\n\r\u2028\u2029]*\bload_model\(\s*(["'])([^"'\n/\\]+)\1/gm);
   return [...new Set([...calls].map(([, , name]) => name))].filter(
     (name) => source.split(name).length === 2,
   );

@@ -59,9 +59,13 @@ function lastFit(bytes) {
   return { fit, rows };
 }
 
-/** JSON of Python, which has words for what is not finite. @param {string} text */
+/** JSON of Python, which has words for what is not finite; strings with those words stay. @param {string} text */
 const parsed = (text) =>
-  JSON.parse(text.replace(/(?<=[:,[]\s*)(?:NaN|-?Infinity)(?=\s*[,\]}])/g, "null"));
+  JSON.parse(
+    text.replace(/"(?:[^"\\]+|\\.)*"?|-?Infinity|NaN/g, (part) =>
+      part.startsWith('"') ? part : "null",
+    ),
+  );
 
 /** @param {Kept} kept @param {{fit: StoredFit, rows: (number | null)[][]}} stored */
 function partsOf({ finished, program, parameters, epoch }, { fit, rows }) {

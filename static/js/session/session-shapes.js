@@ -44,6 +44,13 @@ const fit = is.record({
   done: is.optional(tally),
 });
 
+/** Programs within the bound of all of them; the page compares each with the next. @type {is.Check} */
+const codesFit = (runs) =>
+  runs.reduce(
+    (/** @type {number} */ sum, /** @type {{code: string}} */ run) => sum + run.code.length,
+    0,
+  ) <= MOST.codes;
+
 /** Of the run that a run went on from. */
 const branch = { number: tally, step: tally };
 
@@ -135,39 +142,42 @@ export const SHAPES = {
     is.record({ exampleId: isExampleId, lines: areRanges, isHeld: is.flag }),
     MOST.programs,
   ),
-  runs: is.listOf(
-    is.both(
-      is.record({
-        id: moment,
-        number: tally,
-        exampleId: name,
-        title: name,
-        code,
-        device,
-        ranOn: name,
-        lab: is.nullable(labSettings),
-        state: name,
-        step: tally,
-        totalSteps: tally,
-        seconds,
-        loss: result,
-        accuracy: result,
-        testAccuracy: result,
-        isPinned: is.flag,
-        colour,
-        isEdited: is.optional(is.flag),
-        ...curve,
-        settings: is.optional(settings),
-        hasEarlierFits: is.optional(is.flag),
-        parameters: is.optional(tally),
-        epochs: is.optional(tally),
-        trainAccuracy: is.optional(result),
-        testLoss: is.optional(result),
-        branch: is.optional(is.record(branch)),
-      }),
-      thinCurve,
+  runs: is.both(
+    is.listOf(
+      is.both(
+        is.record({
+          id: moment,
+          number: tally,
+          exampleId: name,
+          title: name,
+          code,
+          device,
+          ranOn: name,
+          lab: is.nullable(labSettings),
+          state: name,
+          step: tally,
+          totalSteps: tally,
+          seconds,
+          loss: result,
+          accuracy: result,
+          testAccuracy: result,
+          isPinned: is.flag,
+          colour,
+          isEdited: is.optional(is.flag),
+          ...curve,
+          settings: is.optional(settings),
+          hasEarlierFits: is.optional(is.flag),
+          parameters: is.optional(tally),
+          epochs: is.optional(tally),
+          trainAccuracy: is.optional(result),
+          testLoss: is.optional(result),
+          branch: is.optional(is.record(branch)),
+        }),
+        thinCurve,
+      ),
+      MOST.runs,
     ),
-    MOST.runs,
+    codesFit,
   ),
   output: is.listOf(
     is.record({

@@ -2,7 +2,7 @@ import { html, useState } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import * as format from "../../format.js";
 import { t } from "../../locale.js";
-import { sortedBy, stateInWords, titleOf } from "../../runs.js";
+import { MOST_PINNED, sortedBy, stateInWords, titleOf } from "../../runs.js";
 import * as store from "../../store.js";
 
 /** @import { Column, Run } from "../../runs.js" */
@@ -24,6 +24,7 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
   const sortBy = (/** @type {Column} */ column) =>
     setOrder({ column, isDescending: order.column === column ? !order.isDescending : false });
   const words = t().runs;
+  const mayPin = runs.filter(({ isPinned }) => isPinned).length < MOST_PINNED;
   /** @param {keyof typeof words.columns} column */
   const header = (column) => html`
     <th scope="col" role="columnheader" aria-sort=${order.column === column ? (order.isDescending ? "descending" : "ascending") : undefined}>
@@ -41,7 +42,7 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
         </tr></thead>
         <tbody role="rowgroup">${sortedBy(runs, order.column, order.isDescending).map(
           (run) => html`
-          <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)}
+          <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)} mayPin=${mayPin}
             onShow=${() => onShow(run)} onReport=${() => onReport(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`,
         )}</tbody>
       </table>
@@ -49,9 +50,9 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
   `;
 }
 
-/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, onShow: () => void, onReport: () => void,
- *          onOpen: () => void}} props */
-function Row({ run, changes, isOpen, isShown, onShow, onReport, onOpen }) {
+/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, mayPin: boolean, onShow: () => void,
+ *          onReport: () => void, onOpen: () => void}} props */
+function Row({ run, changes, isOpen, isShown, mayPin, onShow, onReport, onOpen }) {
   const words = t().runs;
   const cell = (/** @type {typeof NUMBERS[number]} */ column, /** @type {string} */ text) =>
     html`<td role="cell" class="run-number" data-label=${words.columns[column]}>${text}</td>`;
@@ -76,7 +77,8 @@ function Row({ run, changes, isOpen, isShown, onShow, onReport, onOpen }) {
       <td role="cell" class="run-buttons"><div class="run-actions">
         <button type="button" class="button quiet icon-only" data-testid="run-report" title=${words.report} aria-label=${words.reportOf(number)}
           onClick=${onReport}><${Icon} name="save" /></button>
-        <button type="button" class="button quiet icon-only" data-testid="run-pin" aria-pressed=${isPinned} title=${isPinned ? words.unpin : words.pin}
+        <button type="button" class="button quiet icon-only" data-testid="run-pin" aria-pressed=${isPinned} title=${isPinned ? words.unpin : mayPin ? words.pin : words.mostPinned(MOST_PINNED)}
+          disabled=${!isPinned && !mayPin}
           aria-label=${words.pinThis(number)} onClick=${() => pin(run)}><${Icon} name="pin" /></button>
         <button type="button" class="button quiet icon-only" data-testid="run-remove" title=${words.remove} aria-label=${words.removeThis(number)}
           onClick=${() => remove(run)}><${Icon} name="close" /></button>

@@ -4,7 +4,7 @@ import { drawingBoard } from "./drawing-board.js";
 import { button, element } from "./elements.js";
 import { filePixels, imageOf, show, valuesOf } from "./pictures.js";
 import { zeros } from "./tensors.js";
-import { numberText, words } from "./words.js";
+import { exactText, float32Text, words } from "./words.js";
 
 /** @import { Data } from "./tensors.js" */
 /**
@@ -72,7 +72,14 @@ export function pictureControl(input, onInput) {
   };
 }
 
-/** A field for each column, with its values before they are normalized. @param {any} input @param {OnInput} onInput @returns {Control} */
+/** The largest part of a float32 that rounding changes. */
+const ROUNDING = 2 ** -24;
+
+/**
+ * A field for each column, with its values before they are normalized. The network gets those of a sample as they are,
+ * except for the fields that were changed since.
+ * @param {any} input @param {OnInput} onInput @returns {Control}
+ */
 export function rowControl(input, onInput) {
   const { mean, deviation } = input;
   const scale = (/** @type {number} */ i) => deviation[i] ?? 1;
@@ -85,11 +92,21 @@ export function rowControl(input, onInput) {
   const fields = columns.map((_, i) =>
     element("input", { type: "number", step: "any", value: "0", data: `field-${i}` }),
   );
-  const send = () => {
-    const values = fields.map((field, i) => (field.valueAsNumber - shift(i)) / scale(i));
-    onInput(values.some(Number.isNaN) ? null : arrayOf(input, values));
+  const normalized = (/** @type {number} */ value, /** @type {number} */ i) =>
+    (value - shift(i)) / scale(i);
+  const values = columns.map((_, i) => normalized(0, i));
+  for (const [i, field] of fields.entries()) {
+    field.oninput = () => {
+      values[i] = normalized(field.valueAsNumber, i);
+      onInput(values.some(Number.isNaN) ? null : arrayOf(input, values));
+    };
+  }
+  /** A value as it was before it was normalized in float32. @param {number} value @param {number} i */
+  const textOf = (value, i) => {
+    const [part, original] = [value * scale(i), value * scale(i) + shift(i)];
+    const lost = 2 * ROUNDING * Math.max(...[part, original].map(Math.abs));
+    return exactText(original, (other) => Math.abs(other - original) <= lost);
   };
-  for (const field of fields) field.oninput = send;
   const node = element(
     "div",
     { className: "fields" },
@@ -98,7 +115,10 @@ export function rowControl(input, onInput) {
   return {
     node,
     set(data) {
-      fields.forEach((field, i) => (field.value = numberText(data[i] * scale(i) + shift(i))));
+      fields.forEach((field, i) => {
+        values[i] = data[i];
+        field.value = textOf(data[i], i);
+      });
       onInput(data);
     },
   };
@@ -125,7 +145,7 @@ export function numbersControl(input, onInput) {
       text,
     ),
     set(values) {
-      text.value = Array.from(values, numberText).join(" ");
+      text.value = Array.from(values, float32Text).join(" ");
       onInput(values);
     },
   };

@@ -83,6 +83,24 @@ export const words = isChinese ? CHINESE : ENGLISH;
 /** @param {number} chance from 0 to 1 */
 export const percent = (chance) => `${(100 * chance).toFixed(1)}%`;
 
-/** A number as a person reads it. @param {number} value */
+/** A number as a person reads it: four digits, and all of those before the point. @param {number} value */
 export const numberText = (value) =>
-  Number.isInteger(value) ? String(value) : Number(value.toPrecision(4)).toString();
+  Math.abs(value) >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(4)));
+
+/**
+ * The shortest text of a number that stands for the same value.
+ * @param {number} value
+ * @param {(other: number) => boolean} isSame
+ */
+export function exactText(value, isSame) {
+  if (isSame(0)) return "0";
+  for (let digits = 1; digits <= 17; digits += 1) {
+    const rounded = Number(value.toPrecision(digits));
+    if (isSame(rounded)) return String(rounded);
+  }
+  return String(value);
+}
+
+/** A float32 as it was written. @param {number} value */
+export const float32Text = (value) =>
+  exactText(value, (other) => Math.fround(other) === Math.fround(value));

@@ -259,6 +259,37 @@ def test_a_row_of_a_table_has_fields(open_file: Open, tmp_path: Path) -> None:
     expect(at(page, "answer")).to_contain_text("Enter something")
 
 
+def test_a_changed_field_changes_no_other(open_file: Open, tmp_path: Path) -> None:
+    mean, deviation = np.float32([19_000, 0.25, 200_000.5]), np.float32([500.3, 0.433, 81_234.5])
+    raw = np.float32([[19_876, 1, 12.5], [18_000, 0, 250_137], [19_001, 0, 431.25]])
+    x = (raw - mean) / deviation
+    model = pg.Sequential([nn.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(x, raw[:, :1], epochs=1, validation_data=(x, raw[:, :1]), verbose=0)
+    model.set_weights([np.float32([[deviation[0]], [0], [0]]), mean[:1]])  # tells the date
+    model.input_description = InputDescription(
+        (3,),
+        (0.0,),
+        (1.0,),
+        ("day", "sort=a", "price"),
+        tuple(mean.tolist()),
+        tuple(deviation.tolist()),
+    )
+    model.export(tmp_path / "dates.html")
+    page = open_file(tmp_path / "dates.html")
+    fields = [at(page, f"field-{number}") for number in range(3)]
+    for number, row in enumerate(raw):
+        at(page, f"sample-{number}").click()
+        for field, value in zip(fields, row, strict=True):
+            expect(field).to_have_value(f"{value:g}" if value < 1000 else f"{value:.0f}")
+        expect(at(page, "verdict")).to_have_text(f"{row[0]:.0f}")
+    fields[2].fill("7")
+    expect(at(page, "verdict")).to_have_text("19001")
+    expect(fields[0]).to_have_value("19001")
+    fields[0].fill("19002.5")
+    expect(at(page, "verdict")).to_have_text(re.compile("^1900[23]$"))
+
+
 def test_wrong_numbers_are_refused(open_file: Open, tmp_path: Path) -> None:
     model, x = built("attention")
     model.export(tmp_path / "model.html")

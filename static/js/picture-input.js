@@ -7,15 +7,21 @@ import { MOST_PIXELS, imageSize } from "./image-size.js";
 
 const GREY = [0.299, 0.587, 0.114];
 
+/** The formats of which the size is read before they are decoded. */
+export const PICTURE_TYPES = ["png", "jpeg", "gif", "webp", "bmp"].map((name) => `image/${name}`);
+
 /** @typedef {{height: number, width: number, channels: number}} Size */
 
 /**
  * The bytes of a file as a picture: turned as its EXIF orientation says, its values as they are in the file.
  * @param {Blob} file
- * @throws {RangeError} it has too many pixels, or a format that does not tell how many
+ * @throws {TypeError} it is not in one of the formats of `PICTURE_TYPES`, or its header is damaged
+ * @throws {RangeError} it has too many pixels
  */
 export async function openPicture(file) {
-  const [width, height] = imageSize(new Uint8Array(await file.arrayBuffer())) ?? [Infinity, 1];
+  const size = imageSize(new Uint8Array(await file.arrayBuffer()));
+  if (!size) throw new TypeError("not a picture in a known format");
+  const [width, height] = size;
   if (width * height > MOST_PIXELS) throw new RangeError(`${width} × ${height} pixels`);
   return createImageBitmap(file, { colorSpaceConversion: "none" });
 }

@@ -1,5 +1,6 @@
 /** The controls of each kind of input. Each returns its element, and calls `onInput` with values. */
 
+import { PICTURE_TYPES } from "../js/picture-input.js";
 import { drawingBoard } from "./drawing-board.js";
 import { button, element } from "./elements.js";
 import { filePixels, imageOf, show, valuesOf } from "./pictures.js";
@@ -17,6 +18,12 @@ export function arrayOf(input, values) {
   const { data } = zeros(input);
   for (let i = 0; i < data.length; i += 1) data[i] = values[i];
   return data;
+}
+
+/** The sentence for a picture that was not opened. @param {unknown} failure of `openPicture` */
+function refusal(failure) {
+  if (failure instanceof RangeError) return words.tooLarge;
+  return failure instanceof TypeError ? words.otherFormat : words.unreadable;
 }
 
 /** A board for grey pictures, files for all. @param {any} input @param {OnInput} onInput @returns {Control} */
@@ -37,7 +44,7 @@ export function pictureControl(input, onInput) {
   const board = input.channels === 1 ? drawingBoard(input, accept) : null;
   const file = element("input", {
     type: "file",
-    accept: "image/*",
+    accept: PICTURE_TYPES.join(),
     className: "hidden-file",
     data: "picture-file",
   });
@@ -47,8 +54,8 @@ export function pictureControl(input, onInput) {
     try {
       accept(await filePixels(picture, input));
       board?.wipe();
-    } catch {
-      problem.textContent = words.unreadable(picture.name);
+    } catch (failure) {
+      problem.textContent = refusal(failure)(picture.name);
     }
     file.value = "";
   };

@@ -1,5 +1,7 @@
 /** The words of the page, in the language of the browser. */
 
+import { MOST_PIXELS } from "../js/image-size.js";
+
 const ENGLISH = {
   about: "A trained network. It runs in this file, and nothing you enter leaves it.",
   madeWith: (/** @type {string} */ parameters) => `${parameters} parameters · made with playgrad`,
@@ -11,7 +13,11 @@ const ENGLISH = {
   clear: "Clear",
   openPicture: "Open a picture…",
   unreadable: (/** @type {string} */ name) =>
-    `${name} is not a picture that this browser can read.`,
+    `The browser cannot read ${name}. The file may be damaged.`,
+  otherFormat: (/** @type {string} */ name) =>
+    `${name} is not a PNG, JPEG, GIF, WebP or BMP picture. Convert it to one of these formats.`,
+  tooLarge: (/** @type {string} */ name) =>
+    `${name} has more than ${MOST_PIXELS / 1e6} million pixels. Make it smaller.`,
   samples: "Samples from the data",
   sample: (/** @type {number} */ number) => `Sample ${number}`,
   column: (/** @type {number} */ number) => `Input ${number}`,
@@ -51,7 +57,9 @@ const CHINESE = {
   board: "画板。方向键移动画笔，空格键落笔或抬笔，Delete 键清空。",
   clear: "清空",
   openPicture: "打开图片…",
-  unreadable: (name) => `浏览器无法读取图片 ${name}。`,
+  unreadable: (name) => `浏览器无法读取 ${name}，文件可能已损坏。`,
+  otherFormat: (name) => `${name} 不是 PNG、JPEG、GIF、WebP 或 BMP 图片。请先转换成其中一种格式。`,
+  tooLarge: (name) => `${name} 超过 ${MOST_PIXELS / 1e4} 万像素。请先缩小图片。`,
   samples: "数据中的样本",
   sample: (number) => `样本 ${number}`,
   column: (number) => `输入 ${number}`,

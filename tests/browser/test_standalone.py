@@ -36,6 +36,7 @@ const request = GPUAdapter.prototype.requestDevice;
 GPUAdapter.prototype.requestDevice = async function (...args) {
   return (globalThis.device = await request.apply(this, args));
 };"""
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="28" height="28"/>'
 GPU, JAVASCRIPT = "WebGPU", "JavaScript"
 
 
@@ -172,11 +173,18 @@ def test_a_picture_is_opened(
     chances = softmax(model.predict(rows[None]))[0]
     best = int(chances.argmax())
     expect(at(page, "verdict")).to_have_text(f"{best} ({100 * chances[best]:.1f}%)")
-    (tmp_path / "broken.png").write_bytes(b"no picture")
-    (tmp_path / "huge.png").write_bytes(blank_png(8001, 8000))
-    for name in ("broken.png", "huge.png"):
+    assert at(page, "picture-file").get_attribute("accept") == (
+        "image/png,image/jpeg,image/gif,image/webp,image/bmp"
+    )
+    refused = {
+        "broken.png": (blank_png(28, 28)[:40], "The browser cannot read broken.png."),
+        "huge.png": (blank_png(8001, 8000), "huge.png has more than 64 million pixels."),
+        "drawing.svg": (SVG, "drawing.svg is not a PNG, JPEG, GIF, WebP or BMP picture."),
+    }
+    for name, (content, sentence) in refused.items():
+        (tmp_path / name).write_bytes(content)
         at(page, "picture-file").set_input_files(tmp_path / name)
-        expect(page.get_by_text(f"{name} is not a picture")).to_be_visible()
+        expect(page.get_by_text(sentence)).to_be_visible()
 
 
 def blank_png(width: int, height: int) -> bytes:

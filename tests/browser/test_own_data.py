@@ -285,7 +285,7 @@ def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Pa
     visitor.at("data-back").click()
     visitor.at("data-file").set_input_files(tmp_path / "either.csv")
     expect(visitor.at("data-remarks")).to_contain_text(
-        "In “a”, “1,234” is read as 1234. Nothing in the file tells whether it is 1.234."
+        "In “a”, “1,234” is read as 1234. It could also mean 1.234; nothing in the file decides."
     )
     visitor.at("data-back").click()
     visitor.at("data-file").set_input_files(tmp_path / "years.csv")

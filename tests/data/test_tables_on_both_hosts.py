@@ -139,7 +139,7 @@ def test_an_example_says_that_a_number_could_be_another() -> None:
     column, _ = columns('a,b\n"1,234",1\n"2,345",2\n')
     assert column.example is not None
     assert column.example.in_words("a") == (
-        "In 'a', '1,234' is read as 1234. Nothing in the file tells whether it is 1.234."
+        "In 'a', '1,234' is read as 1234. It could also mean 1.234; nothing in the file decides."
     )
 
 

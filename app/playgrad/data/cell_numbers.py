@@ -69,7 +69,7 @@ class Example(NamedTuple):
         read = f"In {title!r}, {self.cell!r} is read as {self.value:.15g}."
         if self.other is None:
             return read
-        return f"{read} Nothing in the file tells whether it is {self.other:.15g}."
+        return f"{read} It could also mean {self.other:.15g}; nothing in the file decides."
 
 
 @dataclass

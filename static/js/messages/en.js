@@ -2705,7 +2705,7 @@ export const en = {
         /** @type {number | null} by the other decimal mark */ other,
       ) =>
         `In “${title}”, “${cell}” is read as ${value}.` +
-        (other === null ? "" : ` Nothing in the file tells whether it is ${other}.`),
+        (other === null ? "" : ` It could also mean ${other}; nothing in the file decides.`),
       moreRemarks: (/** @type {number} */ number) => `And ${count(number)} more remarks.`,
       preview: "The first rows",
       predict: (/** @type {string} */ title) => `Predict “${title}”`,

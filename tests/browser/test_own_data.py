@@ -225,7 +225,9 @@ def test_images_of_an_archive_are_usable_when_storage_is_full(
     visitor.page.evaluate(_FULL)
     bring(visitor, stripes(tmp_path / "stripes.zip"))
     expect(visitor.at("data-skipped")).to_contain_text("stripes/level/broken.png")
-    expect(visitor.at("data-skipped")).to_contain_text("stripes/notes.txt: not an image")
+    expect(visitor.at("data-skipped")).to_contain_text(
+        "stripes/notes.txt: not a PNG, JPEG, GIF, WebP or BMP image"
+    )
     visitor.at("data-side").select_option("16")
     visitor.at("data-channels").select_option("1")
     expect(visitor.at("data-shape")).to_have_text("16 × 16 × 1")

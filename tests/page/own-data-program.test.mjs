@@ -157,7 +157,7 @@ test("file types are recognized", async () => {
       images.images.map(({ label }) => label),
       images.skipped,
     ],
-    [["cat", "dog"], [0, 1], ["d/notes.txt: not an image"]],
+    [["cat", "dog"], [0, 1], ["d/notes.txt: not a PNG, JPEG, GIF, WebP or BMP image"]],
   );
 });
 

@@ -2925,7 +2925,7 @@ export const en = {
         `${name} has ${folders} folders of images, too many for classes.`,
       /** Why a file was left out. */
       skipped: (/** @type {string} */ path, /** @type {string} */ reason) => `${path}: ${reason}`,
-      notImage: "not an image",
+      notImage: "not a PNG, JPEG, GIF, WebP or BMP image",
       undecodable: "the browser cannot decode it",
       manyPixels: (/** @type {number} */ width, /** @type {number} */ height) =>
         `${width} × ${height} pixels are too many`,

@@ -2450,7 +2450,7 @@ export const zhHans = {
         `${name} 中的图像不在文件夹中，所以只有一个类别。请把每个类别的图像各放一个文件夹。`,
       manyFolders: (name, folders) => `${name} 中有 ${folders} 个图像文件夹，作为类别太多了。`,
       skipped: (path, reason) => `${path}：${reason}`,
-      notImage: "不是图像",
+      notImage: "不是 PNG、JPEG、GIF、WebP 或 BMP 图像",
       undecodable: "浏览器无法解码",
       manyPixels: (width, height) => `${width} × ${height} 像素太多`,
       emptyClasses: (names) =>

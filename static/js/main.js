@@ -1,6 +1,6 @@
 /** Starts the page. */
 
-import { html, render } from "../vendor/preact.js";
+import { Component, html, render } from "../vendor/preact.js";
 import { startEngine } from "./actions.js";
 import { App } from "./components/app.js";
 import { loadExamples } from "./examples.js";
@@ -9,7 +9,7 @@ import { isPhone } from "./layout.js";
 import { showPreferred } from "./locale.js";
 import { keepForLater } from "./offline.js";
 import { listenForDrops } from "./own-data/dropped-files.js";
-import { beginOpening } from "./session/opening.js";
+import { beginOpening, failOpenings } from "./session/opening.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
 import { leaveSession, openSession, saveNow } from "./session/session.js";
 import {
@@ -22,9 +22,22 @@ import {
 import { listenForShortcuts } from "./shortcuts.js";
 import * as store from "./store.js";
 
+/** Notes that what is being opened cannot be drawn; the error goes on as it would without. */
+class Root extends Component {
+  /** @override */
+  componentDidCatch() {
+    failOpenings();
+  }
+
+  /** @override */
+  render() {
+    return html`<${App} />`;
+  }
+}
+
 await showPreferred(store.note);
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-render(html`<${App} />`, root);
+render(html`<${Root} />`, root);
 listenForShortcuts();
 listenForLinks();
 listenForDrops();
@@ -36,18 +49,28 @@ keepForLater();
 /** Open the program of a link in a new session, or continue the session of this tab. */
 async function openWork() {
   const program = await arrivedProgram();
-  const opening = program && beginOpening(linkId());
-  if (program) await leaveSession();
-  await loadExamples(openSession());
-  recordLeftRun();
   if (!program) {
+    await openSaved();
     if (isPhone.value && isUntouched()) store.side.value = "panels"; // where the gallery is
     return;
   }
-  showProgram(program);
+  const opening = await beginOpening(linkId());
+  await leaveSession();
+  await openSaved();
+  try {
+    showProgram(program);
+  } catch (failure) {
+    opening.fail();
+    throw failure;
+  }
   await saveNow(); // until then, only the address has the program
   forgetAddress();
-  opening?.isOpen();
+  opening.isOpen();
+}
+
+async function openSaved() {
+  await loadExamples(openSession());
+  recordLeftRun();
 }
 
 /** Whether nothing has been written or run yet. */

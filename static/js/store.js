@@ -230,7 +230,7 @@ export const locks = signal(/** @type {Record<string, import("./sharing/locks.js
 
 /** What the browser could not save, and what to do; null while everything is saved. */
 export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
-/** The saved session with which the page did not come up, so that it started without. */
+/** The saved session with which the page could not be opened, so that it started without it. */
 export const unopened = signal(/** @type {string | null} */ (null));
 /** The name of the project; empty for none. */
 export const projectName = signal("");

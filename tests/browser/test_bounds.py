@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ConsoleMessage, expect
 
 from tests import sweeps
 from tests.browser import sessions
@@ -82,6 +82,7 @@ def test_a_billion_devices_from_a_link_or_storage_are_the_default(visit: Visit) 
         )
 
 
+FAILED = "Object.values(localStorage).filter((each) => each === 'failed')"
 IS_UP = "() => !Object.keys(localStorage).some((key) => key.startsWith('playgrad.opening.'))"
 
 # A page that never gets the saved program, and so never comes up.
@@ -95,7 +96,36 @@ IDBObjectStore.prototype.get = function (key) {
 """
 
 
-def test_a_session_with_which_the_page_did_not_come_up_twice_is_left_out_and_kept(
+# Takes the lock of the session that was left out, as another tab would. `leave` gives it back.
+OPEN_ELSEWHERE = """async () => {
+  const { unopened } = await import("/static/js/store.js");
+  await new Promise((resolve) => {
+    navigator.locks.request(`playgrad.session.${unopened.value}`, () => {
+      resolve();
+      return new Promise((end) => (globalThis.leave = end));
+    });
+  });
+}"""
+
+# A page that cannot draw the name of a project.
+UNDRAWN = """
+const { set } = Object.getOwnPropertyDescriptor(CharacterData.prototype, "data");
+const create = document.createTextNode;
+const check = (text) => {
+  if (text === "undrawn") throw new Error("cannot be drawn");
+};
+Object.defineProperty(CharacterData.prototype, "data", {
+  set(text) { check(text); set.call(this, text); },
+});
+document.createTextNode = (text) => (check(text), create.call(document, text));
+"""
+
+
+def _is_stuck(message: ConsoleMessage) -> bool:
+    return message.text == "stuck"
+
+
+def test_a_session_with_which_the_page_could_not_be_opened_twice_is_left_out_and_kept(
     visit: Visit, tmp_path: Path
 ) -> None:
     visit.write("kept = 1")
@@ -106,7 +136,7 @@ def test_a_session_with_which_the_page_did_not_come_up_twice_is_left_out_and_kep
     visit.page.wait_for_function(IS_UP)
     visit.context.add_init_script(STUCK)
     for _ in range(2):
-        with visit.context.expect_event("console", lambda message: message.text == "stuck"):
+        with visit.context.expect_event("console", _is_stuck, timeout=PATIENCE_MS):
             visit.crash()
     visit.crash()
     expect(visit.at("unopened-note")).to_be_visible()
@@ -117,6 +147,40 @@ def test_a_session_with_which_the_page_did_not_come_up_twice_is_left_out_and_kep
     with zipfile.ZipFile(project) as archive:
         programs = [name for name in archive.namelist() if name.startswith("code/")]
         assert [archive.read(name) for name in programs] == [b"kept = 1"]
+    visit.page.evaluate(OPEN_ELSEWHERE)
+    visit.at("unopened-again").click()
+    expect(visit.at("unopened-note")).to_contain_text("open in another tab")
+    visit.page.evaluate("leave()")
     visit.at("unopened-again").click()
     sessions.wait_until_restored(visit.page, "kept = 1")
     expect(visit.at("unopened-note")).to_have_count(0)
+
+
+def test_tabs_that_are_still_opening_the_session_do_not_bar_it(visit: Visit) -> None:
+    visit.write("kept = 1")
+    sessions.wait_until_saved(visit.page)
+    visit.context.add_init_script(STUCK)
+    for _ in range(2):
+        with visit.context.expect_event("console", _is_stuck, timeout=PATIENCE_MS):
+            visit.adopt(visit.context.new_page())
+            visit.page.goto(f"{visit.address}/")
+    visit.adopt(visit.context.new_page())
+    visit.page.add_init_script("sessionStorage.isRepaired = 'yes'")
+    visit.page.goto(f"{visit.address}/")
+    sessions.wait_until_restored(visit.page, "kept = 1")
+    expect(visit.at("unopened-note")).to_have_count(0)
+
+
+def test_a_session_that_cannot_be_drawn_twice_is_left_out(visit: Visit) -> None:
+    visit.page.wait_for_function(IS_UP)
+    visit.page.evaluate(
+        "import('/static/js/session/projects.js').then(({ rename }) => rename('undrawn'))"
+    )
+    sessions.wait_until_saved(visit.page)
+    visit.context.add_init_script(UNDRAWN)
+    for attempts in (1, 2):
+        visit.reload()
+        visit.page.wait_for_function(f"({FAILED}).length === {attempts}")
+    visit.reload()
+    expect(visit.at("unopened-note")).to_be_visible()
+    visit.forgive("cannot be drawn")

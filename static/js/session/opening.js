@@ -1,49 +1,97 @@
 /**
- * Whether what the page is about to open lets it come up. A mark is set before a session or a link is opened, and
- * taken away once the page can be used. What has left two marks is not opened a third time without being asked for.
+ * Whether the page comes up with what it opens. A visible page sets a mark before it opens a session or a link, and
+ * removes it once the page can be used. The page holds a Web Lock of the mark's name while it lives: a mark without
+ * its lock is of a page that died or failed. What has left two of those is not opened a third time without being asked for.
  */
 
-import { recall, remember } from "../storage.js";
+import { recalledKeys, remember } from "../storage.js";
 
 const KEY = "opening.";
+const LOCK = "playgrad.opening.";
 const MOST_ATTEMPTS = 2;
 /** How long a page must answer after it has opened something; what it shows is drawn within that time. */
 const CALM_MS = 2000;
 
-/** @param {string} id */
-const attempts = (id) => Number(recall(KEY + id)) || 0;
+/** @typedef {{isOpen: () => Promise<void>, fail: () => void, giveUp: () => void}} Opening */
 
-/** Whether the page did not come up twice with a session or a link. @param {string} id */
-export const isBarred = (id) => attempts(id) >= MOST_ATTEMPTS;
+/** What this page is opening. @type {Set<Opening>} */
+const openings = new Set();
+
+/** The marks that are set, of all pages. */
+const marks = () =>
+  recalledKeys(KEY).flatMap((key) => {
+    const [, id, name] = /^(.*) (.*)$/.exec(key.slice(KEY.length)) ?? [];
+    return name ? [{ key, id, name }] : [];
+  });
+
+/** The sessions and links with which the page could not be opened twice. @returns {Promise<Set<string>>} */
+export async function barred() {
+  const { held = [] } = (await globalThis.navigator?.locks?.query()) ?? {};
+  const alive = new Set(held.map((each) => each.name));
+  /** @type {Map<string, number>} */
+  const attempts = new Map();
+  for (const { id, name } of marks())
+    if (!alive.has(LOCK + name)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
+  return new Set([...attempts].flatMap(([id, count]) => (count >= MOST_ATTEMPTS ? [id] : [])));
+}
+
+/** @param {string} id of a session or a link */
+export const isBarred = async (id) => (await barred()).has(id);
 
 /** Allow the session or the link again. @param {string} id */
-export const allow = (id) => remember(KEY + id, null);
+export function allow(id) {
+  for (const mark of marks()) if (mark.id === id) remember(mark.key, null);
+}
+
+/** Hold a lock while the page lives. @param {string} name @returns {Promise<void>} settled once it is held */
+const hold = (name) =>
+  new Promise((resolve) => {
+    if (!navigator.locks) return resolve();
+    const forever = () => {
+      resolve();
+      return new Promise(() => {});
+    };
+    navigator.locks.request(name, forever).catch(() => resolve());
+  });
 
 /**
- * Note that a session or a link is being opened. If the visitor leaves meanwhile, a page that still answers
- * without an error is not at fault.
+ * Note that a session or a link is being opened. A page that is hidden or left meanwhile still answers, so it is
+ * not at fault.
  * @param {string} id
- * @returns {{isOpen: () => Promise<void>}} `isOpen` is called when everything has been handed to the page
+ * @returns {Promise<Opening>} `isOpen` is called when everything has been handed to the page, `fail` when that
+ *   cannot be done, `giveUp` when something else is at fault
  */
-export function beginOpening(id) {
-  const before = attempts(id);
-  remember(KEY + id, String(before + 1));
-  let hasFailed = false;
-  const failed = () => (hasFailed = true);
-  const left = () => hasFailed || remember(KEY + id, before ? String(before) : null);
-  const listeners = /** @type {const} */ ([
-    ["error", failed],
-    ["unhandledrejection", failed],
-    ["pagehide", left],
-  ]);
-  for (const [event, listener] of listeners) addEventListener(event, listener);
-  return {
+export async function beginOpening(id) {
+  const name = Math.random().toString(36).slice(2);
+  await hold(LOCK + name); // before the mark, which would count without it
+  const key = `${KEY}${id} ${name}`;
+  const unmark = () => remember(key, null);
+  const mark = () => (document.visibilityState === "hidden" ? unmark() : remember(key, "opening"));
+  /** @returns {boolean} whether it has not ended before */
+  const end = () => {
+    document.removeEventListener("visibilitychange", mark);
+    removeEventListener("pagehide", unmark);
+    return openings.delete(opening);
+  };
+  /** @type {Opening} */
+  const opening = {
     async isOpen() {
       if (document.readyState !== "complete")
         await new Promise((resolve) => addEventListener("load", resolve, { once: true }));
       await new Promise((resolve) => setTimeout(resolve, CALM_MS));
-      for (const [event, listener] of listeners) removeEventListener(event, listener);
-      if (!hasFailed) allow(id);
+      if (end()) allow(id);
     },
+    fail: () => void (end() && remember(key, "failed")),
+    giveUp: () => void (end() && unmark()),
   };
+  openings.add(opening);
+  document.addEventListener("visibilitychange", mark);
+  addEventListener("pagehide", unmark);
+  mark();
+  return opening;
+}
+
+/** What is being opened cannot be drawn. */
+export function failOpenings() {
+  for (const opening of openings) opening.fail();
 }

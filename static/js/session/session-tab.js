@@ -18,7 +18,7 @@ const PATIENCE_MS = 1000;
 
 /**
  * @typedef {{id: string, from: string | null, barred: string | null, isCopy: boolean, isGuarded: boolean}} Claim
- *   `from`: the session to begin with, null for none; `barred`: the one that would have been, had the page come up
+ *   `from`: the session to begin with, null for none; `barred`: the one left out, because the page could not be opened
  *   with it; `isCopy`: only its code and choices; `isGuarded`: this tab holds the lock of `id`
  */
 
@@ -35,17 +35,17 @@ export async function claimSession(list) {
     // It cannot be known whether a session is in use, so each visit continues a copy.
     const latest = (await list())[0]?.id ?? null;
     const from = mine ?? latest;
-    if (from && isBarred(from))
+    if (from && (await isBarred(from)))
       return claimed({ id: newId(), from: null, barred: from, isCopy: false, isGuarded: false });
     return claimed({ id: newId(), from, barred, isCopy: false, isGuarded: false });
   }
   return await navigator.locks.request(CHOICE, async () => {
-    if (mine && !isBarred(mine) && (await hold(mine, PATIENCE_MS)))
+    if (mine && !(await isBarred(mine)) && (await hold(mine, PATIENCE_MS)))
       return claimed({ id: mine, from: mine, barred, isCopy: false, isGuarded: true });
     const [sessions, open] = await Promise.all([list(), openSessions()]);
     const [latest] = sessions;
     const from = mine ?? latest?.id ?? null;
-    const isFresh = from !== null && isBarred(from);
+    const isFresh = from !== null && (await isBarred(from));
     if (!isFresh && open.size === 0 && latest && (await hold(latest.id))) {
       return claimed({ id: latest.id, from: latest.id, barred, isCopy: false, isGuarded: true });
     }

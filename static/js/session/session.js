@@ -59,11 +59,7 @@ export async function openSession() {
     session.isGuarded = claim.isGuarded;
     isCopy = claim.from !== claim.id;
     store.unopened.value = claim.barred;
-    if (claim.from) {
-      const { isOpen } = beginOpening(claim.from);
-      await restore(claim);
-      isOpen();
-    }
+    if (claim.from) await restoreMarked(claim);
     session.id = claim.id; // only now: a session that could not be read must not be overwritten
     forgetOldSessions(session.id, session.isGuarded).catch(() => {}); // it is tried again
   } catch (failure) {
@@ -78,6 +74,19 @@ export async function openSession() {
   await old();
   // Without Web Locks a copy goes on with the project.
   if (claim?.from && isCopy && !claim.isCopy && (await saveNow())) await takeName(claim.from);
+}
+
+/** Restore a session, and note whether the page comes up with it. @param {Claim} claim */
+async function restoreMarked(claim) {
+  const opening = await beginOpening(/** @type {string} */ (claim.from));
+  try {
+    await restore(claim);
+  } catch (failure) {
+    if (failure instanceof StorageFailure) opening.giveUp();
+    else opening.fail();
+    throw failure;
+  }
+  opening.isOpen();
 }
 
 /** @param {Claim} claim */

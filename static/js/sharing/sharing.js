@@ -79,7 +79,7 @@ export async function arrivedProgram() {
   if (!isLink(location.hash)) return null;
   try {
     const program = await decode(location.hash);
-    if (isBarred(linkId())) throw new LinkError(t().link.didNotOpen);
+    if (await isBarred(linkId())) throw new LinkError(t().link.didNotOpen);
     return program;
   } catch (failure) {
     if (!(failure instanceof LinkError)) throw failure;

@@ -18,7 +18,7 @@ import {
   encodeProject,
   fileNameOf,
 } from "./project-file.js";
-import { StorageFailure } from "./session-database.js";
+import { StorageFailure, database } from "./session-database.js";
 import { bringBack, removeSession, sessions, storeProject } from "./session-list.js";
 import { titleOf } from "./session-notes.js";
 import { NAMES, PARTS } from "./session-parts.js";
@@ -68,8 +68,8 @@ export const openProject = (id) =>
   attempt(async () => {
     await expectLeaving();
     if ((await openSessions()).has(id)) throw new ProjectProblem(t().projects.isElsewhere);
-    const summary = (await sessions()).find((each) => each.id === id);
-    if (!summary) throw new ProjectProblem(t().projects.isGone);
+    const isKept = (await database.all("sessions")).some((each) => each.id === id);
+    if (!isKept) throw new ProjectProblem(t().projects.isGone);
     goTo(id);
   }, findProjects);
 

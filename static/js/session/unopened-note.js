@@ -2,9 +2,9 @@ import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
-import { goTo } from "./session.js";
+import { loadProjects } from "./lazy-projects.js";
 
-/** Says that the page started without a session with which it did not come up, and offers that session. */
+/** Says that the page started without a session with which it could not be opened, and offers that session. */
 export function UnopenedNote() {
   const id = store.unopened.value;
   const words = t().sessions.unopened;
@@ -16,6 +16,7 @@ export function UnopenedNote() {
       store.projectProblem.value = /** @type {Error} */ (failure).message;
     }
   }
+  const again = async () => (await loadProjects()).openProject(/** @type {string} */ (id));
   return html`
     <div class="storage-place" role="status">
       ${
@@ -23,10 +24,11 @@ export function UnopenedNote() {
         html`
         <div class="storage-note" data-testid="unopened-note">
           <p>${words.about}</p>
+          ${store.projectProblem.value && html`<p class="hint" data-failed>${store.projectProblem.value}</p>`}
           <div class="storage-actions">
             <button type="button" class="button small" data-testid="unopened-save" onClick=${save}>
               <${Icon} name="save" />${words.save}</button>
-            <button type="button" class="button small" data-testid="unopened-again" onClick=${() => goTo(id)}>${words.again}</button>
+            <button type="button" class="button small" data-testid="unopened-again" onClick=${again}>${words.again}</button>
             <button type="button" class="button quiet icon-only" aria-label=${t().notes.dismiss} title=${t().notes.dismiss}
               data-testid="unopened-dismiss" onClick=${() => (store.unopened.value = null)}><${Icon} name="close" /></button>
           </div>

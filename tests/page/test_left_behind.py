@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
+from typing import Any
 
 import pytest
 
@@ -45,7 +48,7 @@ def test_tasks_of_a_program_end_unheard_when_the_next_one_begins(
     ):
         # The page's modules are new in each test.
         patch.setattr(sys.modules["playgrad.page.left_behind"], "LOOP_IS_OWN", True)
-        asyncio.run(visit(python))
+        run_in_a_loop(visit(python))
 
 
 async def visit(python: PythonSide) -> None:
@@ -134,6 +137,12 @@ def test_figures_left_out_are_counted_before_the_next_program_begins(
         assert "figures left out" in python.output
 
 
+def run_in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run it in a thread: the loop of the browser's driver may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
 def heard(python: PythonSide) -> str:
     python.streams[0].flush()
     return python.output
@@ -148,4 +157,4 @@ def test_tasks_of_others_in_the_loop_go_on() -> None:
         return await task
 
     with python_side() as python, redirect_stdout(python.streams[0]):
-        assert asyncio.run(beside())
+        assert run_in_a_loop(beside())

@@ -107,6 +107,15 @@ OPEN_ELSEWHERE = """async () => {
   });
 }"""
 
+# Adds records without what they should have to the session that was left out.
+BREAK = """async () => {
+  const { database } = await import("/static/js/session/session-database.js");
+  const { unopened } = await import("/static/js/store.js");
+  const record = { session: unopened.value, version: 1, saved: 1 };
+  await database.write("code", [{ ...record, part: "broken" }]);
+  await database.write("checkpoints", [{ ...record, part: "checkpoint", value: null }]);
+}"""
+
 # A page that cannot draw the name of a project.
 UNDRAWN = """
 const { set } = Object.getOwnPropertyDescriptor(CharacterData.prototype, "data");
@@ -143,7 +152,10 @@ def test_a_session_with_which_the_page_could_not_be_opened_twice_is_left_out_and
     visit.expect_status("ready")
     assert "kept" not in visit.text("editor")
     visit.page.evaluate("sessionStorage.isRepaired = 'yes'")
+    visit.page.evaluate(BREAK)
     project = visit.download("unopened-save", tmp_path)
+    status = visit.page.locator(".status-sentence")
+    expect(status).to_contain_text("Missing: the code of broken, the weights.")
     with zipfile.ZipFile(project) as archive:
         programs = [name for name in archive.namelist() if name.startswith("code/")]
         assert [archive.read(name) for name in programs] == [b"kept = 1"]
@@ -180,7 +192,7 @@ def test_a_session_that_cannot_be_drawn_twice_is_left_out(visit: Visit) -> None:
     visit.context.add_init_script(UNDRAWN)
     for attempts in (1, 2):
         visit.reload()
-        visit.page.wait_for_function(f"({FAILED}).length === {attempts}")
+        visit.page.wait_for_function(f"() => {FAILED}.length === {attempts}")
     visit.reload()
     expect(visit.at("unopened-note")).to_be_visible()
     visit.forgive("cannot be drawn")

@@ -879,9 +879,9 @@ export const en = {
     table: {
       label: "Curves as tables",
       byEpoch: "By epoch",
-      sampleByEpoch: "By epoch, a sample",
+      sampleByEpoch: "Some of the epochs",
       byStep: "By step",
-      sampleByStep: "By step, a sample",
+      sampleByStep: "Some of the steps",
       changes: "Settings changed while training",
       epoch: "Epoch",
       step: "Step",
@@ -1574,7 +1574,7 @@ export const en = {
     loss: "Loss",
     program: "Program",
     byStep: "Loss by step",
-    sampleByStep: "Loss by step, a sample",
+    sampleByStep: "Loss at some of the steps",
     endsAt: (/** @type {number} */ run, /** @type {string} */ loss) => `run ${run} ends at ${loss}`,
     legend: (/** @type {number} */ run) => `run ${run}`,
     step: "step",
@@ -1956,7 +1956,7 @@ export const en = {
     locksOther: "it locks lines that its program does not have",
     isNewer: "The link was made by a later version of playgrad. Update this one to open it.",
     didNotOpen:
-      "The page did not come up with this link twice, so it started without it. Open the link again to try once more.",
+      "Twice, the page could not be opened with this link, so it started without it. Open the link again to try once more.",
     noCompression:
       "This browser has no CompressionStream, which links with programs need. Update it, or send the code as a file.",
   },
@@ -2111,8 +2111,12 @@ export const en = {
       `What was saved here could not be read (${reason}). It is still stored: reload the page to try again.`,
     unopened: {
       about:
-        "The page did not come up with the saved session twice, so it started without it. The session is kept, under Projects.",
+        "Twice, the page could not be opened with the saved session, so it started without it. You can find the session under Projects.",
       save: "Save it as a file",
+      without: (/** @type {string[]} */ parts) =>
+        `The file has everything that could be read. Missing: ${parts.join(", ")}.`,
+      nothing: "There is nothing in the session that a file could contain.",
+      lost: (/** @type {string[]} */ parts) => `Not readable: ${parts.join(", ")}.`,
       again: "Open it again",
     },
     earlierWeights:

@@ -1714,7 +1714,7 @@ export const zhHans = {
     isDamaged: "链接有一部分缺失或被改动",
     locksOther: "它锁定了程序中没有的行",
     isNewer: "链接由较新版本的 playgrad 生成。更新当前版本后才能打开。",
-    didNotOpen: "页面两次未能用此链接打开，因此没有载入它。如需再试，请重新打开链接。",
+    didNotOpen: "页面载入此链接时两次未能打开，因此这次没有载入它。如需再试，请重新打开链接。",
     noCompression:
       "此浏览器没有 CompressionStream，而带程序的链接需要它。请更新浏览器，或以文件形式发送代码。",
   },
@@ -1847,8 +1847,11 @@ export const zhHans = {
     unreadable: (parts) => `无法读取${parts.join("、")}，已放到一边；其余内容都在。`,
     unread: (reason) => `无法读取这里保存的内容（${reason}）。它仍在存储中：重新加载页面即可再试。`,
     unopened: {
-      about: "页面两次未能用保存的会话打开，因此没有载入它。该会话仍保留在“项目”中。",
+      about: "页面载入保存的会话时两次未能打开，因此这次没有载入它。可以在“项目”中找到该会话。",
       save: "保存为文件",
+      without: (parts) => `文件包含所有能读取的内容，缺少：${parts.join("、")}。`,
+      nothing: "该会话中没有可以保存到文件的内容。",
+      lost: (parts) => `无法读取：${parts.join("、")}。`,
       again: "再次打开",
     },
     earlierWeights: "运行在保存权重之前就结束了；保留的是上一次运行的权重。“运行”会重新开始。",

@@ -8,6 +8,7 @@ import { offer } from "../download.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
 import { historyOf } from "./checkpoint-history.js";
+import { barred } from "./opening.js";
 import { dataOf, keepData } from "./project-data.js";
 import {
   ENDING,
@@ -47,9 +48,9 @@ export const nameOf = ({ name }) => name || t().projects.untitled;
 /** List the projects in `projects`. */
 export async function findProjects() {
   try {
-    const [all, open] = await Promise.all([sessions(), openSessions()]);
+    const [all, open, leftOut] = await Promise.all([sessions(), openSessions(), barred()]);
     projects.value = all
-      .filter(({ id, touched, name }) => (touched || name) && id !== sessionId())
+      .filter(({ id, touched, name }) => (touched || name || leftOut.has(id)) && id !== sessionId())
       .map((each) => ({ ...each, isOpen: open.has(each.id) }))
       .sort((a, b) => b.saved - a.saved);
   } catch {

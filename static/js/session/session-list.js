@@ -1,8 +1,9 @@
 /** The sessions in the database: listed, copied in, removed, brought back, and forgotten. */
 
+import { barred } from "./opening.js";
 import { OF_SESSIONS, database } from "./session-database.js";
 import { PARTS, VERSION } from "./session-parts.js";
-import { SUMMARY } from "./session-shapes.js";
+import { SHAPES, SUMMARY } from "./session-shapes.js";
 import { newId, openSessions } from "./session-tab.js";
 
 /**
@@ -22,6 +23,13 @@ export async function sessions() {
   return records
     .filter((record) => SUMMARY(record))
     .sort((a, b) => Number(b.touched) - Number(a.touched) || b.saved - a.saved);
+}
+
+/** Whether a record of code or of another part can be restored. @param {any} record @param {boolean} isCode */
+export function isReadable({ part, version, value }, isCode) {
+  if (version !== VERSION) return false;
+  if (isCode) return SHAPES.code(value);
+  return Object.hasOwn(PARTS, part) && SHAPES[/** @type {"run"} */ (part)](value);
 }
 
 /**
@@ -70,13 +78,19 @@ export async function takeName(id) {
 }
 
 /**
- * Remove closed sessions in which nothing was done, and all but the latest of those without a name.
+ * Remove closed sessions in which nothing was done, and all but the latest of those without a name. Sessions that the
+ * page has left out stay: they are offered to the visitor.
  * @param {string} present id of this tab's session
  * @param {boolean} isGuarded whether sessions of open tabs can be told from closed ones
  */
 export async function forgetOldSessions(present, isGuarded) {
-  const [all, open] = await Promise.all([sessions(), isGuarded ? openSessions() : new Set()]);
-  const unnamed = all.filter(({ id, name }) => id !== present && !open.has(id) && !name);
+  const [all, open, leftOut] = await Promise.all([
+    sessions(),
+    isGuarded ? openSessions() : new Set(),
+    barred(),
+  ]);
+  const spared = new Set([present, ...open, ...leftOut]);
+  const unnamed = all.filter(({ id, name }) => !spared.has(id) && !name);
   const kept = new Set(unnamed.filter(({ touched }) => touched).slice(0, MOST_UNNAMED));
   for (const each of unnamed) if (!kept.has(each)) await database.remove(each.id);
 }

@@ -21,6 +21,9 @@ import * as store from "../store.js";
 /** The version of the records. A record of another version is put aside. */
 export const VERSION = 1;
 
+/** Names of parts that are put aside, because they could not be read, begin with this. */
+export const ASIDE = "aside:";
+
 /** @type {Record<Exclude<Shape, "code">, Part>} */
 export const PARTS = {
   choices: {

@@ -9,11 +9,10 @@ import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../s
 import * as store from "../store.js";
 import { allow, beginOpening } from "./opening.js";
 import { StorageFailure, database } from "./session-database.js";
-import { forgetOldSessions, sessions, takeName } from "./session-list.js";
+import { forgetOldSessions, isReadable, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
-import { NAMES, PARTS, VERSION } from "./session-parts.js";
+import { ASIDE, NAMES, PARTS } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
-import { SHAPES } from "./session-shapes.js";
 import { claimSession, newId, switchTo } from "./session-tab.js";
 
 /**
@@ -23,9 +22,6 @@ import { claimSession, newId, switchTo } from "./session-tab.js";
 
 /** Code up to this size is written as it is typed, and while the page closes; larger code takes too long. */
 const SMALL = 20_000;
-/** Names of parts that are put aside: they could not be read. */
-const ASIDE = "aside:";
-
 const CODE = { store: /** @type {const} */ ("code"), rest: 0, longest: 600 };
 const OTHER = { rest: 2000, longest: 10_000 };
 
@@ -113,9 +109,7 @@ async function restore({ id, from, isCopy }) {
   const codes = {};
   for (const record of records) {
     const isCode = code.includes(record);
-    const shape = isCode ? SHAPES.code : SHAPES[/** @type {"run"} */ (record.part)];
-    if (record.version !== VERSION || !shape || !shape(record.value))
-      damaged.push([record, isCode]);
+    if (!isReadable(record, isCode)) damaged.push([record, isCode]);
     else if (isCode) codes[record.part] = record.value;
     else if (!isCopy || COPIED.has(record.part)) values[record.part] = record;
   }

@@ -1,7 +1,7 @@
 /**
  * Bounds of the numbers and lists that come from elsewhere: links, project files, and what the browser has
  * stored. Anyone can write those, and a page that draws a billion fields never comes up again. Settings out
- * of bounds are brought back to their defaults; any other value out of bounds makes its record unreadable.
+ * of bounds become the nearest within them; any other value out of bounds makes its record unreadable.
  */
 
 import { mostDevices } from "../engine/device-links.js";
@@ -42,6 +42,12 @@ export const USUAL_LAB = {
 const isWithin = (value, { usual, least, most }) =>
   (value === null && usual === null) || is.whole(least, most())(value);
 
+/** The nearest value within bounds; the default for what is not a number. @param {unknown} value @param {Bounds} bounds */
+function nearest(value, { usual, least, most }) {
+  if (typeof value !== "number" || Number.isNaN(value)) return usual;
+  return Math.min(Math.max(Math.round(value), least), most());
+}
+
 /**
  * Settings of the Lab, each number of them within its bounds.
  * @template {Partial<LabSettings>} T
@@ -60,11 +66,11 @@ export function withinBounds(settings) {
     if (name === "delays") {
       result.delays = value
         .slice(0, mostDevices())
-        .map((/** @type {number} */ each) => (isWithin(each, DELAY) ? each : DELAY.usual));
+        .map((/** @type {number} */ each) => (isWithin(each, DELAY) ? each : nearest(each, DELAY)));
       if (value.some((/** @type {number} */ each) => !isWithin(each, DELAY)))
         changed.push([name, value.slice(0, mostDevices()).join(", ")]);
     } else if (bounds && !isWithin(value, bounds)) {
-      result[name] = bounds.usual;
+      result[name] = nearest(value, bounds);
       changed.push([name, String(value)]);
     } else result[name] = value;
   }

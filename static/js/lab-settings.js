@@ -8,21 +8,32 @@ import * as store from "./store.js";
 /** @import { LabOptions } from "../engine/messages.js" */
 /** @import { LabSettings } from "./types.js" */
 
-/** @param {LabSettings} settings */
+/** @typedef {{devices?: number, lab?: LabOptions}} Options of a run */
+
+/** @param {LabSettings} settings @returns {boolean} whether any was corrected */
 export function takeLabSettings(settings) {
-  store.labSettings.value = taken(settings);
+  const { kept, isCorrected } = taken(settings);
+  store.labSettings.value = kept;
+  return isCorrected;
 }
 
-/** The options that a run goes on with. @param {{devices?: number, lab?: LabOptions}} options */
+/** The options that a run goes on with. @param {Options} options @returns {{kept: Options, isCorrected: boolean}} */
 export function takenOptions({ devices, lab }) {
-  /** @type {{devices?: number, lab?: LabOptions}} */
-  const result = {};
-  if (devices !== undefined) result.devices = taken({ devices }).devices;
-  if (lab) result.lab = taken(lab);
-  return result;
+  /** @type {Options} */
+  const kept = {};
+  const ofDevices = devices === undefined ? null : taken({ devices });
+  const ofLab = lab ? taken(lab) : null;
+  if (ofDevices) kept.devices = ofDevices.kept.devices;
+  if (ofLab) kept.lab = ofLab.kept;
+  return { kept, isCorrected: Boolean(ofDevices?.isCorrected || ofLab?.isCorrected) };
 }
 
-/** Each number within its bounds; it is said which were not. @template {Partial<LabSettings>} T @param {T} settings @returns {T} */
+/**
+ * Each number within its bounds; it is said which were not.
+ * @template {Partial<LabSettings>} T
+ * @param {T} settings
+ * @returns {{kept: T, isCorrected: boolean}}
+ */
 function taken(settings) {
   const { settings: kept, changed } = withinBounds(settings);
   const words = changed.map(([name, value]) =>
@@ -33,5 +44,5 @@ function taken(settings) {
     ),
   );
   if (words.length > 0) store.note(t().numbers.sentences([store.notice.peek(), ...words]));
-  return kept;
+  return { kept, isCorrected: changed.length > 0 };
 }

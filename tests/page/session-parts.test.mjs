@@ -5,6 +5,8 @@ import { PARTS } from "../../static/js/session/session-parts.js";
 import { SHAPES } from "../../static/js/session/session-shapes.js";
 import * as store from "../../static/js/store.js";
 
+globalThis.navigator ??= { hardwareConcurrency: 4 };
+
 const FIT = {
   kind: "fit_begin", done: 0, epochs: 5, steps_per_epoch: 100, total_steps: 500, batch_size: 10, metrics: [], device: "cpu",
   adapter: null, parameters: 3,
@@ -102,4 +104,17 @@ test("a run without epochs of a known length has a finite epoch", () => {
   const { run } = savedAt(0);
   restored({ ...savedAt(240), run });
   assert.equal(store.progress.value.epoch, 0);
+});
+
+test("settings that were out of bounds are saved as they were corrected", () => {
+  const choices = PARTS.choices.capture();
+  const kept = { bytes: new Uint8Array(1), program: {}, options: { devices: 1e9, lab: {} } };
+  const damaged = {
+    choices: { ...choices, lab: { ...choices.lab, devices: 1e9 } },
+    checkpoint: kept,
+  };
+  for (const [name, value] of Object.entries(damaged)) {
+    assert.equal(PARTS[name].restore(value), true, name);
+    assert.equal(PARTS[name].restore(PARTS[name].capture()), false, name);
+  }
 });

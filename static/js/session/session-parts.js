@@ -13,9 +13,9 @@ import * as store from "../store.js";
  * @import { Shape } from "./session-shapes.js"
  *
  * @typedef {{store: StoreName, changes: () => unknown, capture: () => any,
- *            restore: (value: any) => void}} Part
- *   `changes`: reads the signals that it depends on; `capture`:
- *   its value, null for none
+ *            restore: (value: any) => boolean | void}} Part
+ *   `changes`: reads the signals that it depends on; `capture`: its value, null for none; `restore`: returns true if
+ *   the value was corrected, and should be saved
  */
 
 /** The version of the records. A record of another version is put aside. */
@@ -47,7 +47,7 @@ export const PARTS = {
       store.deviceChoice.value = device;
       store.view.value = view;
       store.graphColours.value = graphColours;
-      takeLabSettings(lab);
+      return takeLabSettings(lab);
     },
   },
 
@@ -156,14 +156,14 @@ export const PARTS = {
     store: "parts",
     changes: () => store.graph.value,
     capture: () => store.graph.value,
-    restore: (graph) => (store.graph.value = graph),
+    restore: (graph) => void (store.graph.value = graph),
   },
 
   runs: {
     store: "parts",
     changes: () => store.runs.value,
     capture: () => store.runs.value,
-    restore: (runs) => (store.runs.value = runs),
+    restore: (runs) => void (store.runs.value = runs),
   },
 
   lab: {
@@ -177,8 +177,12 @@ export const PARTS = {
     store: "checkpoints",
     changes: () => store.kept.value,
     capture: () => store.kept.value,
-    restore: (kept) =>
-      (store.kept.value = kept && { ...kept, options: takenOptions(kept.options) }),
+    restore(value) {
+      if (!value) return void (store.kept.value = value);
+      const { kept: options, isCorrected } = takenOptions(value.options);
+      store.kept.value = { ...value, options };
+      return isCorrected;
+    },
   },
 };
 

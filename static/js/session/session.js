@@ -48,6 +48,8 @@ const session = new Session();
 /** Bring the tab's session back, and save it from now on. */
 export async function openSession() {
   let isCopy = false;
+  /** @type {(keyof typeof PARTS)[]} */
+  let corrected = [];
   /** @type {Claim | undefined} */
   let claim;
   try {
@@ -55,7 +57,7 @@ export async function openSession() {
     session.isGuarded = claim.isGuarded;
     isCopy = claim.from !== claim.id;
     store.unopened.value = claim.barred;
-    if (claim.from) await restoreMarked(claim);
+    if (claim.from) corrected = await restoreMarked(claim);
     session.id = claim.id; // only now: a session that could not be read must not be overwritten
     forgetOldSessions(session.id, session.isGuarded).catch(() => {}); // it is tried again
   } catch (failure) {
@@ -67,25 +69,27 @@ export async function openSession() {
   rememberInTab(ARRIVAL, null);
   const old = takeOldValues();
   saveChanges(isCopy);
+  for (const name of corrected) session.saver?.changed(item(name));
   await old();
   // Without Web Locks a copy goes on with the project.
   if (claim?.from && isCopy && !claim.isCopy && (await saveNow())) await takeName(claim.from);
 }
 
-/** Restore a session, and note whether the page comes up with it. @param {Claim} claim */
+/** Restore as `restore` does, and note whether the page comes up with the session. @param {Claim} claim */
 async function restoreMarked(claim) {
   const opening = await beginOpening(/** @type {string} */ (claim.from));
   try {
-    await restore(claim);
+    const corrected = await restore(claim);
+    opening.isOpen();
+    return corrected;
   } catch (failure) {
     if (failure instanceof StorageFailure) opening.giveUp();
     else opening.fail();
     throw failure;
   }
-  opening.isOpen();
 }
 
-/** @param {Claim} claim */
+/** @param {Claim} claim @returns {Promise<(keyof typeof PARTS)[]>} the parts with values that were corrected */
 async function restore({ id, from, isCopy }) {
   const source = /** @type {string} */ (from);
   const [code, parts, checkpoints, known] = await Promise.all([
@@ -113,8 +117,8 @@ async function restore({ id, from, isCopy }) {
     else if (isCode) codes[record.part] = record.value;
     else if (!isCopy || COPIED.has(record.part)) values[record.part] = record;
   }
-  batch(() => {
-    for (const name of NAMES) if (values[name]) PARTS[name].restore(values[name].value);
+  const corrected = batch(() => {
+    const names = NAMES.filter((name) => values[name] && PARTS[name].restore(values[name].value));
     store.codes.value = codes;
     store.source.value = codes[store.exampleId.value] ?? "";
     const lost = damaged.map(([{ part }, isCode]) => titleOf(isCode ? "code" : "parts", part));
@@ -125,8 +129,10 @@ async function restore({ id, from, isCopy }) {
         describeRestored(values.run?.saved ?? null, isCopy ? [] : lost),
       ]),
     );
+    return names;
   });
   if (source === id) await putAside(damaged);
+  return corrected;
 }
 
 /** Keep what could not be read, where it is in nobody's way. @param {[any, boolean][]} damaged */

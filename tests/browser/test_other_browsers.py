@@ -237,6 +237,7 @@ def test_a_reload_continues_the_training(page: Page) -> None:
 
 
 def test_the_page_is_dark_on_request(page: Page) -> None:
+    assert page.evaluate("return matchMedia('(prefers-color-scheme: light)').matches")
     surface = "getComputedStyle(document.body).backgroundColor"
     before = page.wait(surface)
     light = page.screenshot("light")
@@ -265,3 +266,14 @@ def test_a_link_opens_its_program(page: Page) -> None:
     page.session.command("Navigate", url=link)
     page.wait_for("shared-note", "link")
     page.wait_for("editor", "sent by a link")
+
+
+def test_a_firefox_that_does_not_start_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    firefox = tmp_path / "firefox-esr"
+    firefox.write_text("#!/bin/sh\necho 'no libgtk' >&2\nexit 3\n")
+    firefox.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(AssertionError, match=r"has ended \(3\): no libgtk"):
+        webdriver.firefox(tmp_path).__enter__()

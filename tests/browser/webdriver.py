@@ -52,6 +52,7 @@ _PREFERENCES = {
     "extensions.update.enabled": False,
     "browser.aboutConfig.showWarning": False,
     "browser.download.folderList": 2,
+    "layout.css.prefers-color-scheme.content-override": 1,  # light, whatever the system has
 }
 
 
@@ -121,12 +122,16 @@ class _Http:
         self._ask("DELETE", "", {})
 
 
-def _when(found: Any, process: subprocess.Popen[bytes]) -> Any:
-    """Return the first true result of ``found``, which looks whether ``process`` is ready."""
+def _when(found: Any, process: subprocess.Popen[bytes], errors: Path) -> Any:
+    """Return the first true result of ``found``, which looks whether ``process`` is ready.
+
+    ``errors`` has what it writes to stderr.
+    """
     end = time.monotonic() + START_S
     while not (result := found()):
-        assert process.poll() is None, f"{process.args} has ended"
-        assert time.monotonic() < end, f"{process.args} does not answer"
+        said = errors.read_text(errors="replace")[-4000:]
+        assert process.poll() is None, f"{process.args} has ended ({process.returncode}): {said}"
+        assert time.monotonic() < end, f"{process.args} does not answer: {said}"
         time.sleep(0.05)
     return result
 
@@ -141,12 +146,14 @@ def firefox(downloads: Path) -> Iterator[Session]:
         executable = shutil.which("firefox-esr") or shutil.which("firefox")
         assert executable, "no Firefox on PATH: `make test` installs it"
         command = [executable, "--headless", "--marionette", "--no-remote", "--profile", folder]
-        with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
+        errors = Path(folder, "stderr")
+        with (
+            errors.open("wb") as log,
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log) as process,
+        ):
             port = Path(folder, "MarionetteActivePort")
             try:
-                number = _when(lambda: port.exists() and port.read_text(), process)
+                number = _when(lambda: port.exists() and port.read_text(), process, errors)
                 with _Marionette(int(number)) as session:
                     yield session
             finally:
@@ -166,15 +173,20 @@ def webkit(downloads: Path) -> Iterator[Session]:
             **os.environ,
             "DISPLAY": display,
             "LC_ALL": "C",
+            "GTK_THEME": "Adwaita",  # light, whatever the system has
             "JSC_useSharedArrayBuffer": "1",  # as Safari has it
             "XDG_CONFIG_HOME": folder,
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",  # root has none
         }
         command = ["WebKitWebDriver", "--host=127.0.0.1", f"--port={port}"]
-        with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+        errors = Path(folder, "stderr")
+        with (
+            errors.open("wb") as log,
+            subprocess.Popen(command, env=environment, stderr=log) as process,
+        ):
             address = f"http://127.0.0.1:{port}"
             try:
-                _when(lambda: _answers(f"{address}/status"), process)
+                _when(lambda: _answers(f"{address}/status"), process, errors)
                 options = {"binary": str(binary), "args": ["--automation"]}
                 session = _Http(address, {"webkitgtk:browserOptions": options})
                 yield session

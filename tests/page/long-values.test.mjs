@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { MOST } from "../../static/js/bounds.js";
 import { changesInWords } from "../../static/js/code-diff.js";
+import { relocate } from "../../static/js/editor/line-locks.js";
 import { loadedModels, loadedNames } from "../../static/js/own-data/data-names.js";
 import { titleIn } from "../../static/js/program-title.js";
 import { report } from "../../static/js/report.js";
@@ -85,6 +86,16 @@ test("what a program loads is found among many lines", () => {
   assert.deepEqual(loadedModels(`${lines}\npg.load_model("a.onnx")`), ["a.onnx"]);
   const runs = [run({ code: `${lines}\npg.reset_default_graph(seed=7)` })];
   assert.match(report(runs, runs), /\b7\b/);
+});
+
+test("locked lines are found among many that are nearly the same", () => {
+  const lines = (/** @type {number} */ count) => "a\n".repeat(count);
+  const [many, few] = [LONG, LONG / 2];
+  const locked = `${lines(few)}b`;
+  assert.deepEqual(relocate(locked, lines(many), [[1, few + 1]]), [null]);
+  assert.deepEqual(relocate(locked, `${lines(many)}b`, [[1, few + 1]]), [
+    [many - few + 1, many + 1],
+  ]);
 });
 
 test("a checkpoint of many blanks and quotes is read", () => {

@@ -53,14 +53,28 @@ export function relocate(before, after, ranges) {
   let next = 0;
   return ranges.map(([from, to]) => {
     const block = old.slice(from - 1, to);
-    const isAt = (/** @type {number} */ at) => block.every((line, i) => now[at + i] === line);
-    for (let at = next; at + block.length <= now.length; at += 1) {
-      if (block.length === 0 || !isAt(at)) continue;
-      next = at + block.length;
-      return [at + 1, next];
-    }
-    return null;
+    const at = block.length === 0 ? -1 : indexOf(block, now, next);
+    if (at < 0) return null;
+    next = at + block.length;
+    return [at + 1, next];
   });
+}
+
+/** The place of lines among others, by the algorithm of Knuth, Morris and Pratt; -1 for none. @param {string[]} block @param {string[]} lines @param {number} from */
+function indexOf(block, lines, from) {
+  // borders[i]: the length of the longest beginning of the block that ends before line i + 1, and is not all of it.
+  const borders = [0];
+  const longer = (/** @type {number} */ matched, /** @type {string} */ line) => {
+    while (matched > 0 && block[matched] !== line) matched = borders[matched - 1];
+    return block[matched] === line ? matched + 1 : 0;
+  };
+  for (let i = 1; i < block.length; i += 1) borders.push(longer(borders[i - 1], block[i]));
+  let matched = 0;
+  for (let at = from; at < lines.length; at += 1) {
+    matched = longer(matched, lines[at]);
+    if (matched === block.length) return at + 1 - matched;
+  }
+  return -1;
 }
 
 /**

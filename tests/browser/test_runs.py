@@ -18,6 +18,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 QUICK, SLOW = "learning_rate=0.1", "learning_rate=0.001"
 
 
+PIN_MOST = """async () => {
+  const { runs } = await import("/static/js/store.js");
+  const { MOST_PINNED } = await import("/static/js/runs.js");
+  const run = {
+    exampleId: "a", title: "A", code: "", device: "cpu", ranOn: "CPU", lab: null, state: "done",
+    step: 1, totalSteps: 1, seconds: 1, loss: 1, accuracy: null, testAccuracy: null, colour: 0,
+    steps: [1], losses: [1],
+  };
+  runs.value = Array.from({ length: MOST_PINNED + 1 }, (_, id) => (
+    { ...run, id, number: id + 1, isPinned: id < MOST_PINNED }));
+  return MOST_PINNED;
+}"""
+
+
 def rows(playground: Playground) -> Locator:
     return playground.at("run-row")
 
@@ -65,6 +79,17 @@ def test_runs_are_kept_compared_and_restored(playground: Playground, tmp_path: P
     playground.at("runs-clear").click()
     expect(rows(playground)).to_have_count(1)
     expect(playground.at("runs-clear")).to_be_disabled()
+
+
+def test_no_more_runs_are_pinned_than_a_session_holds(playground: Playground) -> None:
+    most = playground.page.evaluate(PIN_MOST)
+    playground.at("tab-runs").click()
+    expect(rows(playground)).to_have_count(most + 1)
+    loose = playground.page.locator("[data-testid=run-pin][aria-pressed=false]")
+    expect(loose).to_be_disabled()
+    expect(loose).to_have_attribute("title", re.compile(f"^{most} runs are pinned"))
+    playground.page.locator("[data-testid=run-pin][aria-pressed=true]").first.click()
+    expect(loose.first).to_be_enabled()
 
 
 # What is wider than its place, and scrolls there or is cut.

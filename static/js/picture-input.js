@@ -7,6 +7,9 @@ import { MOST_PIXELS, imageSize } from "./image-size.js";
 
 const GREY = [0.299, 0.587, 0.114];
 
+/** Pixels that are copied at a time: a whole picture may have sixteen times as many. */
+const STRIP_PIXELS = 4_000_000;
+
 /** The formats of which the size is read before they are decoded. */
 export const PICTURE_TYPES = ["png", "jpeg", "gif", "webp", "bmp"].map((name) => `image/${name}`);
 
@@ -35,18 +38,29 @@ export async function openPicture(file) {
  * @returns {Uint8Array} height × width × channels
  */
 export function pixelsOf(picture, width, height, size) {
-  const canvas = new OffscreenCanvas(width, height);
+  const tall = Math.min(height, Math.max(1, Math.floor(STRIP_PIXELS / width)));
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
-    canvas.getContext("2d", { willReadFrequently: true })
+    new OffscreenCanvas(width, tall).getContext("2d", { willReadFrequently: true })
   );
   context.fillStyle = "white";
-  context.fillRect(0, 0, width, height);
-  context.drawImage(picture, 0, 0, width, height);
-  return fitted(context.getImageData(0, 0, width, height), size);
+  context.imageSmoothingEnabled = false;
+  let first = NaN;
+  let strip = new Uint8ClampedArray();
+  const rowAt = (/** @type {number} */ y) => {
+    if (!(y >= first && y < first + tall)) {
+      first = y;
+      context.fillRect(0, 0, width, tall);
+      context.drawImage(picture, 0, -first);
+      strip = context.getImageData(0, 0, width, tall).data;
+    }
+    return strip.subarray(4 * width * (y - first), 4 * width * (y - first + 1));
+  };
+  return fitted({ width, height, rowAt }, size);
 }
 
 /**
- * @param {{data: ArrayLike<number>, width: number, height: number}} image RGBA, without transparency
+ * @param {{width: number, height: number, rowAt: (y: number) => ArrayLike<number>}} image
+ *   `rowAt`: a row as RGBA, without transparency; rows are asked for from top to bottom, some of them twice
  * @param {Size} size
  * @returns {Uint8Array}
  */
@@ -55,19 +69,16 @@ export function fitted(image, { height, width, channels }) {
   const rows = areas(image.height, height, scale);
   const columns = areas(image.width, width, scale);
   const pixels = new Uint8Array(height * width * channels);
-  const line = new Float64Array(3 * image.width);
+  const line = new Float64Array(4 * image.width);
   for (const [row, tall] of rows.entries()) {
     line.fill(0);
     tall.parts.forEach((part, y) => {
-      const start = 4 * image.width * (tall.first + y);
-      for (let x = 0; x < image.width; x += 1) {
-        for (let colour = 0; colour < 3; colour += 1)
-          line[3 * x + colour] += part * image.data[start + 4 * x + colour];
-      }
+      const values = image.rowAt(tall.first + y);
+      for (let i = 0; i < line.length; i += 1) line[i] += part * values[i];
     });
     for (const [column, wide] of columns.entries()) {
       const mean = [0, 0, 0].map((_, colour) =>
-        wide.parts.reduce((sum, part, x) => sum + part * line[3 * (wide.first + x) + colour], 0),
+        wide.parts.reduce((sum, part, x) => sum + part * line[4 * (wide.first + x) + colour], 0),
       );
       const values =
         channels === 3 ? mean : [GREY.reduce((sum, part, i) => sum + part * mean[i], 0)];

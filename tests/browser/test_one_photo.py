@@ -7,6 +7,7 @@ import importlib.util
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from playgrad.data.input_description import KEY, InputDescription
 from playgrad.data.picture import fitted
 from playgrad.io import load_metadata
 from tests.cli.running import result_of, run
-from tests.data.png_files import chunk, png
+from tests.data.png_files import chunk, header, png
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -46,6 +47,16 @@ DECODE = """async ([photo, side, channels]) => {
   const { pixels, skipped } = await decodeImages([file], { side, channels }, () => {}, signal);
   if (skipped.length > 0) throw new Error(skipped[0]);
   return [...pixels];
+}"""
+
+COUNT_PIXELS = """() => {
+  globalThis.mostPixels = 0;
+  globalThis.OffscreenCanvas = class extends OffscreenCanvas {
+    constructor(width, height) {
+      super(width, height);
+      mostPixels = Math.max(mostPixels, width * height);
+    }
+  };
 }"""
 
 
@@ -199,6 +210,21 @@ def test_every_orientation_is_that_of_the_browser(page: Any, server: str) -> Non
         in_drawer = page.evaluate(DECODE, [base64.b64encode(content).decode(), 16, 1])
         library = fitted(pg.data.decode_png(content), 16, 16, 1)
         assert in_drawer == library.reshape(-1).tolist(), f"orientation {value}"
+
+
+def test_a_large_picture_is_copied_in_strips(page: Any, server: str) -> None:
+    squares = np.random.default_rng(0).integers(256, size=(17, 26, 3))
+    lines = np.kron(squares, np.ones((100, 100, 1), int)).reshape(1700, -1).astype(np.uint8)
+    data = zlib.compress(np.insert(lines, 0, 0, axis=1).tobytes())  # no filter
+    parts = (header(2600, 1700, colour=2), chunk(b"IDAT", data), chunk(b"IEND", b""))
+    content = b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+    page.goto(f"{server}/healthz")
+    page.evaluate(COUNT_PIXELS)
+    for side in (1, 28):
+        in_drawer = page.evaluate(DECODE, [base64.b64encode(content).decode(), side, 3])
+        library = fitted(pg.data.decode_png(content, 3), side, side, 3)
+        assert in_drawer == library.reshape(-1).tolist()
+    assert page.evaluate("mostPixels") <= 4_000_000
 
 
 def test_a_drawing_has_the_range_of_the_data(exits: Any) -> None:

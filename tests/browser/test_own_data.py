@@ -319,6 +319,7 @@ def test_frames_of_a_camera_are_recorded_by_class(visitor: Playground) -> None:
     assert shown == sum(recorded)
     visitor.at("data-name").fill("camera")
     visitor.at("data-use").click()
+    expect(visitor.at("data-drawer")).to_have_count(0)  # by then it has put in its program
     output = visitor.finish(
         """
 import numpy as np

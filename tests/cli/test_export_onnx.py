@@ -105,5 +105,5 @@ def test_the_weights_survive_a_format_without_an_equivalent(
     assert code == 1
     assert "ONNX has no equivalent" in err
     assert not target.exists()
-    (rescued,) = tmp_path.glob("playgrad-*.safetensors")
+    (rescued,) = tmp_path.glob("playgrad-*/*.safetensors")
     assert str(rescued) in err

@@ -81,7 +81,7 @@ class Once(nn.Layer):
         return inputs[0] * 2.0
 
 
-x, y = pg.data.moons(100, noise=0.1, seed=0)
+x, y = pg.data.moons(96, noise=0.1, seed=0)
 model = pg.Sequential([Once(), nn.Dense(2)])
 model.compile(pg.optim.Adam(0.01), nn.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(x, y, epochs=2, verbose=0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from playgrad.cli.table_inputs import table_samples, wrong_value
 from playgrad.data.picture import fitted
-from playgrad.data.png import decode_png
+from playgrad.data.png import decode_png, with_channels
 from playgrad.data.read_files import MOST_BYTES
 from playgrad.data.text_table import ENDINGS
 from playgrad.errors import CheckpointError, ReadError, ShapeError, shape_text
@@ -156,7 +156,7 @@ def _image(content: bytes, name: str, model: Network) -> Array:
     """Return a picture as a sample: its size, its channels and its range are those of the model."""
     tensor = model.inputs[0]
     described = described_input(tensor, model.input_description)
-    pixels = decode_png(content, 0, name)
+    pixels = decode_png(content, what=name)
     shape: Shape = described.shape if described else tensor.shape[1:]
     size = _picture_size(shape, pixels.shape)
     if size is None:
@@ -173,7 +173,7 @@ def _image(content: bytes, name: str, model: Network) -> Array:
         )
     height, width, channels = size
     has_alpha = channels in (2, 4)
-    shown = decode_png(content, channels if has_alpha else pixels.shape[2] // 3 * 2 + 1, name)
+    shown = with_channels(pixels, channels if has_alpha else pixels.shape[2] // 3 * 2 + 1)
     sample = input_of_pixels(fitted(shown, *size) / 255, described, tensor.dtype)
     return sample.reshape((height * width * channels,) if len(shape) == 1 else size[: len(shape)])
 

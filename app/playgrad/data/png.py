@@ -93,7 +93,7 @@ def decode_png(
         pixels = _pixels(image)
     except _DamageError as damage:
         raise ReadError(f"{what} {damage}.", file=what) from None
-    return _with_channels(turned(pixels, image.orientation), channels or pixels.shape[2])
+    return with_channels(turned(pixels, image.orientation), channels or pixels.shape[2])
 
 
 class _DamageError(Exception):
@@ -213,7 +213,8 @@ def _coloured(raw: Array, image: _Image) -> Array:
     return colours if alpha is None else np.dstack([colours, alpha])
 
 
-def _with_channels(pixels: Array, channels: int) -> Array:
+def with_channels(pixels: Array, channels: int) -> Array:
+    """Return an image, (height, width, 1 to 4), with other channels, as `decode_png` does."""
     height, width, present = pixels.shape
     if channels == present:
         return pixels

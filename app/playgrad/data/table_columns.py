@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -64,19 +64,13 @@ class Column:
         """Return a column with its type."""
         style = style or Style()
         present = [cell for cell in cells if not is_missing(cell)]
-        numbers = sum(cell_number(cell, style.mark) is not None for cell in present)
-        dates = (
-            0 if _is_mostly(numbers, present) else sum(_days(cell) is not None for cell in present)
-        )
         distinct = min(len(set(present)), _MOST_COUNTED)
-        kind: ColumnType = "text"
-        if _is_mostly(numbers, present):
-            kind = "number"
-        elif _is_mostly(dates, present):
-            kind = "date"
-        elif 0 < distinct <= MOST_CATEGORIES and (distinct <= 2 or distinct < len(present)):
-            kind = "category"
-        return cls(title, cells, kind, len(cells) - len(present), distinct, style)
+        column = cls(title, cells, "number", len(cells) - len(present), distinct, style)
+        for each in (column, replace(column, type="date")):
+            if _is_mostly(int((~np.isnan(each.numbers)).sum()), present):
+                return each
+        is_category = 0 < distinct <= MOST_CATEGORIES and (distinct <= 2 or distinct < len(present))
+        return replace(column, type="category" if is_category else "text")
 
     @cached_property
     def numbers(self) -> Array:

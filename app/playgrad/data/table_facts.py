@@ -69,4 +69,4 @@ def facts_of(x: Any) -> TableFacts | None:
 
 
 def _checksum(x: Array) -> int:
-    return zlib.crc32(np.ascontiguousarray(x).tobytes())
+    return zlib.crc32(np.ascontiguousarray(x).data)

@@ -89,6 +89,11 @@ class InputDescription:
             return None
 
     @classmethod
+    def from_metadata(cls, metadata: Mapping[str, str]) -> InputDescription | None:
+        """Return the description in the metadata of a file; None if there is none that is valid."""
+        return cls.from_json(metadata.get(KEY))
+
+    @classmethod
     def from_dict(cls, data: Any) -> InputDescription | None:
         """Return the description in plain data; None for one that makes no sense."""
         if not isinstance(data, Mapping):

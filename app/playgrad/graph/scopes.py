@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from playgrad.errors import GraphError
 
-_MARK = r"[^\s:/\ud800-\udfff]"  # no half of a pair of UTF-16, which files cannot hold
+_HALF = r"\ud800-\udfff"  # halves of pairs of UTF-16, which files cannot hold
+_MARK = rf"[^\s:/{_HALF}]"
 _PART = rf"{_MARK}+(?: +{_MARK}+)*"
 _NAME = re.compile(rf"{_PART}(?:/{_PART})*")
 
@@ -126,7 +127,7 @@ def checked_name(name: str) -> str:
 
 def is_unicode(name: str) -> bool:
     """Return whether ``name`` has no half of a pair of UTF-16, which files cannot hold."""
-    return re.search(r"[\ud800-\udfff]", name) is None
+    return re.search(f"[{_HALF}]", name) is None
 
 
 def is_part(name: object) -> bool:

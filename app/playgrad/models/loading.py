@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from playgrad import io
-from playgrad.data.input_description import KEY, InputDescription
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, GraphError
 from playgrad.json_text import parse_json
 from playgrad.models.model import Model
@@ -58,5 +58,5 @@ def model_from_weights(file: str | Path | bytes) -> Model:
     except CheckpointError:
         model.close()
         raise
-    model.input_description = InputDescription.from_json(metadata.get(KEY))
+    model.input_description = InputDescription.from_metadata(metadata)
     return model

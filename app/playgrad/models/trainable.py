@@ -168,7 +168,7 @@ class TrainableNetwork(Network):
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
         """Take from what a file tells about its weights what is true of the network with them."""
-        described = InputDescription.from_json(metadata.get(KEY))
+        described = InputDescription.from_metadata(metadata)
         if described is not None:
             self._training.input = described
 
@@ -176,7 +176,7 @@ class TrainableNetwork(Network):
         """Take the history of the checkpoint from which the model was loaded."""
         state, fits = self._training, checkpoint.fits
         state.loaded = checkpoint
-        state.input = InputDescription.from_json(checkpoint.model.file_metadata.get(KEY))
+        state.input = InputDescription.from_metadata(checkpoint.model.file_metadata)
         if fits:
             state.history = fits[-1].as_history()
 

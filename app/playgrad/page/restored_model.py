@@ -38,7 +38,7 @@ class RestoredModel:
         record = self._record = checkpoint.model
         self.input_shape: Shape = tuple(record.input_shape)
         self.input_dtype = record.input_dtype
-        self.input_description = InputDescription.from_json(record.file_metadata.get(KEY))
+        self.input_description = InputDescription.from_metadata(record.file_metadata)
         self.gives_logits = record.gives_logits
 
     def weight_specs(self) -> dict[str, TensorSpec]:
@@ -58,7 +58,7 @@ class RestoredModel:
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
         """Take the description of the input from what a file tells about its weights."""
-        described = InputDescription.from_json(metadata.get(KEY))
+        described = InputDescription.from_metadata(metadata)
         if described is not None:
             self.input_description = described
             self._record.file_metadata[KEY] = described.to_json()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data.input_description import KEY, InputDescription
+from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -65,7 +65,7 @@ def model_from_onnx(file: str | Path | bytes) -> Model:
         raise
     except PlaygradError as error:
         raise CheckpointError(f"the graph of the ONNX file is not a model: {error}") from None
-    model.input_description = InputDescription.from_json(graph.metadata.get(KEY))
+    model.input_description = InputDescription.from_metadata(graph.metadata)
     return model
 
 

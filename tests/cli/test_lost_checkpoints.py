@@ -47,6 +47,12 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def broken_at_the_end(folder: Path) -> str:
+    """Return the program, with a callback that breaks the folder when the training ends."""
+    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
+    return BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+
+
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
@@ -57,11 +63,8 @@ def test_a_last_checkpoint_that_cannot_be_written_is_reported_and_kept_elsewhere
     end: str, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     last, code = ENDS[end]
-    breaking = BREAK.format(folder=str(folder))
-    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
-    within_fit = PROGRAM.replace("validation_data", callback)
     ending = last.removeprefix("break_folder()")
-    program = written(tmp_path / "net.py", breaking + within_fit + ending)
+    program = written(tmp_path / "net.py", broken_at_the_end(folder) + ending)
     whole = tmp_path / "whole"
     expected = result_of(run(capsys, *arguments(written(tmp_path / "w.py", PROGRAM), whole)))
     ended, out, err = run(capsys, *arguments(program, folder))
@@ -124,8 +127,7 @@ def disturb(*_):
 def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
     tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
-    text = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    text = broken_at_the_end(folder)
     program = written(tmp_path / "net.py", text + "\nmodel.fit(x, y, batch_size=10)\n")
     code, _, err = run(capsys, *arguments(program, folder)[:-1], 1000)
     assert code == 1
@@ -139,8 +141,7 @@ def test_checkpoints_and_weights_that_are_kept_elsewhere_leave_those_of_other_ru
     """A system gives the numbers of processes out again; here both runs have the same."""
     target = tmp_path / "target" / "w.npz"
     target.parent.mkdir()
-    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
-    breaking = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    breaking = broken_at_the_end(folder)
     remove = f"Path({str(target.parent)!r}).rmdir()\n"
     program = written(tmp_path / "net.py", f"{breaking}\n{remove}")
     kept: dict[Path, bytes] = {}
@@ -190,8 +191,7 @@ def test_results_and_the_lost_checkpoint_are_reported_beside_a_file_that_cannot_
 ) -> None:
     target = tmp_path / "target" / "x.npz"
     target.parent.mkdir()
-    callback = "callbacks=pg.nn.LambdaCallback(on_train_end=break_folder), validation_data"
-    text = BREAK.format(folder=str(folder)) + PROGRAM.replace("validation_data", callback)
+    text = broken_at_the_end(folder)
     remove = f"target = Path({str(target.parent)!r})\ntarget.rmdir()\ntarget.write_text('x')\n"
     program = written(tmp_path / "net.py", f"{text}\n{remove}")
     code, out, err = run(capsys, *arguments(program, folder, option, target))

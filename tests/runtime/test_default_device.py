@@ -59,22 +59,23 @@ def seconds(cpu: float, gpu: float, calm: bool = True, age: float = 1.0) -> Devi
     return DeviceTimes(cpu, gpu, calm, time.time() - age)
 
 
+def passing_for(monkeypatch: pytest.MonkeyPatch, is_software: bool) -> AdapterInfo:
+    (info, *rest) = registry.gpu_adapters()
+    info = replace(info, is_software=is_software)
+    monkeypatch.setattr(registry, "gpu_adapters", lambda: [info, *rest])
+    return info
+
+
 @pytest.fixture
 def as_hardware(monkeypatch: pytest.MonkeyPatch) -> AdapterInfo:
     """The GPU, which passes for hardware."""
-    (info, *rest) = registry.gpu_adapters()
-    info = replace(info, is_software=False)
-    monkeypatch.setattr(registry, "gpu_adapters", lambda: [info, *rest])
-    return info
+    return passing_for(monkeypatch, is_software=False)
 
 
 @pytest.fixture
 def as_software(monkeypatch: pytest.MonkeyPatch) -> AdapterInfo:
     """The GPU, which passes for a software adapter, as it is on most machines with tests."""
-    (info, *rest) = registry.gpu_adapters()
-    info = replace(info, is_software=True)
-    monkeypatch.setattr(registry, "gpu_adapters", lambda: [info, *rest])
-    return info
+    return passing_for(monkeypatch, is_software=True)
 
 
 # What is saved

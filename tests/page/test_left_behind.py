@@ -1,4 +1,4 @@
-"""What a program leaves in the event loop is not heard by the next one."""
+"""Tasks that a program leaves in the event loop are not heard by the next one."""
 
 from __future__ import annotations
 

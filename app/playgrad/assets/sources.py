@@ -24,7 +24,7 @@ from playgrad.assets.progress import DownloadProgress
 
 _TIMEOUT_SECONDS = 10
 _PATIENCE_SECONDS = 20
-"""How long a program that downloads waits for the next byte. It then tries once more."""
+"""Seconds that a program that downloads waits for the next byte. It then tries once more."""
 _CHUNK = 1 << 16
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 SPACES = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 SPACES += "\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript takes for spaces; Python has others."""
+"""The spaces of JavaScript; Python has others."""
 MOST_ODD = 0.1
 """A column of numbers may have this part of other cells, which count as missing."""
 MARKS = (".", ",")

@@ -1,4 +1,4 @@
-"""What goes into a network: how a picture becomes the numbers that it was trained on.
+"""The input of a network: how a picture becomes the numbers that it was trained on.
 
 Files of models carry the description as JSON, and every place that takes pictures follows it: the
 page, pages of their own, ``playgrad predict``, exported scripts. A picture is turned as its EXIF

@@ -51,7 +51,7 @@ class DeviceTrial:
 
     @property
     def is_calm(self) -> bool:
-        """Whether other programs left the processor to this one."""
+        """True if other programs left the processor to this one."""
         waiting = median(timing.wall / timing.processor for timing in self.cpu)
         walls = [timing.wall for timing in self.gpu]
         return waiting <= WAITING and median(walls) <= SPREAD * min(walls)
@@ -84,7 +84,7 @@ class DeviceTimes:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the times are recent enough to be believed."""
+        """True if the times are recent enough to be believed."""
         return 0 <= time.time() - self.when < (CALM_AGE if self.calm else BUSY_AGE)
 
 

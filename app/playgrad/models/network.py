@@ -381,7 +381,7 @@ class Network:
 
     @property
     def input_description(self) -> InputDescription | None:
-        """How a picture becomes the input of the network; None if it is not known."""
+        """The way from a picture to the input of the network; None if it is not known."""
         return None
 
     def layer_graph(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a program leaves behind, such as tasks and timers, is not heard once the next one begins.
+"""Silence for tasks and timers that a program leaves behind, once the next one begins.
 
 The next program has an interpreter of its own, unless none could be started.
 """

@@ -58,7 +58,7 @@ class AsynchronousReport:
 
 
 class _Work:
-    """What replicas compute for a batch, and the update that follows."""
+    """The gradients that replicas compute for a batch, and the update that follows."""
 
     def __init__(self, step: Partition) -> None:
         self.step = step

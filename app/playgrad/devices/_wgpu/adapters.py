@@ -14,7 +14,7 @@ import wgpu
 from playgrad.devices.target import AdapterInfo, Limits, is_software_name
 
 ENGINE = f"wgpu-py {wgpu.__version__}"
-"""What runs the kernels, with its version."""
+"""The library that runs the kernels, with its version."""
 LARGEST_BUFFER = 1 << 30
 
 

@@ -37,7 +37,7 @@ _DAMAGED = "the Keras file is damaged"
 
 @dataclass(frozen=True)
 class _Arguments:
-    """What a member is called with, as the file has it.
+    """The arguments of a call, as the file has them.
 
     Attributes:
         needed: the calls whose results it takes.

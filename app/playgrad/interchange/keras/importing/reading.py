@@ -1,4 +1,4 @@
-"""What has been read of a file of Keras so far, and its limits."""
+"""The parts of a Keras file that have been read so far, and their limits."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _SAME = "Load them into a model with the same layers, of the same sizes."
 
 
 class AdaptedMoments(NamedTuple):
-    """What a layer normalizes by."""
+    """The moments that a layer normalizes by."""
 
     name: str
     mean: Any

@@ -31,6 +31,9 @@ def main() -> None:
     trying.add_argument("folder", type=Path)
     trying.add_argument("--checkout", type=Path, required=True)
     trying.add_argument("--seconds", type=float, default=120, help="of tests for a fault by itself")
+    trying.add_argument(
+        "--first", type=Path, help="results in another checkout: those tests run first"
+    )
     trying.add_argument("--together", action="store_true", help="the faults that were not found")
     options = parser.parse_args()
     if options.command == "draw":
@@ -38,7 +41,7 @@ def main() -> None:
         for name, patch in draw(ROOT, options.seed, options.count):
             (options.folder / f"{name}.patch").write_text(patch, encoding="utf-8")
         return
-    trials = Trials(options.folder, options.checkout.resolve())
+    trials = Trials(options.folder, options.checkout.resolve(), options.first)
     if options.together:
         trials.together()
     else:

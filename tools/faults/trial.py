@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 _LINTERS = {
     # A `pass` in place of a statement is how a fault is written, and no fault by itself.
@@ -48,18 +49,27 @@ class Fault:
         return match[1]
 
 
+def _rows(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+
+
 class Trials:
     """The faults of ``folder``, tried in ``checkout``. Several processes can share a folder, each
     with a checkout of its own.
 
     ``results.jsonl`` in the folder has a line for each trial: the fault, what found it (empty if
-    nothing did), and the test files that ran.
+    nothing did), and the test files that ran. ``others`` are such results of another checkout.
     """
 
-    def __init__(self, folder: Path, checkout: Path) -> None:
+    def __init__(self, folder: Path, checkout: Path, others: Path | None = None) -> None:
         self.folder = folder
         self.checkout = checkout
         self.faults = [Fault(patch) for patch in sorted(folder.glob("*.patch"))]
+        self.others = {row["fault"]: row["found_by"] for row in _rows(others)} if others else {}
+
+    @property
+    def _results(self) -> Path:
+        return self.folder / "results.jsonl"
 
     def one_by_one(self, seconds: float) -> None:
         """Try each fault with the nearest test files, which take about ``seconds`` in all."""
@@ -80,8 +90,7 @@ class Trials:
 
         One run of many tests in place of one for each fault.
         """
-        results = (self.folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
-        missed = {row["fault"] for row in map(json.loads, results) if not row["found_by"]}
+        missed = {row["fault"] for row in _rows(self._results) if not row["found_by"]}
         faults = [fault for fault in self.faults if fault.name in missed]
         files = list(dict.fromkeys(file for fault in faults for file in self._reaching[fault.file]))
         while faults:
@@ -108,6 +117,9 @@ class Trials:
             complaining = self._linters(fault.file)
             if complaining:
                 return complaining, []
+            known = [test for test in self.others.get(fault.name, ()) if test.startswith("tests/")]
+            if found := self._tests(known, "-x"):
+                return found, known
             files = self._affordable(self._reaching[fault.file], seconds)
             return self._tests(files, "-x"), files
         finally:
@@ -150,7 +162,7 @@ class Trials:
             return []
         command = [".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rfE"]
         status, output = self._run([*command, *options, *tests])
-        if status in (0, 5):  # all passed, or none was selected
+        if status in (0, 5) or "ERROR: not found" in output:  # all passed, or there is none
             return []
         return _FAILED.findall(output) or [f"exit {status}: {output[-300:]}"]
 
@@ -203,5 +215,5 @@ class Trials:
     def _note(self, fault: Fault, found_by: Sequence[str], files: Sequence[str]) -> None:
         row = {"fault": fault.name, "file": fault.file, "found_by": list(found_by)}
         print(json.dumps(row), flush=True)
-        with (self.folder / "results.jsonl").open("a", encoding="utf-8") as results:
+        with self._results.open("a", encoding="utf-8") as results:
             results.write(json.dumps({**row, "ran": len(files)}) + "\n")

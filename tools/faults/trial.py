@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -127,6 +128,8 @@ class Trials:
 
     def _linters(self, file: str) -> list[str]:
         """Run the linters of a file; return the first one that complains, if one does."""
+        # mypy can hold a restored file for the changed one, if both have the same size.
+        shutil.rmtree(self.checkout / ".mypy_cache", ignore_errors=True)
         for name, *arguments in _LINTERS[Path(file).suffix]:
             folder = ".venv/bin" if name in ("ruff", "mypy") else "node_modules/.bin"
             files = [file] if name in _OF_A_FILE else []

@@ -168,6 +168,7 @@ export function traceStep() {
 
 /** @param {store.Launch} how */
 function begin(how) {
+  store.hasChosen.value = true;
   if (missingFeature()) {
     refuse();
     return;

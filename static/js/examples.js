@@ -122,6 +122,7 @@ const aside = new Map();
 /** Open another example, as the visitor asks for. What the page shows of a run changes with it. @param {string} id */
 export function selectExample(id) {
   batch(() => {
+    store.hasChosen.value = true;
     flushEvents(); // they belong to what is shown
     const shown = store.executed.value.exampleId;
     if (shown !== id && !store.active.value && !store.queuedRun.value) {

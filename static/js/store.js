@@ -200,6 +200,8 @@ export const labShown = signal(/** @type {number | null} */ (null));
 
 export const examples = signal(/** @type {T.Example[]} */ ([]));
 export const exampleId = signal("");
+/** Whether the visitor chose a program since the page was opened. */
+export const hasChosen = signal(false);
 export const source = signal("");
 /** The visitor's changes: the code of each example that differs from the original, by its id. */
 export const codes = signal(/** @type {Record<string, string>} */ ({}));

@@ -228,6 +228,8 @@ class Playground:
 
     def draw(self, *strokes: list[tuple[float, float]]) -> None:
         """Draw on the digit canvas, each stroke through points from (0, 0) to (1, 1)."""
+        if self.at("gallery").count() > 0:  # nothing was chosen yet
+            self.page.locator("[data-testid=gallery-card][data-example=mnist-mlp]").click()
         self.at("digit-clear").click()
         canvas = self.at("digit-canvas")
         canvas.scroll_into_view_if_needed()

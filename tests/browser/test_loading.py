@@ -325,9 +325,8 @@ def test_a_drawing_is_read_while_python_is_loading(chromium: Browser, network: B
     with visit(chromium) as tab:
         tab.open(network)
         tab.up()
-        canvas = tab.page.get_by_test_id("digit-canvas")
-        canvas.scroll_into_view_if_needed()
-        canvas.focus()
+        tab.page.locator("[data-testid=gallery-card][data-example=mnist-mlp]").click()
+        expect(tab.page.get_by_test_id("digit-canvas")).to_be_focused()
         keys = ["ArrowUp", "ArrowUp", " ", *["ArrowDown"] * 18]  # a one, with the keyboard
         for key in keys:
             tab.page.keyboard.press(key)

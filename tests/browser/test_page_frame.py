@@ -384,20 +384,19 @@ def test_everything_can_be_exported_from_one_menu(
 
 
 def test_a_card_of_the_gallery_opens_an_example(chromium: Browser, desk_server: str) -> None:
-    """Before Python is up, by keyboard too; the gallery makes room for the first training."""
+    """Before Python is up, by keyboard too; then Enter runs it."""
     visitor = Playground(chromium, desk_server)
     cards = visitor.at("gallery-card")
     expect(cards.first).to_be_visible()
+    for example in cards.evaluate_all("cards => cards.map((card) => card.dataset.example)"):
+        options = visitor.at("example-select").locator(f"[value={example}]")
+        expect(options).to_have_count(1)
     spiral = visitor.page.locator("[data-testid=gallery-card][data-example=spiral]")
     spiral.focus()
     spiral.press("Enter")
     expect(visitor.at("example-select")).to_have_value("spiral")
-    expect(spiral).to_have_attribute("aria-current", "true")
     expect(visitor.page.locator("[data-testid=editor] .cm-content")).to_contain_text("spiral")
-    for example in cards.evaluate_all("cards => cards.map((card) => card.dataset.example)"):
-        options = visitor.at("example-select").locator(f"[value={example}]")
-        expect(options).to_have_count(1)
-    visitor.choose_device("cpu")
-    visitor.finish(GOOD)
     expect(visitor.at("gallery")).to_have_count(0)
+    expect(visitor.at("run")).to_be_focused()
+    expect(visitor.at("task")).to_be_in_viewport()
     visitor.close()

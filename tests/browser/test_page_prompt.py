@@ -148,6 +148,7 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     # The program alone gives the same losses only until the rate was changed by hand.
     expected = playground.page.evaluate(_EXPECTED_BY_LINK)
     assert 0 < max(each for each, _ in expected["losses"]) <= step == expected["steps"]
+    playground.at("curves-larger").click()
     picture = playground.download("curves-png", tmp_path).read_bytes()
     assert picture[:4] == b"\x89PNG"
     playground.at("tab-runs").click()
@@ -179,5 +180,6 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     playground.page.reload()
     playground.at("tab-training").click()
     expect(change).to_contain_text(f"at step {step}")
+    playground.at("curves-larger").click()
     playground.at("curves-as-table").check()
     expect(playground.at("setting-table")).to_contain_text(str(step))

@@ -77,7 +77,8 @@ def cpu(playground: Playground) -> Playground:
 
 
 def test_the_drawing_is_for_digits_only(cpu: Playground) -> None:
-    expect(cpu.at("digit-canvas")).to_be_visible()  # the first example is about digits
+    cpu.at("example-select").select_option("mnist-cnn")
+    expect(cpu.at("digit-canvas")).to_be_visible()
     cpu.at("example-select").select_option("spiral")
     expect(cpu.at("digit-canvas")).to_be_hidden()
 

@@ -89,10 +89,12 @@ def test_smoothing_and_the_scale_are_kept(cpu: Playground) -> None:
     cpu.finish(GOOD)
     shown = cpu.page.locator(".legend-entry.trend b").first
     automatic = shown.inner_text()
+    cpu.at("curves-larger").click()
     cpu.at("smoothing").select_option("0")
     expect(shown).not_to_have_text(automatic)
     assert float(shown.inner_text()) == pytest.approx(cpu.number("loss"))  # of the last step
     cpu.at("log-scale").check()
     cpu.page.reload()
+    cpu.at("curves-larger").click()
     expect(cpu.at("smoothing")).to_have_value("0")
     expect(cpu.at("log-scale")).to_be_checked()

@@ -85,34 +85,6 @@ def test_a_phone_opens_with_the_gallery(
         phone.close()
 
 
-# The titles of the panels in Watch: in the order of the document, and from top to bottom.
-_TITLES = """() => {
-  const all = [...document.querySelectorAll(".view .panel h2")];
-  const titles = all.filter((each) => each.checkVisibility());
-  const texts = (list) => list.map(({ textContent }) => textContent);
-  const top = (each) => each.getBoundingClientRect().top;
-  return [texts(titles), texts([...titles].sort((a, b) => top(a) - top(b)))];
-}"""
-
-
-def test_curves_come_first_in_each_width(desk: Playground) -> None:
-    """Before a run, too: below them is what the network does, then its weights."""
-    page, before = desk.page, desk.page.viewport_size
-    assert before
-    try:
-        for width in (360, 390, 768, 1024, 1440, 1920):
-            page.set_viewport_size({"width": width, "height": 800})
-            desk.at("tab-training").click()
-            in_document, in_sight = page.evaluate(_TITLES)
-            assert in_document[:2] == ["Begin with", "Curves"], width
-            assert in_document[-1] == "Weights", width
-            assert in_sight[:2] == ["Begin with", "Curves"], width
-            if width < 1024:
-                assert in_sight == in_document, width
-    finally:
-        page.set_viewport_size(before)
-
-
 def test_probability_bars_have_the_length_of_their_percentage(desk: Playground) -> None:
     """In each width of the page there is room to tell them apart."""
     page, before = desk.page, desk.page.viewport_size

@@ -6,6 +6,7 @@ import { ConsolePanel } from "../output/console-panel.js";
 import { ErrorPanel } from "../output/error-panel.js";
 import { LazyDataDrawer } from "../own-data/lazy-data-drawer.js";
 import { panels } from "../panels.js";
+import { LazyDoctor } from "../panels/watch/lazy-doctor.js";
 import { hidden } from "../sharing/hidden.js";
 import * as store from "../store.js";
 import { Header } from "./header.js";
@@ -37,6 +38,7 @@ export function Workspace() {
       <div class="column write" tabindex="-1">
         <${EditorPanel} />
         <${ErrorPanel} />
+        ${!isPhone.value && html`<${LazyDoctor} />`}
         ${!hidden.value.has("output") && html`<${ConsolePanel} />`}
       </div>
       <div class="column watch" tabindex="-1">

@@ -18,13 +18,16 @@ const FONT = "11px system-ui, sans-serif";
  * @param {{data: import("../../vendor/uplot.js").default.AlignedData, lines: Line[], version: unknown,
  *          height: number, log?: boolean, format: (value: number) => string,
  *          range?: [number, number], label: string, marks?: number[], at?: number,
- *          onHover: (index: number | null) => void}} props
+ *          onHover: (index: number | null) => void, onPick?: (index: number) => void}} props
+ *   `onPick` gets the index of the point that was clicked
  */
 export function Chart(props) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const plot = useRef(/** @type {uPlot | null} */ (null));
   const latest = useRef(props);
   latest.current = props;
+  /** @param {number | null | undefined} index */
+  const pick = (index) => index !== null && index !== undefined && props.onPick?.(index);
   const colours = theme.value;
   const words = language.value;
 
@@ -45,7 +48,8 @@ export function Chart(props) {
 
   useRedraw(place, () => plot.current?.setData(latest.current.data), props.version);
 
-  return html`<div class="chart" ref=${place} role="img" aria-label=${props.label}></div>`;
+  return html`<div class="chart" ref=${place} role="img" aria-label=${props.label} style=${{ height: `${props.height}px` }}
+    onClick=${() => pick(plot.current?.cursor.idx)}></div>`;
 }
 
 /**

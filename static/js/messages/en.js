@@ -853,6 +853,7 @@ export const en = {
     title: "Curves",
     smoothing: "Smoothing",
     smoothings: { auto: "automatic", none: "none" },
+    larger: "Larger curves, and how they are drawn",
     logScale: "Log scale",
     asTable: "Table",
     loss: "Loss",
@@ -918,6 +919,7 @@ export const en = {
     untrained:
       "This run trained no network. One that is trained by fit() shows here what it does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
+    planeData: "Data",
     testPoints: "Test points (hollow)",
     plane: (/** @type {string[]} */ [left, right, bottom, top], /** @type {string} */ content) =>
       `Predictions over the plane, x from ${left} to ${right}, y from ${bottom} to ${top}: ${content}`,

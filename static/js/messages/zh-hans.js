@@ -841,6 +841,7 @@ export const zhHans = {
     title: "曲线",
     smoothing: "平滑",
     smoothings: { auto: "自动", none: "无" },
+    larger: "放大曲线，并设置其画法",
     logScale: "对数刻度",
     asTable: "表格",
     loss: "损失",
@@ -895,6 +896,7 @@ export const zhHans = {
     idle: "按“运行”：这里会显示网络在学习过程中如何处理数据。",
     untrained: "这次运行没有训练网络。用 fit() 训练的网络会在这里显示它如何处理数据。",
     classNumber: (label) => `类别 ${label}`,
+    planeData: "数据",
     testPoints: "测试点（空心）",
     plane: ([left, right, bottom, top], content) =>
       `平面上的预测，x 从 ${left} 到 ${right}，y 从 ${bottom} 到 ${top}：${content}`,

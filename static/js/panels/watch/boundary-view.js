@@ -46,22 +46,26 @@ export function BoundaryView({ view, names }) {
 
   return html`
     <div class="plane">
-      <div class="plane-picture">
-        <p class="plane-height hint" aria-hidden="true"><span>${short(data.up[1])}</span><span>y</span><span>${short(data.up[0])}</span></p>
-        <div class="plane-board">
-          <canvas class="plane-field" data-testid="boundary" ref=${field} width=${side} height=${side}
-            role="img" aria-label=${summary}></canvas>
-          <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} />
-        </div>
-        <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
+      <section class="plane-data" aria-label=${t().task.planeData}>
+        <h3 class="hint" aria-hidden="true">${t().task.planeData}</h3>
+        <div class="plane-board small"><${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} radius=${1.3} /></div>
         <${PointLegend} classes=${data.classes} palette=${palette} range=${range} names=${names} />
         ${
           data.test &&
           html`<label class="toggle"><input type="checkbox" checked=${withTest}
           data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`
         }
-      </div>
+      </section>
       <${UnitMaps} layers=${view.layers} palette=${palette} />
+      <div class="plane-picture">
+        <p class="plane-height hint" aria-hidden="true"><span>${short(data.up[1])}</span><span>y</span><span>${short(data.up[0])}</span></p>
+        <div class="plane-board">
+          <canvas class="plane-field" data-testid="boundary" ref=${field} width=${side} height=${side}
+            role="img" aria-label=${summary}></canvas>
+          <${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} radius=${RADIUS} />
+        </div>
+        <p class="plane-axis hint"><span>${short(data.across[0])}</span><span>x</span><span>${short(data.across[1])}</span></p>
+      </div>
     </div>
   `;
 }
@@ -96,8 +100,8 @@ function summaryOf(data, outputs, { labels }) {
   );
 }
 
-/** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean}} props */
-function Points({ data, palette, range, withTest }) {
+/** @param {{data: PlaneData, palette: Palette, range: [number, number], withTest: boolean, radius: number}} props */
+function Points({ data, palette, range, withTest, radius }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useEffect(() => {
     const element = canvas.current;
@@ -108,13 +112,13 @@ function Points({ data, palette, range, withTest }) {
       element.width = element.height = Math.round(width);
       const context = element.getContext("2d");
       if (!context) return;
-      const style = { width, data, palette, range, radius: RADIUS * devicePixelRatio };
+      const style = { width, data, palette, range, radius: radius * devicePixelRatio };
       drawAll(context, data.train, { ...style, hollow: false });
       if (data.test && withTest) drawAll(context, data.test, { ...style, hollow: true });
     }
     draw();
     return onResize(element, draw);
-  }, [data, palette, withTest]);
+  }, [data, palette, withTest, radius]);
   return html`<canvas class="plane-points" ref=${canvas} aria-hidden="true"></canvas>`;
 }
 

@@ -1,6 +1,7 @@
 import { html, useMemo, useRef, useState } from "../../../vendor/preact.js";
 import { Chart } from "../../components/chart.js";
 import { CurveStatistics } from "../../components/progress.js";
+import { Icon } from "../../components/icons.js";
 import { SavePicture } from "../../components/save-picture-button.js";
 import { smoothed } from "../../curves.js";
 import * as format from "../../format.js";
@@ -10,13 +11,14 @@ import { recall, remember } from "../../storage.js";
 import * as store from "../../store.js";
 import { useCurvesVersion } from "../../use-training.js";
 import { CurvesTable } from "./curves-table.js";
-import { LazyLookBack } from "./lazy-look-back.js";
+import { LazyLookBack, lookNear } from "./lazy-look-back.js";
 
 /** @typedef {import("../../components/chart.js").Line} Line */
 /** @typedef {import("../../curves.js").SeriesName} SeriesName */
 /** @typedef {Line & {series: SeriesName, label: keyof ReturnType<typeof t>["curves"]["lines"]}} CurveLine */
 
-const HEIGHT = 190;
+/** Of a chart, in pixels: beside the main picture, and when the visitor asks for more. */
+const [SMALL, LARGE] = [96, 220];
 /** Changes of settings that are told below the curves. */
 const MOST_NAMED = 3;
 
@@ -38,11 +40,12 @@ const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
 const SMOOTHINGS = ["auto", "0", "0.5", "0.8", "0.9", "0.95"];
 
-/** Live curves of loss and accuracy. */
+/** Live curves of loss and accuracy, whose steps can be looked back at. They are small, to leave room for what the network does. */
 export function CurvesPanel() {
   const [log, setLog] = useState(recall("log-scale") === "yes");
   const [smoothing, setSmoothing] = useState(known(recall("smoothing")));
   const [asTable, setAsTable] = useState(false);
+  const [isLarge, setLarge] = useState(false);
   const charts = useRef(/** @type {HTMLElement | null} */ (null));
 
   function onLog() {
@@ -58,13 +61,21 @@ export function CurvesPanel() {
   }
 
   const words = t().curves;
+  const height = isLarge ? LARGE : SMALL;
   /** @type {Record<string, string>} */
   const smoothings = { auto: words.smoothings.auto, 0: words.smoothings.none };
   return html`
-    <section class="panel curves" aria-labelledby="curves-title">
+    <section class="panel curves" data-large=${isLarge ? "" : undefined} aria-labelledby="curves-title">
       <div class="panel-head">
         <h2 id="curves-title">${words.title}</h2>
+        <${SettingChanges} />
         <${CurveStatistics} />
+        <button type="button" class="button quiet icon-only" data-testid="curves-larger" aria-expanded=${isLarge} aria-label=${words.larger}
+          title=${words.larger} onClick=${() => setLarge(!isLarge)}><${Icon} name=${isLarge ? "down" : "up"} /></button>
+      </div>
+      ${
+        isLarge &&
+        html`<div class="curve-foot">
         <label class="toggle">${words.smoothing}
           <select data-testid="smoothing" value=${smoothing} onChange=${onSmooth}>
             ${SMOOTHINGS.map(
@@ -78,22 +89,20 @@ export function CurvesPanel() {
           onChange=${onLog} />${words.logScale}</label>
         <label class="toggle"><input type="checkbox" checked=${asTable} data-testid="curves-as-table"
           onChange=${() => setAsTable(!asTable)} />${words.asTable}</label>
-      </div>
+        ${!asTable && html`<${SavePicture} of=${() => charts.current} name="curves" what=${words.theCurves} id="curves" />`}
+      </div>`
+      }
       ${
-        asTable
+        asTable && isLarge
           ? html`<${CurvesTable} />`
           : html`
         <div class="charts" ref=${charts}>
-          <${Figure} title=${words.loss} lines=${LOSS} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
-          <${Figure} title=${words.accuracy} lines=${ACCURACY} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
-        </div>
-        <div class="curve-foot">
-          <${SettingChanges} />
-          <${SavePicture} of=${() => charts.current} name="curves" what=${words.theCurves} id="curves" />
+          <${Figure} title=${words.loss} lines=${LOSS} height=${height} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
+          <${Figure} title=${words.accuracy} lines=${ACCURACY} height=${height} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
         </div>
       `
       }
-      <${LazyLookBack} />
+      <div class="look-back-place"><${LazyLookBack} /></div>
     </section>
   `;
 }
@@ -104,7 +113,7 @@ function SettingChanges() {
   if (changes.length === 0) return null;
   const hidden = changes.length - MOST_NAMED;
   return html`
-    <p class="curve-changes" data-testid="setting-changes">
+    <p class="curve-changes" data-testid="setting-changes" title=${changes.map(changeInWords).join("\n")}>
       ${hidden > 0 && html`<span>${t().curves.earlierChanges(hidden)}</span>`}
       ${changes.slice(-MOST_NAMED).map((change, at) => html`<span key=${at}><span aria-hidden="true">▾ </span>${changeInWords(change)}</span>`)}
     </p>
@@ -115,11 +124,11 @@ function SettingChanges() {
 const known = (smoothing) => (smoothing && SMOOTHINGS.includes(smoothing) ? smoothing : "auto");
 
 /**
- * @param {{title: string, lines: CurveLine[], smoothing: string, log?: boolean, unit?: boolean,
+ * @param {{title: string, lines: CurveLine[], height: number, smoothing: string, log?: boolean, unit?: boolean,
  *          digits: (value: number | null) => string, ticks: (value: number) => string}} props
  *   `unit`: the values lie between 0 and 1
  */
-function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
+function Figure({ title, lines, height, smoothing, log, unit, digits, ticks }) {
   const version = useCurvesVersion();
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const { curves } = store;
@@ -161,8 +170,9 @@ function Figure({ title, lines, smoothing, log, unit, digits, ticks }) {
         )}
       </figcaption>
       <div class="figure-body">
-        <${Chart} data=${data} lines=${lines} version=${data} height=${HEIGHT} log=${log}
+        <${Chart} data=${data} lines=${lines} version=${data} height=${height} log=${log}
           marks=${changes.map(({ step }) => step)} at=${at} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
+          onPick=${(/** @type {number} */ index) => lookNear(curves.steps[index])}
           label=${words.summary(title, empty ? words.noData : summary)} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">${words.waiting}</p>`}

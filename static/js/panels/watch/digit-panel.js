@@ -36,7 +36,7 @@ export function DigitPanel({ isShown }) {
 
   const { probabilities, label, problem } = answer;
   return html`
-    <section class="panel digit" aria-labelledby="digit-title" hidden=${!isShown}>
+    <section class="digit" aria-labelledby="digit-title" hidden=${!isShown}>
       <div class="panel-head">
         <h2 id="digit-title">${t().digits.title}</h2>
         <p class="verdict" role="status">${sureness(probabilities, label)}

@@ -23,7 +23,7 @@ const WRITTEN = "first-program";
 /**
  * The ways to begin.
  * @type {{picture: PictureName, exampleId: string, inLab?: boolean, focus?: string}[]}
- *   `focus`: selects the element to begin with
+ *   `focus`: selects the element to begin with, in place of Run
  */
 const CARDS = [
   { picture: "digit", exampleId: "mnist-mlp", focus: "[data-testid=digit-canvas]" },
@@ -34,11 +34,26 @@ const CARDS = [
   { picture: "code", exampleId: WRITTEN, focus: "[data-testid=editor] .cm-content" },
 ];
 
-/** Cards that open examples, until something was trained. */
+/**
+ * Whether the page is as a new visitor finds it: nothing was chosen, edited or trained. Whoever opens a link begins with
+ * its program.
+ */
+export function isChoosing() {
+  const [first] = store.examples.value;
+  return (
+    first &&
+    !store.hasChosen.value &&
+    !store.shared.value &&
+    !store.fit.value &&
+    store.runState.value === "idle" &&
+    store.exampleId.value === first.id &&
+    store.source.value === first.source
+  );
+}
+
+/** Cards that open examples. */
 export function Gallery() {
   const known = new Map(store.examples.value.map((example) => [example.id, example]));
-  if (store.fit.value || store.runState.value !== "idle" || known.size === 0) return null;
-  if (store.shared.value) return null; // whoever opens a link begins with its program
   return html`
     <section class="panel gallery" aria-labelledby="gallery-title" data-testid="gallery">
       <div class="panel-head"><h2 id="gallery-title">${t().gallery.title}</h2><span class="hint">${t().gallery.then}</span>
@@ -60,7 +75,7 @@ function Card({ card: { picture, exampleId, inLab, focus }, seconds }) {
       showNetworkView("code");
       store.side.value = "build"; // on a phone
     }
-    if (focus) setTimeout(() => begin(focus)); // once it is shown
+    setTimeout(() => begin(focus)); // once it is shown
   }
   return html`
     <li>
@@ -93,8 +108,8 @@ function Content({ picture, effort }) {
   `;
 }
 
-/** @param {string} selector of the element to begin with */
-function begin(selector) {
+/** @param {string} [selector] of the element to begin with */
+function begin(selector = ".main-command") {
   const element = /** @type {HTMLElement | null} */ (document.querySelector(selector));
   element?.scrollIntoView({ block: "center" });
   element?.focus({ preventScroll: true });

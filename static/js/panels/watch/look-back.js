@@ -29,6 +29,16 @@ export function LookBack() {
   `;
 }
 
+/** Look at the place that is nearest to a step, unless the network trains. @param {number} step */
+export function lookNear(step) {
+  if (store.runState.value === "running" || store.queuedRun.value) return;
+  const all = places(store.checkpoints.value, store.progress.value.step);
+  if (!store.fit.value || all.length < 2) return;
+  const ends = all.map((each) => each?.step ?? store.progress.value.step);
+  const distances = ends.map((end) => Math.abs(end - step));
+  lookAt(all[distances.indexOf(Math.min(...distances))] ?? null);
+}
+
 /** "Step 412 of 1,000, loss 0.31". @param {number} step */
 function placeInWords(step) {
   const loss = lossAt(store.curves, step);

@@ -1,23 +1,25 @@
 import { html } from "../../../vendor/preact.js";
+import { isPhone } from "../../layout.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
 import { hidden } from "../../sharing/hidden.js";
 import { CurvesPanel } from "./curves-panel.js";
-import { Gallery } from "./gallery.js";
+import { Gallery, isChoosing } from "./gallery.js";
 import { LazyDoctor } from "./lazy-doctor.js";
 import { TaskPanel } from "./task-panel.js";
 import { WeightsPanel } from "./weights-panel.js";
 
-/** The training as it goes on: curves, the task, and the weights. */
+/**
+ * What the visitor came for: the ways to begin, and from the choice of one, what the network does, in one place before,
+ * while and after it trains; the curves are below it.
+ */
 function WatchPanel() {
+  if (isChoosing() && !hidden.value.has("gallery")) return html`<${Gallery} />`;
   return html`
-    ${!hidden.value.has("gallery") && html`<${Gallery} />`}
+    <${TaskPanel} />
     <${CurvesPanel} />
-    <${LazyDoctor} />
-    <div class="side-by-side">
-      <${TaskPanel} />
-      <${WeightsPanel} />
-    </div>
+    <${WeightsPanel} />
+    ${isPhone.value && html`<${LazyDoctor} />`}
   `;
 }
 

@@ -32,7 +32,7 @@ function nameOf(task) {
   }
 }
 
-/** What the model does with its data, for some kinds of data; beside it, drawings for digits. */
+/** The main picture: what the model does with its data, for some kinds of data; for digits, a drawing that it reads. */
 export function TaskPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const asker = useRef(/** @type {TaskAsker | null} */ (null));
@@ -58,9 +58,11 @@ export function TaskPanel() {
 
   const task = store.task.value;
   const shows = task?.shows ?? "none";
+  const withDrawing = takesDigits();
   return html`
-    <div class="task-place">
-      <section class="panel task" aria-labelledby="task-title" ref=${place} data-testid="task"
+    <div class="panel stage" data-digits=${withDrawing ? "" : undefined}>
+      <${DigitPanel} isShown=${withDrawing} />
+      <section class="task" aria-labelledby="task-title" ref=${place} data-testid="task"
         data-shows=${shows}>
         <div class="panel-head"><h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>
           ${
@@ -76,7 +78,6 @@ export function TaskPanel() {
         ${task?.shows === "text" && html`<${TextSample} view=${task} />`}
         ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
       </section>
-      <${DigitPanel} isShown=${takesDigits()} />
     </div>
   `;
 }

@@ -10,11 +10,11 @@ import { unitPixels } from "../../plane-colours.js";
 
 /** The distance of two maps. */
 const GAP_PX = 5;
-/** Maps beside each other: all of a layer's, or where a map would be smaller than this, half of them. */
-const [MOST, HALF] = [8, 4];
+/** Maps beside each other: the most for which a map is not smaller than this. */
+const COLUMNS = [8, 4, 2, 1];
 const SMALLEST_PX = 34;
 
-/** The values of hidden units over the plane, a row for each layer. @param {{layers: Maps[], palette: Palette}} props */
+/** The values of hidden units over the plane, a column for each layer, or a row where there is little room. @param {{layers: Maps[], palette: Palette}} props */
 export function UnitMaps({ layers, palette }) {
   return html`
     <div class="unit-layers">
@@ -43,7 +43,7 @@ function UnitRow({ layer, palette }) {
   const strip = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   // Measured only when it changes: to ask at each redraw would lay out the page twice.
   const [{ width, height }, setSize] = useState({ width: 0, height: 0 });
-  const columns = width >= MOST * (SMALLEST_PX + GAP_PX) - GAP_PX ? MOST : HALF;
+  const columns = COLUMNS.find((each) => width + GAP_PX >= each * (SMALLEST_PX + GAP_PX)) ?? 1;
 
   useLayoutEffect(() => {
     const element = /** @type {HTMLCanvasElement} */ (canvas.current);

@@ -1,0 +1,136 @@
+"""What a visitor came for stands first in Watch, whole, and stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playground import Playground
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+LAPTOP = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+
+# Digits, and points of a plane: 400 steps, the first of which can be seen.
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+rng = np.random.default_rng(0)
+{data}
+model = pg.Sequential([nn.Flatten(), nn.Dense(8, activation="relu"), nn.Dense({classes})])
+model.compile(
+    optimizer=pg.optim.SGD(learning_rate=0.1),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    metrics=["accuracy"],
+)
+model.fit(x, y, batch_size=16, epochs=100, verbose=0, validation_data=(x, y))
+"""
+DIGITS = PROGRAM.format(
+    data="""x = rng.uniform(size=(64, 28, 28)).astype(np.float32)  # like mnist
+y = rng.integers(0, 10, size=64).astype(np.int32)""",
+    classes=10,
+)
+PLANE = PROGRAM.format(
+    data="""x = rng.normal(size=(64, 2)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int32)""",
+    classes=2,
+)
+PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary"}
+
+# The places of what can be seen and touched, beside the program; by name.
+_PLACES = """() => {
+  const touched = "canvas, button, input, select, textarea, .stage, .curves";
+  const all = [".header", ".transport", ".watch", ".phone-bar"].flatMap((part) => [
+    ...document.querySelectorAll(`${part} :is(${touched})`)
+  ]);
+  const name = (each) =>
+    each.closest(".main-command") ? "main" : each.dataset.testid || each.id || each.className;
+  const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round);
+  return Object.fromEntries(all.filter((each) => each.checkVisibility())
+    .map((each) => [name(each), place(each.getBoundingClientRect())]));
+}"""
+
+
+@pytest.fixture(scope="module")
+def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, desk_server)
+    playground.expect_status("ready")
+    playground.choose_device("cpu")
+    yield playground
+    playground.close()
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("program", [DIGITS, PLANE], ids=["digits", "plane"])
+def test_nothing_moves_during_a_run(
+    chromium: Browser, desk_server: str, program: str, size: dict[str, int]
+) -> None:
+    """The picture is whole on the screen before, while and after the network trains."""
+    visitor = Playground(chromium, desk_server, viewport=size)
+    visitor.choose_device("cpu")
+    if size is PHONE:
+        visitor.at("tab-build").click()
+    visitor.write(program)
+    visitor.at("tab-training").click()
+    visitor.expect_status("ready")
+    visitor.wait_until_at_rest()
+    places = [visitor.page.evaluate(_PLACES)]
+    visitor.start()
+    visitor.wait(lambda: visitor.steps > 20)
+    places.append(visitor.page.evaluate(_PLACES))
+    visitor.expect_status("done")
+    expect(visitor.at(PICTURE[program])).to_be_in_viewport(ratio=1)
+    visitor.wait_until_at_rest()
+    places.append(visitor.page.evaluate(_PLACES))
+    visitor.close()
+    first, *later = places
+    assert {"main", "panel stage", "panel curves"} <= first.keys()
+    for each in later:
+        both = first.keys() & each.keys()  # a notice comes and goes
+        assert {name: each[name] for name in both} == {name: first[name] for name in both}
+
+
+# The titles of the panels in Watch: in the order of the document, and from top to bottom.
+_TITLES = """() => {
+  const all = [...document.querySelectorAll(".view .panel h2")];
+  const titles = all.filter((each) => each.checkVisibility());
+  const texts = (list) => list.map(({ textContent }) => textContent);
+  const top = (each) => each.getBoundingClientRect().top;
+  return [texts(titles), texts([...titles].sort((a, b) => top(a) - top(b)))];
+}"""
+
+
+def test_the_result_comes_first_at_each_width(desk: Playground) -> None:
+    """Before a run, too: below it are the curves, then the weights."""
+    page, before = desk.page, desk.page.viewport_size
+    assert before
+    desk.at("example-select").select_option("spiral")
+    try:
+        for width in (360, 390, 768, 1024, 1440, 1920):
+            page.set_viewport_size({"width": width, "height": 800})
+            desk.at("tab-training").click()
+            in_document, in_sight = page.evaluate(_TITLES)
+            assert in_document == in_sight == ["What the network does", "Curves", "Weights"], width
+    finally:
+        page.set_viewport_size(before)
+
+
+def test_a_click_on_a_curve_looks_back(desk: Playground) -> None:
+    desk.finish(PLANE)
+    slider = desk.at("checkpoint-slider")
+    last = int(slider.input_value())
+    chart = desk.page.locator(".curves .chart .u-over").first
+    box = chart.bounding_box()
+    assert box
+    chart.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(slider).not_to_have_value(str(last))
+    expect(desk.at("branch")).to_be_enabled()
+    slider.press("End")
+    expect(desk.at("branch")).to_be_disabled()

@@ -2,9 +2,9 @@
 
 Two classes of points lie on two arms of a spiral. A straight line
 cannot separate them; two layers of 16 units bend it until it follows
-the arms. Below the curves, watch the plane take the colours of the
-classes, and what each unit has found. Expect 99% accuracy on points
-that it has never seen.
+the arms. Watch the plane take the colours of the classes, and beside
+it what each unit has found. Expect 99% accuracy on points that it has
+never seen.
 """
 
 import playgrad as pg

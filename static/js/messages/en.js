@@ -2161,7 +2161,7 @@ export const en = {
       `“${file}” is incomplete: ${reason}. Copy or download it again.`,
     damaged: (/** @type {string} */ file, /** @type {string} */ reason) =>
       `“${file}” is damaged: ${reason}. Copy or download it again.`,
-    isWeights: "Weights are loaded below the curves, under Watch.",
+    isWeights: "Weights are loaded at the end of Watch.",
     isCode: "Copy its code into the editor.",
     chooseEnding: (/** @type {string} */ ending) => `Choose a file that ends in ${ending}.`,
     noProjectZip: (/** @type {string} */ file, /** @type {string} */ ending) =>

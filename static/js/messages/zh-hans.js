@@ -1884,7 +1884,7 @@ export const zhHans = {
     noProject: (file) => `“${file}”不是 playgrad 的项目。`,
     incomplete: (file, reason) => `“${file}”不完整：${reason}。请重新复制或下载。`,
     damaged: (file, reason) => `“${file}”已损坏：${reason}。请重新复制或下载。`,
-    isWeights: "权重请在“观察”页的曲线下方加载。",
+    isWeights: "权重请在“观察”页的末尾加载。",
     isCode: "请将其中的代码复制到编辑器。",
     chooseEnding: (ending) => `请选择以 ${ending} 结尾的文件。`,
     noProjectZip: (file, ending) =>

@@ -144,7 +144,7 @@ def test_the_page_does_not_block_while_it_trains(cpu: Playground) -> None:
 def test_test_points_are_shown_on_demand(cpu: Playground) -> None:
     if cpu.at("boundary").count() == 0:
         cpu.finish(SPIRAL)
-    points = cpu.page.locator(".plane-points")
+    points = cpu.page.locator(".plane-picture .plane-points")
     drawn = "canvas => canvas.toDataURL()"
     before = points.evaluate(drawn)
     cpu.at("test-points").check()

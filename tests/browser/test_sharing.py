@@ -153,7 +153,7 @@ def test_a_lesson_hides_the_parts_it_does_not_need(playground: Playground, opene
     expect(tabs).to_have_text(["Watch", "Runs"])
     expect(visitor.at("shared-dismiss")).to_have_count(0)
     visitor.at("shared-show-all").click()
-    expect(tabs).to_have_text(["Blocks", "Code", "Watch", "Inspect", "Graph", "Runs", "Lab"])
+    expect(tabs).to_have_text(["Blocks", "Python", "Watch", "Inspect", "Graph", "Runs", "Lab"])
     expect(visitor.at("output-toggle")).to_be_visible()
     expect(visitor.at("shared-dismiss")).to_be_visible()
     playground.page.keyboard.press("Escape")

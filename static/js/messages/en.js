@@ -121,7 +121,7 @@ export const en = {
       `Layer ${number} of ${all}`,
     layerName: (/** @type {string} */ name, /** @type {string} */ type) => `${name}, ${type}`,
     layerHint:
-      "The layer’s line in Code and its block are marked. Click another line or block to look at its layer.",
+      "The layer’s line in Python and its block are marked. Click another line or block to look at its layer.",
     parameters: (/** @type {number} */ parameters) =>
       `${count(parameters)} ${parameters === 1 ? "weight" : "weights"}`,
     weightsOf: (/** @type {string} */ layer) => `Weights of ${layer}`,
@@ -649,7 +649,7 @@ export const en = {
   editor: {
     network: "Network",
     blocks: "Blocks",
-    code: "Code",
+    code: "Python",
     waiting: "Loading the blocks…",
     hint: "Ctrl+Enter runs",
     hints: "Ctrl+Enter runs, Ctrl+I explains",
@@ -2189,7 +2189,7 @@ export const en = {
       data: "The samples from which the network learns.",
       training:
         "How the network learns: the optimizer changes the weights a little after each batch, so that the loss falls.",
-      code: "Blocks shows this part as it is. Change it under Code.",
+      code: "Blocks shows this part as it is. Change it under Python.",
     },
     /** A card of code, as a title and inside of a sentence. */
     yourCode: "Your code",
@@ -2297,7 +2297,7 @@ export const en = {
       metrics: "Metrics",
     },
     field: {
-      inCode: "Your code sets this. Change it under Code.",
+      inCode: "Your code sets this. Change it under Python.",
       inProgram: "in the program",
       none: "none",
       less: "Less",
@@ -2376,7 +2376,7 @@ export const en = {
     computed: (/** @type {number} */ line) => `Line ${line} computes with the data.`,
   },
   metrics: {
-    inCode: "Your code sets this. Change it under Code.",
+    inCode: "Your code sets this. Change it under Python.",
     measured: (/** @type {string} */ metric) => `${metric}: measured.`,
     notMeasured: (/** @type {string} */ metric) => `${metric}: not measured.`,
     names: {

@@ -673,7 +673,7 @@ export const zhHans = {
   editor: {
     network: "网络",
     blocks: "积木",
-    code: "代码",
+    code: "Python",
     waiting: "正在加载积木…",
     hint: "Ctrl+Enter 运行",
     hints: "Ctrl+Enter 运行，Ctrl+I 查看说明",
@@ -1904,12 +1904,12 @@ export const zhHans = {
   },
   blocks: {
     broken: "代码有语法错误，因此可能缺少一些卡片。",
-    empty: "这个程序中没有用到库里的网络、数据或训练。完整内容见“代码”。",
+    empty: "这个程序中没有用到库里的网络、数据或训练。完整内容见“Python”。",
     later: "正在训练的是启动时的程序。按“运行”才会启动现在这个；只有学习率会立即生效。",
     about: {
       data: "网络从这些样本中学习。",
       training: "网络如何学习：每个批次之后，优化器都把权重改动一点，使损失下降。",
-      code: "这里原样显示这部分。请在“代码”中修改。",
+      code: "这里原样显示这部分。请在“Python”中修改。",
     },
     yourCode: "你的代码",
     yourCodeInside: "你的代码",
@@ -2006,7 +2006,7 @@ export const zhHans = {
       metrics: "指标",
     },
     field: {
-      inCode: "这个值由你的代码设定。请在“代码”中修改。",
+      inCode: "这个值由你的代码设定。请在“Python”中修改。",
       inProgram: "在程序中",
       none: "无",
       less: "减小",
@@ -2075,7 +2075,7 @@ export const zhHans = {
     computed: (line) => `第 ${line} 行对数据做了计算。`,
   },
   metrics: {
-    inCode: "由你的代码设置。请在“代码”中修改。",
+    inCode: "由你的代码设置。请在“Python”中修改。",
     measured: (metric) => `${metric}：已加入测量。`,
     notMeasured: (metric) => `${metric}：不再测量。`,
     names: {

@@ -46,8 +46,8 @@ export function BoundaryView({ view, names }) {
 
   return html`
     <div class="plane">
-      <section class="plane-data" aria-label=${t().task.planeData}>
-        <h3 class="hint" aria-hidden="true">${t().task.planeData}</h3>
+      <div class="plane-data">
+        <h3 class="hint">${t().task.planeData}</h3>
         <div class="plane-board small"><${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} radius=${1.3} /></div>
         <${PointLegend} classes=${data.classes} palette=${palette} range=${range} names=${names} />
         ${
@@ -55,7 +55,7 @@ export function BoundaryView({ view, names }) {
           html`<label class="toggle"><input type="checkbox" checked=${withTest}
           data-testid="test-points" onChange=${() => setWithTest(!withTest)} />${t().task.testPoints}</label>`
         }
-      </section>
+      </div>
       <${UnitMaps} layers=${view.layers} palette=${palette} />
       <div class="plane-picture">
         <p class="plane-height hint" aria-hidden="true"><span>${short(data.up[1])}</span><span>y</span><span>${short(data.up[0])}</span></p>

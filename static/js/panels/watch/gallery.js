@@ -71,10 +71,9 @@ function Card({ card: { picture, exampleId, inLab, focus }, seconds }) {
   function open() {
     selectExample(exampleId);
     if (inLab) store.view.value = "lab";
-    if (exampleId === WRITTEN) {
-      showNetworkView("code");
-      store.side.value = "build"; // on a phone
-    }
+    // Who clicks begins with blocks.
+    showNetworkView(exampleId === WRITTEN ? "code" : "blocks");
+    if (exampleId === WRITTEN) store.side.value = "build"; // on a phone
     setTimeout(() => begin(focus)); // once it is shown
   }
   return html`

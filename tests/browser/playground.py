@@ -174,7 +174,10 @@ class Playground:
     # Doing
 
     def write(self, source: str) -> None:
-        """Replace the content of the editor by pasting ``source``."""
+        """Replace the content of the editor by pasting ``source``; of blocks, show the code."""
+        code = self.page.locator("#code-tab[aria-selected=false]")
+        if code.count() > 0:
+            code.click()
         content = self.page.locator("[data-testid=editor] .cm-content")
         writable = expect(content)  # it is not until the first example has arrived
         writable.not_to_have_attribute("aria-readonly", "true")

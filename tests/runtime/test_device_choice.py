@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import playgrad as pg
-from playgrad import nn
+from playgrad import nn, paths
 from playgrad.devices.device_times import DeviceTimes, DeviceTrial, Timing
 from playgrad.devices.target import AdapterInfo
 from playgrad.runtime.device_choice import choose_device
@@ -64,11 +64,26 @@ def test_the_choice_follows_from_what_is_known(
         assert choice.reason.startswith(choice.device) and why in choice.reason
 
 
-@pytest.mark.parametrize("adapter", [HARDWARE, SOFTWARE])
-def test_in_a_page_the_gpu_is_not_measured(adapter: AdapterInfo) -> None:
-    choice = choose_device(adapter, SHORT, in_page=True)
-    expected = f"gpu:0 ({adapter.name}), since NumPy has no fast matrix products in a page."
-    assert choice == ("gpu:0", expected)
+@pytest.mark.parametrize(
+    ("adapter", "device", "why"),
+    [
+        (None, "cpu:0", "there is no GPU here."),
+        (
+            SOFTWARE,
+            "cpu:0",
+            "gpu:0 (llvmpipe) is a software adapter, which computes on the same cores.",
+        ),
+        (HARDWARE, "gpu:0 (a card)", "NumPy has no fast matrix products in a page."),
+    ],
+)
+def test_a_page_takes_a_hardware_gpu_unmeasured(
+    adapter: AdapterInfo | None, device: str, why: str
+) -> None:
+    reason = f"{device}, since {why}"
+    for seconds in (UNKNOWN, SHORT, HOUR):
+        assert choose_device(adapter, seconds, in_page=True) == (device.split()[0], reason)
+    page = (paths.static() / "js" / "messages" / "en.js").read_text(encoding="utf-8")
+    assert (reason.replace(adapter.name, "${name}") if adapter else reason) in page
 
 
 # What measurements say

@@ -48,14 +48,16 @@ def choose_device(
         adapter: of the GPU, if there is one.
         seconds: about how long the training would take with NumPy; None if that is unknown.
         times: of the test step, on both devices.
+        in_page: nothing is measured there. NumPy trains each example as fast as the software
+            adapter of a browser (docs/examples.md).
     """
     if adapter is None:
         return DeviceChoice(HOST, f"{HOST}, since there is no GPU here.")
     gpu = f"{GPU} ({adapter.name})"
+    if adapter.is_software:
+        return _if_software(gpu, None if in_page else seconds, times)
     if in_page:
         return DeviceChoice(GPU, f"{gpu}, since NumPy has no fast matrix products in a page.")
-    if adapter.is_software:
-        return _if_software(gpu, seconds, times)
     return _if_hardware(gpu, seconds, times)
 
 

@@ -1,5 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../actions.js";
+import { whyChosen } from "../engine/chosen-device.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
 import { isPhone } from "../layout.js";
 import { t } from "../locale.js";
@@ -14,9 +15,14 @@ function choose() {
   const { known, info, problem } = store.gpu.value;
   const words = t().devices;
   const fit = store.active.value ? store.fit.value : null;
-  const onCpu = fit ? fit.device.startsWith("cpu") : store.deviceChoice.value === "cpu";
+  const avoids = store.avoidsSoftware.value;
+  const onCpu = fit ? fit.device.startsWith("cpu") : avoids || store.deviceChoice.value === "cpu";
   if (onCpu && (info || fit))
-    return { kind: "cpu", text: CPU, remark: problem ? words.noWebGpu : "" };
+    return {
+      kind: "cpu",
+      text: CPU,
+      remark: problem ? words.noWebGpu : avoids ? words.noHardware : "",
+    };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };
   if (!info)
     return { kind: "cpu", text: CPU, remark: canTryAgain() ? words.noGpu : words.noWebGpu };
@@ -42,7 +48,7 @@ function details() {
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
-  const reason = store.fit.value?.device_reason;
+  const reason = whyChosen();
   if (reason) lines.push(words.chosen(reason));
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);

@@ -546,6 +546,7 @@ export const en = {
     looking: "Looking for a GPU…",
     noWebGpu: "no WebGPU",
     noGpu: "no GPU",
+    noHardware: "no hardware GPU",
     software: "software",
     runsOn: (/** @type {string} */ name, /** @type {string} */ remark) =>
       `Runs on ${name}${remark && `, ${remark}`}`,
@@ -553,6 +554,14 @@ export const en = {
     vendor: (/** @type {string} */ vendor, /** @type {string} */ architecture) =>
       `Vendor: ${vendor} ${architecture}`,
     chosen: (/** @type {string} */ reason) => `Training on ${reason}`,
+    /** As `choose_device` in Python says it. */
+    because: {
+      noGpu: "cpu:0, since there is no GPU here.",
+      software: (/** @type {string} */ name) =>
+        `cpu:0, since gpu:0 (${name}) is a software adapter, which computes on the same cores.`,
+      hardware: (/** @type {string} */ name) =>
+        `gpu:0 (${name}), since NumPy has no fast matrix products in a page.`,
+    },
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
     measured: (/** @type {string} */ kernels) => `Kernels (fastest of those measured): ${kernels}`,
@@ -1611,7 +1620,7 @@ export const en = {
     devices: {
       auto: {
         title: "Automatic",
-        about: "The program's choice, otherwise GPU workers if the browser has WebGPU.",
+        about: "The program's choice, otherwise GPU workers if the browser has a hardware GPU.",
       },
       gpu: { title: "GPU workers", about: "Each device has its own worker and its own GPUDevice." },
       cpu: {

@@ -414,11 +414,17 @@ export const zhHans = {
     looking: "正在查找 GPU…",
     noWebGpu: "没有 WebGPU",
     noGpu: "没有 GPU",
+    noHardware: "没有硬件 GPU",
     software: "软件模拟",
     runsOn: (name, remark) => `运行于 ${name}${remark && `，${remark}`}`,
     adapter: (name) => `WebGPU 适配器：${name}`,
     vendor: (vendor, architecture) => `厂商：${vendor} ${architecture}`,
     chosen: (reason) => `训练设备：${reason}`,
+    because: {
+      noGpu: "cpu:0，因为这里没有 GPU。",
+      software: (name) => `cpu:0，因为 gpu:0（${name}）是软件适配器，使用同样的处理器核进行计算。`,
+      hardware: (name) => `gpu:0（${name}），因为 NumPy 在网页中没有快速的矩阵乘法。`,
+    },
     isSoftware: "软件适配器：在处理器上运行，不使用显卡。",
     buffer: (mebibytes) => `最大缓冲区：${count(mebibytes)} MiB`,
     measured: (kernels) => `内核（实测最快）：${kernels}`,
@@ -1425,7 +1431,7 @@ export const zhHans = {
     devices: {
       auto: {
         title: "自动",
-        about: "由程序选择；程序未指定时，若浏览器支持 WebGPU，则使用 GPU 工作线程。",
+        about: "由程序选择；程序未指定时，若浏览器有硬件 GPU，则使用 GPU 工作线程。",
       },
       gpu: { title: "GPU 工作线程", about: "每个设备都有各自的工作线程和 GPUDevice。" },
       cpu: {

@@ -119,7 +119,7 @@ function honestly({ devices }) {
   const { info } = store.gpu.value;
   const words = t().lab.speed;
   const shared =
-    store.deviceChoice.value !== "cpu" && info
+    info && store.deviceChoice.value !== "cpu" && !store.avoidsSoftware.value
       ? words.shareGpu(info.name, devices)
       : words.shareCores(navigator.hardwareConcurrency || 1, devices);
   return words.honestly(shared, measured());

@@ -21,7 +21,7 @@ from playgrad.errors import ReadError
 from tests.sweeps import budget, dice
 
 Array = np.ndarray[Any, Any]
-PAGE = Path(__file__).parent.parent / "page" / "read-tables.mjs"
+PAGE = Path(__file__).parent.parent / "page" / "programs" / "read-tables.mjs"
 NAN = math.nan
 
 

@@ -20,7 +20,7 @@ from playgrad import nn
 from playgrad.data import source
 from playgrad.errors import PlaygradError
 
-SIDE = Path(__file__).with_name("blocks_side.mjs")
+SIDE = Path(__file__).parent / "programs" / "blocks_side.mjs"
 HEAD = "import playgrad as pg\nfrom playgrad import nn\n\n"
 
 FOLDER = Path(__file__).parents[2] / "static" / "examples"

@@ -41,7 +41,7 @@ def translated(programs: list[str]) -> list[Translated]:
     assert node, "these tests need Node.js 20 or newer"
     given = json.dumps({"file": json.loads(names_content().plain), "programs": programs})
     result = subprocess.run(
-        [node, str(HERE / "translate.mjs")],
+        [node, str(HERE / "programs" / "translate.mjs")],
         input=given,
         capture_output=True,
         text=True,

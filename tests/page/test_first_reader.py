@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import playgrad as pg
 from tools import digits
 
-SIDE = Path(__file__).with_name("first_reader.mjs")
+SIDE = Path(__file__).parent / "programs" / "first_reader.mjs"
 
 
 def read(images: NDArray[np.float32], folder: Path) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from playgrad.page.session_graphs import SessionGraphs
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
 
-SIDE = Path(__file__).with_name("folded_graphs.mjs")
+SIDE = Path(__file__).parent / "programs" / "folded_graphs.mjs"
 EXAMPLES = sorted((paths.static() / "examples").glob("*.py"))
 SECONDS = 15
 """The time that a program without `fit` has to run its sessions."""

@@ -1,7 +1,7 @@
 /** Draw graphs as the page opens them: a file of JSON views in, by name; the arrows of each drawing out. */
 
 import { readFileSync } from "node:fs";
-import { mainScopes, picture } from "../../static/js/panels/graph/graph-model.js";
+import { mainScopes, picture } from "../../../static/js/panels/graph/graph-model.js";
 
 const views = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const drawings = Object.entries(views).map(([name, graph]) => {

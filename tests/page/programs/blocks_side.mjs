@@ -1,13 +1,13 @@
 // Reads programs from standard input, a list of texts in JSON; prints what Blocks knows of them.
 
 import { readFileSync } from "node:fs";
-import { METRICS } from "../../static/js/blocks/catalogue.js";
-import { setData } from "../../static/js/blocks/data-change.js";
-import { SETS } from "../../static/js/blocks/data.js";
-import { applyChanges } from "../../static/js/blocks/lists.js";
-import { readProgram } from "../../static/js/blocks/reader.js";
-import { inferShapes } from "../../static/js/blocks/shapes.js";
-import { SIGNATURES, parametersOf } from "../../static/js/blocks/signatures.js";
+import { METRICS } from "../../../static/js/blocks/catalogue.js";
+import { setData } from "../../../static/js/blocks/data-change.js";
+import { SETS } from "../../../static/js/blocks/data.js";
+import { applyChanges } from "../../../static/js/blocks/lists.js";
+import { readProgram } from "../../../static/js/blocks/reader.js";
+import { inferShapes } from "../../../static/js/blocks/shapes.js";
+import { SIGNATURES, parametersOf } from "../../../static/js/blocks/signatures.js";
 
 /** A program with each other data set that it can have. @param {string} text */
 function switched(text) {

@@ -1,10 +1,10 @@
 /** Reads programs as a JSON list, writes for each what the bridge makes of it and what it says. */
 
-import { Names } from "../../static/js/language/names.js";
-import { Program } from "../../static/js/language/program.js";
-import { Translator } from "../../static/js/language/translator.js";
-import { changed, findProblems, translate } from "../../static/js/language/bridging.js";
-import { pythonLanguage } from "../../static/vendor/codemirror.js";
+import { Names } from "../../../static/js/language/names.js";
+import { Program } from "../../../static/js/language/program.js";
+import { Translator } from "../../../static/js/language/translator.js";
+import { changed, findProblems, translate } from "../../../static/js/language/bridging.js";
+import { pythonLanguage } from "../../../static/vendor/codemirror.js";
 
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);

@@ -1,15 +1,20 @@
 /** Prints what the page reads of tables: `node read-tables.mjs FILE`, a JSON list of them in base64. */
 
 import { readFileSync } from "node:fs";
-import { categoriesOf, codesOf, labelType, numbersOf } from "../../static/js/own-data/columns.js";
-import { decodeText, readTable } from "../../static/js/own-data/csv.js";
-import { DataProblem } from "../../static/js/own-data/problem.js";
+import {
+  categoriesOf,
+  codesOf,
+  labelType,
+  numbersOf,
+} from "../../../static/js/own-data/columns.js";
+import { decodeText, readTable } from "../../../static/js/own-data/csv.js";
+import { DataProblem } from "../../../static/js/own-data/problem.js";
 import {
   asUsed,
   describeColumns,
   firstChoices,
   leftOut,
-} from "../../static/js/own-data/table-set.js";
+} from "../../../static/js/own-data/table-set.js";
 
 /** @param {Uint8Array} bytes */
 function read(bytes) {

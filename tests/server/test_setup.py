@@ -157,7 +157,7 @@ def test_firefox_is_installed_without_what_it_recommends(monkeypatch: pytest.Mon
     commands: list[tuple[str, ...]] = []
     monkeypatch.setattr(system, "_missing_for_tests", lambda: next(missing))
     monkeypatch.setattr(system, "run", lambda *command, env: commands.append(command))
-    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: name if name == "apt-get" else None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     system.test_step().make()
     assert commands == [
@@ -165,6 +165,32 @@ def test_firefox_is_installed_without_what_it_recommends(monkeypatch: pytest.Mon
         ("apt-get", "install", "-y", "-qq", "chromium"),
         ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "firefox-esr"),
     ]
+
+
+@pytest.mark.parametrize("kind", ["script", "link"])
+def test_a_firefox_from_a_snap_is_not_taken_for_one_that_tests_can_drive(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """Ubuntu's package is a script; the folder of snaps has links to their launcher."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    firefox, launcher = programs / "firefox", tmp_path / "snap"
+    launcher.write_bytes(b"\x7fELF")
+    if kind == "script":
+        firefox.write_text('#!/bin/sh\nexec /snap/bin/firefox "$@"\n')
+    else:
+        firefox.symlink_to(launcher)
+    for program in (launcher, programs / "chromium", programs / "apt-get", firefox):
+        program.touch()
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(system, "_has_vulkan", lambda: True)
+    with pytest.raises(SetupError, match="firefox is a snap, which the tests cannot drive"):
+        system.test_step().make()
+    firefox.unlink()
+    firefox.write_bytes(b"\x7fELF")
+    firefox.chmod(0o755)
+    system.test_step().make()  # nothing is missing
 
 
 def test_missing_system_packages_without_apt_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

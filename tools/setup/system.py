@@ -33,11 +33,23 @@ def _has_vulkan() -> bool:
     return any(path for folder in _DRIVER_FOLDERS for path in Path(folder).glob("*.json"))
 
 
+def is_snap(program: Path) -> bool:
+    """Return whether a program is a snap: a link to the launcher, or Ubuntu's script that calls it.
+
+    A snap sees neither the profile nor the port that a test gives it.
+    """
+    program = program.resolve()
+    with program.open("rb") as file:
+        start = file.read(4096)
+    return program.name == "snap" or (start.startswith(b"#!") and b"/snap/" in start)
+
+
 def _missing_for_tests() -> list[str]:
     missing: list[str] = []
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         missing += _CHROMIUM_PACKAGES
-    if not any(shutil.which(name) for name in ("firefox-esr", "firefox")):
+    firefox = shutil.which("firefox-esr") or shutil.which("firefox")
+    if firefox is None or is_snap(Path(firefox)):
         missing.append("firefox-esr")
     if not _has_vulkan():
         missing += _VULKAN_PACKAGES
@@ -56,6 +68,11 @@ def _install(packages: list[str]) -> None:
     """Install with apt. Raises SetupError, with the command to run, if that is not possible."""
     if not shutil.which("apt-get"):
         raise SetupError(f"please install the equivalents of these packages: {' '.join(packages)}")
+    if "firefox-esr" in packages and (snap := shutil.which("firefox")):
+        raise SetupError(
+            f"{snap} is a snap, which the tests cannot drive. Install firefox-esr (Debian), or "
+            "Mozilla's package for Ubuntu: https://support.mozilla.org/kb/install-firefox-linux"
+        )
     if os.geteuid() != 0:
         raise SetupError(f"system packages are missing; please run: {_command(packages)}")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}

@@ -106,8 +106,13 @@ def address_for(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def playground(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[Playground]:
-    """The real page, ready to run, shared by the tests of a file, which leave it usable."""
+    """The real page, ready to run, shared by the tests of a file, which leave it usable.
+
+    With Pyodide it is on the GPU, which "auto" avoids, since the adapter is a software one.
+    """
     opened = Playground(chromium, address_for(request))
     opened.expect_status("ready")
+    if request.node.get_closest_marker("pyodide"):
+        opened.choose_device("gpu")
     yield opened
     opened.close()

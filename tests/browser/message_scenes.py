@@ -125,6 +125,7 @@ def weights_do_not_fit(visit: Visit) -> Locator:
 
 
 def lost_gpu(visit: Visit) -> Locator:
+    visit.choose_device("gpu")
     visit.start(ENDLESS)
     visit.wait(lambda: visit.steps > 10)
     (worker,) = [each for each in visit.page.workers if "device-worker" in each.url]

@@ -113,6 +113,7 @@ def test_the_first_example_trains_without_a_server(
     network.close()
     print(f"without a server: {visitor.reload():.1f} s")
     assert visitor.page.evaluate("crossOriginIsolated")
+    visitor.choose_device("gpu")
     visitor.start()
     visitor.expect_status("done")
     assert visitor.steps > 100

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.playground import STUBBORN, Playground
+from tests.browser.playground import GOOD, STUBBORN, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
@@ -39,7 +39,7 @@ def training(playground: Playground, request: pytest.FixtureRequest) -> Iterator
     yield playground
     if playground.text("status") in ("running", "paused"):
         playground.timed("stop", "stopped")
-    playground.choose_device("auto")
+    playground.choose_device("gpu")
     playground.runs_well()
 
 
@@ -119,6 +119,18 @@ def test_the_badge_names_the_device_in_use(training: Playground) -> None:
     assert training.text("backend-badge").startswith("CPU (NumPy)" if on_cpu else "google swift")
     details = training.at("backend-badge").get_attribute("title") or ""
     assert "Training on" not in details, "nothing was chosen"
+
+
+def test_auto_avoids_a_software_gpu_and_the_badge_says_why(playground: Playground) -> None:
+    playground.choose_device("auto")
+    badge, why = playground.at("backend-badge"), "since gpu:0 (google swiftshader) is a software"
+    for _ in ("before a run", "after it"):
+        assert playground.text("backend-badge").split("\n") == ["CPU (NumPy)", "no hardware GPU"]
+        assert f"Training on cpu:0, {why} adapter" in (badge.get_attribute("title") or "")
+        told = playground.finish(f"{GOOD}\nprint(model.session.device_reason)")
+        assert f"cpu:0, {why} adapter" in told
+    playground.choose_device("gpu")
+    assert "gpu:0" in playground.finish(f"{GOOD}\nprint(model.session.device)")
 
 
 def test_step_from_rest_trains_one_batch(playground: Playground) -> None:

@@ -122,7 +122,7 @@ def test_a_layer_too_big_for_the_memory_of_the_page_is_refused(
     playground.choose_device("cpu")
     playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
     expect_error(playground, "OutOfMemoryError", "of memory, but the page has", 14)
-    playground.choose_device("auto")
+    playground.choose_device("gpu")
     playground.runs_well()
 
 
@@ -160,7 +160,7 @@ model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
     for name, array in weights.items():
         np.testing.assert_array_equal(array, again[name])
     playground.timed("stop", "stopped")
-    playground.choose_device("auto")
+    playground.choose_device("gpu")
     playground.runs_well()
 
 

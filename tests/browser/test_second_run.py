@@ -50,6 +50,7 @@ model = pg.Sequential([nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(8), nn.Dens
 model.compile(
     optimizer=pg.optim.SGD(0.1),
     loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    device="gpu",
 )
 losses = model.fit(x, y, batch_size=500, epochs=1, verbose=0).losses
 # AGAIN

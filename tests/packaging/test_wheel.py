@@ -187,6 +187,7 @@ def test_server_has_everything(installation: Installation, wheel_server: str) ->
 @pytest.mark.gpu
 def test_page_of_the_wheel_trains_a_step(chromium: Browser, wheel_server: str) -> None:
     playground = Playground(chromium, wheel_server)
+    playground.choose_device("gpu")
     assert "trained one step" in playground.finish(PROGRAM)
     assert playground.steps == 1
     playground.forgive("404")  # there is no image of Python's memory without Node

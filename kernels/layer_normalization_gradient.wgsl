@@ -20,10 +20,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var c = 0u; c < WIDTH; c++) {
     let shifted = gradient[first + c] * scales[c] - base;
     mean += shifted;
-    along += shifted * (source[first + c] - moments.x);
+    along += shifted * ((source[first + c] - moments.x) * moments.y);
   }
   mean /= f32(WIDTH);
-  along *= moments.y / f32(WIDTH);
+  along /= f32(WIDTH);
   for (var c = 0u; c < WIDTH; c++) {
     let normalized = (source[first + c] - moments.x) * moments.y;
     let by_result = gradient[first + c];

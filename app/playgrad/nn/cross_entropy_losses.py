@@ -14,7 +14,13 @@ from playgrad.nn.label_checks import check_labels
 from playgrad.nn.loss import AlongAxis, as_rows, mean_of_sample
 from playgrad.nn.target_shapes import labels_along
 from playgrad.ops.arrays.gather import as_indices
-from playgrad.ops.arrays.shape import expand_dims, reshape, reshape_like, squeeze
+from playgrad.ops.arrays.shape import (
+    expand_dims,
+    reshape,
+    reshape_like,
+    squeeze,
+    stop_gradient,
+)
 from playgrad.ops.core.build import add_node, as_tensor
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import equal, log, maximum, minimum, not_equal, where
@@ -32,8 +38,13 @@ _EPSILON = 1e-7
 def _log_of_shares(y_pred: Tensor) -> Tensor:
     """Return the logarithm of predictions (..., classes), divided by their sum as in Keras."""
     total = reduce_sum(y_pred, axis=-1, keepdims=True)
-    shares = y_pred / where(equal(total, 0.0), 1.0, total)
-    return log(minimum(maximum(shares, _EPSILON), 1.0 - _EPSILON))
+    total = where(equal(total, 0.0), 1.0, total)
+    shares = y_pred / total
+    clipped = stop_gradient(minimum(maximum(shares, _EPSILON), 1.0 - _EPSILON))
+    # A share that is clipped has no derivative, also where it is infinite.
+    kept = equal(clipped, shares)
+    quotient = where(kept, y_pred, 0.0) / where(kept, total, 1.0)
+    return log(where(kept, quotient, clipped))
 
 
 class FromScores(AlongAxis):

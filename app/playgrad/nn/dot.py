@@ -12,8 +12,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.einsum import einsum
-from playgrad.ops.elementwise.definitions import maximum, sqrt, square
-from playgrad.ops.reductions.reduce import reduce_sum
+from playgrad.ops.reductions.statistics import unit_vectors
 
 _LEAST_SQUARE = 1e-14
 
@@ -62,7 +61,7 @@ class Dot(Layer):
         x, y = inputs
         a, b = self._axes([x.shape, y.shape])
         if self.normalize:
-            x, y = _normalized(x, a), _normalized(y, b)
+            x, y = unit_vectors(x, a, _LEAST_SQUARE), unit_vectors(y, b, _LEAST_SQUARE)
         letters = iter(string.ascii_letters[2:])  # a is the batch, b the common axis
         names = [["a", *(next(letters) for _ in t.shape[1:])] for t in (x, y)]
         names[0][a] = names[1][b] = "b"
@@ -81,8 +80,3 @@ class Dot(Layer):
                 )
             result.append(axis % len(shape))
         return result
-
-
-def _normalized(x: Tensor, axis: int) -> Tensor:
-    """Return ``x`` divided by the lengths of its vectors along ``axis``; zeros remain."""
-    return x / sqrt(maximum(reduce_sum(square(x), axis=axis, keepdims=True), _LEAST_SQUARE))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
 
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.loss import AlongAxis, Loss, mean_of_sample
@@ -14,13 +13,13 @@ from playgrad.ops.elementwise.definitions import (
     log,
     maximum,
     minimum,
-    rsqrt,
-    square,
     squared_difference,
 )
 from playgrad.ops.reductions.reduce import reduce_sum
+from playgrad.ops.reductions.statistics import unit_vectors
 
 _EPSILON = 1e-7
+_LEAST_SQUARE = 1e-12
 
 
 class Huber(Loss):
@@ -73,7 +72,9 @@ class MeanSquaredLogarithmicError(Loss):
 class CosineSimilarity(AlongAxis):
     """Negative cosine of the angle between target and prediction: -1 if they agree, 1 if opposite.
 
-    The similarity to a vector of zeros is 0. As a metric it is the cosine itself, as in Keras.
+    Vectors shorter than 1e-6 are divided by 1e-6 instead of their length, so that the similarity to
+    a vector of zeros is 0, with a finite derivative. As a metric it is the cosine itself, as in
+    Keras.
 
     Args:
         axis: the axis of the vectors.
@@ -87,15 +88,10 @@ class CosineSimilarity(AlongAxis):
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         y_true, y_pred = self.axis_last(y_true), self.axis_last(y_pred)
-        products = reduce_sum(_normalized(y_true) * _normalized(y_pred), axis=-1)
+        true, predicted = (unit_vectors(y, -1, _LEAST_SQUARE) for y in (y_true, y_pred))
+        products = reduce_sum(true * predicted, axis=-1)
         return mean_of_sample(-products)
 
 
 def _log_of(y: Tensor) -> Tensor:
     return log(maximum(y, _EPSILON) + 1.0)
-
-
-def _normalized(x: Any) -> Tensor:
-    squares: Tensor = reduce_sum(square(x), axis=-1, keepdims=True)
-    normalized: Tensor = x * rsqrt(maximum(squares, 1e-12))
-    return normalized

@@ -282,10 +282,11 @@ sqrt = elementwise(
     NOT_FLOATING,
     doc="Return the square root of ``x``.",
 )
+# At infinity the slope is 0, also where it is multiplied by infinity: squares may have overflowed.
 rsqrt = elementwise(
     "rsqrt",
     lambda x: 1.0 / e.sqrt(x),
-    lambda g, y, x: g * y / x * -0.5,
+    lambda g, y, x: where(is_inf(x), 0.0, g) * y / x * -0.5,
     POSITIVE,
     NOT_FLOATING,
     doc="Return ``1 / sqrt(x)``.",
@@ -368,7 +369,7 @@ is_finite = elementwise(
 is_nan = elementwise(
     "is_nan", lambda x: e.call("isnan", x), None, SPECIAL, doc="Return whether ``x`` is NaN."
 )
-is_inf = elementwise(
+is_inf: Constructor = elementwise(
     "is_inf",
     lambda x: e.call("isinf", x),
     None,

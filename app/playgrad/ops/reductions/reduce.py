@@ -13,7 +13,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.fill import size
-from playgrad.ops.arrays.shape import expand_dims, identity
+from playgrad.ops.arrays.shape import expand_dims, identity, stop_gradient
 from playgrad.ops.core.build import (
     FLOATS,
     NUMBERS,
@@ -26,7 +26,20 @@ from playgrad.ops.core.build import (
 from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import distinct, floats, integers
 from playgrad.ops.core.sums import add_up
-from playgrad.ops.elementwise.definitions import cast, equal, less, where
+from playgrad.ops.elementwise.definitions import (
+    absolute,
+    cast,
+    equal,
+    floor,
+    is_inf,
+    less,
+    log,
+    logical_or,
+    pow,
+    round,
+    sign,
+    where,
+)
 from playgrad.ops.lowering.reduce import (
     lower_reduce_max,
     lower_reduce_mean,
@@ -117,8 +130,9 @@ def reduce_prod(
 ) -> Tensor:
     """Return the product of the elements of ``x`` along one or more axes.
 
-    First and second derivatives are exact also where elements are 0. Arguments, result and errors
-    are those of ``reduce_sum``. The product of no elements is 1.
+    A derivative is the product of the other elements, also where elements are 0 or infinite, or the
+    product of all is out of range; second derivatives are exact where elements are 0, too.
+    Arguments, result and errors are those of ``reduce_sum``. The product of no elements is 1.
     """
     return _reduce(_PROD, x, axis, keepdims, name)
 
@@ -214,19 +228,51 @@ def _extreme_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor
 def _prod_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Multiply by the product of the other elements.
 
-    That is the product of those that are not 0, times the zeros among the others: none, or one,
-    whose value is the sum of all. With more, the second derivative is 0 too.
+    That is the product of those that are neither 0 nor infinite, times the infinite ones among the
+    others, times the zeros: none, or one, whose value is the sum of all. With more, the second
+    derivative is 0 too.
     """
     assert grads[0] is not None
     x, axes = node.inputs[0], node.attrs["axes"]
-    is_zero = equal(x, 0.0)
-    nonzero, zero = where(is_zero, 1.0, x), where(is_zero, x, 0.0)
-    zeros = cast(is_zero, x.dtype)
-    others = reduce_sum(zeros, axes, keepdims=True) - zeros
-    other_zero = reduce_sum(zero, axes, keepdims=True) - zero
-    rest = where(less(others, 0.5), 1.0, where(less(others, 1.5), other_zero, 0.0))
-    product = _restore_axes(node, grads[0]) * reduce_prod(nonzero, axes, keepdims=True)
-    return [product / nonzero * rest]
+
+    def total(terms: Tensor) -> Tensor:
+        return reduce_sum(terms, axes, keepdims=True)
+
+    def others(condition: Tensor) -> Tensor:
+        """Return how many of the other elements meet ``condition``."""
+        counted = cast(condition, x.dtype)
+        return total(counted) - counted
+
+    lifted = x * 2.0 ** _lift(x)  # hardware takes the smallest numbers for 0; then this is 0, too
+    is_zero, is_infinite = equal(lifted, 0.0), is_inf(x)
+    zero = where(is_zero, x, 0.0)
+    zeros, infinities = others(is_zero), others(is_infinite)
+    rest = where(less(zeros, 0.5), 1.0, where(less(zeros, 1.5), total(zero) - zero, 0.0))
+    infinite = total(where(is_infinite, absolute(x), 0.0))
+    rest = rest * where(less(infinities, 0.5), 1.0, infinite)
+
+    # The product of all may be out of range where that of the others is not, so powers of 2 are
+    # taken out: they leave numbers near 1, and only the exponents are added.
+    ordinary = where(is_zero, 1.0, where(is_infinite, sign(x), x))
+    tiny = less(absolute(x), float(np.finfo(x.dtype).tiny))
+    size = absolute(where(logical_or(is_zero, is_infinite), 1.0, where(tiny, lifted, x)))
+    exponents = round(log(size) * (1 / np.log(2))) - cast(tiny, x.dtype) * _lift(x)
+    exponents = stop_gradient(where(is_zero, 0.0, exponents))
+    near_one = _times_power_of_2(ordinary, -exponents)
+    product = _restore_axes(node, grads[0]) * reduce_prod(near_one, axes, keepdims=True)
+    return [_times_power_of_2(product / near_one, total(exponents) - exponents) * rest]
+
+
+def _lift(x: Tensor) -> int:
+    """Return the power of 2 that makes the smallest numbers of the dtype of ``x`` normal ones."""
+    return int(np.finfo(x.dtype).nmant) + 1
+
+
+def _times_power_of_2(x: Tensor, exponent: Tensor) -> Tensor:
+    """Return ``x * 2**exponent``, in steps whose factors are in range where the result is."""
+    part = floor(exponent * 0.25)
+    factor = pow(2.0, part)
+    return x * factor * factor * factor * pow(2.0, exponent - part * 3.0)
 
 
 def _attrs(*axes: int, keepdims: bool = False) -> dict[str, Any]:

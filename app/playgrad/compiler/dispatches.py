@@ -19,6 +19,7 @@ from playgrad.ops.elementwise.unpacked import lower_unpacked
 from playgrad.ops.state import is_variable
 
 FEED = "feed"
+ALARM = "alarm"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Dispatches:
         storage: of every tensor added.
         blocks: the temporaries. Their lifetimes are set when the dispatches have been grouped.
         constants: the contents of the buffer of constants.
+        alarms: the nodes with an alarm, whose word is at a place of its own in a buffer "alarm".
         feeds: fed tensors by channel or placeholder name, each at a separate place in a buffer
             "feed". The memory planner later lets feeds share bytes.
     """
@@ -78,6 +80,7 @@ class Dispatches:
         self.storage: dict[Tensor, Storage] = {}
         self.blocks: list[Block] = []
         self.constants = bytearray()
+        self.alarms: dict[Node, Place] = {}
         self.feeds: dict[str, tuple[Tensor, Place]] = {}
         self._feed_bytes = 0
 
@@ -194,6 +197,9 @@ class Dispatches:
                 operands.append((self.storage[node.inputs[binding.index]], False))
             elif binding.kind == "output":
                 operands.append((self.storage[node.outputs[binding.index]], True))
+            elif binding.kind == "alarm":
+                place = self.alarms.setdefault(node, Place(ALARM, aligned(4) * len(self.alarms)))
+                operands.append((Storage(4, place), True))
             else:
                 written = binding.rewritten or binding.index not in filled
                 operands.append((scratch[binding.index], written))

@@ -10,12 +10,14 @@ A Plan is a JSON-serializable dictionary::
     segments  [[first command, last command + 1], ...]
     feeds     {channel: {buffer, offset, shape, dtype}}
     fetches   {tensor name: {buffer, offset, shape, dtype}}
+    alarms    [{buffer, offset, node, op}, ...], if there are any
 
 A command is one dispatch. The entry point of every kernel is ``main``; binding i of group 0 is
 ``bindings[i]``. ``external`` buffers belong to the session (they hold variables), all others to the
 Plan. A kernel names its family and parameters, so that another backend can do the same by other
 means; one of family "group" lists its members. ``nodes`` are those that a command computes,
-``node`` the first of them.
+``node`` the first of them. An alarm is a word that is 0 before a run; if it is not afterwards, the
+driver has ended loops of an operation of the user's program before their end.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 
 from playgrad.compiler.dispatch_groups import DispatchGroup, binds_too_many
 from playgrad.compiler.dispatches import (
+    ALARM,
     FEED,
     Dispatch,
     Dispatches,
@@ -36,7 +39,7 @@ from playgrad.compiler.dispatches import (
 from playgrad.compiler.group_kernel import group_kernel
 from playgrad.compiler.grouping import group_dispatches, group_of_one, set_lifetimes
 from playgrad.compiler.in_place import write_in_place
-from playgrad.compiler.memory import Block, plan_memory
+from playgrad.compiler.memory import Block, aligned, plan_memory
 from playgrad.compiler.plan_tables import Buffers, Kernels, declarations
 from playgrad.compiler.segments import Segment
 from playgrad.errors import PlaygradError
@@ -108,6 +111,8 @@ class PlanBuilder:
             )
         for number, size in enumerate(self._place_feeds()):
             buffers.add(f"{FEED}{number}", "feed", size)
+        if self.parts.alarms:
+            buffers.add(ALARM, "arena", aligned(4) * len(self.parts.alarms))
         kernels = Kernels()
         commands: list[dict[str, Any]] = []
         segments: list[list[int]] = []
@@ -116,7 +121,7 @@ class PlanBuilder:
             for group in self.groups[first:last]:
                 commands += self._commands(group, buffers, kernels)
             segments.append([begin, len(commands)])
-        return {
+        plan = {
             "version": VERSION,
             "buffers": buffers.table,
             "kernels": list(kernels.table.values()),
@@ -125,6 +130,17 @@ class PlanBuilder:
             "feeds": {key: self._slot(t, buffers) for key, (t, _) in self.parts.feeds.items()},
             "fetches": {t.name: self._slot(t, buffers) for read in self.read for t in read},
         }
+        if self.parts.alarms:
+            plan["alarms"] = [
+                {
+                    "buffer": buffers.number[ALARM],
+                    "offset": place.offset,
+                    "node": node.name,
+                    "op": node.op.name,
+                }
+                for node, place in self.parts.alarms.items()
+            ]
+        return plan
 
     def _set_lifetimes(self) -> None:
         set_lifetimes(self.parts.blocks, self.groups)

@@ -14,7 +14,7 @@ from playgrad.devices.data_cache import DataCache
 from playgrad.devices.device import Device, Guarded, Range, ReplayResult
 from playgrad.devices.pending import Result, Then
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
-from playgrad.errors import OutOfMemoryError
+from playgrad.errors import KernelError, OutOfMemoryError
 
 Array = np.ndarray[Any, Any]
 MOST_READ_BYTES = 16 << 20
@@ -226,7 +226,11 @@ class LoadedPlan:
         steps: int = 1,
     ) -> Execution:
         program, number = (None, 0) if segment is None else (self.program, segment)
-        return Execution(program, number, steps, self._writes(feeds), self._reads(fetches))
+        writes, reads = self._writes(feeds), self._reads(fetches)
+        if segment is not None:
+            writes += [(buffer, offset, bytes(size)) for buffer, offset, size in self._alarms()]
+            reads += self._alarms()
+        return Execution(program, number, steps, writes, reads)
 
     def _writes(self, feeds: Mapping[str, Array]) -> list[Write]:
         writes: list[Write] = []
@@ -239,11 +243,30 @@ class LoadedPlan:
         slots = [self.plan["fetches"][name] for name in fetches]
         return [((self.program, slot["buffer"]), slot["offset"], _bytes(slot)) for slot in slots]
 
+    def _alarms(self) -> list[Read]:
+        return [((self.program, a["buffer"]), a["offset"], 4) for a in self.plan.get("alarms", ())]
+
     def _arrays(self, fetches: Sequence[str], result: ExecuteResult) -> dict[str, Array]:
+        """Return the fetched arrays.
+
+        Raises:
+            KernelError: the driver ended the loops of a kernel before their end.
+        """
         slots = [self.plan["fetches"][name] for name in fetches]
+        alarms = zip(self.plan.get("alarms", ()), result.data[len(slots) :], strict=False)
+        for alarm, data in alarms:
+            if any(bytes(data)):
+                raise KernelError(
+                    f"{self.device.host.info.name} ended the loops in the WGSL of {alarm['op']!r} "
+                    "before their end, as llvmpipe does after 65,535 rounds. The results, and "
+                    "variables that the run updated, are wrong.",
+                    op=alarm["node"],
+                    hint="Divide the loop among more invocations or operations, or use "
+                    "device='cpu'.",
+                )
         return {
             name: from_device_bytes(data, slot["dtype"], tuple(slot["shape"]))
-            for name, slot, data in zip(fetches, slots, result.data, strict=True)
+            for name, slot, data in zip(fetches, slots, result.data, strict=False)
         }
 
     def unload(self) -> None:

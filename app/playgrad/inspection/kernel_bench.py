@@ -7,7 +7,6 @@ the training with it. Variables are fed, so nothing of the model can change.
 
 from __future__ import annotations
 
-import copy
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,10 +34,10 @@ from playgrad.errors import (
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.inspection.edited_plan import edited_plan, ending_plan
 from playgrad.inspection.kernel_patch import patched
 from playgrad.inspection.kernel_report import KernelReport, KernelTimes, SampleCheck
 from playgrad.inspection.lone_operation import operation_alone, planned
-from playgrad.inspection.loop_guard import guarded
 from playgrad.inspection.node_kernel import node_kernel
 from playgrad.inspection.node_values import NodeValues
 from playgrad.inspection.physical_limit import physical_limit
@@ -64,7 +63,8 @@ class Trial:
 
     Attributes:
         written: with the kernel as it was written.
-        ending: with loops that end; the same as ``written`` if the kernel has none.
+        ending: with loops that end, and an alarm if the driver ends them early; the same as
+            ``written`` if the kernel has none.
     """
 
     written: LoadedPlan
@@ -206,12 +206,6 @@ class KernelBench:
 
     # Plans on the device of the bench
 
-    @staticmethod
-    def _edited(plan: Mapping[str, Any], kernel: int, wgsl: str) -> dict[str, Any]:
-        edited = copy.deepcopy(dict(plan))
-        edited["kernels"][kernel]["wgsl"] = wgsl
-        return edited
-
     def _opened(self) -> WebGpuDevice:
         if self._device is None or self._device.lost:
             self._device = registry.open_scratch_gpu()
@@ -227,13 +221,13 @@ class KernelBench:
         Raises:
             KernelError: the kernel as it was written does not compile.
         """
-        written = ending = self._loaded(self._edited(plan, kernel, wgsl))
+        written = ending = self._loaded(edited_plan(plan, kernel, wgsl))
         try:
-            text = guarded(wgsl)
-            if text != wgsl:
+            other = ending_plan(plan, kernel, wgsl, self._target)
+            if other is not None:
                 # It does not compile if a function returns only from within its loop.
                 with suppress(KernelError):
-                    ending = self._loaded(self._edited(plan, kernel, text))
+                    ending = self._loaded(other)
             yield Trial(written, ending)
         finally:
             written.unload()

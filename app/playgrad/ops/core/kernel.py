@@ -24,7 +24,8 @@ class Binding:
     """A buffer that a kernel knows as ``name``.
 
     Attributes:
-        kind, index: input, output or scratch buffer number ``index`` of the node.
+        kind, index: input, output or scratch buffer number ``index`` of the node; or its alarm, a
+            word that is 0 unless the kernel could not compute its results.
         element: the WGSL type of its elements.
         is_elementwise: each invocation reads only the element of this input that it is about to
             write, so that the output may overwrite the input.
@@ -32,7 +33,7 @@ class Binding:
     """
 
     name: str
-    kind: Literal["input", "output", "scratch"]
+    kind: Literal["input", "output", "scratch", "alarm"]
     index: int
     element: str
     is_elementwise: bool = False

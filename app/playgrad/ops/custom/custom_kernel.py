@@ -3,6 +3,7 @@
 The text has the buffers and sizes of its operation at hand: ``x[i]`` for each input by its name,
 ``result[i]`` (or ``result0``, ``result1``), and the numbers ``${x_size}``, ``${x_shape_0}``,
 ``${result_size}``, each attribute as ``${name}``, and ``${index}``, the number of the invocation.
+Where a driver may end loops early, the text is changed so that a run finds out (`loop_alarm.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from playgrad.ops.core.kernel import (
     input_binding,
     output_binding,
 )
+from playgrad.ops.custom.loop_alarm import ALARM, has_loops, with_alarm
 
 FAMILY = "custom "
 """The family of a kernel of the user's program is this and the name of the operation."""
@@ -80,6 +82,15 @@ def lower_custom(request: KernelRequest, op: str, text: str, inputs: Sequence[st
             hint="Define `fn element(i: u32) -> f32`, or a whole "
             "`@compute @workgroup_size(64) fn main(...)`.",
         )
+    if request.target.most_rounds is not None and has_loops(user):
+        user = _with_alarm(op, user)
+        bindings.append(Binding(ALARM, "alarm", 0, "atomic<u32>"))
+        if len(bindings) > limits.max_storage_buffers_per_shader_stage:
+            raise KernelError(
+                f"the WGSL of {op!r} has loops, which llvmpipe may end early, and no buffer is "
+                "left to find out.",
+                hint="Use device='cpu', or join inputs with concat().",
+            )
     call = KernelCall(
         family=FAMILY + op,
         params={"shapes": [list(spec.static_shape) for spec in specs]},
@@ -105,6 +116,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
   result[i] = {value};
 }}
 """
+
+
+def _with_alarm(op: str, text: str) -> str:
+    try:
+        return with_alarm(text)
+    except (ValueError, IndexError, StopIteration) as error:
+        raise KernelError(
+            f"the loops in the WGSL of {op!r} cannot be watched, as llvmpipe needs: {error}.",
+            hint="Write plain `for`, `while` or `loop` statements, or use device='cpu'.",
+        ) from None
 
 
 def _workgroup_size(op: str, text: str) -> int:

@@ -20,7 +20,7 @@ from playgrad.ops.core.kernel import Binding, KernelCall, KernelRequest, Lowerin
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.expr import Cast, Leaf
 
-Operand = tuple[Literal["input", "output", "scratch"], int]
+Operand = tuple[Literal["input", "output", "scratch", "alarm"], int]
 """Kind and number of a buffer of a node."""
 
 
@@ -48,7 +48,7 @@ def lower_unpacked(op: OpDef, request: KernelRequest) -> Lowering:
     before: list[KernelCall] = []
     after: list[KernelCall] = []
     for operand in dict.fromkeys((b.kind, b.index) for c in lowering.calls for b in c.bindings):
-        if operand[0] == "scratch":
+        if operand[0] in ("scratch", "alarm"):
             continue
         packed, words = _spec(request, operand), _spec(unpacked, operand)
         if packed != words:

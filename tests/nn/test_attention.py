@@ -10,6 +10,7 @@ import torch
 
 import playgrad as pg
 from playgrad import nn
+from tests.interchange.keras_side import keras
 from tests.nn.small_models import DEVICES
 from tests.sweeps import slow
 
@@ -138,15 +139,38 @@ def test_attention_masks_match_pytorch() -> None:
     model.close()
 
 
-def test_a_query_that_sees_nothing_gets_zeros() -> None:
-    with pg.Graph().as_default() as graph:
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_a_query_that_sees_nothing_gets_what_keras_gives_it(dropout: float, causal: bool) -> None:
+    """The mean of all values; with dropout Keras computes in another way, and it gets zeros."""
+    sees = np.arange(STEPS)[None, :] >= np.array([0, 2, STEPS])[:, None]
+    with pg.Graph().as_default():
         x, mask = pg.Input((STEPS, WIDTH)), pg.Input((STEPS,), dtype="bool")
-        y = nn.MultiHeadAttention(2, 3, 5, output_shape=8)(x, query_mask=mask)
-    sees = np.arange(STEPS)[None, :] < np.array([5, 3, 0])[:, None]
-    with pg.Session(graph, "cpu") as session:
-        result = session.run(y, {x: X, mask: sees})
-    assert result.shape == (BATCH, STEPS, 8)
-    assert ((result == 0).all(-1) == ~sees).all()
+        layer = nn.MultiHeadAttention(2, 3, 5, output_shape=8, dropout=dropout)
+        masks = {"query_mask": mask, "value_mask": mask}
+        y = layer(x, use_causal_mask=causal, **masks)
+        scores = layer.attention_scores(x, use_causal_mask=causal, **masks)
+        model = pg.Model([x, mask], [y, scores])
+    theirs = keras.layers.MultiHeadAttention(2, 3, 5, output_shape=8, dropout=dropout)
+    theirs.build(X.shape, X.shape)
+    values = {n.rpartition("/")[2]: v for n, v in model.named_weights().items()}
+    roles = ("query", "key", "value", "output")
+    names = [f"{role}_{part}" for role in roles for part in ("kernel", "bias")]
+    theirs.set_weights(
+        [values[n].reshape(w.shape) for n, w in zip(names, theirs.weights, strict=True)]
+    )
+
+    def call(**options: bool) -> Any:
+        sequence = keras.ops.convert_to_tensor(X)
+        sequence._keras_mask = keras.ops.convert_to_tensor(sees)  # as an `Embedding` does
+        return theirs(sequence, sequence, use_causal_mask=causal, **options)
+
+    expected, (_, expected_scores) = call(), call(return_attention_scores=True)
+    result, weights = model.predict([X, sees])
+    model.close()
+    for ours, tensor in ((result, expected), (weights, expected_scores)):
+        np.testing.assert_allclose(ours, tensor.detach().numpy(), rtol=1e-4, atol=1e-5)
+    assert (result[2] == 0).all() == bool(dropout)
 
 
 def test_causal_attention_ignores_later_positions() -> None:

@@ -11,7 +11,7 @@ from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import constraints, initializers, regularizers
-from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
+from playgrad.nn.attention_masks import MASKS, combined_mask, equal_if_blind, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.constraints import Constraint
 from playgrad.nn.layer import Layer
@@ -40,8 +40,9 @@ class MultiHeadAttention(Layer):
     ``value_mask`` and ``key_mask`` (batch, from), ``attention_mask`` (batch, to, from), or
     (to, from), or (batch, heads, to, from). A query sees a key where all of them are true, and with
     ``use_causal_mask=True`` only up to its own position. The context of a query that sees nothing
-    is zero. Where the first three are not given, the masks of the sequences take their place, as
-    those of `Embedding` with ``mask_zero``; the result has the mask of the query.
+    is the mean of all values, and zero with ``dropout``, as in Keras; its scores are zero. Where
+    the first three are not given, the masks of the sequences take their place, as those of
+    `Embedding` with ``mask_zero``; the result has the mask of the query.
     `attention_scores` returns the weights.
 
     ``query_kernel`` and ``key_kernel`` are (inputs, num_heads * key_dim), ``value_kernel`` is
@@ -248,6 +249,8 @@ class MultiHeadAttention(Layer):
         causal = self.causal or use_causal_mask
         if scores:
             return self.weights_of(query, key, mask, causal, 0, training)
+        if mask is not None and not self.dropout:
+            (query, mask), causal = equal_if_blind(query, key, mask, causal), False
         context = self.attend(query, key, value, 0, training, mask, causal)
         y = self.combined(context, *self.kernel_and_bias("output"))
         super()._penalize([query, key, value, y])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer_checks import LayerChecks
 from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
-from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.arrays.transpose import transpose
+from playgrad.ops.core.build import constant
+from playgrad.ops.elementwise.definitions import cast, logical_not, logical_or, where
+from playgrad.ops.reductions.truth import reduce_any
 
 MASKS: Mapping[str, tuple[str, Mapping[int, tuple[int, ...]]]] = {
     "query_mask": ("(batch, to)", {2: (1, 3)}),
@@ -39,6 +44,24 @@ def combined_mask(layer: LayerChecks, masks: Mapping[str, Tensor]) -> Tensor | N
         seen = expand_dims(seen, axes) if axes else seen
         result = seen if result is None else result & seen
     return result
+
+
+def equal_if_blind(query: Tensor, key: Tensor, mask: Tensor, causal: bool) -> tuple[Tensor, Tensor]:
+    """Return the query and a mask with which queries that see nothing see every key equally.
+
+    Keras without dropout gives them the mean of all values, causal or not: their scores are the
+    same number.
+
+    Args:
+        query, key: (batch, positions, heads, features).
+        mask: where queries see keys, with axes (batch, heads, to, from).
+        causal: whether they do not see later ones.
+    """
+    if causal:
+        to, origin = query.shape[1], key.shape[1]
+        mask = mask & constant(np.tri(to or 0, origin or 0, dtype=np.bool_))
+    blind = logical_not(reduce_any(mask, axis=-1, keepdims=True))
+    return where(transpose(blind, (0, 2, 1, 3)), 0.0, query), logical_or(mask, blind)
 
 
 def with_padding(

@@ -11,7 +11,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import activations
 from playgrad.nn.attention import MultiHeadAttention, as_floats
-from playgrad.nn.attention_masks import combined_mask, with_padding
+from playgrad.nn.attention_masks import combined_mask, equal_if_blind, with_padding
 from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
@@ -122,6 +122,8 @@ class TransformerEncoder(MultiHeadAttention):
         causal = self.causal or use_causal_mask
         if scores:
             return self.weights_of(query, key, mask, causal, 0, training)
+        if mask is not None and not self.dropout:
+            (query, mask), causal = equal_if_blind(query, key, mask, causal), False
         context = self.attend(query, key, value, 0, training, mask, causal)
         y = self._after(x, context, training)
         set_mask(y, mask_of(inputs[0]))

@@ -11,7 +11,7 @@ from playgrad.errors import GraphError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.attention import MultiHeadAttention, as_floats
-from playgrad.nn.attention_masks import MASKS, combined_mask, with_padding
+from playgrad.nn.attention_masks import MASKS, combined_mask, equal_if_blind, with_padding
 from playgrad.nn.masks import mask_of, set_mask
 from playgrad.nn.transformer import TransformerEncoder
 from playgrad.ops.arrays.shape import reshape
@@ -127,7 +127,10 @@ class TransformerDecoder(TransformerEncoder):
             combined_mask(self, with_padding(given, inputs[:number], ("value_mask",)))
             for number, given in ((1, own), (2, cross))
         )
-        x = self._attended(x, self.attend(query, key, value, 0, training, seen, True), training)
+        causal = True
+        if seen is not None and not self.dropout:
+            (query, seen), causal = equal_if_blind(query, key, seen, causal), False
+        x = self._attended(x, self.attend(query, key, value, 0, training, seen, causal), training)
         x = self._crossed(x, as_floats(inputs[1]), seen_there, training)
         y = self._fed_forward(x, training)
         set_mask(y, mask_of(inputs[0]))
@@ -142,6 +145,8 @@ class TransformerDecoder(TransformerEncoder):
             self.project(y, *self.kernel_and_bias(f"cross_{role}"), self.num_heads)
             for role, y in (("query", normal), ("key", other), ("value", other))
         )
+        if mask is not None and not self.dropout:
+            query, mask = equal_if_blind(query, key, mask, False)
         if training and self.dropout:
             size = self.known(key.shape, -1)
             weights = attention_weights(

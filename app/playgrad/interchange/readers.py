@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,10 +44,10 @@ def _from_onnx(file: File) -> Model:
     return model_from_onnx(file)
 
 
-def _from_keras(file: File) -> Model:
+def _from_keras(file: File, sequence_length: int | None = None) -> Model:
     from playgrad.interchange.keras.importing.model import model_from_keras
 
-    return model_from_keras(file)
+    return model_from_keras(file, sequence_length)
 
 
 ONNX = Reader("onnx", (".onnx",), is_onnx_file, _from_onnx)
@@ -78,7 +79,7 @@ def reader_of(file: File) -> Reader:
     return next(reader for reader in READERS if reader.recognizes(file))
 
 
-def load_model(file: File | BinaryIO) -> Model:
+def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Model:
     """Return the model that a file describes, with its weights.
 
     ONNX files become graphs that can be trained. Files of Keras 3 have the settings of ``compile``,
@@ -88,6 +89,9 @@ def load_model(file: File | BinaryIO) -> Model:
 
     Args:
         file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
+        sequence_length: the number of steps of samples, for a file of Keras whose inputs do not say
+            it, ``Input((None, 3))``, and whose layers need it, as recurrent ones do. A model takes
+            sequences of one length: load the file again for another.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
@@ -96,10 +100,18 @@ def load_model(file: File | BinaryIO) -> Model:
     """
     source = path_or_bytes(file)
     reader = reader_of(source)
+    read = reader.read
+    if sequence_length is not None:
+        if reader is not KERAS or type(sequence_length) is not int or sequence_length < 1:
+            raise ValueError(
+                "sequence_length must be a whole number of at least 1, for a file of Keras, got "
+                f"{sequence_length!r} for one of {reader.name}"
+            )
+        read = partial(_from_keras, sequence_length=sequence_length)
     if isinstance(source, bytes):
-        return reader.read(source)
+        return read(source)
     try:
-        return reader.read(source)
+        return read(source)
     except CheckpointError as error:
         _say_what_it_is(source, reader, error)
         raise

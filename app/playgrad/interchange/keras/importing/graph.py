@@ -141,13 +141,13 @@ class ModelReader:
                 f"the model '{self.name[:80]}' of the Keras file has not been built.",
                 hint="Save it after its first training step, or begin it with keras.Input(shape).",
             )
-        return [_input({"batch_shape": shape, "name": "input"})]
+        return [_input({"batch_shape": shape, "name": "input"}, self._reading.sequence_length)]
 
     def _input(self, name: str) -> Tensor:
         config = self._members.get(name)
         if not isinstance(config, Mapping):
             raise CheckpointError(f"{_DAMAGED}: '{name[:80]}' is not an input.")
-        return _input(config)
+        return _input(config, self._reading.sequence_length)
 
     def outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Return the results for ``inputs``.
@@ -288,14 +288,17 @@ def _with_masks(tensors: list[Tensor], masks: Any) -> list[Tensor]:
     return tensors
 
 
-def _input(config: Mapping[str, Any]) -> Tensor:
+def _input(config: Mapping[str, Any], sequence_length: int | None) -> Tensor:
     shape = config.get("batch_shape") or config.get("batch_input_shape")
     dtype = "int32" if config.get("dtype") == "int64" else config.get("dtype", "float32")
     if config.get("sparse") or config.get("ragged"):
         raise CheckpointError("the model of the Keras file takes sparse or ragged inputs.")
     if not isinstance(shape, list) or not shape or not all(_is_size(size) for size in shape):
         raise CheckpointError(f"{_DAMAGED}: an input has the shape {str(shape)[:80]}.")
-    return Input(shape[1:], shape[0], dtype, str(config.get("name")))
+    batch, *sizes = shape
+    if sizes and sizes[0] is None:
+        sizes[0] = sequence_length
+    return Input(sizes, batch, dtype, str(config.get("name")))
 
 
 def _is_size(size: Any) -> bool:

@@ -12,9 +12,12 @@ class Reading:
 
     Args:
         graph: of their operations.
+        sequence_length: the steps of inputs for which the file leaves them open; None to leave
+            them open.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, sequence_length: int | None = None) -> None:
+        self.sequence_length = sequence_length
         self._names: dict[str, int] = {}  # with the number of layers that were given each
         self._graph = graph
         self._layers = self._calls = 0

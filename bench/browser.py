@@ -26,7 +26,7 @@ _FLAGS = (
     "--enable-unsafe-webgpu",
 )
 _SOFTWARE = "--use-webgpu-adapter=swiftshader"
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 
 _PROGRAM = """
 from playgrad.devices import _browser

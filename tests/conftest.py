@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph
 from tests import files, rotation, survival, sweeps
 from tests.seconds import COMMITTED, Seconds, Stopwatch
+from tools.setup import system
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -57,7 +57,6 @@ _CHROMIUM_FLAGS = (
 )
 # The software adapter everywhere, so that results do not depend on the machine's GPU.
 _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
-_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -145,7 +144,7 @@ def launch_chromium() -> Iterator[Callable[[bool], Browser]]:
     without WebGPU."""
     from playwright.sync_api import sync_playwright
 
-    executable = next(filter(None, map(shutil.which, _CHROMIUM_NAMES)), None)
+    executable = system.chromium()
     assert executable, "no Chromium on PATH: `make test` installs it"
     with sync_playwright() as playwright:
 

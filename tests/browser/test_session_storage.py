@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from tests.browser.conftest import address_for
 from tests.browser.playground import STUBBORN
 from tests.browser.sessions import EDITED, FAILING, SHORT, Visit, shown, training
 from tests.sweeps import slow
+from tools.setup import system
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -164,7 +164,7 @@ def launch_persistent(chromium: Browser, folder: Path) -> BrowserContext:
     """Start a browser that keeps its files in ``folder``."""
     return chromium.browser_type.launch_persistent_context(
         str(folder),
-        executable_path=shutil.which("chromium"),
+        executable_path=system.chromium(),
         args=["--no-sandbox", "--disable-quic", f"--disk-cache-dir={folder}-cache"],
     )
 

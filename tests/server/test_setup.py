@@ -144,10 +144,12 @@ def test_step_that_fails_is_not_taken_for_done(stamps: Path) -> None:
 def test_missing_system_packages_without_root_give_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(system, "_missing_for_tests", lambda: ["chromium", "libvulkan1"])
+    monkeypatch.setattr(
+        system, "_missing_for_tests", lambda: ["chromium-headless-shell", "libvulkan1"]
+    )
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    command = "sudo apt-get update && sudo apt-get install -y chromium libvulkan1"
+    command = "sudo apt-get update && sudo apt-get install -y chromium-headless-shell libvulkan1"
     with pytest.raises(SetupError, match=f"please run: {command}"):
         system.test_step().make()
 
@@ -180,7 +182,7 @@ def test_a_firefox_from_a_snap_is_not_taken_for_one_that_tests_can_drive(
         firefox.write_text('#!/bin/sh\nexec /snap/bin/firefox "$@"\n')
     else:
         firefox.symlink_to(launcher)
-    for program in (launcher, programs / "chromium", programs / "apt-get", firefox):
+    for program in (launcher, programs / "chromium-headless-shell", programs / "apt-get", firefox):
         program.touch()
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(programs))

@@ -13,14 +13,19 @@ from playwright.sync_api import Browser, expect
 
 import playgrad as pg
 from tests.browser.playground import Playground
-from tests.browser.test_projects import PROGRAM, STEPS, curves, expect_open, menu, open_file
+from tests.browser.test_projects import (
+    PROGRAM,
+    STEPS,
+    UNBROKEN,
+    curves,
+    expect_open,
+    menu,
+    open_file,
+)
 from tests.cli.processes import end_of, running
 from tests.sweeps import slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Projects and their files")]
-
-# The same training, slower by steps: a stop comes in the middle.
-SLOW = PROGRAM.replace("time.sleep(0.05)", "time.sleep(0.2)")
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +33,16 @@ def unbroken() -> np.ndarray[Any, Any]:
     """The losses of the program on the desktop, without an interruption."""
     names: dict[str, Any] = {}
     pg.reset_default_graph()
-    exec(PROGRAM.replace("model.compile(", 'model.compile(device="cpu", '), names)
+    exec(UNBROKEN.replace("model.compile(", 'model.compile(device="cpu", '), names)
     losses: np.ndarray[Any, Any] = names["model"].history.losses
     names["model"].close()
     return losses
 
 
 def stopped_on_the_desktop(folder: Path) -> Path:
-    """Return the last checkpoint of a run of `SLOW` that was stopped by Ctrl+C."""
+    """Return the last checkpoint of a run of `PROGRAM` that was stopped by Ctrl+C."""
     program, run = folder / "dropout_study.py", folder / "run"
-    program.write_text(SLOW)
+    program.write_text(PROGRAM)
     options = ("--device", "cpu", "--checkpoint", str(run), "--every", "20")
     with running("train", str(program), *options) as process:
         while not list(run.glob("step-*.playgrad")) and process.poll() is None:
@@ -93,9 +98,7 @@ def test_a_finished_run_of_the_desktop_shows_its_curve(
     chromium: Browser, desk_server: str, tmp_path: Path
 ) -> None:
     program, run = tmp_path / "dropout_study.py", tmp_path / "run"
-    program.write_text(
-        PROGRAM.replace("time.sleep(0.05)", "pass").replace("verbose=0", "validation_data=(x, y)")
-    )
+    program.write_text(UNBROKEN.replace("verbose=0", "validation_data=(x, y)"))
     with running("train", str(program), "--device", "cpu", "--checkpoint", str(run)) as process:
         ended = end_of(process)
     assert ended.code == 0, ended.err
@@ -127,8 +130,8 @@ def test_a_run_of_the_page_goes_on_on_the_desktop(
     device: str, playground: Playground, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:
     playground.choose_device(device)
-    playground.start(SLOW)
-    playground.wait(lambda: playground.steps > 8)
+    playground.start(PROGRAM)
+    playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 8)
     playground.timed("stop", "stopped")
     menu(playground, "project-save")
     path = playground.download("project-save", tmp_path)

@@ -20,16 +20,20 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Projects and their files")]
 
-# 160 steps in at least two seconds, so that a stop comes in the middle.
+# 160 steps. A run that begins with the first of them waits for a stop after step 24.
 PROGRAM = """
 import time
 import numpy as np
 import playgrad as pg
 from playgrad import nn
 
-class Slow(nn.Callback):
+class WaitsForStop(nn.Callback):
+    first = None
+
     def on_epoch_end(self, epoch, logs):
-        time.sleep(0.05)
+        self.first = epoch if self.first is None else self.first
+        while (self.first, epoch) == (0, 5):
+            time.sleep(0.01)
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(64, 6)).astype(np.float32)
@@ -40,9 +44,10 @@ model.compile(
     metrics=["accuracy"],
 )
 y = (x[:, 0] > 0).astype(np.int32)
-model.fit(x, y, batch_size=16, epochs=40, verbose=0, callbacks=[Slow()])
+model.fit(x, y, batch_size=16, epochs=40, verbose=0, callbacks=[WaitsForStop()])
 print("trained to the end")
 """
+UNBROKEN = PROGRAM.replace("callbacks=[WaitsForStop()]", "callbacks=[]")
 STEPS = 160
 
 _CURVES = """async () => {
@@ -121,13 +126,13 @@ def test_a_project_goes_on_as_a_copy_and_as_a_file(
     chromium: Browser, desk_server: str, playground: Playground, tmp_path: Path
 ) -> None:
     playground.choose_device("cpu")
-    playground.finish(PROGRAM)
+    playground.finish(UNBROKEN)
     unbroken = curves(playground)
     assert unbroken[0] == list(range(1, STEPS + 1))
     rename(playground, "Dropout study")
 
-    playground.start()
-    playground.wait(lambda: 8 < playground.steps < STEPS / 2)
+    playground.start(PROGRAM)
+    playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 8)
     expect(menu(playground, "project-duplicate")).to_be_disabled()
     playground.page.keyboard.press("Escape")
     playground.timed("stop", "stopped")

@@ -19,11 +19,12 @@ START = "import playgrad as pg\nfrom playgrad import nn\n\nmodel = pg.Sequential
 @pytest.fixture(scope="module")
 def opened(chromium: Browser, server: str) -> Iterator[Playground]:
     """The page, in which Python never arrives."""
-    playground = Playground(chromium, server)
+    playground = Playground(chromium, server, "/healthz")
     for part in ("**/pyodide/**", "**/image/**"):
         playground.page.route(part, lambda route: None)
-    playground.page.reload()
+    playground.page.goto(f"{server}/")
     playground.wait(lambda: playground.page.evaluate(LOADED))
+    playground.forgive("404")  # the first page has no icon
     yield playground
     playground.close()
 
@@ -59,14 +60,14 @@ def popup(playground: Playground) -> Locator:
 
 
 def appears_at(target: Locator, tooltip: Locator) -> bool:
-    """Point at ``target``: true if ``tooltip`` appears within five seconds.
+    """Point at ``target``: true if ``tooltip`` appears within two seconds.
 
     The editor shows it a while after the pointer has come to rest, unless the text has changed.
     """
     target.page.mouse.move(5, 5)
     target.hover()
     try:
-        tooltip.wait_for(timeout=5_000)
+        tooltip.wait_for(timeout=2_000)
     except PlaywrightTimeout:
         return False
     return True

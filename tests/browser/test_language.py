@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.playground import GOOD, Playground
+from tests.browser.test_accessibility import AXE, PHONE, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 ASKING = GOOD.replace("epochs=2", "epochs=100_000")
-PHONE = {"width": 390, "height": 844}
 NAME_PX = 150
 """The least width of the example's menu on a phone: of that, 120 px show its name."""
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-_VIOLATIONS = """async () => {
-  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +30,6 @@ def status(playground: Playground, state: str) -> Locator:
     chip = playground.at("status")
     expect(chip).to_have_attribute("data-status", state)
     return chip
-
-
-def violations(page: Page) -> list[Any]:
-    """Return what axe-core finds in the page as it is, once nothing moves any more."""
-    page.wait_for_timeout(400)  # fades have ended
-    result: list[Any] = page.evaluate(_VIOLATIONS)
-    return result
 
 
 def test_another_language_applies_at_once_and_is_remembered(playground: Playground) -> None:

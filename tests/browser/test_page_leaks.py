@@ -66,12 +66,11 @@ def test_buffers_and_programs_go_with_the_run(playground: Playground) -> None:
 def test_python_started_afresh_takes_the_place_of_the_old(playground: Playground) -> None:
     """The device workers of the old Python end with it, and free their devices."""
     see_graph(playground)
-    for _ in range(2):
-        playground.start(GOOD + STUBBORN)
-        playground.wait(lambda: "trained well" in playground.text("console"))
-        playground.timed("stop", "loading", "stopped")
-        playground.expect_status("stopped")
-        playground.expect_workers(*WORKERS)
+    playground.start(GOOD + STUBBORN)
+    playground.wait(lambda: "trained well" in playground.text("console"))
+    playground.timed("stop", "loading", "stopped")
+    playground.expect_status("stopped")
+    playground.expect_workers(*WORKERS)
     assert left_behind(playground) == [0, 0, 0]
 
 

@@ -44,7 +44,7 @@ NEEDED = {
 }
 """Features, and words of the sentence about them."""
 
-OFTEN_MISSING = ("WebAssembly", "SharedArrayBuffer", "crossOriginIsolated")
+OFTEN_MISSING = ("WebAssembly", "crossOriginIsolated")
 
 DONE_WITHOUT = [
     "navigator.locks",
@@ -199,20 +199,20 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
     ),
 )
 def test_the_page_runs_without_a_gpu(
-    chromium: Browser, server: str, trouble: str, device: str
+    chromium: Browser, desk_server: str, trouble: str, device: str
 ) -> None:
-    runs_without_gpu(chromium, server, trouble, device)
+    runs_without_gpu(chromium, desk_server, trouble, device)
 
 
 @lacking
-def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, server: str) -> None:
+def test_a_gpu_that_comes_back_is_found_on_request(chromium: Browser, desk_server: str) -> None:
     prelude = """
       const request = GPU.prototype.requestAdapter;
       GPU.prototype.requestAdapter = async function (options) {
         return globalThis.isBack ? await request.call(this, options) : null;
       };
     """
-    with without(chromium, server, prelude, in_page=False) as page:
+    with without(chromium, desk_server, prelude, in_page=False) as page:
         page.get_by_test_id("gpu-again").click(timeout=PATIENCE_MS)
         expect(page.locator(".status-sentence")).to_contain_text("There is still no GPU")
         (worker,) = [each for each in page.workers if "device-worker" in each.url]

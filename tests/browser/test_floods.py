@@ -42,13 +42,13 @@ print("\\nthe end", file=sys.stderr)
 """,
     "flushed lines": """
 print("begin")
-for i in range(100_000): print(i, flush=True)
+for i in range(30_000): print(i, flush=True)
 print("the end")
 """,
     "past the streams": """
 import os
 print("begin")
-for i in range(100_000): os.write(1, b"%d\\n" % i)
+for i in range(30_000): os.write(1, b"%d\\n" % i)
 print("the end")
 """,
 }

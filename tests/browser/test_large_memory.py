@@ -17,7 +17,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from playgrad.io import decode
 from tests.browser.conftest import Engine
-from tests.sweeps import slow
+from tests.sweeps import dice, slow
 
 pytestmark = [
     pytest.mark.browser,
@@ -208,7 +208,7 @@ PLACES = {
 @pytest.mark.parametrize(
     ("least", "places"),
     [
-        pytest.param(1 << 16, ["before training", "at the end"], id="some"),
+        pytest.param(1 << 16, [dice("memory").choice(("before training", "at the end"))], id="one"),
         *(
             pytest.param(least, list(PLACES), id=str(least), marks=pytest.mark.slow)
             for least in (1 << 22, 1 << 16, 1 << 8)

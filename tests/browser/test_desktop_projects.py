@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 import playgrad as pg
 from tests.browser.playground import Playground
@@ -28,6 +28,13 @@ from tests.sweeps import slow
 pytestmark = [pytest.mark.browser, pytest.mark.survival("Projects and their files")]
 
 
+# On the desktop a run ends with the step that it is in, so each epoch of a new run takes a while.
+WAIT = """while (self.first, epoch) == (0, 5):
+            time.sleep(0.01)"""
+assert WAIT in PROGRAM
+SLOW = PROGRAM.replace(WAIT, "time.sleep(0.2 if self.first == 0 else 0)")
+
+
 @pytest.fixture(scope="module")
 def unbroken() -> np.ndarray[Any, Any]:
     """The losses of the program on the desktop, without an interruption."""
@@ -40,9 +47,9 @@ def unbroken() -> np.ndarray[Any, Any]:
 
 
 def stopped_on_the_desktop(folder: Path) -> Path:
-    """Return the last checkpoint of a run of `PROGRAM` that was stopped by Ctrl+C."""
+    """Return the last checkpoint of a run of `SLOW` that was stopped by Ctrl+C."""
     program, run = folder / "dropout_study.py", folder / "run"
-    program.write_text(PROGRAM)
+    program.write_text(SLOW)
     options = ("--device", "cpu", "--checkpoint", str(run), "--every", "20")
     with running("train", str(program), *options) as process:
         while not list(run.glob("step-*.playgrad")) and process.poll() is None:
@@ -55,34 +62,29 @@ def stopped_on_the_desktop(folder: Path) -> Path:
 
 @pytest.mark.parametrize("device", ["cpu", *slow("gpu")])
 def test_a_run_of_the_desktop_goes_on_in_the_page(
-    device: str, chromium: Browser, desk_server: str, tmp_path: Path, unbroken: np.ndarray[Any, Any]
+    device: str, playground: Playground, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:
     path = stopped_on_the_desktop(tmp_path)
     step = int(path.stem.removeprefix("step-"))
     assert 20 <= step < STEPS
-    page = Playground(chromium, desk_server)
-    try:
-        page.expect_status("ready")
-        page.choose_device(device)
-        open_file(page, path)
-        expect_open(page, "dropout_study")
-        offer = page.at("resume-offer")
-        expect(offer).to_have_text(f"Continue from step {step} of {STEPS}")
-        assert "trained to the end" not in page.text("console"), "nothing runs by itself"
-        steps, losses, trend, accuracies = curves(page)
-        assert steps == list(range(1, step + 1)), "the curve so far is drawn at once"
-        np.testing.assert_allclose(losses, unbroken[:step], rtol=1e-6)
-        assert len(trend) == len(accuracies) == step
-        assert None not in accuracies
-        assert page.steps == step
-        assert page.text("status").lower() == "stopped"
-        page.at("resume").click()
-        page.expect_status("done")
-        steps, losses, *_ = curves(page)
-        assert steps == list(range(1, STEPS + 1))
-        np.testing.assert_allclose(losses, unbroken, rtol=1e-5, atol=1e-5)
-    finally:
-        page.close()
+    playground.choose_device(device)
+    open_file(playground, path)
+    expect_open(playground, "dropout_study")
+    offer = playground.at("resume-offer")
+    expect(offer).to_have_text(f"Continue from step {step} of {STEPS}")
+    assert "trained to the end" not in playground.text("console"), "nothing runs by itself"
+    steps, losses, trend, accuracies = curves(playground)
+    assert steps == list(range(1, step + 1)), "the curve so far is drawn at once"
+    np.testing.assert_allclose(losses, unbroken[:step], rtol=1e-6)
+    assert len(trend) == len(accuracies) == step
+    assert None not in accuracies
+    assert playground.steps == step
+    assert playground.text("status").lower() == "stopped"
+    playground.at("resume").click()
+    playground.expect_status("done")
+    steps, losses, *_ = curves(playground)
+    assert steps == list(range(1, STEPS + 1))
+    np.testing.assert_allclose(losses, unbroken, rtol=1e-5, atol=1e-5)
 
 
 _ENDS_OF_EPOCHS = """async () => {
@@ -95,9 +97,9 @@ _ENDS_OF_EPOCHS = """async () => {
 
 
 def test_a_finished_run_of_the_desktop_shows_its_curve(
-    chromium: Browser, desk_server: str, tmp_path: Path
+    playground: Playground, tmp_path: Path
 ) -> None:
-    program, run = tmp_path / "dropout_study.py", tmp_path / "run"
+    program, run = tmp_path / "finished_study.py", tmp_path / "run"
     program.write_text(UNBROKEN.replace("verbose=0", "validation_data=(x, y)"))
     with running("train", str(program), "--device", "cpu", "--checkpoint", str(run)) as process:
         ended = end_of(process)
@@ -105,24 +107,19 @@ def test_a_finished_run_of_the_desktop_shows_its_curve(
     path = max(run.glob("step-*.playgrad"))
     history = pg.load(path, device="cpu").history
     assert history is not None
-    page = Playground(chromium, desk_server)
-    try:
-        page.expect_status("ready")
-        open_file(page, path)
-        expect_open(page, "dropout_study")
-        page.expect_status("done")
-        steps, losses, *_ = curves(page)
-        assert steps == list(range(1, STEPS + 1))
-        np.testing.assert_allclose(losses, history.losses, rtol=1e-6)
-        ends, loss, accuracy = page.page.evaluate(_ENDS_OF_EPOCHS)
-        assert ends == list(range(4, STEPS + 1, 4))
-        assert loss == pytest.approx(history.history["val_loss"][-1])
-        assert accuracy == pytest.approx(history.history["val_accuracy"][-1])
-        assert page.steps == STEPS
-        assert page.number("test-accuracy") == pytest.approx(100 * accuracy, abs=0.1)
-        expect(page.at("resume-offer")).to_have_count(0)
-    finally:
-        page.close()
+    open_file(playground, path)
+    expect_open(playground, "finished_study")
+    playground.expect_status("done")
+    steps, losses, *_ = curves(playground)
+    assert steps == list(range(1, STEPS + 1))
+    np.testing.assert_allclose(losses, history.losses, rtol=1e-6)
+    ends, loss, accuracy = playground.page.evaluate(_ENDS_OF_EPOCHS)
+    assert ends == list(range(4, STEPS + 1, 4))
+    assert loss == pytest.approx(history.history["val_loss"][-1])
+    assert accuracy == pytest.approx(history.history["val_accuracy"][-1])
+    assert playground.steps == STEPS
+    assert playground.number("test-accuracy") == pytest.approx(100 * accuracy, abs=0.1)
+    expect(playground.at("resume-offer")).to_have_count(0)
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])

@@ -49,6 +49,14 @@ const proxied = (value) =>
 const isShared = (value) =>
   value instanceof Uint8Array && value.buffer instanceof SharedArrayBuffer;
 
+/** The sum of all words, weighted by their places. `interpreter.py` computes the same of files. */
+function checksum({ buffer, byteOffset, length }) {
+  const words = new Uint32Array(buffer, byteOffset, length / 4);
+  let sum = 0;
+  for (let at = 0; at < words.length; at++) sum = (sum + Math.imul(words[at], 2 * at + 1)) | 0;
+  return sum >>> 0;
+}
+
 class Desk {
   #link;
   #received;
@@ -60,7 +68,13 @@ class Desk {
   constructor(link, received, streams) {
     this.#link = link;
     this.#received = received;
-    this.#modules = { streams, desk: { read: (number) => this.#objects[number].slice() } };
+    this.#modules = {
+      streams,
+      desk: {
+        read: (number) => this.#objects[number].slice(),
+        checksum: (number) => checksum(this.#objects[number]),
+      },
+    };
   }
 
   registerJsModule(name, module) {

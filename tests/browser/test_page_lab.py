@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +30,7 @@ model.compile(
 )
 model.fit(x, (x[:, 0] > 0).astype(np.int32), batch_size=16, epochs=100_000, verbose=0)
 """
+EXAMPLE = Path(__file__).parents[2] / "static" / "examples" / "sync-against-async.py"
 STEPS = 40
 MOST_RUNS = 8
 RUN, DEVICES, MS, ONE, IDEAL, WAITING, MOVED, LOSS = range(8)
@@ -89,21 +91,40 @@ def lab(opened: LabPage) -> LabPage:
     return opened
 
 
-def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
+@contextmanager
+def graph_of(lab: LabPage) -> Iterator[None]:
+    lab.at("tab-graph").click()
+    yield
+    lab.at("tab-lab").click()
+
+
+def expect_graph_colours(lab: LabPage, colours: str, legend: str) -> None:
+    assert lab.at("graph-colours").input_value() == colours
+    expect(lab.page.locator(".graph-legend")).to_contain_text(legend)
+
+
+def test_strategies_are_run_measured_compared_and_drawn(lab: LabPage) -> None:
     lab.choose("single")
     single = lab.run_in_lab()
     assert lab.tracks() == ["cpu:0"]
     assert single[ONE:WAITING] == ["1.00 ×", "100%"]
     assert single[MOVED] == "0 B"
 
-    lab.choose("sync", 3)
+    lab.choose("sync", 2)
     sync = lab.run_in_lab()
-    assert lab.tracks() == ["cpu:0", "cpu:1", "cpu:2"]
-    assert sync[DEVICES] == "3 cpu"
-    assert sync[MOVED] != "0 B"
+    assert lab.tracks() == ["cpu:0", "cpu:1"]
+    assert sync[DEVICES] == "2 cpu"
+    assert sync[MOVED] == lab.text("lab-bytes") == "1.6 KiB"  # 202 parameters both ways, and losses
     assert float(sync[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
     assert sync[ONE].endswith("×")
     assert lab.at("lab-bubble-remark").count() == 0
+    assert lab.at("lab-bytes-remark").count() == 0
+    expect(lab.page.locator("#lab-timeline-title")).to_have_text("Timeline of one step")
+    with graph_of(lab):
+        expect_graph_colours(lab, "device", "cpu:1")
+        for number in (0, 1):  # visible at once, without expanding a scope
+            replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
+            expect(replica).to_have_attribute("data-colour", f"device-{number}")
 
     lab.choose("pipeline", 2)
     lab.at("lab-schedule").select_option("gpipe")
@@ -119,39 +140,52 @@ def test_strategies_are_run_measured_and_compared(lab: LabPage) -> None:
         assert float(row[MS]) > 0
 
     # Show the timeline of an earlier run again.
-    lab.at("lab-run-row").nth(1).get_by_role("button", name="Data parallel").click()
-    assert len(lab.tracks()) == 3
-    assert "Data parallel" in lab.text("lab-timeline-run")
+    lab.at("lab-run-row").first.get_by_role("button", name="One device").click()
+    assert lab.tracks() == ["cpu:0"]
+    assert "One device" in lab.text("lab-timeline-run")
 
 
-@contextmanager
-def graph_of(lab: LabPage) -> Iterator[None]:
-    lab.at("tab-graph").click()
-    yield
-    lab.at("tab-lab").click()
+def test_strategies_run_on_several_gpu_workers(lab: LabPage) -> None:
+    """Each device has its own worker and GPUDevice; the losses are those of one device."""
+    lab.write(PROGRAM.replace("range(3)", "range(1)"))  # each GPUDevice compiles all kernels
+    lab.at("lab-kind").select_option("gpu")
+    try:
+        assert lab.at("device-select").input_value() == "gpu"
+        assert "share one GPU" in lab.choose_and_read_honest_words("sync", 4)
+        lab.choose("single")
+        single = lab.run_in_lab()
+        assert lab.tracks() == ["gpu:0"]
+        for strategy in ("sync", "pipeline"):
+            lab.choose(strategy, 2)
+            run = lab.run_in_lab()
+            assert lab.tracks() == ["gpu:0", "gpu:1"]
+            assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
+        lab.choose("async", 2)
+        lab.run_in_lab()
+        # Only a few updates are traced, not necessarily of every replica.
+        assert {"gpu:0", "gpu:1"} & set(lab.tracks())
+    finally:
+        lab.choose_device("cpu")
+        lab.write(PROGRAM)
 
 
-def test_the_graph_shows_the_devices_of_the_rewritten_step(lab: LabPage) -> None:
-    lab.choose("sync", 2)
-    lab.run_in_lab()
-    legend = lab.page.locator(".graph-legend")
-    with graph_of(lab):
-        assert lab.at("graph-colours").input_value() == "device"
-        expect(legend).to_contain_text("cpu:1")
-        for number in (0, 1):  # visible at once, without expanding a scope
-            replica = lab.page.locator(f'[data-id="scope:data_parallel/replica_{number}"]')
-            colour = f"device-{number}"
-            expect(replica).to_have_attribute("data-colour", colour)
-    lab.choose("single")
-    lab.run_in_lab()
-    with graph_of(lab):
-        assert lab.at("graph-colours").input_value() == "phase"
-        expect(legend).to_contain_text("gradient")
-
-
-def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage) -> None:
+def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
+    """Two updates of each replica are measured together; the graph shows server and replicas."""
     lab.choose("async", 2)
-    lab.run_in_lab()
+    lab.fill("lab-staleness", 1)
+    run = lab.run_in_lab()
+    assert "at most 1 ahead" in run[RUN]
+    # For each update, though more or fewer batches may begin than end during the trace.
+    assert run[MOVED] in ("1.2 KiB", "1.4 KiB", "1.6 KiB", "1.8 KiB", "2.0 KiB")
+    assert run[MOVED] == lab.text("lab-bytes")
+    expect(lab.page.locator("#lab-timeline-title")).to_have_text("Timeline of 4 steps")
+    expect(lab.at("lab-bytes-remark")).to_have_count(1)
+    assert 0 <= float(lab.text("lab-mean-staleness")) <= 2
+    table = lab.at("lab-times").inner_text()
+    assert "updates" in table
+    assert "cpu:0 (weights)" in table
+    lab.at("lab-placement").locator("summary").click()
+    expect(lab.at("lab-placement-replicas")).to_contain_text("on its own device")
     legend = lab.page.locator(".graph-legend li")
     with graph_of(lab):
         expect(legend).to_have_text(["cpu:0", "cpu:0 (weights)", "cpu:1", "control edge"])
@@ -165,43 +199,6 @@ def test_the_graph_of_an_asynchronous_run_shows_server_and_replicas(lab: LabPage
         "sgd": "device-1",
         "train": "device-1",
     }
-
-
-def test_strategies_run_on_several_gpu_workers(lab: LabPage) -> None:
-    """Each device has its own worker and GPUDevice; the losses are those of one device."""
-    lab.at("lab-kind").select_option("gpu")
-    try:
-        assert lab.at("device-select").input_value() == "gpu"
-        assert "share one GPU" in lab.choose_and_read_honest_words("sync", 4)
-        lab.choose("single")
-        single = lab.run_in_lab()
-        assert lab.tracks() == ["gpu:0"]
-        for strategy in ("sync", "pipeline", "local"):
-            lab.choose(strategy, 2)
-            run = lab.run_in_lab()
-            assert lab.tracks() == ["gpu:0", "gpu:1"]
-            if strategy != "local":
-                assert float(run[LOSS]) == pytest.approx(float(single[LOSS]), abs=2e-4)
-        lab.choose("async", 3)
-        lab.run_in_lab()
-        # Only a few updates are traced, not necessarily of every replica.
-        assert {"gpu:0", "gpu:1", "gpu:2"} & set(lab.tracks())
-    finally:
-        lab.choose_device("cpu")
-
-
-def test_an_asynchronous_run_tells_of_its_updates(lab: LabPage) -> None:
-    lab.choose("async", 2)
-    lab.fill("lab-staleness", 1)
-    run = lab.run_in_lab()
-    assert "at most 1 ahead" in run[RUN]
-    assert run[MOVED] != "0 B"
-    assert 0 <= float(lab.text("lab-mean-staleness")) <= 2
-    table = lab.at("lab-times").inner_text()
-    assert "updates" in table
-    assert "cpu:0 (weights)" in table
-    lab.at("lab-placement").locator("summary").click()
-    expect(lab.at("lab-placement-replicas")).to_contain_text("on its own device")
 
 
 def test_only_relevant_options_are_shown_and_all_are_explained(lab: LabPage) -> None:
@@ -248,7 +245,7 @@ def test_only_relevant_options_are_shown_and_all_are_explained(lab: LabPage) -> 
 
 def test_a_program_compares_strategies_by_itself(lab: LabPage) -> None:
     """Each fit of the example is a row; delays are drawn as delays."""
-    lab.page.get_by_test_id("example-select").select_option("sync-against-async")
+    lab.write(EXAMPLE.read_text(encoding="utf-8").replace("epochs=5", "epochs=2"))
     try:
         lab.at("lab-strategy").select_option("program")
         lab.at("lab-run").click()
@@ -305,6 +302,8 @@ def test_a_program_with_device_scopes_is_not_labelled_one_device(lab: LabPage) -
 def test_a_run_with_delays_has_no_ratio_to_one_device(lab: LabPage) -> None:
     lab.choose("single")
     lab.run_in_lab()
+    with graph_of(lab):  # not the devices of an earlier run
+        expect_graph_colours(lab, "phase", "gradient")
     lab.choose("sync", 2)
     assert "Run one device first" in lab.text("lab-honest")
     lab.fill("lab-delay-1", 1)
@@ -368,51 +367,41 @@ def test_a_run_whose_python_did_not_stop_has_ended(lab: LabPage) -> None:
 
 
 def test_steps_that_belong_together_are_measured_together(lab: LabPage) -> None:
-    """Local SGD by its whole round; asynchronous training by two updates per replica."""
-    heading = lab.page.locator("#lab-timeline-title")
-    moved = []
-    for strategy, devices, traced in (("sync", 2, 1), ("local", 2, 2), ("async", 2, 4)):
-        lab.choose(strategy, devices)
-        if strategy == "local":
-            lab.fill("lab-every", 2)
-        run = lab.run_in_lab()
-        assert run[MOVED] == lab.text("lab-bytes")
-        moved.append(run[MOVED])
-        expect(heading).to_have_text(
-            "Timeline of one step" if traced == 1 else f"Timeline of {traced} steps"
-        )
-        assert lab.at("lab-bytes-remark").count() == (traced > 1)
-    # sync: 202 parameters both ways, and the loss; local: once in two steps, with a finite flag;
-    # async: for each update, though more or fewer batches may begin than end during the trace.
-    assert moved[:2] == ["1.6 KiB", "816 B"]
-    assert moved[2] in ("1.2 KiB", "1.4 KiB", "1.6 KiB", "1.8 KiB", "2.0 KiB")
+    """Local SGD by its whole round."""
+    lab.choose("local", 2)
+    lab.fill("lab-every", 2)
+    run = lab.run_in_lab()
+    # 202 parameters both ways once in two steps, with the losses and a finite flag.
+    assert run[MOVED] == lab.text("lab-bytes") == "816 B"
+    expect(lab.page.locator("#lab-timeline-title")).to_have_text("Timeline of 2 steps")
+    expect(lab.at("lab-bytes-remark")).to_have_count(1)
 
 
 def test_asynchronous_replicas_continue_without_a_lost_one(lab: LabPage) -> None:
     """Also while a step is traced; the run names the lost replica, and the next has a new one."""
-    lab.choose("async", 3, steps=0)
+    lab.choose("async", 2, steps=0)
     lab.at("lab-run").click()
     lab.wait(lambda: len(lab.tracks()) > 0)
     (worker,) = [
         each
         for each in lab.page.workers
-        if "cpu-worker" in each.url and each.evaluate("name") == "cpu:2"
+        if "cpu-worker" in each.url and each.evaluate("name") == "cpu:1"
     ]
     worker.evaluate("void setTimeout(() => self.close())")
-    lab.wait(lambda: "cpu:2: its worker has ended" in lab.page.locator("body").inner_text())
+    lab.wait(lambda: "cpu:1: its worker has ended" in lab.page.locator("body").inner_text())
     traced = lab.text("lab-times")
     lab.at("lab-trace").click()
     lab.wait(lambda: lab.text("lab-times") != traced)
     lab.page.wait_for_timeout(0)
     assert lab.text("status") == "running"
     assert lab.timed("lab-stop", "stopped") < 5000
-    expect(lab.page.locator(".lab-lost")).to_contain_text("cpu:2 was lost; the others continued")
-    lab.choose("sync", 3)
+    expect(lab.page.locator(".lab-lost")).to_contain_text("cpu:1 was lost; the others continued")
+    lab.choose("sync", 2)
     lab.run_in_lab()
-    assert lab.tracks() == ["cpu:0", "cpu:1", "cpu:2"]
+    assert lab.tracks() == ["cpu:0", "cpu:1"]
 
 
-def test_the_placement_of_operations_is_explained(lab: LabPage) -> None:
+def test_placement_is_explained_and_keys_move_through_tracks_and_tabs(lab: LabPage) -> None:
     lab.choose("sync", 2)
     lab.run_in_lab()
     lab.at("lab-placement").locator("summary").click()
@@ -421,28 +410,6 @@ def test_the_placement_of_operations_is_explained(lab: LabPage) -> None:
     text = lab.at("lab-placement-rows").inner_text()
     assert "cpu:0" in text and "cpu:1" in text
     assert "set by device scope" in text
-
-
-def test_an_automatic_placement_reports_its_decisions(lab: LabPage) -> None:
-    program = PROGRAM.replace("model = ", "pg.set_logical_devices(cpu=2)\nmodel = ")
-    lab.write(program.replace("optimizer=", 'placement="auto", optimizer='))
-    try:
-        lab.at("lab-strategy").select_option("program")
-        lab.at("lab-run").click()
-        lab.wait(lambda: len(lab.tracks()) > 0)
-        lab.at("lab-placement").locator("summary").click()
-        headline = lab.at("lab-placement-headline")
-        expect(headline).to_contain_text("By measured times: ")
-        assert " on cpu:0 alone" in headline.inner_text()
-        assert lab.timed("lab-stop", "stopped") < 5000
-    finally:
-        lab.at("lab-strategy").select_option("single")
-        lab.write(PROGRAM)
-
-
-def test_keys_move_through_tracks_and_tabs(lab: LabPage) -> None:
-    lab.choose("sync", 2)
-    lab.run_in_lab()
     track = lab.at("lab-lane").nth(1)
     track.focus()
     track.press("ArrowRight")
@@ -462,6 +429,23 @@ def test_keys_move_through_tracks_and_tabs(lab: LabPage) -> None:
     expect(lab.at("lab-run")).to_be_visible()
 
 
+def test_an_automatic_placement_reports_its_decisions(lab: LabPage) -> None:
+    program = PROGRAM.replace("model = ", "pg.set_logical_devices(cpu=2)\nmodel = ")
+    lab.write(program.replace("optimizer=", 'placement="auto", optimizer='))
+    try:
+        lab.at("lab-strategy").select_option("program")
+        lab.at("lab-run").click()
+        lab.wait(lambda: len(lab.tracks()) > 0)
+        lab.at("lab-placement").locator("summary").click()
+        headline = lab.at("lab-placement-headline")
+        expect(headline).to_contain_text("By measured times: ")
+        assert " on cpu:0 alone" in headline.inner_text()
+        assert lab.timed("lab-stop", "stopped") < 5000
+    finally:
+        lab.at("lab-strategy").select_option("single")
+        lab.write(PROGRAM)
+
+
 def test_errors_are_shown_and_the_next_run_works(lab: LabPage) -> None:
     lab.choose("pipeline", 4)
     lab.at("lab-schedule").select_option("interleaved")  # eight stages of four layers
@@ -475,9 +459,9 @@ def test_errors_are_shown_and_the_next_run_works(lab: LabPage) -> None:
 
 
 def test_a_step_is_measured_on_demand_and_stop_stops(lab: LabPage) -> None:
-    lab.choose("sync", 4, steps=0)
+    lab.choose("sync", 2, steps=0)
     lab.at("lab-run").click()
-    lab.wait(lambda: len(lab.tracks()) == 4 and lab.steps > 60)
+    lab.wait(lambda: len(lab.tracks()) == 2 and lab.steps > 60)
     lab.page.evaluate("document.querySelector('[data-testid=lab-lanes]').dataset.old = 'yes'")
     traced = lab.text("lab-times")
     lab.at("lab-trace").click()

@@ -46,7 +46,7 @@ y = x[:, :3].argmax(1).astype("int32")
 def network():
     pg.reset_default_graph(1)
     model = pg.Sequential(
-        [nn.Dense(9, "relu"), nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(3)]
+        [nn.BatchNormalization(), nn.Dropout(0.3), nn.Dense(3)]
     )
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(pg.optim.Adam(0.01), loss, ["accuracy"])
@@ -129,12 +129,12 @@ def own_engine(server: str, launch_chromium: Callable[[bool], Browser]) -> Any:
 def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
     """Return the message of the error, and the device that trains afterwards, of both times."""
     engine.begin(TRAINING)
-    engine.page.wait_for_timeout(1500)
+    engine.page.wait_for_timeout(800)
     again = "void (globalThis.again = engine.next(({ kind, text }) => text?.includes('at work')))"
     engine.page.evaluate(again)
     accident(engine)
     engine.page.evaluate("Promise.race([again, engine.end()])")
-    engine.page.wait_for_timeout(1500)
+    engine.page.wait_for_timeout(800)
     accident(engine)
     result = engine.end()
     assert result["state"] == "done", result

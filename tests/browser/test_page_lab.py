@@ -52,10 +52,13 @@ class LabPage(Playground):
         self.at(field).fill(str(value))
         self.at(field).press("Tab")
 
-    def run_in_lab(self, state: str = "done") -> list[str]:
-        """Run with the chosen settings; return the cells of the run's row."""
+    def run_in_lab(self, state: str = "done", first: str = "") -> list[str]:
+        """Run with the chosen settings, while the page says ``first``; return the cells of the
+        run's row."""
         before = self.at("lab-run-row").count()
         self.at("lab-run").click()
+        if first:
+            self.page.get_by_text(first).wait_for()
         expect(self.at("lab-run-row")).to_have_count(min(before + 1, MOST_RUNS))
         self.expect_status(state)
         return self.rows()[-1]
@@ -111,7 +114,8 @@ def test_strategies_are_run_measured_compared_and_drawn(lab: LabPage) -> None:
     assert single[MOVED] == "0 B"
 
     lab.choose("sync", 2)
-    sync = lab.run_in_lab()
+    sync = lab.run_in_lab(first="Starting Python for cpu:1")
+    assert lab.workers().count("cpu-worker.js") == 1
     assert lab.tracks() == ["cpu:0", "cpu:1"]
     assert sync[DEVICES] == "2 cpu"
     assert sync[MOVED] == lab.text("lab-bytes") == "1.6 KiB"  # 202 parameters both ways, and losses

@@ -1,4 +1,4 @@
-"""Bad programs, bad data, lost devices and crashes: errors are shown, the page stays usable."""
+"""Bad programs, bad data and lost devices: errors are shown, the page stays usable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.sweeps import slow, sweep
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 BEGIN = """import numpy as np
 import playgrad as pg
@@ -36,7 +36,6 @@ FIT = "model.fit(x, y, batch_size=16, epochs=1, verbose=0)\n"
 BAD_PROGRAMS = {
     "syntax": ("print('before'\nx = 1", "SyntaxError", "'(' was never closed", 12),
     "name": ("print(1)\nlearning_rat + 1", "NameError", "'learning_rat' is not defined", 13),
-    "misspelt": ("nn.Flaten()", "AttributeError", "Did you mean: 'Flatten'?", 12),
     "module": (
         "import torch",
         "ModuleNotFoundError",
@@ -100,12 +99,13 @@ def expect_error(playground: Playground, kind: str, words: str, line: int | None
     return text
 
 
-OFTEN = ("syntax", "misspelt", "layer-shape", "nan", "graph", "too-big")
+OFTEN = ("syntax", "layer-shape", "nan", "graph", "too-big")
 
 
 @pytest.mark.parametrize("name", sweep(BAD_PROGRAMS, OFTEN))
 def test_a_bad_program_gets_an_error_with_line_and_cause(playground: Playground, name: str) -> None:
     body, kind, words, line = BAD_PROGRAMS[name]
+    playground.choose_device("gpu" if name == "too-big" else "cpu")
     playground.start(BEGIN + body)
     print(expect_error(playground, kind, words, line))
     playground.runs_well()
@@ -122,7 +122,6 @@ def test_a_layer_too_big_for_the_memory_of_the_page_is_refused(
     playground.choose_device("cpu")
     playground.start(BEGIN + BAD_PROGRAMS["too-big"][0].replace("1 << 23", units))
     expect_error(playground, "OutOfMemoryError", "of memory, but the page has", 14)
-    playground.choose_device("gpu")
     playground.runs_well()
 
 
@@ -160,32 +159,12 @@ model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
     for name, array in weights.items():
         np.testing.assert_array_equal(array, again[name])
     playground.timed("stop", "stopped")
-    playground.choose_device("gpu")
-    playground.runs_well()
-
-
-def test_a_loop_that_prints_does_not_freeze_the_page(playground: Playground) -> None:
-    playground.start("i = 0\nwhile True:\n    print('line', i)\n    i += 1\n")
-    playground.page.wait_for_timeout(1500)
-    longest = playground.page.evaluate(
-        """() => new Promise((resolve) => {
-          let longest = 0, last = performance.now();
-          const timer = setInterval(() => {
-            longest = Math.max(longest, performance.now() - last);
-            last = performance.now();
-          }, 10);
-          setTimeout(() => { clearInterval(timer); resolve(longest); }, 1500);
-        })"""
-    )
-    answer = playground.timed("stop", "stopped")
-    print(f"printing: the page was away {longest:.0f} ms at most; stopped in {answer:.0f} ms")
-    assert longest < 5000  # on a busy machine
-    assert "line" in playground.text("console")
     playground.runs_well()
 
 
 @pytest.fixture
 def training(playground: Playground) -> Iterator[Playground]:
+    playground.choose_device("gpu")
     playground.start(BEGIN + FIT.replace("epochs=1", "epochs=100_000"))
     playground.wait(lambda: playground.expect_status("running") != "" and playground.steps > 20)
     yield playground
@@ -200,6 +179,7 @@ def test_a_lost_device_is_reported_and_the_next_run_opens_another(training: Play
 
 
 def test_a_device_lost_at_rest_goes_unnoticed(playground: Playground) -> None:
+    playground.choose_device("gpu")
     playground.runs_well()
     (worker,) = [each for each in playground.page.workers if "device-worker" in each.url]
     worker.evaluate("globalThis.playgradDevice.destroy()")
@@ -216,21 +196,8 @@ def test_a_device_worker_that_broke_is_replaced(training: Playground) -> None:
     training.forgive("a bug of ours")
 
 
-def test_python_that_broke_down_is_replaced(playground: Playground) -> None:
-    """A stack overflow in WebAssembly, out of memory, or a bug: the interpreter is gone."""
-    playground.start("import os\nos.abort()")
-    expect_error(playground, "EngineError", "the next run works again", None)
-    playground.runs_well()
-    playground.forgive("fatal error", "unreachable")
-
-
-def test_deep_recursion_is_pythons_own_error(playground: Playground) -> None:
-    playground.start("def f(n):\n    return f(n + 1)\nf(0)")
-    expect_error(playground, "RecursionError", "maximum recursion depth", None)
-    playground.runs_well()
-
-
 def test_exit_ends_a_program(playground: Playground) -> None:
+    playground.choose_device("cpu")
     playground.finish("import sys\nprint('so far')\nsys.exit()")
     assert "so far" in playground.text("console")
     playground.start("raise SystemExit('not so well')")

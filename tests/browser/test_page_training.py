@@ -24,7 +24,7 @@ from tests.sweeps import slow
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 Array = np.ndarray[Any, Any]
 SHAPES = {
@@ -67,21 +67,22 @@ class Trained:
 
 
 @pytest.fixture(scope="module")
-def trained(chromium: Browser, server: str) -> Iterator[Trained]:
-    playground = Playground(chromium, server)
+def trained(chromium: Browser, desk_server: str) -> Iterator[Trained]:
+    playground = Playground(chromium, desk_server)
     playground.expect_status("ready")
     playground.choose_device("gpu")
     trained = Trained(playground, playground.text("backend-badge"))
     trained.seen.append({name: playground.text(name) for name in NUMBERS})
-    playground.start()
-    playground.wait(lambda: playground.steps > 100)
+    playground.choose_device("cpu")
     playground.draw(ZERO)
+    playground.start()
+    playground.wait(lambda: playground.steps > 0)
     while playground.expect_status("running", "done") != "done":
         seen = {name: playground.text(name) for name in (*NUMBERS, "time-left")}
         seen["percent"] = playground.at("progress").get_attribute("aria-valuenow") or ""
         trained.seen.append(seen)
         trained.predictions.append(playground.text("digit-prediction"))
-        playground.page.wait_for_timeout(300)
+        playground.page.wait_for_timeout(50)
     trained.accuracy = playground.number("test-accuracy")
     yield trained
     playground.close()
@@ -302,11 +303,20 @@ def test_a_huge_file_is_not_even_read(trained: Trained, tmp_path: Path) -> None:
     expect(error).to_contain_text("Choose a file")
 
 
+def test_the_badge_says_why_auto_took_its_device(trained: Trained) -> None:
+    trained.playground.choose_device("auto")
+    trained.playground.finish(SHORT.format(rate=0.01))
+    details = trained.playground.at("backend-badge").get_attribute("title") or ""
+    assert "Training on gpu:0 (" in details
+    assert "since NumPy has no fast matrix products in a page." in details
+
+
 @pytest.mark.parametrize(("steps", "percent"), [(60, 75), *slow((200, 90))])
 def test_the_convolutional_example_learns_and_stops(
     trained: Trained, steps: int, percent: int
 ) -> None:
     playground = trained.playground
+    playground.choose_device("cpu")
     playground.at("example-select").select_option("mnist-cnn")
     playground.start()
     playground.wait(

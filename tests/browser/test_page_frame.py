@@ -20,7 +20,7 @@ from tests.interchange.keras_side import opened, predicted
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 PHONE = {"width": 390, "height": 844}
-WIDE = ((768, 1024), (1366, 768), (1440, 900))
+WIDE = ((768, 1024), (1366, 768))
 NOTE = "async (text) => (await import('/static/js/store.js')).note(text)"
 LONG = (
     "No new Python could be started, perhaps because the server cannot be reached. This run uses "
@@ -31,8 +31,10 @@ ASKING = GOOD.replace("epochs=2", "epochs=100_000")
 
 @pytest.fixture
 def phone(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    """A phone that has run nothing: the first run opens the panel of the curves."""
     page = Playground(chromium, desk_server, viewport=PHONE)
     expect(page.at("gallery")).to_be_visible()
+    page.choose_device("cpu")
     page.at("tab-build").click()
     yield page
     page.close()
@@ -40,6 +42,7 @@ def phone(chromium: Browser, desk_server: str) -> Iterator[Playground]:
 
 def test_one_button_runs_pauses_and_resumes(playground: Playground) -> None:
     """It keeps the focus and its place, so that the same key or click goes on."""
+    playground.choose_device("cpu")
     main = playground.page.locator(".main-command")
     place = main.bounding_box()
     playground.write(ASKING)

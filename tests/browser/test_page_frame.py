@@ -87,8 +87,15 @@ def test_a_drawing_outlives_a_look_at_another_tab(playground: Playground) -> Non
     playground.at("digit-clear").click()
 
 
-def test_a_line_of_the_code_is_shown_on_a_phone(phone: Playground) -> None:
-    phone.finish(GOOD)
+def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
+    editor, curves = phone.at("editor"), phone.page.locator(".curves")
+    expect(editor).to_be_visible()
+    expect(curves).to_be_hidden()
+    phone.start(GOOD)
+    expect(curves).to_be_visible()
+    phone.expect_status("done")
+
+    # A line of the code is shown with the code.
     phone.at("tab-inspect").click()
     phone.at("layer-dense_2").click()
     expect(phone.at("weights-view")).to_have_attribute("data-layer", "dense_2")
@@ -99,14 +106,6 @@ def test_a_line_of_the_code_is_shown_on_a_phone(phone: Playground) -> None:
     line = next(line for line in GOOD.splitlines() if "nn.Dense(2)" in line)
     expect(content.locator(".cm-activeLine")).to_have_text(line)
 
-
-def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
-    editor, curves = phone.at("editor"), phone.page.locator(".curves")
-    expect(editor).to_be_visible()
-    expect(curves).to_be_hidden()
-    phone.start(GOOD)
-    expect(curves).to_be_visible()
-    phone.expect_status("done")
     for tab, shown in (("build", ".editor"), ("graph", ".graph"), ("lab", ".lab-controls")):
         if tab != "build":
             phone.at("tab-more").click()
@@ -132,7 +131,6 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
         keyboard.press(key)
     expect(phone.page.locator(".panel.runs")).to_be_visible()
     phone.at("tab-build").click()
-    content = phone.page.locator("[data-testid=editor] .cm-content")
     phone.write("x = ")
     for symbol in ("[", "]", "indentation"):
         phone.at("symbol-row").get_by_label(f"Insert {symbol}").click()

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.playground import Playground
-from tests.sweeps import dice
+from tests.sweeps import budget, dice
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -27,12 +27,12 @@ update = w.assign_sub(0.001 * slope, name="update")
 points = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
 session = pg.Session(device="cpu")
 print("begun")
-for step in range(4000):
+for step in range(2000):
     session.run([loss, update], {x: points})
 print("steps", step + 1)
 """
 VIEWS = ("layers", "samples", "projection", "attention", "next", "histograms")
-CHANGES = 80
+CHANGES = budget(30, night=150)
 
 
 def change_views(playground: Playground, part: int) -> None:
@@ -46,8 +46,7 @@ def change_views(playground: Playground, part: int) -> None:
         playground.page.wait_for_timeout(draw.choice((0, 0, 20, 120)))
 
 
-def test_views_can_be_changed_during_training(chromium: Browser, desk_server: str) -> None:
-    playground = Playground(chromium, desk_server)
+def test_views_can_be_changed_during_training(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.start(DIGITS)
     playground.wait(lambda: playground.steps > 0)
@@ -76,18 +75,14 @@ def test_views_can_be_changed_during_training(chromium: Browser, desk_server: st
     playground.at("stop").click()
     playground.expect_status("stopped", "done")
     expect(playground.at("error")).to_have_count(0)
-    playground.close()
 
 
-def test_views_can_be_changed_during_a_program_with_sessions(
-    chromium: Browser, desk_server: str
-) -> None:
-    playground = Playground(chromium, desk_server)
+def test_views_can_be_changed_during_a_program_with_sessions(playground: Playground) -> None:
     playground.start(SESSION)
     expect(playground.at("console")).to_contain_text("begun")
     change_views(playground, part=2)
     playground.expect_status("done")
-    assert re.search(r"steps 4000\b", playground.text("console"))
+    assert re.search(r"steps 2000\b", playground.text("console"))
     playground.at("tab-graph").click()
     search = playground.at("graph-search")
     search.fill("update")
@@ -97,4 +92,3 @@ def test_views_can_be_changed_during_a_program_with_sessions(
     playground.at("tab-inspect").click()
     expect(playground.at("inspect")).to_contain_text("Graph shows their values")
     expect(playground.at("error")).to_have_count(0)
-    playground.close()

@@ -40,6 +40,7 @@ def table_with(page: Playground, numbers: list[list[float]]) -> np.ndarray[Any, 
 
 def test_the_attention_map_of_a_sample_matches_python(playground: Playground) -> None:
     assert "epochs=2" in PROGRAM
+    playground.choose_device("cpu")
     printed = [line.split(" ", 2) for line in playground.finish(PROGRAM).splitlines()]
     expected: dict[str, list[list[list[float]]]] = {}
     for _, name, weights in (line for line in printed if line[0] == "head"):

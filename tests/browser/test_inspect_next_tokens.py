@@ -88,6 +88,7 @@ def test_the_shown_next_tokens_match_python(
     source = program(example, unit, epochs)
     if example == "character-gru":
         source = source.replace(TYPED["character"], "seven, eight, buckle")
+    playground.choose_device("cpu")
     printed = playground.finish(source).splitlines()
     expected: dict[str, list[Any]] = {}
     for name, row in (json.loads(line[5:]) for line in printed if line.startswith("seen ")):

@@ -36,6 +36,7 @@ with pg.Session() as session:
 @pytest.fixture
 def drawn(playground: Playground) -> Playground:
     """The page with the graph of a program that has run."""
+    playground.choose_device("cpu")
     playground.at("tab-graph").click()
     playground.runs_well()
     expect(items(playground).first).to_be_visible()

@@ -54,6 +54,7 @@ def unfolded(playground: Playground) -> Iterator[Playground]:
     """The graph of a small network on a laptop, all scopes open: far larger than the stage."""
     page = playground.page
     page.set_viewport_size({"width": 1440, "height": 900})
+    playground.choose_device("cpu")
     playground.at("tab-graph").click()
     playground.runs_well()
     collapse = page.get_by_role("button", name="Collapse all scopes")

@@ -50,6 +50,7 @@ def type_in(playground: Playground, code: str) -> None:
 
 
 def test_figures_stand_between_the_lines_and_come_back(playground: Playground) -> None:
+    playground.choose_device("cpu")
     playground.finish(FIGURES)
     figures = playground.at("output-figure")
     expect(figures).to_have_count(2)
@@ -79,6 +80,7 @@ def test_figures_stand_between_the_lines_and_come_back(playground: Playground) -
 
 
 def test_the_prompt_works_during_training_without_changing_it(playground: Playground) -> None:
+    playground.choose_device("cpu")
     playground.finish(TRAINING)
     losses = playground.page.evaluate(LOSSES)
     printed = playground.text("console").splitlines()[-1]

@@ -120,7 +120,7 @@ def test_the_page_does_not_block_while_it_trains(cpu: Playground) -> None:
     browser = page.context.browser
     assert browser
     browser.start_tracing(page=page, categories=["toplevel"])
-    page.wait_for_timeout(5000)
+    page.wait_for_timeout(1500)
     events = json.loads(browser.stop_tracing())["traceEvents"]
     cpu.timed("stop", "stopped")
     threads = {

@@ -73,13 +73,13 @@ def test_an_exploded_loss_is_reported_as_divergence(cpu: Playground) -> None:
 
 def test_the_time_of_a_run_includes_all_its_fits(cpu: Playground) -> None:
     """Whole seconds are shown: each fit takes more than one."""
-    cpu.finish(GOOD + "import time\nwait = " + WAIT + 3 * FIT)
+    cpu.finish(GOOD + "import time\nwait = " + WAIT + 2 * FIT)
     expected = cpu.page.evaluate(
         """async () => {
           const store = await import("/static/js/store.js");
           const { duration } = await import("/static/js/format.js");
           const { value: earlier } = store.earlierSeconds;
-          return earlier > 2 && `Trained in ${duration(earlier + store.progress.value.seconds)}`;
+          return earlier > 1 && `Trained in ${duration(earlier + store.progress.value.seconds)}`;
         }"""
     )
     assert expected and cpu.page.locator(SENTENCE).inner_text() == expected

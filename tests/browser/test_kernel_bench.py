@@ -9,16 +9,17 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.playground import GOOD, PASTE, Playground
+from tests.sweeps import slow
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 LOSSES = 'print("losses", [float(x).hex() for x in model.history.losses])'
 
 
 @pytest.fixture(scope="module")
-def bench(chromium: Browser, server: str) -> Iterator[Playground]:
+def bench(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     """The bench of the product of the first layer, in a page that has trained on the GPU."""
-    playground = Playground(chromium, server)
+    playground = Playground(chromium, desk_server)
     playground.choose_device("gpu")
     playground.finish(f"{GOOD}\n{LOSSES}")
     playground.at("tab-graph").click()
@@ -170,7 +171,7 @@ print("scores", session.run(score, {x: points}).tobytes().hex())
 """
 
 
-@pytest.mark.parametrize("closes", [False, True])
+@pytest.mark.parametrize("closes", [True, *slow(False)])
 def test_a_kernel_of_a_programs_own_run_is_edited_checked_and_timed(
     bench: Playground, closes: bool
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from playgrad.devices.tuning import Tuning
 from tests.browser.playground import GOOD, Playground
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 KEPT = "localStorage.getItem('playgrad.tunings')"
 
@@ -60,6 +60,7 @@ def test_measured_tunings_are_shown_stored_and_used_on_the_next_visit(
 
 
 def test_a_real_gpu_is_measured_while_nothing_runs(playground: Playground) -> None:
+    playground.choose_device("gpu")
     playground.finish(PASS_FOR_HARDWARE)
     playground.wait(lambda: len(stored(playground)) == 1)
     playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from tests.browser.playground import Playground
 from tests.sweeps import slow
 
-pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
+pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 MOST_MS = 50
 """Of one task, as the RAIL model and the Long Tasks specification have it."""
@@ -20,8 +20,8 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 
 
 @pytest.fixture(scope="module")
-def visitor(chromium: Browser, server: str) -> Iterator[Playground]:
-    playground = Playground(chromium, server)
+def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    playground = Playground(chromium, desk_server)
     playground.choose_device("cpu")
     yield playground
     playground.close()

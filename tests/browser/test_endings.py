@@ -1,4 +1,4 @@
-"""Programs in Pyodide that are stopped, do not end, fail, or end Python itself."""
+"""Programs in Pyodide that are stopped, do not end, fail, or end Python itself; and "auto"."""
 
 from __future__ import annotations
 
@@ -88,3 +88,15 @@ def test_python_that_broke_down_is_replaced(playground: Playground) -> None:
     expect_error(playground, "EngineError", "the next run works again", None)
     playground.runs_well()
     playground.forgive("fatal error", "unreachable")
+
+
+def test_auto_avoids_a_software_gpu_and_the_badge_says_why(playground: Playground) -> None:
+    playground.choose_device("auto")
+    badge, why = playground.at("backend-badge"), "since gpu:0 (google swiftshader) is a software"
+    for _ in ("before a run", "after it"):
+        assert playground.text("backend-badge").split("\n") == ["CPU (NumPy)", "no hardware GPU"]
+        assert f"Training on cpu:0, {why} adapter" in (badge.get_attribute("title") or "")
+        told = playground.finish(f"{GOOD}\nprint(model.session.device_reason)")
+        assert f"cpu:0, {why} adapter" in told
+    playground.choose_device("gpu")
+    assert "gpu:0" in playground.finish(f"{GOOD}\nprint(model.session.device)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,10 @@ from playgrad.devices.registry import close_gpus, gpu, save_tuning
 from playgrad.devices.this_host import this_host
 from playgrad.devices.tuning import HARDWARE, VARIANTS
 from playgrad.io import load, save
+from playgrad.runtime import tuner
+from playgrad.runtime.tuner import PROBES, Probe
 from tests.cli.running import result_of, run
+from tests.sweeps import slow
 
 
 def test_devices_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,10 +96,27 @@ def test_tune_lists_and_forgets(
     close_gpus()
 
 
+SMALL = tuple(
+    replace(probe, shapes=shapes, work=work)
+    for probe, shapes, work in zip(
+        (PROBES[0], PROBES[3], PROBES[4]),
+        (((40, 30), (30, 20)), ((1, 6, 6, 4), (1, 4, 4, 8)), ((16, 64),)),
+        (48_000, 9_216, 1_024),
+        strict=True,
+    )
+)
+"""A probe of each kind that takes a software adapter milliseconds."""
+
+
 @pytest.mark.gpu
+@pytest.mark.parametrize("probes", [SMALL, *slow((PROBES,))], ids=len)
 def test_tune_measures_and_remembers(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    probes: tuple[Probe, ...],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(tuner, "PROBES", probes)
     monkeypatch.setenv("PLAYGRAD_CACHE", str(tmp_path))
     close_gpus()
     code, out, err = run(capsys, "tune")

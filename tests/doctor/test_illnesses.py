@@ -15,6 +15,7 @@ from playgrad.doctor.program_text import ProgramText
 from playgrad.doctor.words import EDITS, SENTENCES, edit_in_words, sentence
 from tests.doctor.programs import HEAD, HEALTHY, ILL, ILL_TOO
 from tests.doctor.watched import Watched
+from tests.sweeps import dice, sweep
 
 EXAMPLES = ("first-program", "spiral", "used-car-prices", "citation-graph")
 """Of the gallery, those that train in about a second."""
@@ -60,7 +61,10 @@ def test_an_illness_is_found_and_cured(name: str, opened: list[Watched]) -> None
     assert after.codes == []
 
 
-@pytest.mark.parametrize("rate", [1e-8, 4e-6, 1e-5, 1e-4, 4e-4, 2e-3, 0.01])
+RATES = [1e-8, 4e-6, 1e-5, 1e-4, 4e-4, 2e-3, 0.01]
+
+
+@pytest.mark.parametrize("rate", sweep(RATES, dice("rates").sample(RATES, 2)))
 def test_following_the_rate_advice_leads_to_a_rate_that_trains(
     rate: float, opened: list[Watched]
 ) -> None:

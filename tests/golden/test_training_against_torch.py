@@ -26,12 +26,6 @@ def digits() -> tuple[Array, Array]:
     return x[:SAMPLES], y[:SAMPLES]
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
 def mlp() -> pg.Sequential:
     return pg.Sequential(
         [nn.Rescaling(1 / 255), nn.Flatten(), nn.Dense(32, activation="relu"), nn.Dense(10)]
@@ -180,11 +174,18 @@ CASES = [
     ("cnn", "adam"),
     ("normalized cnn", "adam"),
 ]
+ON_GPU = [("mlp", "nesterov"), ("normalized cnn", "adam")]
+"""In every run; the network with the fewest kernels, and that with the most kinds."""
 
 
-@pytest.mark.parametrize(
-    ("trained", "case"), list(zip(CASES, CASES, strict=True)), indirect=["trained"]
-)
+def trainings() -> Iterator[Any]:
+    for case in CASES:
+        yield pytest.param("cpu", case, case)
+        marks = [pytest.mark.gpu, *([] if case in ON_GPU else [pytest.mark.slow])]
+        yield pytest.param("gpu", case, case, marks=marks)
+
+
+@pytest.mark.parametrize(("device", "trained", "case"), trainings(), indirect=["trained"])
 def test_loss_curve_and_weights_match_pytorch(
     trained: tuple[pg.Sequential, dict[str, Array], Array],
     case: tuple[str, str],

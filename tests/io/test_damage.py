@@ -76,7 +76,7 @@ def survive(files: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
 def test_mutated_files_are_refused_or_harmless(
     record_property: Callable[[str, object], None],
 ) -> None:
-    tried, read = survive(damage.mutated(budget(1_600, night=25_000)))
+    tried, read = survive(damage.mutated(budget(800, night=25_000)))
     record_property("tried", tried)
     assert 0 < read < 1.2 * tried  # of two attempts each: most are damaged
 

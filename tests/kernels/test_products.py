@@ -21,7 +21,9 @@ from tests.sweeps import examples
 
 pytestmark = [pytest.mark.gpu, pytest.mark.rotates]
 
-ANY = settings(parent=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(
+    parent=examples(6, night=150), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 size = st.integers(1, 70)
 pad = st.integers(0, 2)
 

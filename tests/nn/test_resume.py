@@ -17,6 +17,7 @@ from playgrad.training import run_record
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.training_loop import TrainingLoop
 from tests.nn.resumed_runs import Outcome, Program, Trained, expect_same, often, run
+from tests.sweeps import budget, dice
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(44, 6)).astype(np.float32)
@@ -113,7 +114,8 @@ def test_a_resumed_training_equals_an_undisturbed_one(
     recorded = run(PROGRAMS[name])
     expect_same(recorded, undisturbed)
     sent = recorded.checkpoints
-    chosen = sorted({0, 1, len(sent) // 3, len(sent) // 2, len(sent) - 2, len(sent) - 1})
+    draw = dice("resume", name)
+    chosen = draw.sample(range(len(sent)), min(budget(2, night=9), len(sent)))
     for each in chosen:
         expect_same(run(PROGRAMS[name], sent[each]), undisturbed)
     record_property("tried", len(chosen))
@@ -125,12 +127,13 @@ def test_a_stopped_training_resumes_where_it_stopped(
     name: str, record_property: Callable[[str, object], None]
 ) -> None:
     undisturbed = run(PROGRAMS[name])
-    for step in (1, 5, 6, 9):
+    steps = dice("stop", name).sample((1, 5, 6, 9), budget(2, night=4))
+    for step in steps:
         stopped = run(PROGRAMS[name], stop_at=step)
         assert not stopped.histories
         assert not Checkpoint.decode(stopped.checkpoints[-1]).info()["finished"]
         expect_same(run(PROGRAMS[name], stopped.checkpoints[-1]), undisturbed)
-    record_property("tried", 4)
+    record_property("tried", len(steps))
 
 
 def test_a_run_that_was_resumed_can_be_resumed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,8 @@ def test_wheel_contains_page_kernels_and_types(installation: Installation) -> No
         ["git", "ls-files", "kernels", "static"], cwd=ROOT, capture_output=True, text=True
     ).stdout.split()
     assert {f"playgrad/{name}" for name in tracked if (ROOT / name).is_file()} <= names
+    vendored = [path for path in (ROOT / "static" / "vendor").rglob("*") if path.is_file()]
+    assert {f"playgrad/{path.relative_to(ROOT).as_posix()}" for path in vendored} <= names
     assert not [name for name in names if "/tests/" in name or "/tools/" in name]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"playgrad"}
 
@@ -183,6 +185,7 @@ def test_server_has_everything(installation: Installation, wheel_server: str) ->
     assert NO_NODE in log.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.gpu
 def test_page_of_the_wheel_trains_a_step(chromium: Browser, wheel_server: str) -> None:

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -74,19 +74,34 @@ def _views(example: Path) -> list[dict[str, Any]]:
     return watcher.views
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_a_folded_example_has_no_cycle(example: Path, tmp_path: Path) -> None:
-    views = _views(example)
-    assert views, "the example has no graph"
-    file = tmp_path / "views.json"
-    file.write_text(json.dumps(dict(enumerate(views))), encoding="utf-8")
+Arrows = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def draw() -> Iterator[Callable[[list[dict[str, Any]]], list[Arrows]]]:
+    """A function that returns the arrows of each drawing of graphs, folded and opened."""
     node = shutil.which("node")
     assert node, "these tests need Node.js 20 or newer"
-    command = [node, str(SIDE), str(file)]
-    answer = subprocess.run(command, capture_output=True, check=True, timeout=500)
-    for drawing in json.loads(answer.stdout).values():
-        for arrows in drawing.values():
-            sorter: TopologicalSorter[str] = TopologicalSorter()
-            for start, end in arrows:
-                sorter.add(end, start)
-            sorter.prepare()  # raises CycleError
+    pipe = subprocess.PIPE
+    with subprocess.Popen([node, str(SIDE)], stdin=pipe, stdout=pipe, encoding="utf-8") as process:
+
+        def ask(views: list[dict[str, Any]]) -> list[Arrows]:
+            assert process.stdin and process.stdout
+            print(json.dumps(views), file=process.stdin, flush=True)
+            drawings: list[Arrows] = json.loads(process.stdout.readline())
+            return drawings
+
+        yield ask
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_a_folded_example_has_no_cycle(example: Path, draw: Any) -> None:
+    views = _views(example)
+    assert views, "the example has no graph"
+    drawings = draw(views)
+    assert len(drawings) == 2 * len(views)
+    for arrows in drawings:
+        sorter: TopologicalSorter[str] = TopologicalSorter()
+        for start, end in arrows:
+            sorter.add(end, start)
+        sorter.prepare()  # raises CycleError

@@ -29,7 +29,7 @@ from playgrad.runtime import host_copies
 from playgrad.runtime.cpu_server import Server
 from tests.parallel.test_loss_of_devices import at, iterations
 from tests.runtime.test_interpreters import LocalConnection
-from tests.sweeps import slow
+from tests.sweeps import dice, slow, sweep
 
 Array = np.ndarray[Any, Any]
 Layers = Callable[[], list[nn.Layer]]
@@ -451,12 +451,14 @@ STRATEGIES: dict[str, Callable[[tuple[str, ...]], Strategy]] = {
     "local": lambda names: LocalSGD(names[:2], every=4),
     "asynchronous": lambda names: AsynchronousDataParallel(names[:2]),
 }
+ACCIDENTS = [(name, lost) for name in STRATEGIES for lost in (0, 1)]
+OFTEN = [(name, dice(name).randrange(2)) for name in STRATEGIES]
+"""Those of this commit."""
 
 
 @pytest.mark.survival("Lost devices on the desktop")
 @pytest.mark.parametrize("kind", ["cpu", SLOW_GPU])
-@pytest.mark.parametrize("lost", [0, 1])
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize(("name", "lost"), sweep(ACCIDENTS, OFTEN))
 def test_training_with_a_strategy_continues_after_a_lost_device(
     devices: Devices, name: str, lost: int
 ) -> None:

@@ -22,7 +22,7 @@ from playgrad.parallel.schedules import PIPEDREAM, SCHEDULES, TWO_STREAMS
 from playgrad.runtime.memory import device_memory
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.step_graphs import HISTORY_ROWS
-from tests.sweeps import slow
+from tests.sweeps import dice, slow, sweep
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(0)
@@ -121,29 +121,25 @@ def check_equal(one: tuple[Array, dict[str, Array]], other: tuple[Array, dict[st
 
 STRATEGIES = [
     DataParallel(2),
+    DataParallel(3, collective="ring"),
+    DataParallel(3, collective="central"),
     DataParallel(4, collective="tree", bucket_bytes=600),
     Pipeline(3, 4, "gpipe"),
     Pipeline(3, 4, "1f1b", stages=(3, 2, 2)),
     Pipeline(3, 5, "bidirectional"),
     Pipeline(3, 5, "zero_bubble"),
     Pipeline(4, 3, "1f1b", replicas=2),
-]
-MORE_STRATEGIES = [
-    DataParallel(3, collective="ring"),
-    DataParallel(3, collective="central"),
     Pipeline(3, 3, "interleaved"),
     Pipeline(4, 4, "bidirectional"),
     Pipeline(4, 5, "dualpipe"),
     Pipeline(4, 4, "bidirectional", replicas=2),
     Pipeline(4, 2, "1f1b", replicas=4),
 ]
+OFTEN = dice("strategies").sample(STRATEGIES, 4)
+"""Those of this commit."""
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [*STRATEGIES, *slow(*MORE_STRATEGIES)],
-    ids=str,
-)
+@pytest.mark.parametrize("strategy", sweep(STRATEGIES, OFTEN), ids=str)
 def test_fifty_steps_match_one_device(strategy: Strategy, alone: Any) -> None:
     check_equal(trained(mlp, strategy), alone(mlp))
 
@@ -171,10 +167,9 @@ def test_fifty_steps_on_gpus_match_one_device(
 @pytest.mark.parametrize(
     ("normalization", "strategy"),
     [
-        (True, DataParallel(3)),
         (True, DataParallel(4, bucket_bytes=1000)),
-        (False, Pipeline(3, 4)),
         (False, Pipeline(2, 4, "bidirectional")),
+        *slow((True, DataParallel(3)), (False, Pipeline(3, 4))),
     ],
     ids=str,
 )
@@ -370,7 +365,7 @@ def left_over(model: pg.Model) -> tuple[int, ...]:
     )
 
 
-@pytest.mark.parametrize("switches", [30, *slow(1000)])
+@pytest.mark.parametrize("switches", [10, *slow(1000)])
 def test_strategies_that_are_left_leave_nothing_behind(switches: int) -> None:
     pg.set_logical_devices(cpu=3)
     model = compiled(mlp, None)

@@ -26,6 +26,7 @@ from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.trace import Trace
 from playgrad.training import streamed_step
 from tests.nn.resumed_runs import Trained, expect_same, run
+from tests.sweeps import dice, sweep
 
 Array = np.ndarray[Any, Any]
 rng = np.random.default_rng(4)
@@ -62,9 +63,11 @@ STRATEGIES = [
     Overlap(3),
     AsynchronousDataParallel(1),
 ]
+OFTEN = dice("streamed").sample(STRATEGIES, 4)
+"""Those of this commit."""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.parametrize("strategy", sweep(STRATEGIES, OFTEN), ids=str)
 def test_streamed_losses_match_arrays(strategy: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit, though a window ends within each epoch."""
     monkeypatch.setattr(streamed_step, "MOST_BATCHES", 3)
@@ -102,7 +105,7 @@ def on_one_device() -> tuple[Array, Array]:
     return streamed, after
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.parametrize("strategy", sweep(STRATEGIES, OFTEN), ids=str)
 def test_batches_of_several_sizes_match_one_device(strategy: Strategy) -> None:
     """Copies of the variables go on with the values of the last step, whatever its batch."""
     several = model(strategy)

@@ -23,7 +23,7 @@ def check(device: str, steps: int) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 def test_steps_leak_no_memory(device: str) -> None:
-    check(device, 150 if device == "cpu" else 2000)
+    check(device, 150 if device == "cpu" else 1000)
 
 
 @pytest.mark.slow

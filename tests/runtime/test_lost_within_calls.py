@@ -89,7 +89,7 @@ def steps(model: pg.Model) -> int:
 def test_a_device_lost_within_any_call_is_a_lost_device(
     way: str, record_property: Callable[[str, object], None]
 ) -> None:
-    draw, tried = dice(way), budget(7, night=300)
+    draw, tried = dice(way), budget(4, night=300)
     model = trained()
     whole = Moments()
     with whole.watched():

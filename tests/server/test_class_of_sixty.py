@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
@@ -94,7 +95,7 @@ def check(load: Load, samples: list[int], browsers: int, files: list[str]) -> No
 
 
 @pytest.mark.survival("A class of sixty")
-@pytest.mark.parametrize("browsers", [25, *slow(60)])
+@pytest.mark.parametrize("browsers", [10, *slow(60)])
 def test_browsers_load_beside_slow_readers(
     served: ServerProcess, browsers: int, record_property: Callable[[str, object], None]
 ) -> None:
@@ -140,19 +141,32 @@ def test_real_browsers_become_ready_beside_the_crowd(
             context.close()
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+Address = tuple[str, int]
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[Address]:
     """The address of a server whose deadlines pass after a second or two."""
-    for name, seconds in (("HEADER_SECONDS", 2), ("IDLE_SECONDS", 2), ("SLOW_SECONDS", 1)):
-        monkeypatch.setattr(channel, name, seconds)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = make_server(create_app(), listening)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        yield listening.getsockname()
-        server.asyncore.close_all(server._map)
-        thread.join(30)
-        server.task_dispatcher.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, seconds in (("HEADER_SECONDS", 2), ("IDLE_SECONDS", 2), ("SLOW_SECONDS", 1)):
+            patch.setattr(channel, name, seconds)
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            server = make_server(create_app(), listening)
+            thread = threading.Thread(target=server.run, daemon=True)
+            thread.start()
+            yield listening.getsockname()
+            server.asyncore.close_all(server._map)
+            thread.join(30)
+            server.task_dispatcher.shutdown()
+
+
+@pytest.fixture(scope="module")
+def clients(impatient: Address) -> Iterator[Callable[..., Any]]:
+    """A function that returns the result of a client in `CLIENTS`, all of which run side by side:
+    they wait most of the time."""
+    with ThreadPoolExecutor(len(CLIENTS)) as pool:
+        running = {each: pool.submit(client, impatient) for each, client in CLIENTS.items()}
+        yield lambda each: running[each].result()
 
 
 def seconds_until_closed(connection: socket.socket, trickle: bytes = b"") -> float:
@@ -174,33 +188,24 @@ def seconds_until_closed(connection: socket.socket, trickle: bytes = b"") -> flo
     return time.monotonic() - began
 
 
-@pytest.mark.survival("A class of sixty")
-def test_headers_that_trickle_in_are_dropped(impatient: tuple[str, int]) -> None:
-    with socket.create_connection(impatient, timeout=60) as connection:
+def trickle_headers(address: Address) -> float:
+    with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
-        assert seconds_until_closed(connection, b"a" * 1000) < 50
+        return seconds_until_closed(connection, b"a" * 1000)
 
 
-@pytest.mark.survival("A class of sixty")
-@pytest.mark.parametrize("first", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"])
-def test_idle_connections_are_dropped(impatient: tuple[str, int], first: bytes) -> None:
-    with socket.create_connection(impatient, timeout=60) as connection:
+def idle(address: Address, first: bytes) -> tuple[bytes, float]:
+    with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(first)
-        if first:
-            answer = b""
-            while not answer.endswith(b"}"):
-                answer += connection.recv(4096)
-            assert answer.startswith(b"HTTP/1.1 200")
-        assert seconds_until_closed(connection) < 50
+        answer = b""
+        while first and not answer.endswith(b"}"):
+            answer += connection.recv(4096)
+        return answer, seconds_until_closed(connection)
 
 
-@pytest.mark.survival("A class of sixty")
-@pytest.mark.parametrize("bytes_at_once", [0, 10])
-def test_readers_that_stall_or_trickle_are_dropped(
-    impatient: tuple[str, int], bytes_at_once: int
-) -> None:
-    """The server closes the connection: most of the 47 MB never arrives."""
-    with socket.create_connection(impatient, timeout=60) as connection:
+def read_slowly(address: Address, bytes_at_once: int) -> int:
+    """Read ``bytes_at_once`` now and then for a while, then all that comes; return how much."""
+    with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(f"GET {_BIG} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         received = len(connection.recv(100))
         end = time.monotonic() + 6
@@ -213,17 +218,54 @@ def test_readers_that_stall_or_trickle_are_dropped(
                 received += len(part)
         except ConnectionError:
             pass
-    assert received < 40_000_000
+    return received
 
 
-@pytest.mark.survival("A class of sixty")
-def test_a_steady_reader_is_not_dropped(impatient: tuple[str, int]) -> None:
-    """100 kB in each tenth of a second is slow on this machine, but not too slow."""
+def read_steadily(address: Address) -> int:
+    """Read 100 kB in each tenth of a second, which is slow on this machine, but not too slow."""
     received = 0
-    with socket.create_connection(impatient, timeout=60) as connection:
+    with socket.create_connection(address, timeout=60) as connection:
         request = "GET /data/mnist/test-images HTTP/1.1\r\nHost: localhost\r\nConnection: close"
         connection.sendall(f"{request}\r\n\r\n".encode())
         while part := connection.recv(200_000):
             received += len(part)
             time.sleep(0.05)
-    assert received > 7_840_016
+    return received
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+CLIENTS: dict[str, Callable[[Address], Any]] = {
+    "trickles headers": trickle_headers,
+    "is idle at once": lambda address: idle(address, b""),
+    "is idle after a request": lambda address: idle(address, HEALTH),
+    "stalls": lambda address: read_slowly(address, 0),
+    "trickles": lambda address: read_slowly(address, 10),
+    "reads steadily": read_steadily,
+}
+
+
+@pytest.mark.survival("A class of sixty")
+def test_headers_that_trickle_in_are_dropped(clients: Callable[..., Any]) -> None:
+    assert clients("trickles headers") < 50
+
+
+@pytest.mark.survival("A class of sixty")
+@pytest.mark.parametrize("when", ["at once", "after a request"])
+def test_idle_connections_are_dropped(clients: Callable[..., Any], when: str) -> None:
+    answer, seconds = clients(f"is idle {when}")
+    assert answer.startswith(b"HTTP/1.1 200") or when == "at once"
+    assert seconds < 50
+
+
+@pytest.mark.survival("A class of sixty")
+@pytest.mark.parametrize("client", ["stalls", "trickles"])
+def test_readers_that_stall_or_trickle_are_dropped(
+    clients: Callable[..., Any], client: str
+) -> None:
+    """The server closes the connection: most of the 47 MB never arrives."""
+    assert clients(client) < 40_000_000
+
+
+@pytest.mark.survival("A class of sixty")
+def test_a_steady_reader_is_not_dropped(clients: Callable[..., Any]) -> None:
+    assert clients("reads steadily") > 7_840_016

@@ -26,17 +26,24 @@ def main(arguments: list[str]) -> int:
 
 
 def build(source: Path, site: Path, options: list[str]) -> int:
-    """Build ``site``, and return the exit code of Sphinx. Later builds read only what changed."""
+    """Build ``site``, and return the exit code of Sphinx. Later builds read only what changed.
+
+    A build with warnings is not built upon: the next one gives them again.
+    """
     cache = site.with_name("docs-cache")
     whole = cache / "whole"
     if not whole.is_file():  # Sphinx takes a page that was cut off for a current one
         shutil.rmtree(cache, ignore_errors=True)
     whole.unlink(missing_ok=True)
-    built = cache / "site"
-    folders = ["--doctree-dir", str(cache / "doctrees"), str(source), str(built)]
-    code = sphinx_build(["--quiet", *options, *folders])
+    built, warnings = cache / "site", cache / "warnings"
+    cache.mkdir(parents=True, exist_ok=True)
+    options = ["--quiet", "--warning-file", str(warnings), *options]
+    code = sphinx_build(
+        [*options, "--doctree-dir", str(cache / "doctrees"), str(source), str(built)]
+    )
     if code == 0:
-        whole.touch()
+        if not warnings.stat().st_size:
+            whole.touch()
         publish(built, site)
     return code
 

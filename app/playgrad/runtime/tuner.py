@@ -114,13 +114,13 @@ class Tuner:
     def __init__(
         self,
         device: WebGpuDevice,
-        probes: Sequence[Probe] = PROBES,
+        probes: Sequence[Probe] | None = None,
         patience: float = math.inf,
     ) -> None:
         self.device = device
         self.times: dict[str, Mapping[str, float]] = {}
         self.spent = 0.0
-        self._probes = probes
+        self._probes = PROBES if probes is None else probes
         self._patience = patience
 
     @property

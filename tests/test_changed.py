@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.changed.reach import NODE_RUNNER, READ_WHOLE, Reach, is_test
+from tools.changed.reach import NODE_RUNNER, NODE_TEST, READ_WHOLE, Reach, is_test
 from tools.changed.repository import Repository, git
 from tools.changed.selection import SMOKE, Times, select
 
@@ -44,7 +44,7 @@ def reach(repository: Repository) -> Reach:
         ("tests/browser/playground.py", "tests/browser/test_page_nodes.py", 1),
         ("tests/conftest.py", "tests/nn/test_fit.py", 1),
         # By scripts: of Node, of the page, and with an element that a test looks for.
-        ("static/js/beat.js", f"{NODE_RUNNER}::test_module[beat.test.mjs]", 1),
+        ("static/js/beat.js", f"{NODE_RUNNER}::{NODE_TEST}[beat.test.mjs]", 1),
         ("static/js/panels/graph/node-tabs.js", "tests/browser/test_page_nodes.py", 1),
         ("static/js/language/asking.js", "tests/browser/test_editor_language.py", 5),
         ("docs/layers.md", "tests/test_docs.py", 1),
@@ -52,6 +52,10 @@ def reach(repository: Repository) -> Reach:
 )
 def test_a_file_is_used_by_a_test(reach: Reach, file: str, test: str, farthest: int) -> None:
     assert reach.tests([file])[test] <= farthest
+
+
+def test_the_test_that_runs_scripts_exists(repository: Repository) -> None:
+    assert f"\ndef {NODE_TEST}(" in repository.text(NODE_RUNNER)
 
 
 def test_no_test_uses_what_only_others_do(reach: Reach) -> None:

@@ -185,7 +185,7 @@ def trainings() -> Iterator[Any]:
         yield pytest.param("gpu", case, case, marks=marks)
 
 
-@pytest.mark.parametrize(("device", "trained", "case"), trainings(), indirect=["trained"])
+@pytest.mark.parametrize(("device", "trained", "case"), list(trainings()), indirect=["trained"])
 def test_loss_curve_and_weights_match_pytorch(
     trained: tuple[pg.Sequential, dict[str, Array], Array],
     case: tuple[str, str],

@@ -161,11 +161,15 @@ test("constants are known if they are assigned once", () => {
 
 test("every program is read while it is typed", () => {
   const { text } = examples.find(({ name }) => name === "lenet.py");
-  for (let end = 0; end < text.length; end += 7) readProgram(text.slice(0, end));
+  for (let end = 0; end < text.length; end += 23) readProgram(text.slice(0, end));
   assert.ok(readProgram(text.slice(0, 700)).broken);
 });
 
-for (const { name, text } of examples) {
+/** A third of the examples, which changes with the commit; by night all. See tests/sweeps.py. */
+const { PLAYGRAD_NIGHT: isNight, PLAYGRAD_SEED: number = "0" } = process.env;
+const chosen = examples.filter((_, at) => isNight || (at + Number(number)) % 3 === 0);
+
+for (const { name, text } of chosen) {
   test(`${name}: cards to code and back are the identity`, () => {
     const program = readProgram(text);
     assert.equal(program.broken, false);

@@ -24,6 +24,7 @@ from playgrad.devices.tuning import (
 )
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.core.kernel import KernelRequest, Lowering
+from playgrad.runtime import tuner as tuner_module
 from playgrad.runtime.tuner import PROBES, Probe, Tuner, ensure_tuned, tune
 
 KINDS = {"square": "product", "skinny": "product", "rows": "reduction"}
@@ -195,7 +196,10 @@ def test_a_software_adapter_is_not_measured_unasked() -> None:
 
 
 @pytest.mark.gpu
-def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(cache: Path) -> None:
+def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuner_module, "PROBES", (SMALL,))
     device = registry.gpu(0)
     # A software adapter that claims to be hardware: it is measured like any other.
     device.host.info = replace(device.host.info, is_software=False)  # type: ignore[misc]

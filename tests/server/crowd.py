@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import time
 from collections.abc import Sequence
@@ -107,16 +108,15 @@ async def stall(address: str, path: str) -> asyncio.StreamWriter:
 
 def memory(process: int) -> int:
     """The resident memory of a process and its children, in bytes."""
+    children = [
+        file.read_text().split() for file in Path(f"/proc/{process}/task").glob("*/children")
+    ]
     total = 0
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
+    for each in (str(process), *itertools.chain(*children)):
         try:
-            status = (folder / "status").read_text()
-        except OSError:
+            status = Path(f"/proc/{each}/status").read_text()
+        except OSError:  # a child that has ended
             continue
-        parent = re.search(r"^PPid:\s+(\d+)", status, re.MULTILINE)
-        if folder.name == str(process) or (parent and int(parent[1]) == process):
-            rss = re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)
-            total += 1024 * int(rss[1]) if rss else 0
+        rss = re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)
+        total += 1024 * int(rss[1]) if rss else 0
     return total

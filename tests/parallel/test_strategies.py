@@ -209,11 +209,12 @@ def test_every_schedule_matches_one_device(
     check_equal(trained(mlp, strategy, 5, 48), alone(mlp, 5, 48))
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [DataParallel(3), DataParallel(4), Pipeline(2, 8), Pipeline(4, 4, replicas=2), Pipeline(2, 7)],
-    ids=str,
-)
+UNEVEN = [
+    DataParallel(3), DataParallel(4), Pipeline(2, 8), Pipeline(4, 4, replicas=2), Pipeline(2, 7)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", sweep(UNEVEN, dice("uneven").sample(UNEVEN, 3)), ids=str)
 def test_an_unevenly_divided_batch_matches_one_device(strategy: Strategy, alone: Any) -> None:
     check_equal(trained(mlp, strategy, 4, 50), alone(mlp, 4, 50))
 

@@ -37,6 +37,7 @@ def test_a_step_is_measured_zoomed_shown_in_the_graph_and_saved(
     playground: Playground, tmp_path: Path
 ) -> None:
     page, at = playground.page, playground.at
+    playground.choose_device("gpu")
     playground.finish(GOOD)
     before = playground.weights()
     at("tab-graph").click()

@@ -103,9 +103,10 @@ def test_a_card_opens_its_example_and_keeps_edits_of_the_previous_one(
     visitor: Playground,
 ) -> None:
     visitor.expect_status("ready")
-    visitor.at("example-select").select_option("first-program")
-    visitor.write("print('mine')")
     opened(visitor, "gallery-all")
+    card(visitor, "first-program").click()
+    visitor.write("print('mine')")
+    opened(visitor)
     two = card(visitor, "two-graphs")
     two.focus()
     two.press("Enter")

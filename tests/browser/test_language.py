@@ -53,7 +53,7 @@ def test_another_language_applies_at_once_and_is_remembered(playground: Playgrou
     for test_id, text in {
         "tab-training": "观察",
         "share": "分享",
-        "code-tab": "代码",
+        "code-tab": "Python",
         "output-toggle": "输出",
     }.items():
         expect(at(test_id)).to_have_text(text)

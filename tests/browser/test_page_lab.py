@@ -37,6 +37,15 @@ RUN, DEVICES, MS, ONE, IDEAL, WAITING, MOVED, LOSS = range(8)
 """Columns of the table of runs."""
 
 
+# Notes each sentence beside the status, of which some are there for milliseconds.
+_LISTEN = """() => {
+  const line = document.querySelector(".status-line");
+  globalThis.said = [];
+  const note = () => said.push(line.textContent);
+  new MutationObserver(note).observe(line, { subtree: true, childList: true, characterData: true });
+}"""
+
+
 class LabPage(Playground):
     def choose(self, strategy: str, devices: int | None = None, steps: int = STEPS) -> None:
         self.at("lab-strategy").select_option(strategy)
@@ -56,9 +65,10 @@ class LabPage(Playground):
         """Run with the chosen settings, while the page says ``first``; return the cells of the
         run's row."""
         before = self.at("lab-run-row").count()
+        self.page.evaluate(_LISTEN)
         self.at("lab-run").click()
         if first:
-            self.page.get_by_text(first).wait_for()
+            self.wait(lambda: any(first in text for text in self.page.evaluate("said")))
         expect(self.at("lab-run-row")).to_have_count(min(before + 1, MOST_RUNS))
         self.expect_status(state)
         return self.rows()[-1]

@@ -72,6 +72,8 @@ def trained(chromium: Browser, desk_server: str) -> Iterator[Trained]:
     playground.expect_status("ready")
     playground.choose_device("gpu")
     trained = Trained(playground, playground.text("backend-badge"))
+    playground.at("example-select").select_option("mnist-cnn")
+    playground.at("example-select").select_option("mnist-mlp")  # chosen, so shown in Watch
     trained.seen.append({name: playground.text(name) for name in NUMBERS})
     playground.choose_device("cpu")
     playground.draw(ZERO)

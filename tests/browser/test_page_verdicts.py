@@ -49,6 +49,7 @@ def cpu(playground: Playground) -> Playground:
 
 def test_the_first_step_draws_a_point_and_a_paused_run_has_no_time_left(cpu: Playground) -> None:
     cpu.write(GOOD)
+    expect(cpu.page.locator(".chart canvas").first).to_be_visible()
     assert not cpu.page.evaluate(HAS_POINT)
     cpu.at("step").click()
     cpu.expect_status("paused")

@@ -85,7 +85,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     step = look_back(playground, 0.5)
     assert 0 < step < STEPS
     expect(slider).to_have_attribute("aria-valuetext", playground.text("checkpoint-place"))
-    expect(playground.at("checkpoint-place")).to_contain_text(f"Step {step} of {STEPS}, loss 0.")
+    expect(playground.at("checkpoint-place")).to_contain_text(f"Step {step} of {STEPS}, trend 0.")
     expect(playground.at("status-sentence")).to_contain_text(f"You look at step {step}.")
     playground.wait(lambda: view(playground) != now)
     then = playground.weights()

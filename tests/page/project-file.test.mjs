@@ -225,7 +225,7 @@ test("files of other kinds are refused, with advice", async () => {
     open(png, "cat.png"),
     /“cat.png” is not a project of playgrad. Choose a file that ends in .playgrad/,
   );
-  await assert.rejects(open(png, "w.npz"), /Weights are loaded below the curves/);
+  await assert.rejects(open(png, "w.npz"), /Weights are loaded at the end of Watch/);
   await assert.rejects(open(png, "net.py"), /Copy its code/);
   const other = zipped(new Map([["readme.txt", utf8.encode("hello")]]), WHEN);
   await assert.rejects(open(other), /is a zip archive, but not a project/);

@@ -530,7 +530,7 @@ export const en = {
       `${percent}%, ${duration} left`,
     epoch: "Epoch",
     step: "Step",
-    loss: "Loss",
+    loss: "Batch loss",
     testAccuracy: "Test accuracy",
     timeLeft: "Time left",
     batchAccuracy: "Batch accuracy",
@@ -1234,7 +1234,7 @@ export const en = {
     about: "Drag to see everything as it was at an earlier step",
     whileRunning: "Pause to look back",
     place: (/** @type {number} */ step, /** @type {number} */ total, /** @type {string} */ loss) =>
-      `Step ${count(step)}${total > 0 ? ` of ${count(total)}` : ""}${loss && `, loss ${loss}`}`,
+      `Step ${count(step)}${total > 0 ? ` of ${count(total)}` : ""}${loss && `, trend ${loss}`}`,
     looking: (/** @type {number} */ step, /** @type {number} */ end) =>
       `You look at step ${count(step)}. The training is at step ${count(end)}, and nothing of it is lost.`,
     branch: "Branch from here",

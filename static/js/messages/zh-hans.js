@@ -398,7 +398,7 @@ export const zhHans = {
     left: (percent, duration) => `${percent}%，还需 ${duration}`,
     epoch: "轮",
     step: "步",
-    loss: "损失",
+    loss: "批次损失",
     testAccuracy: "测试准确率",
     timeLeft: "剩余时间",
     batchAccuracy: "批次准确率",
@@ -1128,7 +1128,7 @@ export const zhHans = {
     about: "拖动滑块，查看较早一步时的全部情况",
     whileRunning: "暂停后即可回看",
     place: (step, total, loss) =>
-      `第 ${count(step)} 步${total > 0 ? `（共 ${count(total)} 步）` : ""}${loss && `，损失 ${loss}`}`,
+      `第 ${count(step)} 步${total > 0 ? `（共 ${count(total)} 步）` : ""}${loss && `，趋势 ${loss}`}`,
     looking: (step, end) =>
       `正在查看第 ${count(step)} 步。训练位于第 ${count(end)} 步，没有任何内容丢失。`,
     branch: "从这里分支",

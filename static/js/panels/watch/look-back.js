@@ -39,7 +39,7 @@ export function lookNear(step) {
   lookAt(all[distances.indexOf(Math.min(...distances))] ?? null);
 }
 
-/** "Step 412 of 1,000, loss 0.31". @param {number} step */
+/** "Step 412 of 1,000, trend 0.31": the curve of that name. @param {number} step */
 function placeInWords(step) {
   const loss = lossAt(store.curves, step);
   return t().undo.place(

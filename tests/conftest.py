@@ -53,9 +53,6 @@ _CHROMIUM_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A camera, which a page sees once it has the permission: the shell asks nobody.
-    "--use-fake-device-for-media-stream",
-    "--use-fake-ui-for-media-stream",
 )
 # The software adapter everywhere, so that results do not depend on the machine's GPU.
 _WEBGPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")

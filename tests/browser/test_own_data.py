@@ -18,6 +18,7 @@ from playwright.sync_api import expect
 
 from playgrad import data
 from tests.browser.playground import Playground
+from tools.setup import system
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -299,9 +300,23 @@ def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Pa
     expect(visitor.at("data-drawer")).to_have_count(0)
 
 
-def test_frames_of_a_camera_are_recorded_by_class(visitor: Playground) -> None:
+@pytest.fixture
+def with_camera(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    """The page of a visitor who has a camera and lets the page see it."""
+    camera = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    browser = chromium.browser_type.launch(
+        executable_path=system.chromium(), args=["--no-sandbox", *camera]
+    )
+    opened = Playground(browser, desk_server, permissions=["camera"])
+    opened.expect_status("ready")
+    yield opened
+    opened.close()
+    browser.close()
+
+
+def test_frames_of_a_camera_are_recorded_by_class(with_camera: Playground) -> None:
     """Held by pointer or key, a button records; what was recorded is what the program gets."""
-    visitor.context.grant_permissions(["camera"])
+    visitor = with_camera
     visitor.at("data-open").click()
     visitor.at("data-camera").click()
     visitor.at("data-camera-begin").click()

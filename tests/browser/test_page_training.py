@@ -305,14 +305,6 @@ def test_a_huge_file_is_not_even_read(trained: Trained, tmp_path: Path) -> None:
     expect(error).to_contain_text("Choose a file")
 
 
-def test_the_badge_says_why_auto_took_its_device(trained: Trained) -> None:
-    trained.playground.choose_device("auto")
-    trained.playground.finish(SHORT.format(rate=0.01))
-    details = trained.playground.at("backend-badge").get_attribute("title") or ""
-    assert "Training on gpu:0 (" in details
-    assert "since NumPy has no fast matrix products in a page." in details
-
-
 @pytest.mark.parametrize(("steps", "percent"), [(60, 75), *slow((200, 90))])
 def test_the_convolutional_example_learns_and_stops(
     trained: Trained, steps: int, percent: int

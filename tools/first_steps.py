@@ -45,9 +45,8 @@ def _run(page: Page) -> None:
 
 def _draw(page: Page) -> None:
     """A digit, read before anything is trained."""
-    canvas = page.get_by_test_id("digit-canvas")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    page.get_by_test_id("gallery-card").filter(has_text="Draw a digit").click()
+    box = page.get_by_test_id("digit-canvas").bounding_box()
     assert box
     for number, (x, y) in enumerate(SEVEN):
         page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=8)
@@ -58,9 +57,8 @@ def _draw(page: Page) -> None:
 
 
 def _separate(page: Page) -> None:
-    """The spiral of the gallery, trained."""
-    page.get_by_test_id("gallery-card").filter(has_text="Separate the spiral").click()
-    page.get_by_test_id("blocks-tab").click()
+    """The spiral of the examples, trained."""
+    page.get_by_test_id("example-select").select_option("spiral")
     page.get_by_test_id("device-select").select_option("cpu")
     _run(page)
     _picture(page, "spiral")

@@ -31,6 +31,12 @@ _HIDE = """() => {
 }"""
 
 
+# Goes on by itself, and takes two seconds.
+_WAITS = """while (self.first, epoch) == (0, 5):
+            time.sleep(0.01)"""
+assert _WAITS in PROGRAM
+SLOW = PROGRAM.replace(_WAITS, "time.sleep(0.05)")
+
 _STEP = "async () => (await import('/static/js/store.js')).progress.value.step"
 _STATE = "async () => (await import('/static/js/store.js')).runState.value"
 _IS_SAVED = "async () => (await import('/static/js/session/session.js')).isSaved()"
@@ -41,7 +47,7 @@ def test_training_continues_in_a_hidden_tab_without_gaps(
 ) -> None:
     opened = Playground(chromium, desk_server)
     opened.choose_device("cpu")
-    opened.start(PROGRAM)
+    opened.start(SLOW)
     opened.wait(lambda: opened.steps > 2)
     opened.page.evaluate(_HIDE)
     hidden_at = opened.steps

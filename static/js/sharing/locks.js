@@ -62,7 +62,7 @@ export function unlockCopy() {
 
 /** Say why a change does not happen. */
 export function refuse() {
-  refusals.value += 1;
+  refusals.value = refusals.peek() + 1; // perhaps within an effect, which must not follow it
   store.note(t().locks.held, t().locks.unlockCopy, unlockCopy);
 }
 

@@ -10,9 +10,14 @@ import { unitPixels } from "../../plane-colours.js";
 
 /** The distance of two maps. */
 const GAP_PX = 5;
-/** Maps beside each other: the most for which a map is not smaller than this. */
-const COLUMNS = [8, 4, 2, 1];
-const SMALLEST_PX = 34;
+/** Maps beside each other, and the width of a layer from which there are so many; otherwise one. */
+const COLUMNS = [
+  [8, 307],
+  [4, 151],
+  [2, 49],
+];
+/** The width of a single column, so that eight maps below each other are not higher than the plane. */
+const SINGLE_PX = 34;
 
 /** The values of hidden units over the plane, a column for each layer, or a row where there is little room. @param {{layers: Maps[], palette: Palette}} props */
 export function UnitMaps({ layers, palette }) {
@@ -42,15 +47,21 @@ function UnitRow({ layer, palette }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const strip = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   // Measured only when it changes: to ask at each redraw would lay out the page twice.
-  const [{ width, height }, setSize] = useState({ width: 0, height: 0 });
-  const columns = COLUMNS.find((each) => width + GAP_PX >= each * (SMALLEST_PX + GAP_PX)) ?? 1;
+  const [{ room, width, height }, setSize] = useState({ room: 0, width: 0, height: 0 });
+  const [columns] = COLUMNS.find(([, from]) => room >= from) ?? [1];
 
   useLayoutEffect(() => {
     const element = /** @type {HTMLCanvasElement} */ (canvas.current);
-    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+    const layer = /** @type {HTMLElement} */ (element.closest(".unit-layer"));
+    const measure = () =>
+      setSize({
+        room: layer.clientWidth,
+        width: element.clientWidth,
+        height: element.clientHeight,
+      });
     measure();
-    return onResize(element, measure);
-  }, []);
+    return onResize(layer, measure);
+  }, [columns]); // which change its size
   useLayoutEffect(() => {
     strip.current ??= document.createElement("canvas");
     if (!canvas.current || width === 0) return;
@@ -63,7 +74,7 @@ function UnitRow({ layer, palette }) {
   }, [maps, side, palette, width, height]);
 
   return html`
-    <div class="unit-row">
+    <div class="unit-row" style=${columns === 1 ? { maxWidth: `${SINGLE_PX}px` } : {}}>
       <canvas ref=${canvas} aria-hidden="true"></canvas>
       <ul style=${{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${GAP_PX}px` }}>
         ${Array.from({ length: shownOf(layer) }, (_, at) => {

@@ -253,7 +253,8 @@ class LoadedPlan:
             KernelError: the driver ended the loops of a kernel before their end.
         """
         slots = [self.plan["fetches"][name] for name in fetches]
-        alarms = zip(self.plan.get("alarms", ()), result.data[len(slots) :], strict=False)
+        fetched, rest = result.data[: len(slots)], result.data[len(slots) :]
+        alarms = zip(self.plan.get("alarms", ()), rest, strict=False)  # a run of nothing has none
         for alarm, data in alarms:
             if any(bytes(data)):
                 raise KernelError(
@@ -266,7 +267,7 @@ class LoadedPlan:
                 )
         return {
             name: from_device_bytes(data, slot["dtype"], tuple(slot["shape"]))
-            for name, slot, data in zip(fetches, slots, result.data, strict=False)
+            for name, slot, data in zip(fetches, slots, fetched, strict=True)
         }
 
     def unload(self) -> None:

@@ -19,7 +19,7 @@ import { LazyLookBack, lookNear } from "./lazy-look-back.js";
 
 /** Of a chart, in pixels: beside the main picture, and when the visitor asks for more. */
 const [SMALL, LARGE] = [96, 220];
-/** Changes of settings that are told below the curves. */
+/** Changes of settings that are told above the curves. */
 const MOST_NAMED = 3;
 
 /** @type {CurveLine[]} */

@@ -48,7 +48,7 @@ export function BoundaryView({ view, names }) {
     <div class="plane">
       <div class="plane-data">
         <h3 class="hint">${t().task.planeData}</h3>
-        <div class="plane-board small"><${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} radius=${1.3} /></div>
+        <div class="plane-board"><${Points} data=${data} palette=${palette} range=${range} withTest=${withTest} radius=${1.3} /></div>
         <${PointLegend} classes=${data.classes} palette=${palette} range=${range} names=${names} />
         ${
           data.test &&

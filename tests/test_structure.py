@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -49,3 +51,19 @@ def test_classes_have_different_names() -> None:
                 modules[node.name].add(module)
     shared = {name: where for name, where in modules.items() if len(where) > 1}
     assert {name: where for name, where in shared.items() if where not in LOSS_AND_METRIC} == {}
+
+
+def test_modules_that_tests_import_from_the_page_are_the_pages_own() -> None:
+    """A module that is not listed would be a second copy, with a state of its own."""
+    root = PACKAGE.parents[1]
+    listed = set(json.loads((root / "tools" / "looked-into.json").read_text(encoding="utf-8")))
+    imported = {
+        name
+        for folder in ("tests", "tools", "bench")
+        for pattern in ("*.py", "*.js")
+        for file in (root / folder).rglob(pattern)
+        for name in re.findall(
+            r"""import\(\s*['"]/static/(js/[\w/-]+\.js)""", file.read_text(encoding="utf-8")
+        )
+    }
+    assert imported == listed

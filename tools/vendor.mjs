@@ -6,7 +6,7 @@ import { readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync, copyFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import * as esbuild from "esbuild";
+import { build } from "rolldown";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "static", "vendor");
@@ -55,19 +55,15 @@ export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
 /** Resolves `vendor:NAME`, and `./NAME.js` inside these modules, to the table above. */
 const fromTable = {
   name: "vendor-table",
-  setup(/** @type {esbuild.PluginBuild} */ build) {
-    build.onResolve({ filter: /^vendor:/ }, ({ path }) => ({
-      path: path.slice("vendor:".length),
-      namespace: "vendor",
-    }));
-    build.onResolve({ filter: /^\.\//, namespace: "vendor" }, ({ path }) => ({
-      path: path.slice(2, -3),
-      namespace: "vendor",
-    }));
-    build.onLoad({ filter: /.*/, namespace: "vendor" }, ({ path }) => ({
-      contents: modules[/** @type {keyof typeof modules} */ (path)].source,
-      resolveDir: root,
-    }));
+  resolveId(/** @type {string} */ path, /** @type {string | undefined} */ importer) {
+    if (!importer) return path;
+    return importer.startsWith("vendor:") && path.startsWith("./")
+      ? `vendor:${path.slice(2, -3)}`
+      : null;
+  },
+  load(/** @type {string} */ id) {
+    if (!id.startsWith("vendor:")) return null;
+    return modules[/** @type {keyof typeof modules} */ (id.slice("vendor:".length))].source;
   },
 };
 
@@ -78,22 +74,20 @@ const fromTable = {
  */
 const constructedStyleSheets = {
   name: "constructed-style-sheets",
-  setup(/** @type {esbuild.PluginBuild} */ build) {
-    build.onLoad({ filter: /style-mod[\\/]src[\\/]style-mod\.js$/ }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      const documentsExcluded = "!root.head && root.adoptedStyleSheets";
-      if (source.split(documentsExcluded).length !== 2) {
-        throw new Error("style-mod has changed: check how it chooses constructed style sheets");
-      }
-      return { contents: source.replace(documentsExcluded, "root.adoptedStyleSheets") };
-    });
+  transform(/** @type {string} */ source, /** @type {string} */ id) {
+    if (!/style-mod[\\/]src[\\/]style-mod\.js$/.test(id)) return null;
+    const documentsExcluded = "!root.head && root.adoptedStyleSheets";
+    if (source.split(documentsExcluded).length !== 2) {
+      throw new Error("style-mod has changed: check how it chooses constructed style sheets");
+    }
+    return { code: source.replace(documentsExcluded, "root.adoptedStyleSheets"), map: null };
   },
 };
 
 /** The licences of every package in the bundle, which their terms require. */
-function licences(/** @type {esbuild.Metafile} */ metafile) {
+function licences(/** @type {string[]} */ paths) {
   const packages = new Set(
-    Object.keys(metafile.inputs).flatMap((path) => {
+    paths.flatMap((path) => {
       const match = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
       return match ? [match[1]] : [];
     }),
@@ -112,32 +106,27 @@ function licences(/** @type {esbuild.Metafile} */ metafile) {
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const { metafile } = await esbuild.build({
-  entryPoints: Object.keys(modules).map((name) => ({ in: `vendor:${name}`, out: name })),
-  outdir: out,
-  absWorkingDir: root,
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  target: "es2022",
-  minify: true,
-  legalComments: "none",
-  metafile: true,
-  logLevel: "warning",
+const { output } = await build({
+  input: Object.fromEntries(Object.keys(modules).map((name) => [name, `vendor:${name}`])),
+  cwd: root,
   plugins: [fromTable, constructedStyleSheets],
+  logLevel: "warn",
+  output: {
+    dir: out,
+    format: "esm",
+    minify: true,
+    comments: false,
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunk-[hash].js",
+  },
 });
 // What stand-alone pages of networks consist of: the modules of static/standalone/ as one script.
-await esbuild.build({
-  entryPoints: ["static/standalone/player.js", "static/standalone/player.css"],
-  outdir: join(out, "player"),
-  absWorkingDir: root,
-  bundle: true,
-  format: "iife",
-  target: "es2023",
-  charset: "utf8",
-  legalComments: "none",
-  logLevel: "warning",
+await build({
+  input: join(root, "static/standalone/player.js"),
+  logLevel: "warn",
+  output: { dir: join(out, "player"), format: "iife", comments: false },
 });
+copyFileSync(join(root, "static/standalone/player.css"), join(out, "player", "player.css"));
 copyFileSync(join(root, "node_modules/uplot/dist/uPlot.min.css"), join(out, "uplot.css"));
 for (const [name, entry] of Object.entries(modules)) {
   writeFileSync(join(out, `${name}.d.ts`), "types" in entry ? entry.types : entry.source);
@@ -145,4 +134,7 @@ for (const [name, entry] of Object.entries(modules)) {
 for (const name of readdirSync(out).filter((entry) => entry.endsWith(".js"))) {
   writeFileSync(join(out, `${name}.gz`), gzipSync(readFileSync(join(out, name)), { level: 9 }));
 }
-writeFileSync(join(out, "LICENSES.txt"), licences(metafile));
+writeFileSync(
+  join(out, "LICENSES.txt"),
+  licences(output.flatMap((chunk) => ("moduleIds" in chunk ? chunk.moduleIds : []))),
+);

@@ -1,6 +1,6 @@
 /** Replaces modules in the browser's cache, where they may be damaged. */
 
-const IMPORTS = /\b(?:from|import)\s+"(\.{1,2}\/[^"]+)"/g;
+const IMPORTS = /\b(?:from|import)\s*"(\.{1,2}\/[^"]+)"/g;
 const PATIENCE_MS = 10_000;
 
 /**

@@ -23,6 +23,18 @@ export { setBackend, tensor } from "@tensorflow/tfjs-core";
 export { loadLayersModel } from "@tensorflow/tfjs-layers";
 import "@tensorflow/tfjs-backend-cpu";
 """
+BUNDLE = """import {{ build }} from "rolldown";
+await build({{
+  input: "entry",
+  plugins: [{{
+    name: "entry",
+    resolveId: (id) => (id === "entry" ? id : null),
+    load: (id) => (id === "entry" ? {entry} : null),
+  }}],
+  logLevel: "warn",
+  output: {{ file: {script}, format: "iife", name: "tf" }},
+}});
+"""
 PREDICT = """async ([url, inputs]) => {
   await tf.setBackend("cpu");
   const model = await tf.loadLayersModel(url);
@@ -38,11 +50,8 @@ Predict = Callable[[Path, list[Array]], tuple[list[str], list[Array]]]
 def _script(folder: Path) -> Path:
     """Return TensorFlow.js as one script."""
     script = folder / "tf.js"
-    command = ["--bundle", "--format=iife", "--global-name=tf", f"--outfile={script}"]
-    esbuild = ROOT / "node_modules" / ".bin" / "esbuild"
-    subprocess.run(
-        [esbuild, *command, "--log-level=warning"], input=ENTRY, text=True, cwd=ROOT, check=True
-    )
+    program = BUNDLE.format(entry=json.dumps(ENTRY), script=json.dumps(str(script)))
+    subprocess.run(["node", "--input-type=module", "-e", program], cwd=ROOT, check=True)
     return script
 
 

@@ -47,17 +47,14 @@ def test_listed_files_are_served_with_their_digest(client: FlaskClient) -> None:
 def test_every_file_that_the_page_names_is_part_of_the_version(client: FlaskClient) -> None:
     """Modules import each other, start workers and name styles by paths."""
     files = set(described(client)["files"])
-    static = paths.static()
     named = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/").text))
-    for script in [*static.glob("js/**/*.js"), *static.glob("engine/*.js")]:
-        folder = "/static/" + script.parent.relative_to(static).as_posix()
-        for path in re.findall(
-            r'^(?:import|export)\b[^;]*?from "(\.[^"]+)"', script.read_text(), re.M
-        ):
-            named.add(os.path.normpath(f"{folder}/{path}"))
-        for path in re.findall(r'(?:import\(|new URL\()"(\.[^"]+)"', script.read_text()):
-            named.add(os.path.normpath(f"{folder}/{path}"))
-    assert len(named) > 100
+    scripts = [path for path in files if path.startswith("/static/") and path.endswith(".js")]
+    for script in scripts:
+        text = client.get(script).text
+        for path in re.findall(r'\b(?:from|import|import\(|new URL\()["`](\.[^"`]+)["`]', text):
+            named.add(os.path.normpath(f"{os.path.dirname(script)}/{path}"))
+    assert any("chunks/page-" in path for path in named), "the page is not bundled"
+    assert len(named) > 50
     assert named - files == set()
     assert not [path for path in files if path.endswith((".gz", ".d.ts", ".mjs", ".py"))
                 and "/pyodide/" not in path]  # fmt: skip
@@ -134,3 +131,26 @@ def test_the_page_can_be_installed(client: FlaskClient) -> None:
     assert sizes == {(192, "any"), (512, "any"), (512, "maskable")}
     worker = client.get("/service-worker.js")
     assert worker.mimetype == "text/javascript" and worker.headers["Cache-Control"] == "no-cache"
+
+
+def test_a_changed_source_is_sent_in_place_of_the_bundle(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "static"
+    shutil.copytree(paths.static(), folder, ignore=shutil.ignore_patterns("*.map"))
+    monkeypatch.setattr(paths, "static", lambda: folder)
+    script = folder / "js" / "store.js"
+    panel = "/static/js/panels/watch/panel.js"
+    assert panel not in client.get("/").text
+    assert "/static/css/page.css" in client.get("/").text
+    assert client.get("/static/js/store.js").data != script.read_bytes()
+
+    script.write_text(script.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
+    assert client.get("/static/js/store.js").data != script.read_bytes(), "mixed with an older page"
+    page = client.get("/").text
+    assert panel in page
+    assert "/static/css/page.css" not in page
+    assert client.get("/static/js/store.js").data == script.read_bytes()
+    files = described(client)["files"]
+    assert files["/static/js/store.js"] == hashlib.sha256(script.read_bytes()).hexdigest()
+    assert not [path for path in files if "bundled" in path or "/chunks/" in path]

@@ -17,7 +17,7 @@ _FOLDERS = {
 }
 """Where the files of each kind are, and their part of the faults: about that of their lines, with
 more for the kernels, which are few."""
-_LEFT_OUT = ("static/vendor", "static/examples", "static/js/messages")
+_LEFT_OUT = ("static/bundled", "static/vendor", "static/examples", "static/js/messages")
 """Files of others, programs to be changed, and texts."""
 
 

@@ -64,11 +64,11 @@ def steps() -> list[Step]:
     packages = Step(
         "npm packages",
         _LOCK,
-        [MODULES / "pyodide", MODULES / "esbuild"],
+        [MODULES / "pyodide", MODULES / "rolldown"],
         lambda: _run("npm", "ci", "--omit=dev", "--loglevel=error"),
         after=[step.name for step in first],
     )
-    return [*first, packages, _vendor_step()]
+    return [*first, packages, _vendor_step(), _bundle_step()]
 
 
 def test_step() -> Step:
@@ -79,7 +79,22 @@ def test_step() -> Step:
         [MODULES / "typescript", MODULES / "eslint"],
         lambda: _run("npm", "ci", "--loglevel=error"),
         # It empties the folder, which these steps read.
-        after=["browser modules", "assets"],
+        after=["page bundle", "assets"],
+    )
+
+
+def _bundle_step() -> Step:
+    script = ROOT / "tools" / "bundle.mjs"
+    static = ROOT / "static"
+    folders = [static / name for name in ("js", "engine", "css")]
+    sources = sorted(path for folder in folders for path in folder.rglob("*.*s"))
+    table = script.with_name("looked-into.json")
+    return Step(
+        "page bundle",
+        [script, table, ROOT / "package-lock.json", static / "index.html", *sources],
+        [static / "bundled" / "manifest.json"],
+        lambda: _run("node", script),
+        after=["browser modules"],
     )
 
 

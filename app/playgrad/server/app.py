@@ -29,6 +29,7 @@ from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import ComposedPage, compose
+from playgrad.server.page_bundle import folder_of
 from playgrad.server.texts import Text, describe_content, send_text
 from playgrad.server.version import VERSION_HEADER, describe_version
 
@@ -104,7 +105,7 @@ def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> 
 
     @app.get("/static/<path:name>")
     def static_file(name: str) -> Response:
-        return send(paths.static(), name, REVALIDATE)
+        return send(folder_of(name), name, REVALIDATE)
 
     @app.get("/examples.json")
     def examples() -> Response:

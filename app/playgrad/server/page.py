@@ -5,7 +5,7 @@ must not be among what can be missing: they arrive with the page or not at all. 
 these inline texts, and no others, by their hashes.
 
 A panel is a folder with a ``panel.js`` in ``static/js/panels/``. A module cannot list a folder, so
-the server puts these scripts, and the styles beside them, into the page.
+the server puts these scripts, and the styles beside them, into the page, or their bundle.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from playgrad import paths
 from playgrad.server.embedding import FramePolicy
 from playgrad.server.headers import content_security_policy
+from playgrad.server.page_bundle import STYLES, PageBundle, page_bundle
 from playgrad.server.texts import Text
 
 # The elements of index.html that are replaced, and the files whose content replaces them.
@@ -33,6 +34,8 @@ _PANELS = {
     "<!-- panels: scripts -->": ("panel.js", '<script type="module" src="/static/{}"></script>'),
     "<!-- panels: styles -->": ("*.css", '<link rel="stylesheet" href="/static/{}">'),
 }
+# The style sheets of index.html, of which the bundle has one.
+_STYLES = re.compile(r'(?: *<link rel="stylesheet" href="/static/(?!css/early)[^"]+">\n)+')
 # What the page in a frame has in place of elements of index.html.
 _EMBEDDED = {
     'src="/static/js/main.js"': 'src="/static/js/embed-main.js"',
@@ -63,11 +66,15 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
     page = paths.static() / "index.html"
     names = [page, *sorted(page.parent.glob("js/early-*.js")), page.parent / "css" / "early.css"]
     modified = tuple((path, path.stat().st_mtime_ns) for path in names)
-    return _compose(page, modified, _panels(page.parent), embedding)
+    return _compose(page, modified, _panels(page.parent, page_bundle()), embedding)
 
 
-def _panels(static: Path) -> tuple[tuple[str, str], ...]:
+def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], ...]:
     """Return what is replaced by the files of the panels in index.html, and by what."""
+    if bundle:
+        preload = (f'<link rel="modulepreload" href="/static/{path}">' for path in bundle.preload)
+        style = f'<link rel="stylesheet" href="/static/{STYLES}">'
+        return tuple(zip(_PANELS, ("\n    ".join(preload), style), strict=True))
     replacements = []
     for comment, (pattern, element) in _PANELS.items():
         files = sorted(static.glob(f"js/panels/*/{pattern}"))
@@ -96,6 +103,8 @@ def _compose(
         return f"<{kind}{nomodule}>{text}</{kind}>"
 
     source = page.read_text(encoding="utf-8")
+    if any(STYLES in replacement for _, replacement in panels):
+        source = _STYLES.sub("", source)
     for element, replacement in (*panels, *(_EMBEDDED.items() if embedding else ())):
         if element not in source:
             raise ValueError(f"index.html lacks {element!r}, which the server replaces")

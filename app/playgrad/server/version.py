@@ -12,6 +12,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from playgrad import paths
 from playgrad.assets import DATA_SETS, PYODIDE, PYODIDE_URL
@@ -23,14 +24,18 @@ from playgrad.server.headers import SECURITY_HEADERS
 from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import compose
+from playgrad.server.page_bundle import MANIFEST, page_bundle
 
 VERSION_HEADER = "Playgrad-Version"
 """The header with which the page says of which version it is."""
 
 # Files under static/ for which the page never asks: examples.json contains the examples, the early
 # files are part of the page, and the rest is for tools or the documentation.
-_UNUSED_SUFFIXES = (".gz", ".mjs", ".ts", ".txt")
-_UNUSED_FOLDERS = ("examples/", "js/early-", "css/early", "css/docs-state")
+_UNUSED_SUFFIXES = (".gz", ".map", ".mjs", ".ts", ".txt")
+_UNUSED_FOLDERS = (
+    "bundled/", "examples/", "js/early-", "css/early", "css/docs-state", "standalone/",
+    "vendor/player/",
+)  # fmt: skip
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""
 
@@ -100,13 +105,31 @@ def _data_digest(path: str) -> str:
 
 
 def _static_files() -> list[tuple[str, str]]:
-    folder = paths.static()
+    bundle = page_bundle()
+    files = _files(paths.static())
+    if bundle:
+        # Modules without a bundled file only have types.
+        rest = {
+            name: path
+            for name, path in files.items()
+            if name not in bundle.sources and not name.startswith(("js/", "engine/"))
+        }
+        files = rest | _files(bundle.folder)
+        del files[MANIFEST]
     found = []
-    for path in sorted(folder.rglob("*")):
+    for name, path in sorted(files.items()):
+        with suppress(OSError):  # deleted in the meantime
+            found.append((name, DIGESTS.sha256(path)))
+    return found
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """Return the files that the page can ask for, by their names in the folder."""
+    found = {}
+    for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         unused = name.endswith(_UNUSED_SUFFIXES) or name.startswith(_UNUSED_FOLDERS)
         if not hidden and not unused and path.is_file():
-            with suppress(OSError):  # deleted in the meantime
-                found.append((name, DIGESTS.sha256(path)))
+            found[name] = path
     return found

@@ -35,9 +35,13 @@ run: setup
 	@exec .venv/bin/playgrad serve --host "$(HOST)" --port "$(PORT)" \
 		--docs-command ".venv/bin/python -B -m tools.setup background"
 
+# Linters run in the time in which tests wait, and speak at the end.
 test: setup-test
-	@$(MAKE) --no-print-directory -k -j2 checks image
-	$(PYTEST) --measure --part=commit
+	@$(MAKE) --no-print-directory image
+	@$(MAKE) --no-print-directory -k checks > var/checks.txt 2>&1 & checks=$$!; \
+	$(PYTEST) --measure --part=commit; tests=$$?; \
+	wait $$checks; checks=$$?; cat var/checks.txt; \
+	[ $$tests = 0 ] && [ $$checks = 0 ]
 
 test-changed: setup-test
 	@.venv/bin/python -m tools.changed $(if $(BASE),--since $(BASE)) --workers $(WORKERS) --write var/changed

@@ -21,7 +21,17 @@ const noModuleState = [
 ];
 
 export default [
-  { ignores: ["static/bundled/", "static/vendor/", "node_modules/", "var/", ".venv/", "build/", "dist/"] },
+  {
+    ignores: [
+      "static/bundled/",
+      "static/vendor/",
+      "node_modules/",
+      "var/",
+      ".venv/",
+      "build/",
+      "dist/",
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["static/**/*.js"],

@@ -37,6 +37,7 @@ from playgrad.errors import (
     OutOfMemoryError,
     PlaygradError,
     ReadError,
+    SequenceLengthError,
     ShapeError,
     UnsupportedOpError,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "PlaygradError",
     "ReadError",
     "Sample",
+    "SequenceLengthError",
     "Sequential",
     "Session",
     "ShapeError",

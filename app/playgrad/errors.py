@@ -7,7 +7,7 @@ These parts are also attributes, so that the page can mark the line and the node
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -119,6 +119,24 @@ class OutOfMemoryError(PlaygradError, MemoryError):
 
 class CheckpointError(PlaygradError, ValueError):
     """A weights file is damaged, has another format, or does not match the model."""
+
+
+class SequenceLengthError(CheckpointError):
+    """The model of a file takes sequences of any length, and its layers need one.
+
+    Attributes:
+        inputs: the shape of one sample and the dtype of each input, with None for what is open.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        inputs: Sequence[tuple[tuple[int | None, ...], str]] = (),
+        **details: Any,
+    ) -> None:
+        super().__init__(message, **details)
+        self.inputs = tuple(inputs)
 
 
 class ExportError(CheckpointError):

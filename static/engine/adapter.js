@@ -2,11 +2,11 @@
 
 import { EngineError } from "./errors.js";
 import { GPU_REASONS } from "./gpu-reasons.js";
+import { isSoftware } from "./software-adapter.js";
 
 const LARGEST_BUFFER = 1 << 30;
 /** The first request may have to start the browser's GPU process. */
 const ANSWER_MS = 10_000;
-const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|softpipe/i;
 
 /** @import { GpuReason } from "./gpu-reasons.js" */
 /** @import { AdapterInfo } from "./messages.js" */
@@ -80,14 +80,6 @@ export async function openDevice(adapter) {
 function hasQuads(adapter) {
   const { features, info } = adapter;
   return isSoftware(info) && features.has("subgroups") && info.subgroupMaxSize === 4;
-}
-
-/** @param {GPUAdapterInfo} info */
-function isSoftware(info) {
-  const { vendor, architecture, description, device: model } = info;
-  return (
-    info.isFallbackAdapter || SOFTWARE.test([vendor, architecture, model, description].join(" "))
-  );
 }
 
 /** @param {GPUAdapter} adapter */

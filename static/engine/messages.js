@@ -170,7 +170,7 @@
  * @typedef {(
  *   | {kind: "export", format: ExportFormat, names?: DataNames}
  *   | {kind: "import", name: string, matching?: Record<string, string>}
- *   | {kind: "model_file", name: string}
+ *   | {kind: "model_file", name: string, sequence_length?: number}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
  *   | {kind: "placement"}
@@ -296,7 +296,8 @@
  *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
  * @typedef {"safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
  * @typedef {{shape: (number | null)[], dtype: string}} ModelTensor the shape of one sample; null for a free size
- * @typedef {{parameters: number, layers: number, compiled: boolean, inputs: ModelTensor[], outputs: ModelTensor[]}} ModelFile
+ * @typedef {{parameters: number, layers: number, compiled: boolean, sequence_length: number | null, inputs: ModelTensor[],
+ *            outputs: ModelTensor[]}} ModelFile `sequence_length`: the steps of samples, for a file that leaves them open
  *   `compiled`: whether the file has the settings of compile
  * @typedef {{slot: string, weights: string[], shape: number[], tensor: string | null,
  *            how: "name" | "layer" | "shape" | "hand" | null, choices: string[]}} MatchingRow

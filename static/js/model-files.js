@@ -53,13 +53,14 @@ export async function importWeights(file, matching) {
  * What a file of a model has in it. Nothing changes.
  * @param {string} name whose ending is that of the format
  * @param {Uint8Array} bytes
+ * @param {number} [length] the steps of samples, for a file that leaves them open
  * @returns {Promise<import("../engine/messages.js").ModelFile>}
- * @throws {EngineFailure} it is damaged, or has parts that the library lacks
+ * @throws {EngineFailure} it is damaged, has parts that the library lacks, or needs a length ("SequenceLengthError")
  */
-export async function modelFile(name, bytes) {
+export async function modelFile(name, bytes, length) {
   await engineUp();
   if (name.endsWith(".onnx")) await obtainOnnx();
-  return (await client.ask({ kind: "model_file", name }, bytes)).model;
+  return (await client.ask({ kind: "model_file", name, sequence_length: length }, bytes)).model;
 }
 
 /** Wait until Python takes requests. @returns {Promise<void>} */

@@ -21,7 +21,7 @@ export const PICTURE_TYPES = ["png", "jpeg", "gif", "webp", "bmp"].map((name) =>
  * @throws {TypeError} it is not in one of the formats of `PICTURE_TYPES`, or its header is damaged
  * @throws {RangeError} it has too many pixels
  */
-export async function openPicture(file) {
+async function openPicture(file) {
   const size = imageSize(new Uint8Array(await file.arrayBuffer()));
   if (!size) throw new TypeError("not a picture in a known format");
   const [width, height] = size;
@@ -30,12 +30,28 @@ export async function openPicture(file) {
 }
 
 /**
+ * The pixels of the picture in a file, as of `pixelsOf`.
+ * @param {Blob} file
+ * @param {Size} size
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ * @throws {Error} as `openPicture`; or it cannot be decoded
+ */
+export async function picturePixels(file, size) {
+  const picture = await openPicture(file);
+  try {
+    return pixelsOf(picture, picture.width, picture.height, size);
+  } finally {
+    picture.close();
+  }
+}
+
+/**
  * The pixels of a picture, cut to the proportions of `size` around its centre and averaged over areas.
  * @param {CanvasImageSource} picture shown on white where it is transparent
  * @param {number} width of the picture
  * @param {number} height of the picture
  * @param {Size} size with 1 channel for grey, or 3
- * @returns {Uint8Array} height × width × channels
+ * @returns {Uint8Array<ArrayBuffer>} height × width × channels
  */
 export function pixelsOf(picture, width, height, size) {
   const tall = Math.min(height, Math.max(1, Math.floor(STRIP_PIXELS / width)));
@@ -62,7 +78,7 @@ export function pixelsOf(picture, width, height, size) {
  * @param {{width: number, height: number, rowAt: (y: number) => ArrayLike<number>}} image
  *   `rowAt`: a row as RGBA, without transparency; rows are asked for from top to bottom, some of them twice
  * @param {Size} size
- * @returns {Uint8Array}
+ * @returns {Uint8Array<ArrayBuffer>}
  */
 export function fitted(image, { height, width, channels }) {
   const scale = Math.max(width / image.width, height / image.height);

@@ -1,6 +1,7 @@
 /** Runs a network on WebGPU: one replay of its Plan for each prediction. */
 
 import { PipelineCache, encode, prepare } from "../engine/program.js";
+import { isSoftware } from "../engine/software-adapter.js";
 import { dataAt } from "./interpreter.js";
 import { sizeOf } from "./tensors.js";
 
@@ -16,11 +17,12 @@ import { sizeOf } from "./tensors.js";
  * @param {NetworkPlan} plan
  * @param {ArrayBuffer} weights the content of the external buffer
  * @returns {Promise<{lost: Promise<unknown>, predict: (inputs: Data[]) => Promise<Tensor[]>}>}
- * @throws {Error} there is no adapter, or it refuses the plan
+ * @throws {Error} there is no adapter, it computes on the processor, or it refuses the plan
  */
 export async function gpuPredictor(plan, weights) {
   const adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) throw new Error("no WebGPU adapter");
+  if (isSoftware(adapter.info)) throw new Error("JavaScript need not compile kernels first");
   const device = await adapter.requestDevice();
   /** @type {Map<number, GPUBuffer>} */
   const buffers = new Map();

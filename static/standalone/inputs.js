@@ -20,7 +20,7 @@ export function arrayOf(input, values) {
   return data;
 }
 
-/** The sentence for a picture that was not opened. @param {unknown} failure of `openPicture` */
+/** The sentence for a picture that was not opened. @param {unknown} failure of `picturePixels` */
 function refusal(failure) {
   if (failure instanceof RangeError) return words.tooLarge;
   return failure instanceof TypeError ? words.otherFormat : words.unreadable;

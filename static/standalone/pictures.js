@@ -1,6 +1,6 @@
 /** Pictures as inputs of a network and as its outputs. */
 
-import { openPicture, pixelsOf } from "../js/picture-input.js";
+import { picturePixels } from "../js/picture-input.js";
 
 /** @import { Size } from "../js/picture-input.js" */
 /** @typedef {number | number[]} Level one value, or one for each channel */
@@ -38,9 +38,7 @@ export function show(canvas, values, size, low, high) {
  * @param {Blob} file @param {Size} size @returns {Promise<Float32Array>}
  */
 export async function filePixels(file, size) {
-  const picture = await openPicture(file);
-  const pixels = pixelsOf(picture, picture.width, picture.height, size);
-  picture.close();
+  const pixels = await picturePixels(file, size);
   return Float32Array.from(pixels, (value) => value / 255);
 }
 

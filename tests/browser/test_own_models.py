@@ -172,6 +172,25 @@ def test_a_keras_model_predicts_the_same_and_survives_a_reload(
     np.testing.assert_allclose(printed(output, "predictions"), expected, rtol=1e-5, atol=1e-5)
 
 
+def test_the_page_asks_for_the_length_of_sequences(visitor: Playground, tmp_path: Path) -> None:
+    theirs = keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4)])
+    path = tmp_path / "steps.keras"
+    theirs.save(path)
+    visitor.write(PREDICT.format(sizes="5, 7, 3"))
+    bring(visitor, path)
+    form = visitor.at("sequence-length")
+    expect(form).to_contain_text("takes sequences of any length")
+    form.get_by_label("Steps in a sample").fill("7")
+    form.get_by_role("button").click()
+    expect(visitor.at("model-summary")).to_contain_text("Takes samples of 7 × 3 (float32)")
+    expect(visitor.at("model-summary")).to_contain_text("loads it for 7 steps")
+    visitor.at("model-use").click()
+    assert 'model = pg.load_model("steps.keras", sequence_length=7)\n' in code(visitor)
+    output = visitor.finish()
+    expected = predicted(theirs, [samples(5, 7, 3)])
+    np.testing.assert_allclose(printed(output, "predictions"), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_a_new_program_shows_a_model_and_predicts(visitor: Playground, tmp_path: Path) -> None:
     model = pg.Sequential([pg.Input((5,)), pg.nn.Dense(3), pg.nn.Softmax()])
     model.export(tmp_path / "small.safetensors")

@@ -378,6 +378,41 @@ def test_damaged_records_are_put_aside(
     record_property("tried", tried)
 
 
+_RECORDS = """async (written) => {
+  const { database } = await import("/static/js/session/session-database.js");
+  if (written) await database.write("parts", written);
+  const id = sessionStorage["playgrad.session"];
+  return (await database.all("parts", id)).filter(({ part }) => /^(run|output|graph)$/.test(part));
+}"""
+
+
+def test_output_and_graph_of_another_run_are_not_shown(visit: Visit) -> None:
+    """As after a crash between the savings of two parts."""
+    done(visit)
+    sessions.wait_until_saved(visit.page)
+    first = shown(visit.page)
+    records = visit.page.evaluate(_RECORDS, None)
+    assert {each["part"] for each in records} == {"run", "output", "graph"}
+    visit.finish(SHORT.replace("Dense(10)", "Dense(10, name='other')").replace("trained", "again"))
+    sessions.wait_until_saved(visit.page)
+    second = shown(visit.page)
+    assert first["output"] != second["output"] and first["graph"] != second["graph"]
+    assert reloaded(visit) == second
+    visit.page.evaluate(_RECORDS, [each for each in records if each["part"] != "run"])
+    assert reloaded(visit) == {**second, "output": [], "graph": None}
+    # The run's own record is the one that the others are held to.
+    visit.page.evaluate(_RECORDS, records)
+    after = reloaded(visit)
+    assert (after["output"], after["graph"]) == (first["output"], first["graph"])
+
+
+def reloaded(visit: Visit) -> dict[str, Any]:
+    """Reload the page, and return what it shows."""
+    visit.reload()
+    sessions.wait_until_restored(visit.page, "import")
+    return shown(visit.page)
+
+
 def test_code_of_older_pages_is_taken_over(context: BrowserContext, desk_server: str) -> None:
     page = context.new_page()
     page.goto(f"{desk_server}/healthz")

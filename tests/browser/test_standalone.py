@@ -30,12 +30,17 @@ Open = Callable[..., Page]
 START_MS = 60_000
 """The kernels of a network are compiled by a software adapter, beside other tests."""
 WITHOUT_GPU = "delete Navigator.prototype.gpu"
-WITH_GPU = ""
-KEEPS_DEVICE = """
+SOFTWARE_GPU = ""
+WITH_GPU = """
+Object.defineProperty(GPUAdapter.prototype, "info", {
+  get: () => ({ vendor: "maker", architecture: "", device: "", description: "" }),
+});"""
+"""The software adapter under the name of another, since a page does without one."""
+KEEPS_DEVICE = f"""{WITH_GPU}
 const request = GPUAdapter.prototype.requestDevice;
-GPUAdapter.prototype.requestDevice = async function (...args) {
+GPUAdapter.prototype.requestDevice = async function (...args) {{
   return (globalThis.device = await request.apply(this, args));
-};"""
+}};"""
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="28" height="28"/>'
 GPU, JAVASCRIPT = "WebGPU", "JavaScript"
 
@@ -208,6 +213,14 @@ def blank_png(width: int, height: int) -> bytes:
         for kind, data in parts
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def test_javascript_replaces_a_software_adapter(
+    open_file: Open, digits: tuple[pg.Model, Path]
+) -> None:
+    page = open_file(digits[1], SOFTWARE_GPU)
+    expect(at(page, "backend")).to_have_text(JAVASCRIPT, timeout=START_MS)
+    assert page.evaluate("navigator.gpu.requestAdapter().then((adapter) => adapter !== null)")
 
 
 def test_a_lost_gpu_is_replaced_and_reported(

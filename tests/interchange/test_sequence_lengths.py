@@ -45,8 +45,29 @@ def test_a_length_at_loading_gives_the_predictions_of_keras(network: tuple[Any, 
 def test_a_missing_length_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "model.keras"
     keras.Sequential([keras.Input((None, 3)), L.LSTM(2)]).save(path)
-    with pytest.raises(pg.CheckpointError, match=r"load_model\(file, sequence_length=50\)"):
+    expected = r"load_model\(file, sequence_length=50\)"
+    with pytest.raises(pg.SequenceLengthError, match=expected) as raised:
         pg.load_model(path)
+    assert raised.value.inputs == (((None, 3), "float32"),)
+
+
+def test_a_saved_model_keeps_the_length_and_says_so(tmp_path: Path) -> None:
+    path, again = tmp_path / "model.keras", tmp_path / "again.keras"
+    keras.Sequential([keras.Input((None, 3)), L.LSTM(2)]).save(path)
+    pg.load_model(path, sequence_length=4).export(again)
+    assert pg.load_model(again, sequence_length=4).input_shape == (None, 4, 3)
+    with pytest.raises(pg.CheckpointError, match=r"sequence_length is 5, .* samples: \(4, 3\)"):
+        pg.load_model(again, sequence_length=5)
+
+
+def test_images_of_any_size_have_no_sequence_length(tmp_path: Path) -> None:
+    path = tmp_path / "model.keras"
+    keras.Sequential([keras.Input((None, None, 1)), L.Conv2D(2, 3), L.GlobalMaxPooling2D()]).save(
+        path
+    )
+    assert pg.load_model(path).input_shape == (None, None, None, 1)
+    with pytest.raises(pg.CheckpointError, match="sequence_length is 5"):
+        pg.load_model(path, sequence_length=5)
 
 
 def test_tokens_of_open_length_are_read(tmp_path: Path) -> None:
@@ -62,7 +83,7 @@ def test_tokens_of_open_length_are_read(tmp_path: Path) -> None:
     model.close()
 
 
-@pytest.mark.parametrize("length", [0, -1, 2.5, True])
+@pytest.mark.parametrize("length", [0, -1, 2.5, True, 10_001])
 def test_other_lengths_are_refused(length: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.keras"
     keras.Sequential([keras.Input((None, 3)), L.LSTM(2)]).save(path)

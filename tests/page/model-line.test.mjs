@@ -12,9 +12,9 @@ import {
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { modelChanges, modelProgram } from "../../static/js/own-data/model-line.js";
 
-/** @param {string} text @param {string} [name] */
-const loading = (text, name = "lenet.onnx") =>
-  applyChanges(text, modelChanges(readProgram(text), name));
+/** @param {string} text @param {string} [name] @param {number | null} [length] */
+const loading = (text, name = "lenet.onnx", length = null) =>
+  applyChanges(text, modelChanges(readProgram(text), { name, length }));
 
 const LINE = 'model = pg.load_model("lenet.onnx")';
 const HEAD = "import playgrad as pg\nfrom playgrad import nn\n";
@@ -42,6 +42,23 @@ test("a line is written where the program loads or builds its model", () => {
   assert.equal(loading(`${HEAD}\n${inside}`), `${HEAD.trimEnd()}\n\n${LINE}\n\n${inside}`);
   const comment = '# pg.load_model("old.onnx")\n';
   assert.equal(loading(`${HEAD}\n${comment}`), `${HEAD.trimEnd()}\n\n${LINE}\n\n${comment}`);
+});
+
+test("a line has the length of the sequences if the file leaves it open", () => {
+  const line = (/** @type {number} */ length) =>
+    `model = pg.load_model("a.keras", sequence_length=${length})`;
+  const with50 = loading(`${HEAD}\n${LINE}\n`, "a.keras", 50);
+  assert.equal(with50, `${HEAD}\n${line(50)}\n`);
+  assert.equal(loading(with50, "a.keras", 50), with50);
+  assert.equal(loading(with50, "a.keras", 7), `${HEAD}\n${line(7)}\n`);
+  assert.equal(loading(with50), `${HEAD}\n${LINE}\n`, "another model has no such argument");
+  const spaced = `${HEAD}\nmodel = pg.load_model('a.keras',\n    sequence_length = 50)\n`;
+  assert.equal(loading(spaced, "a.keras", 50), spaced);
+  const built = loading(`${HEAD}\nmodel = pg.Sequential([nn.LSTM(2)])\n`, "a.keras", 50);
+  assert.equal(built, `${HEAD}\n${line(50)}\n`);
+  const inputs = [{ shape: [50, 3], dtype: "float32" }];
+  const whole = modelProgram("a.keras", { inputs, compiled: true, sequence_length: 50 });
+  assert.ok(whole.includes(`${line(50)}\n`) && whole.includes("size=(2, 50, 3)"), whole);
 });
 
 test("a program without the library imports it", () => {

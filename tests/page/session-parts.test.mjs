@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { receive } from "../../static/js/engine/engine-events.js";
-import { PARTS } from "../../static/js/session/session-parts.js";
+import { PARTS, isOfRun } from "../../static/js/session/session-parts.js";
 import { SHAPES } from "../../static/js/session/session-shapes.js";
 import * as store from "../../static/js/store.js";
 
@@ -82,6 +82,31 @@ for (const [name, next] of [
       assert.deepEqual(restored({ run, curves, losses }), [step, 0, 0]);
     }
   });
+
+test("output and graph have the run to which they belong", () => {
+  runBegins();
+  receive(/** @type {any} */ ({ kind: "graph", graph: { nodes: [], edges: [] } }));
+  const { run, output, graph } = PARTS;
+  const record = (/** @type {any} */ part) =>
+    structuredClone({ value: part.capture(), began: part.began?.() });
+  const former = { run: record(run), output: record(output), graph: record(graph) };
+  store.executed.value = { exampleId: "spiral", source: "", began: 8 }; // its graph is to come
+  const next = { run: record(run), output: record(output), graph: record(graph) };
+  for (const [runOf, recordOf, expected] of /** @type {const} */ ([
+    [former.run, former.output, true],
+    [former.run, former.graph, true],
+    [next.run, next.output, true],
+    [next.run, former.output, false],
+    [former.run, next.output, false],
+    [next.run, next.graph, false],
+    [undefined, former.output, true],
+    [next.run, { value: [] }, true],
+  ]))
+    assert.equal(isOfRun(recordOf, /** @type {any} */ (runOf)), expected);
+  run.restore(former.run.value);
+  graph.restore(former.graph.value);
+  assert.equal(isOfRun(record(graph), former.run), true);
+});
 
 test("curves and losses are shown without a record of their run", () => {
   runBegins();

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad import nn
+from playgrad import nn, paths
+from playgrad.interchange.bounds import MOST_STEPS
 from tests.page.python_side import PythonSide, python_side
 
 FILES = {"onnx": "net.onnx", "keras": "net.keras", "safetensors": "net.safetensors"}
@@ -54,6 +55,33 @@ def test_a_damaged_file_is_named(name: str, tmp_path: Path) -> None:
             assert name in reply["error"]["message"]
             assert name != "net.onnx" or "export it again" in reply["error"]["message"]
         assert side.ask("model_file", name=name, payload=content)["ok"]
+
+
+# Keras converts arrays to torch by a protocol that NumPy 2 deprecates.
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_file_of_open_length_is_read_with_one(tmp_path: Path) -> None:
+    from tests.interchange.keras_side import keras
+
+    network = keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4)])
+    network.save(tmp_path / "steps.keras")
+    content = (tmp_path / "steps.keras").read_bytes()
+    with python_side() as side:
+        refused = side.ask("model_file", name="steps.keras", payload=content)
+        assert not refused["ok"]
+        assert refused["error"]["type"] == "SequenceLengthError"
+        answers = [
+            side.ask("model_file", name="steps.keras", payload=content, sequence_length=steps)
+            for steps in (5, 9)
+        ]
+    for steps, answer in zip((5, 9), answers, strict=True):
+        assert answer["ok"], answer
+        assert answer["model"]["sequence_length"] == steps
+        assert answer["model"]["inputs"] == [{"shape": [steps, 3], "dtype": "float32"}]
+
+
+def test_the_page_and_python_bound_sequences_alike() -> None:
+    form = (paths.static() / "js/own-data/data-model-form.js").read_text()
+    assert f"LONGEST_SEQUENCE = {MOST_STEPS:_};" in form
 
 
 class WithFiles(PythonSide):

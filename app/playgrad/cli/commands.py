@@ -121,7 +121,9 @@ def run_export(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     if options.opset is not None and not _writes_onnx(options):
         parser.error("argument --opset: it is for ONNX files, as TARGET or by --format onnx")
     signals.begin_work()
-    return convert(options.source, options.target, options.format, options.opset)
+    return convert(
+        options.source, options.target, options.format, options.opset, options.sequence_length
+    )
 
 
 def _writes_onnx(options: argparse.Namespace) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playgrad.errors import CheckpointError
+from playgrad.interchange.bounds import MOST_STEPS
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -23,6 +24,12 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 count = at_least(1)
+
+
+def sequence_length(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= MOST_STEPS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_STEPS:,}")
+    return int(text)
 
 
 def positive(text: str) -> float:

@@ -12,11 +12,12 @@ import numpy as np
 
 from playgrad import io, paths
 from playgrad.cli.checkpoint_folder import model_file
+from playgrad.cli.saved_model import saved_model
 from playgrad.devices.logical import gpu_adapters, gpu_hint
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
 from playgrad.interchange.formats import format_of
-from playgrad.interchange.readers import WEIGHTS, load_model, reader_of
+from playgrad.interchange.readers import WEIGHTS, reader_of
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.server.examples import list_examples
 
@@ -55,7 +56,11 @@ def print_examples(as_json: bool) -> int:
 
 
 def convert(
-    source: str, target: Path | None, format: str | None = None, opset: int | None = None
+    source: str,
+    target: Path | None,
+    format: str | None = None,
+    opset: int | None = None,
+    sequence_length: int | None = None,
 ) -> int:
     """Check the file of a model or of its weights, and write it as ``target`` or list its tensors.
 
@@ -64,24 +69,27 @@ def convert(
         format: of ``target``; None takes it from the ending. Without ``target``, the file is
             written beside ``source``.
         opset: of ONNX; None for the lowest that the model needs.
+        sequence_length: the steps of samples, for a file of Keras that leaves them open.
 
     Raises:
         CheckpointError: a file is damaged or cannot be written, or the target needs the layers, and
             ``source`` does not describe them.
         ExportError: the format has no equivalent of a layer or an operation, or no such opset.
+        DataError: ``source`` has no such sequence length.
     """
     source = model_file(source)
     if format is not None and target is None:
         target = Path(source).with_suffix(format_of(source, format).ending)
-    tensors = _tensors(source)
+    tensors = _tensors(source, sequence_length)
     if target is not None:
         chosen = format_of(target, format)
         if chosen.name in io.FORMATS and reader_of(source) is WEIGHTS:
             io.save(tensors, target, chosen.name, io.load_metadata(source))
             print(f"{len(tensors)} tensors written to {target}")
         else:
-            load_model(source).export(target, chosen.name, opset)
-            print(f"the model of {source} written to {target}, without {chosen.lacks}")
+            saved_model(source, sequence_length).export(target, chosen.name, opset)
+            steps = f", for sequences of {sequence_length} steps" if sequence_length else ""
+            print(f"the model of {source} written to {target}{steps}, without {chosen.lacks}")
         return 0
     print_table(
         [[name, array.dtype.name, shape_text(array.shape)] for name, array in tensors.items()]
@@ -91,10 +99,10 @@ def convert(
     return 0
 
 
-def _tensors(source: str) -> Mapping[str, np.ndarray[Any, Any]]:
-    if reader_of(source) is WEIGHTS:
+def _tensors(source: str, sequence_length: int | None) -> Mapping[str, np.ndarray[Any, Any]]:
+    if reader_of(source) is WEIGHTS and sequence_length is None:
         return io.load(source)
-    model = load_model(source)
+    model = saved_model(source, sequence_length)
     try:
         return model.named_weights()
     finally:

@@ -159,7 +159,18 @@ def _add_predict(parsers: Parsers) -> None:
         metavar="N",
         help="number of classes to print, most probable first (default: 3 in a table, else all)",
     )
+    _add_sequence_length(parser, "default: that of the samples")
     parser.set_defaults(command=commands.run_predict)
+
+
+def _add_sequence_length(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--sequence-length",
+        type=kinds.sequence_length,
+        metavar="N",
+        help="the number of steps in each sample, for a file of Keras that leaves it open "
+        f"({default})",
+    )
 
 
 def _add_simulate(parsers: Parsers) -> None:
@@ -275,6 +286,7 @@ def _add_export(parsers: Parsers) -> None:
         metavar="N",
         help="the version of the operators in an ONNX file (default: the lowest that they need)",
     )
+    _add_sequence_length(parser, "the file written has this length")
     parser.set_defaults(command=commands.run_export)
 
 

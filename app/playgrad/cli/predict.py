@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.cli.checkpoint_folder import model_file
 from playgrad.cli.lists import print_table
-from playgrad.cli.prediction_inputs import read_samples
+from playgrad.cli.open_samples import open_samples
+from playgrad.cli.prediction_inputs import Samples, read_samples
+from playgrad.cli.saved_model import saved_model
 from playgrad.data.text_table import decode_text
-from playgrad.errors import DataError, ReadError, shape_text
+from playgrad.errors import DataError, ReadError, SequenceLengthError, shape_text
 from playgrad.inspection.outputs import softmax
-from playgrad.interchange.readers import load_model
 from playgrad.models.model import Model
 from playgrad.runtime.default_device import AUTO
 from playgrad.runtime.options import Options, options_set
@@ -39,11 +39,13 @@ def predict(options: argparse.Namespace) -> int:
         DataError: an option does not fit the model.
     """
     with options_set(Options(device=None if options.device == AUTO else options.device)):
-        model = load_model(model_file(options.model))
+        model, samples = _model(options)
         try:
             _check_model(model)
             has_classes = _has_classes(model, options)
-            names, outputs = _outputs(model, options.inputs)
+            names, outputs = _outputs(
+                model, samples or [read_samples(file, model) for file in options.inputs]
+            )
         finally:
             model.close()
     if not has_classes:
@@ -55,6 +57,17 @@ def predict(options: argparse.Namespace) -> int:
     return 0
 
 
+def _model(options: argparse.Namespace) -> tuple[Model, list[Samples]]:
+    """Return the model, and the samples if they had to be read for their length."""
+    try:
+        return saved_model(options.model, options.sequence_length), []
+    except SequenceLengthError as error:
+        if len(error.inputs) != 1:
+            raise
+        samples = open_samples(options.inputs, *error.inputs[0])
+    return saved_model(options.model, samples[0][1].shape[1]), samples
+
+
 def _check_model(model: Model) -> None:
     if not model.built or len(model.inputs) != 1 or len(model.outputs) != 1:
         raise DataError(
@@ -63,13 +76,10 @@ def _check_model(model: Model) -> None:
         )
 
 
-def _outputs(model: Model, files: Sequence[str]) -> tuple[list[str], Array]:
+def _outputs(model: Model, samples: Sequence[Samples]) -> tuple[list[str], Array]:
     """Return the names of all samples, and the output for each."""
     names: list[str] = []
-    samples = []
-    for file in files:
-        name, array = read_samples(file, model)
-        samples.append((name, array))
+    for name, array in samples:
         is_image = name.lower().endswith(".png")
         names += [name] if is_image else [f"{name}[{i}]" for i in range(len(array))]
     parts = [batch_api.predict(model, array, None, name) for name, array in samples]

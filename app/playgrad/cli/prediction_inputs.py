@@ -25,6 +25,8 @@ from playgrad.io.npz import NpzFile
 from playgrad.models.network import Network
 
 Array = np.ndarray[Any, Any]
+Samples = tuple[str, Array]
+"""The name of a file, and the samples in it, (count, ...)."""
 STDIN = "-"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ZIP = b"PK\x03\x04"
@@ -33,7 +35,7 @@ _OTHER_PICTURES = ("jpg", "jpeg", "webp", "gif", "bmp", "heic", "tif", "tiff")
 _FORMATS = ("npy", "npz", "png", *_TABLES)
 
 
-def read_samples(file: str, model: Network) -> tuple[str, Array]:
+def read_samples(file: str, model: Network) -> Samples:
     """Return the name of ``file`` and its samples, (count, ...), for the one input of ``model``.
 
     An array of the shape of one sample is one sample. The rows of a table are reshaped to it. A

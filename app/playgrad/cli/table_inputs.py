@@ -130,8 +130,10 @@ def _as_samples(table: Array, name: str, sample: Shape) -> Array:
     columns = table.shape[1]
     if len(sample) == 1 and sample[0] in (None, columns):
         return table
-    if None not in sample and math.prod(dim or 0 for dim in sample) == columns:
-        return table.reshape(len(table), *(dim or 0 for dim in sample))
+    known = math.prod(dim for dim in sample if dim is not None)
+    opens = sample.count(None)
+    if (opens == 0 and known == columns) or (opens == 1 and columns % known == 0):
+        return table.reshape(len(table), *(dim or columns // known for dim in sample))
     raise ShapeError(
         f"the model takes samples of shape {shape_text(sample)}, but {name} has rows of {columns} "
         "columns."

@@ -6,3 +6,5 @@ MOST_CALLS = 3 * MOST_NODES
 """The most tensors that the layers and models of a file are called with, all together."""
 MOST_OPERATIONS = 10 * MOST_NODES
 """The most operations that they become."""
+MOST_STEPS = 10_000
+"""The longest sequences of a model whose file leaves their length open; a step is operations."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from playgrad.errors import CheckpointError
+from playgrad.interchange.bounds import MOST_STEPS
 from playgrad.io.file_kinds import is_keras_file, is_onnx_file, kind_of
 from playgrad.io.project_archive import ENDING, is_project
 from playgrad.io.weights import path_or_bytes, read_file
@@ -35,6 +35,18 @@ class Reader:
     endings: tuple[str, ...]
     recognizes: Callable[[bytes], bool]
     read: Callable[[File], Model]
+
+    def model(self, file: File, sequence_length: int | None = None) -> Model:
+        """Return the model of a file, as `load_model`."""
+        if sequence_length is None:
+            return self.read(file)
+        is_whole = type(sequence_length) is int and 0 < sequence_length <= MOST_STEPS
+        if self is not KERAS or not is_whole:
+            raise ValueError(
+                f"sequence_length must be a whole number from 1 to {MOST_STEPS:,}, for a file of "
+                f"Keras, got {sequence_length!r} for one of {self.name}"
+            )
+        return _from_keras(file, sequence_length)
 
 
 def _from_onnx(file: File) -> Model:
@@ -91,27 +103,21 @@ def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Mod
         file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
         sequence_length: the number of steps of samples, for a file of Keras whose inputs do not say
             it, ``Input((None, 3))``, and whose layers need it, as recurrent ones do. A model takes
-            sequences of one length: load the file again for another.
+            sequences of one length, and so does the file that it is saved to: load the first file
+            again for another. At most 10,000, for each step is a part of the graph.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
             fit its layers, or an operator of ONNX or a layer of Keras that playgrad does not have.
+        SequenceLengthError: a CheckpointError; the file needs a ``sequence_length``.
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
     source = path_or_bytes(file)
     reader = reader_of(source)
-    read = reader.read
-    if sequence_length is not None:
-        if reader is not KERAS or type(sequence_length) is not int or sequence_length < 1:
-            raise ValueError(
-                "sequence_length must be a whole number of at least 1, for a file of Keras, got "
-                f"{sequence_length!r} for one of {reader.name}"
-            )
-        read = partial(_from_keras, sequence_length=sequence_length)
     if isinstance(source, bytes):
-        return read(source)
+        return reader.model(source, sequence_length)
     try:
-        return read(source)
+        return reader.model(source, sequence_length)
     except CheckpointError as error:
         _say_what_it_is(source, reader, error)
         raise

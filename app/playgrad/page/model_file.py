@@ -16,15 +16,19 @@ def model_file(request: Request) -> dict[str, Any]:
 
     The model is discarded: a program that uses the file reads it again.
 
+    ``sequence_length`` of the request and of the answer are that of `load_model`, or None.
+
     Raises:
+        SequenceLengthError: the request needs a ``sequence_length``.
         CheckpointError: the file is damaged, or has parts that playgrad lacks.
         GraphError: the description of its layers is damaged.
     """
-    name = str(request["name"])
+    name, length = str(request["name"]), request.get("sequence_length")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the program that loads the model will show them
-            model = reader_of(name).read(bytes(request.get("payload") or b""))
+            content = bytes(request.get("payload") or b"")
+            model = reader_of(name).model(content, length)
     except PlaygradError as error:
         error.message = f"{name}: {error.message}"
         error.hint = error.hint or "Save or export it again, or choose another file."
@@ -33,6 +37,7 @@ def model_file(request: Request) -> dict[str, Any]:
         return {
             "parameters": model.count_params(),
             "layers": len(model.layers),
+            "sequence_length": length,
             "compiled": model.compile_settings() is not None,
             "inputs": [_described(tensor) for tensor in model.inputs],
             "outputs": [_described(tensor) for tensor in model.outputs],

@@ -2656,8 +2656,13 @@ export const en = {
     save: "Save as file",
     loads: (/** @type {string} */ name) =>
       `The program loads “${name}”. Adapt the data to it, then press Run.`,
-    locked: (/** @type {string} */ name) =>
-      `The program cannot be changed now. Write: model = pg.load_model("${name}")`,
+    locked: (/** @type {string} */ call) =>
+      `The program cannot be changed now. Write: model = ${call}`,
+    open: "This model takes sequences of any length, and its layers need one. Give the number of steps in your samples.",
+    steps: "Steps in a sample",
+    read: "Read it with this length",
+    fixed: (/** @type {number} */ steps) =>
+      `The file takes sequences of any length; this program loads it for ${plural(steps, "step")}. If it is saved again, the length stays.`,
     begun: (/** @type {string} */ name) =>
       `A new program loads “${name}”. Press Run. The menu of examples has the one before.`,
   },

@@ -2279,7 +2279,12 @@ export const zhHans = {
     beginIs: "保存模型，并打开一个展示它并做预测的新程序",
     save: "存为文件",
     loads: (name) => `程序现在加载“${name}”。请让数据与它相符，然后按“运行”。`,
-    locked: (name) => `现在无法修改程序。请自己写：model = pg.load_model("${name}")`,
+    locked: (call) => `现在无法修改程序。请自己写：model = ${call}`,
+    open: "这个模型可以接受任意长度的序列，但它的层需要一个确定的长度。请给出每个样本的步数。",
+    steps: "每个样本的步数",
+    read: "按这个长度读取",
+    fixed: (steps) =>
+      `文件中的模型可以接受任意长度的序列；程序按 ${count(steps)} 步加载它。再次保存后，长度就固定了。`,
     begun: (name) => `新程序加载“${name}”。请按“运行”。之前的程序在示例菜单中。`,
   },
   dataForms: {

@@ -42,7 +42,9 @@ function DataEntry({ entry, setProblem }) {
     }
   };
   const isModel = about.kind === "model";
-  const use = attempt(() => ((isModel ? loadModelInProgram : loadInProgram)(name), closeDrawer()));
+  const use = attempt(
+    () => (isModel ? loadModelInProgram(name, about) : loadInProgram(name), closeDrawer()),
+  );
   const begin = attempt(
     () => (isModel ? beginModelProgram(name, about) : beginProgram(name, about), closeDrawer()),
   );
@@ -108,13 +110,14 @@ function describeData({ train, test, shape: sizes, classes }) {
 }
 
 /** @param {import("../../engine/messages.js").ModelFile} about */
-export function describeModel({ parameters, layers, compiled, inputs, outputs }) {
+export function describeModel({ parameters, layers, compiled, sequence_length: steps, ...sides }) {
   const words = t().dataModels;
   const tensors = (/** @type {import("../../engine/messages.js").ModelTensor[]} */ list) =>
     list.map((each) => words.tensor(shape(each.shape), each.dtype));
   return t().numbers.sentences([
     words.size(layers, parameters),
-    words.sides(tensors(inputs), tensors(outputs)),
+    words.sides(tensors(sides.inputs), tensors(sides.outputs)),
+    steps ? words.fixed(steps) : "",
     compiled ? words.compiled : "",
   ]);
 }

@@ -13,27 +13,56 @@ import {
 } from "./data-names.js";
 import * as shelf from "./data-shelf.js";
 import { closeDrawer } from "./drawer-state.js";
+import { loadCall } from "./model-line.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */
+
+/** As in `playgrad.interchange.bounds`; a test compares them. */
+const LONGEST_SEQUENCE = 10_000;
 
 /** What a file of a model has in it, its name, and the ways to use it. @param {{draft: {name: string, bytes: Uint8Array<ArrayBuffer>}}} props */
 export function ModelForm({ draft: { name: file, bytes } }) {
   const [about, setAbout] = useState(/** @type {ModelFile | null} */ (null));
   const [problem, setProblem] = useState("");
+  const [isOpen, setOpen] = useState(false); // it takes sequences of any length
+  const [length, setLength] = useState(/** @type {number | undefined} */ (undefined));
   useEffect(() => {
-    modelFile(file.slice(0, -endingOf(file).length) + endingOf(file), bytes).then(
+    setProblem("");
+    modelFile(file.slice(0, -endingOf(file).length) + endingOf(file), bytes, length).then(
       setAbout,
-      (failure) => setProblem(failure.message),
+      (failure) => {
+        if (failure.info?.type === "SequenceLengthError") setOpen(true);
+        else setProblem(failure.message);
+      },
     );
-  }, [file, bytes]);
+  }, [file, bytes, length]);
   const words = t().dataModels;
   return html`<section class="data-form" aria-label=${words.label(file)}>
     <h3>${file} <span class="hint">${size(bytes.length)}</span></h3>
     <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
-    ${!about && !problem && html`<p class="hint" role="status">${store.engine.value === "starting" ? words.waiting : words.reading}</p>`}
+    ${isOpen && !about && html`<${SequenceLength} choose=${setLength} />`}
+    ${!about && !problem && (!isOpen || length) && html`<p class="hint" role="status">${store.engine.value === "starting" ? words.waiting : words.reading}</p>`}
     ${about && html`<p class="data-summary" data-testid="model-summary">${describeModel(about)}</p><${UseModel} ...${{ file, bytes, about }} />`}
   </section>`;
+}
+
+/** Asks for the number of steps in the samples of a model. @param {{choose: (length: number) => void}} props */
+function SequenceLength({ choose }) {
+  const words = t().dataModels;
+  /** @param {SubmitEvent} event */
+  function submit(event) {
+    event.preventDefault();
+    choose(Number(new FormData(/** @type {HTMLFormElement} */ (event.target)).get("length")));
+  }
+  return html`<form onSubmit=${submit} data-testid="sequence-length">
+    <p role="status">${words.open}</p>
+    <div class="data-fields">
+      <label class="data-field"><span>${words.steps}</span>
+        <input class="data-seed" name="length" type="number" required min="1" max=${LONGEST_SEQUENCE} step="1" autocomplete="off" /></label>
+      <button class="button">${words.read}</button>
+    </div>
+  </form>`;
 }
 
 /** @param {{file: string, bytes: Uint8Array<ArrayBuffer>, about: ModelFile}} props */
@@ -66,10 +95,10 @@ function UseModel({ file, bytes, about }) {
     </div>
     <p class="hint" role="status">${wrong || (shelf.has(name) ? words.replaces(name) : "")}</p>
     <div class="data-ways">
-      <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keep(() => loadModelInProgram(name))}
+      <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keep(() => loadModelInProgram(name, about))}
         title=${words.nowIs}>${words.now}</button>
       <button type="button" class="button" data-testid="model-begin" disabled=${wrong !== ""} onClick=${keep(() => beginModelProgram(name, about))}
         title=${words.beginIs}>${words.begin}</button>
     </div>
-    <p class="hint"><code>${`model = pg.load_model("${name}")`}</code></p>`;
+    <p class="hint"><code>${`model = ${loadCall({ name, length: about.sequence_length })}`}</code></p>`;
 }

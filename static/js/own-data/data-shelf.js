@@ -77,6 +77,7 @@ export const isModelAbout = is.record({
   parameters: tally,
   layers: tally,
   compiled: is.flag,
+  sequence_length: is.optional(is.nullable(tally)),
   inputs: is.listOf(side, MOST.names),
   outputs: is.listOf(side, MOST.names),
 });

@@ -2,7 +2,8 @@
 
 import { MOST_PIXELS, imageSize } from "../image-size.js";
 import { t } from "../locale.js";
-import { openPicture, pixelsOf } from "../picture-input.js";
+import { pixelsOf } from "../picture-input.js";
+import { PictureReader } from "./picture-reader.js";
 import { DataProblem, checkSet } from "./problem.js";
 
 /**
@@ -79,6 +80,22 @@ export function checkPixels(bytes) {
  */
 export async function decodeImages(files, format, progress, signal) {
   checkSet(4 * files.length * format.side ** 2 * format.channels); // Python makes them float32
+  const reader = new PictureReader();
+  try {
+    return await decodeBy(reader, files, format, progress, signal);
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * @param {PictureReader} reader
+ * @param {ImageFile[]} files
+ * @param {Format} format
+ * @param {(done: number) => void} progress
+ * @param {AbortSignal} signal
+ */
+async function decodeBy(reader, files, format, progress, signal) {
   /** @type {Decoded} */
   const decoded = {
     pixels: new Uint8Array(files.length * format.side ** 2 * format.channels),
@@ -94,9 +111,7 @@ export async function decodeImages(files, format, progress, signal) {
     try {
       const blob = await load();
       checkPixels(new Uint8Array(await blob.arrayBuffer()));
-      const picture = await openPicture(blob);
-      pixels = squareOf(picture, picture.width, picture.height, format);
-      picture.close();
+      pixels = await reader.read(blob, squareSize(format));
     } catch (failure) {
       const words = t().dataFiles.images;
       decoded.skipped.push(
@@ -117,5 +132,8 @@ export async function decodeImages(files, format, progress, signal) {
  * The pixels of the square in the middle of a picture.
  * @param {CanvasImageSource} picture @param {number} width @param {number} height @param {Format} format
  */
-export const squareOf = (picture, width, height, { side, channels }) =>
-  pixelsOf(picture, width, height, { height: side, width: side, channels });
+export const squareOf = (picture, width, height, format) =>
+  pixelsOf(picture, width, height, squareSize(format));
+
+/** @param {Format} format */
+const squareSize = ({ side, channels }) => ({ height: side, width: side, channels });

@@ -12,21 +12,32 @@ import { children, elements, evaluate, parse, walk } from "../blocks/syntax.js";
 
 const LOAD = "load_model";
 
-/** @param {string} name a name of a model, which has no quotation marks */
-const literal = (name) => `"${name}"`;
+/** @typedef {{name: string, length?: number | null}} Loaded the name of a model, which has no quotation marks, and the steps of its samples */
 
-/** The literals in calls of `pg.load_model`. @param {Program} program @returns {(Range & {name: string})[]} */
+/** @param {Loaded} model */
+const keyword = ({ length }) => (length ? `, sequence_length=${length}` : "");
+
+/** The call that loads a model. @param {Loaded} model @param {string} [load] */
+export const loadCall = (model, load = `pg.${LOAD}`) => `${load}("${model.name}"${keyword(model)})`;
+
+/**
+ * The arguments in calls of `pg.load_model`.
+ * @param {Program} program
+ * @returns {(Range & {name: string, others: string})[]} `others`: what follows the name
+ */
 function loads({ text, names }) {
-  /** @type {(Range & {name: string})[]} */
+  /** @type {ReturnType<typeof loads>} */
   const found = [];
   walk(parse(text), (node) => {
     if (node.name !== "CallExpression") return;
     const [callee, list] = children(node);
     if (list?.name !== "ArgList" || fullName(dottedName(callee, text), names) !== LOAD) return;
-    const [first] = elements(list);
+    const [first, ...rest] = elements(list);
     const value = first?.length === 1 ? evaluate(first[0], text) : null;
-    if (value?.type === "string")
-      found.push({ from: first[0].from, to: first[0].to, name: value.value });
+    if (value?.type !== "string") return;
+    const [{ from, to: end }] = first;
+    const to = rest.at(-1)?.at(-1)?.to ?? end;
+    found.push({ from, to, name: value.value, others: text.slice(end, to) });
   });
   return found;
 }
@@ -35,17 +46,19 @@ function loads({ text, names }) {
  * Have a program load a model: in place of one that it loads, or of a network that it builds in one
  * expression, otherwise in a line after the imports.
  * @param {Program} program
- * @param {string} name
+ * @param {Loaded} model
  * @returns {Change[]} none if it does so already
  */
-export function modelChanges(program, name) {
+export function modelChanges(program, model) {
   const [loaded] = loads(program);
-  if (loaded)
-    return loaded.name === name
-      ? []
-      : [{ from: loaded.from, to: loaded.to, insert: literal(name) }];
+  if (loaded) {
+    const { from, to, name, others } = loaded;
+    const isThere =
+      name === model.name && others.replace(/\s/g, "") === keyword(model).replace(" ", "");
+    return isThere ? [] : [{ from, to, insert: `"${model.name}"${keyword(model)}` }];
+  }
   const { name: load, changes } = nameFor(program, LOAD);
-  const call = `${load}(${literal(name)})`;
+  const call = loadCall(model, load);
   const built = program.networks.findLast(
     (network) =>
       network.scope === "" &&
@@ -65,9 +78,9 @@ export function modelChanges(program, name) {
 /**
  * A whole program that shows a model and predicts, with what it takes to train it.
  * @param {string} name
- * @param {Pick<ModelFile, "inputs" | "compiled">} about
+ * @param {Pick<ModelFile, "inputs" | "compiled"> & {sequence_length?: number | null}} about
  */
-export function modelProgram(name, { inputs, compiled }) {
+export function modelProgram(name, { inputs, compiled, sequence_length: length }) {
   const arrays = inputs.map(randomArray);
   const samples =
     arrays.length === 1 ? arrays[0] : `[\n${arrays.map((array) => `    ${array},\n`).join("")}]`;
@@ -75,7 +88,7 @@ export function modelProgram(name, { inputs, compiled }) {
     "import numpy as np",
     "import playgrad as pg",
     "",
-    `model = pg.load_model(${literal(name)})`,
+    `model = ${loadCall({ name, length })}`,
     "model.summary()",
     "",
     "# Two samples of random numbers, in place of yours.",

@@ -5,16 +5,17 @@ import { changeText } from "../editor/editor-access.js";
 import { openProgramFor } from "../examples.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
-import { modelChanges, modelProgram } from "./model-line.js";
+import { loadCall, modelChanges, modelProgram } from "./model-line.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */
 
-/** Have the program load a model, in one line. @param {string} name */
-export function loadModelInProgram(name) {
-  const changes = modelChanges(program.value, name);
+/** Have the program load a model, in one line. @param {string} name @param {ModelFile} about */
+export function loadModelInProgram(name, { sequence_length: length }) {
+  const model = { name, length };
+  const changes = modelChanges(program.value, model);
   const isThere = changes.length === 0 || changeText(changes);
   store.side.value = "build"; // on a phone, where the line is
-  store.note(isThere ? t().dataModels.loads(name) : t().dataModels.locked(name));
+  store.note(isThere ? t().dataModels.loads(name) : t().dataModels.locked(loadCall(model)));
 }
 
 /** Open a new program that shows a model. @param {string} name @param {ModelFile} about */

@@ -13,9 +13,9 @@ import * as store from "../store.js";
  * @import { Shape } from "./session-shapes.js"
  *
  * @typedef {{store: StoreName, changes: () => unknown, capture: () => any,
- *            restore: (value: any) => boolean | void}} Part
+ *            restore: (value: any) => boolean | void, began?: () => number}} Part
  *   `changes`: reads the signals that it depends on; `capture`: its value, null for none; `restore`: returns true if
- *   the value was corrected, and should be saved
+ *   the value was corrected, and should be saved; `began`: when the run began to which the value belongs
  */
 
 /** The version of the records. A record of another version is put aside. */
@@ -104,7 +104,8 @@ export const PARTS = {
 
   output: {
     store: "parts",
-    changes: () => store.transcriptVersion.value,
+    began: () => store.executed.value.began,
+    changes: () => [store.transcriptVersion.value, store.executed.value.began],
     capture: () =>
       store.transcript.lines.map(({ text, stream, figure }) =>
         figure ? { text, stream, figure } : { text, stream },
@@ -154,9 +155,13 @@ export const PARTS = {
 
   graph: {
     store: "parts",
-    changes: () => store.graph.value,
+    began: () => store.graphBegan.value,
+    changes: () => [store.graph.value, store.graphBegan.value],
     capture: () => store.graph.value,
-    restore: (graph) => void (store.graph.value = graph),
+    restore(graph) {
+      store.graph.value = graph;
+      store.graphBegan.value = store.executed.value.began; // which is restored before
+    },
   },
 
   runs: {
@@ -185,6 +190,14 @@ export const PARTS = {
     },
   },
 };
+
+/**
+ * Whether a record belongs to the run whose record is restored with it: each is saved by itself, and may
+ * be older or newer than the other after a crash. Without the record of the run it is all there is.
+ * @param {{began?: number}} record @param {{value: {program: {began: number}}} | undefined} run
+ */
+export const isOfRun = ({ began }, run) =>
+  began === undefined || !run || began === run.value.program.began;
 
 export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 

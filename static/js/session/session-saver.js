@@ -19,10 +19,10 @@ const RETRY_CHANGED_MS = 2000;
 
 /**
  * @typedef {{store: StoreName, part: string, capture: () => any, rest: number,
- *            longest: number, isUrgent?: boolean}} Item
+ *            longest: number, isUrgent?: boolean, began?: () => number}} Item
  *   One record of the session. `capture`: its value, null to remove it; `rest`: milliseconds between
  *   two savings, at least; `longest`: milliseconds until a change is saved, at most; `isUrgent`:
- *   each change is saved at once
+ *   each change is saved at once; `began`: when the run began to which it belongs
  * @typedef {{item: Item, isDirty: boolean, writes: number, due: number, last: number, cost: number,
  *            failure: StorageFailure | null}} State
  *   `writes`: under way; `cost`: of the last one, in milliseconds
@@ -160,10 +160,10 @@ export class SessionSaver {
   }
 
   /** @param {Item} item */
-  #write({ store, part, capture }) {
+  #write({ store, part, capture, began }) {
     const value = capture();
     const session = this.#session;
-    const stamp = { version: VERSION, saved: Date.now() };
+    const stamp = { version: VERSION, saved: Date.now(), ...(began && { began: began() }) };
     if (store === "sessions")
       return this.#database.write(store, [{ id: session, ...stamp, ...value }]);
     if (value === null) return this.#database.write(store, [], [[session, part]]);

@@ -11,7 +11,7 @@ import { allow, beginOpening } from "./opening.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, isReadable, sessions, takeName } from "./session-list.js";
 import { describeProblem, describeRestored, describeUnread, titleOf } from "./session-notes.js";
-import { ASIDE, NAMES, PARTS } from "./session-parts.js";
+import { ASIDE, NAMES, PARTS, isOfRun } from "./session-parts.js";
 import { SessionSaver } from "./session-saver.js";
 import { claimSession, newId, switchTo } from "./session-tab.js";
 
@@ -118,7 +118,8 @@ async function restore({ id, from, isCopy }) {
     else if (!isCopy || COPIED.has(record.part)) values[record.part] = record;
   }
   const corrected = batch(() => {
-    const names = NAMES.filter((name) => values[name] && PARTS[name].restore(values[name].value));
+    const ofRun = NAMES.filter((name) => values[name] && isOfRun(values[name], values.run));
+    const names = ofRun.filter((name) => PARTS[name].restore(values[name].value));
     store.codes.value = codes;
     store.source.value = codes[store.exampleId.value] ?? "";
     const lost = damaged.map(([{ part }, isCode]) => titleOf(isCode ? "code" : "parts", part));

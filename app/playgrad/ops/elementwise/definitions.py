@@ -283,10 +283,11 @@ sqrt = elementwise(
     doc="Return the square root of ``x``.",
 )
 # At infinity the slope is 0, also where it is multiplied by infinity: squares may have overflowed.
+# The same holds of the slope's own slopes, that by `g` (outer) and that by `y` (inner).
 rsqrt = elementwise(
     "rsqrt",
     lambda x: 1.0 / e.sqrt(x),
-    lambda g, y, x: where(is_inf(x), 0.0, g) * y / x * -0.5,
+    lambda g, y, x: where(is_inf(x), 0.0, where(is_inf(x), 0.0, g) * y / x * -0.5),
     POSITIVE,
     NOT_FLOATING,
     doc="Return ``1 / sqrt(x)``.",

@@ -141,13 +141,13 @@ class ModelReader:
                 f"the model '{self.name[:80]}' of the Keras file has not been built.",
                 hint="Save it after its first training step, or begin it with keras.Input(shape).",
             )
-        return [_input({"batch_shape": shape, "name": "input"}, self._reading.sequence_length)]
+        return [_input({"batch_shape": shape, "name": "input"}, self._reading)]
 
     def _input(self, name: str) -> Tensor:
         config = self._members.get(name)
         if not isinstance(config, Mapping):
             raise CheckpointError(f"{_DAMAGED}: '{name[:80]}' is not an input.")
-        return _input(config, self._reading.sequence_length)
+        return _input(config, self._reading)
 
     def outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
         """Return the results for ``inputs``.
@@ -288,7 +288,7 @@ def _with_masks(tensors: list[Tensor], masks: Any) -> list[Tensor]:
     return tensors
 
 
-def _input(config: Mapping[str, Any], sequence_length: int | None) -> Tensor:
+def _input(config: Mapping[str, Any], reading: Reading) -> Tensor:
     shape = config.get("batch_shape") or config.get("batch_input_shape")
     dtype = "int32" if config.get("dtype") == "int64" else config.get("dtype", "float32")
     if config.get("sparse") or config.get("ragged"):
@@ -296,8 +296,9 @@ def _input(config: Mapping[str, Any], sequence_length: int | None) -> Tensor:
     if not isinstance(shape, list) or not shape or not all(_is_size(size) for size in shape):
         raise CheckpointError(f"{_DAMAGED}: an input has the shape {str(shape)[:80]}.")
     batch, *sizes = shape
-    if sizes and sizes[0] is None:
-        sizes[0] = sequence_length
+    if sizes and sizes[0] is None and None not in sizes[1:]:  # other sizes are those of images
+        reading.is_open = True
+        sizes[0] = reading.sequence_length
     return Input(sizes, batch, dtype, str(config.get("name")))
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from playgrad.errors import CheckpointError, PlaygradError, ShapeError
+from playgrad.errors import (
+    CheckpointError,
+    PlaygradError,
+    SequenceLengthError,
+    ShapeError,
+    shape_text,
+)
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.source import warn_user
+from playgrad.graph.tensor import Tensor
 from playgrad.interchange.keras.importing.compiling import read_compile_config
 from playgrad.interchange.keras.importing.file import KerasFile
 from playgrad.interchange.keras.importing.graph import ModelReader
 from playgrad.interchange.keras.importing.reading import Reading
 from playgrad.interchange.keras.importing.weights import set_moments, weights_of_layers
 from playgrad.models.model import Model
+
+_NOT_BUILT = "the model of the Keras file cannot be built"
 
 
 def model_from_keras(file: str | Path | bytes, sequence_length: int | None = None) -> Model:
@@ -28,6 +38,7 @@ def model_from_keras(file: str | Path | bytes, sequence_length: int | None = Non
     Raises:
         CheckpointError: the file cannot be read, is damaged, or has something that playgrad does
             not have.
+        SequenceLengthError: it needs a ``sequence_length``.
     """
     source = KerasFile(file)
     try:
@@ -39,15 +50,7 @@ def model_from_keras(file: str | Path | bytes, sequence_length: int | None = Non
     except CheckpointError:
         raise
     except PlaygradError as error:
-        lacks_length = (
-            isinstance(error, ShapeError) and "needs to know dimension 1 " in error.message
-        )
-        raise CheckpointError(
-            f"the model of the Keras file cannot be built: {error.message}",
-            hint="Pass the number of steps: load_model(file, sequence_length=50)."
-            if lacks_length and sequence_length is None
-            else error.hint,
-        ) from None
+        raise CheckpointError(f"{_NOT_BUILT}: {error.message}", hint=error.hint) from None
     _compile(model, source)
     model.input_description = source.input
     return model
@@ -56,10 +59,36 @@ def model_from_keras(file: str | Path | bytes, sequence_length: int | None = Non
 def _built(source: KerasFile, sequence_length: int | None) -> tuple[Model, ModelReader]:
     graph = Graph()
     with at_top(graph):
-        reader = ModelReader(source.config, Reading(graph, sequence_length))
+        reading = Reading(graph, sequence_length)
+        reader = ModelReader(source.config, reading)
         set_moments(source.weights, reader.layers)
         inputs = reader.inputs()
-        return Model(inputs, reader.outputs(inputs), reader.name), reader
+        if sequence_length is not None and not reading.is_open:
+            _expect_length(inputs, sequence_length)
+        try:
+            outputs = reader.outputs(inputs)
+        except ShapeError as error:
+            is_unknown = "needs to know dimension" in error.message
+            if not (is_unknown and reading.is_open and sequence_length is None):
+                raise
+            raise SequenceLengthError(
+                f"{_NOT_BUILT}: {error.message}",
+                inputs=[(each.shape[1:], each.dtype) for each in inputs],
+                hint="Pass the number of steps: load_model(file, sequence_length=50).",
+            ) from None
+        return Model(inputs, outputs, reader.name), reader
+
+
+def _expect_length(inputs: Sequence[Tensor], sequence_length: int) -> None:
+    """Raise CheckpointError unless an input, of which none is open, has so many steps."""
+    sizes = [each.shape[1] for each in inputs if each.spec.rank > 1]
+    if sequence_length not in sizes:
+        shapes = " and ".join(shape_text(each.shape[1:]) for each in inputs)
+        raise CheckpointError(
+            f"sequence_length is {sequence_length:,}, but the Keras file fixes the shape of its "
+            f"samples: {shapes}.",
+            hint="Leave it out, or load the file that was saved with Input((None, ...)).",
+        )
 
 
 def _compile(model: Model, source: KerasFile) -> None:

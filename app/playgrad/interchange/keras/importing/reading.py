@@ -18,6 +18,7 @@ class Reading:
 
     def __init__(self, graph: Graph, sequence_length: int | None = None) -> None:
         self.sequence_length = sequence_length
+        self.is_open = False  # whether an input leaves the number of steps open
         self._names: dict[str, int] = {}  # with the number of layers that were given each
         self._graph = graph
         self._layers = self._calls = 0

@@ -1,0 +1,32 @@
+"""The saved models that ``playgrad predict`` and ``playgrad export`` take."""
+
+from __future__ import annotations
+
+from playgrad.cli.checkpoint_folder import model_file
+from playgrad.errors import DataError, SequenceLengthError
+from playgrad.interchange.readers import KERAS, load_model, reader_of
+from playgrad.models.model import Model
+
+
+def saved_model(name: str, sequence_length: int | None = None) -> Model:
+    """Return the model of a file, or of the last whole checkpoint in a folder.
+
+    Args:
+        sequence_length: that of ``--sequence-length``; None without it.
+
+    Raises:
+        CheckpointError, GraphError: it cannot be loaded.
+        SequenceLengthError: the option is missing, as the hint says.
+        DataError: the option is not for such a file.
+    """
+    file = model_file(name)
+    if sequence_length is not None and (reader := reader_of(file)) is not KERAS:
+        raise DataError(
+            f"--sequence-length is for files of Keras, but {name} is one of {reader.name}.",
+            hint="Leave it out.",
+        )
+    try:
+        return load_model(file, sequence_length)
+    except SequenceLengthError as error:
+        error.hint = "Add --sequence-length N: the number of steps in each sample."
+        raise

@@ -133,11 +133,10 @@ await bundle([...workers, boot], {
   ],
 });
 await bundle(["engine/device-worker.js"], { plugins: [asInSource("../")], groups: [] });
-for (const worker of [
-  "js/panels/graph/graph-layout-worker.js",
-  "js/panels/inspect/umap-worker.js",
-]) {
-  await bundle([worker], { plugins: [asInSource("../../../")], groups: [] });
+const scripts = readdirSync(join(source, "js"), { recursive: true, encoding: "utf8" });
+for (const name of scripts.filter((each) => each.includes("/") && each.endsWith("-worker.js"))) {
+  const depth = "../".repeat(name.split("/").length);
+  await bundle([`js/${name}`], { plugins: [asInSource(depth)], groups: [] });
 }
 
 const main = page.find(({ fileName }) => fileName === starts[0]);

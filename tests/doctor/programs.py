@@ -193,6 +193,19 @@ model.fit(x, y, epochs=20, verbose=0, seed=1)
         "adam",
         "set-rate",
     ),
+    "activation-twice": Ill(
+        """\
+x, y = pg.data.moons(300, noise=0.1, seed=0)
+model = pg.Sequential([
+    nn.Dense(16, activation="relu"),
+    nn.Dense(2, activation="softmax"),  # ill
+])
+model.compile(pg.optim.Adam(0.02), nn.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, epochs=30, verbose=0, seed=1)
+""",
+        "dense_2",
+        "set-activation",
+    ),
     "rate-low": Ill(
         """\
 RATE = 0.00001

@@ -67,6 +67,14 @@ def _scale(code: str, spread: Spread | None) -> Finding | None:
     return Finding(code, values={"low": spread.low, "high": spread.high})
 
 
+def activation_twice(evidence: Evidence) -> Finding | None:
+    """The loss applies the softmax or the sigmoid that the last layer has applied already."""
+    last = evidence.layers[-1] if evidence.layers else None
+    if last is None or not evidence.from_logits or last.activation not in ("softmax", "sigmoid"):
+        return None
+    return Finding("activation-twice", last.place, {"activation": last.activation})
+
+
 def rate_high(evidence: Evidence) -> Finding | None:
     """The learning rate is beyond the usual ones, and the loss does not fall, or units died."""
     usual = usual_rates(evidence)
@@ -74,7 +82,7 @@ def rate_high(evidence: Evidence) -> Finding | None:
         return None
     known = course(evidence)
     lost = has_diverged(evidence) or evidence.outcome == "not finite"
-    harms = not has_learnt(evidence) or dead_units(evidence) is not None
+    harms = not has_learnt(evidence) or _overshot(evidence) or dead_units(evidence) is not None
     if not lost and (known is None or not was_patient(evidence) or not harms):
         return None
     now = float(evidence.losses[-1]) if known is None and len(evidence.losses) else 0.0
@@ -86,6 +94,14 @@ def rate_high(evidence: Evidence) -> Finding | None:
     return Finding("rate-high", Location(evidence.optimizer, None), values)
 
 
+def _overshot(evidence: Evidence) -> bool:
+    """Return whether a step has gone far beyond its aim, wherever the training went after it."""
+    losses = evidence.losses
+    if not len(losses):
+        return False
+    return bool(losses.max() > thresholds.OVERSHOT * limit(evidence, float(losses[0])))
+
+
 def rate_low(evidence: Evidence) -> Finding | None:
     """The learning rate is below the usual ones, and far longer steps would still go down; or it is
     far from the largest of them, and the training ended while the loss had hardly begun to fall."""
@@ -95,11 +111,13 @@ def rate_low(evidence: Evidence) -> Finding | None:
     if evidence.rate >= usual[0]:
         return _slow(evidence, evidence.rate, usual[1])
     now, ahead = evidence.sample_loss, evidence.ahead
-    if now is None or ahead is None or not was_patient(evidence) or knew(evidence):
-        return None  # small steps are right at the end of a training
-    learns = has_learnt(evidence)
+    if now is None or ahead is None or not was_patient(evidence):
+        return None
+    # Small steps are right at the end of a training, where there is little to be gained.
+    learns, knows_already = has_learnt(evidence), knew(evidence)
     place = Location(evidence.optimizer, None)
-    gains = ahead < (thresholds.GAIN_AHEAD if learns else thresholds.FLAT) * now
+    is_good = learns or knows_already
+    gains = ahead < (thresholds.GAIN_AHEAD if is_good else thresholds.FLAT) * now
     if gains and not (learns and evidence.times > thresholds.AHEAD):
         values: dict[str, float | str] = {
             "rate": evidence.rate, "times": evidence.times, "loss": now, "ahead": ahead,
@@ -107,7 +125,7 @@ def rate_low(evidence: Evidence) -> Finding | None:
         return Finding("rate-low", place, values)
     # A way that bends leads nowhere straight ahead, but nobody has gone it yet.
     moved = max((layer.moved for layer in evidence.weighted if not layer.frozen), default=1.0)
-    if learns or moved > thresholds.STILL:
+    if is_good or moved > thresholds.STILL:
         return _slow(evidence, evidence.rate, usual[1])
     return Finding("rate-low", place, {"rate": evidence.rate, "percent": 100 * moved})
 
@@ -219,8 +237,9 @@ def shuffled(evidence: Evidence) -> Finding | None:
         enough = len(evidence.test_losses) >= thresholds.FEWEST_ROUNDS
     else:
         learns, enough = has_learnt(evidence) and not is_certain, was_patient(evidence)
-    # Where all inputs say little, neighbours do not agree either.
-    if learns or not enough or not (tested > thresholds.AGREEMENT or evidence.shuffles):
+    # Where all inputs say little, or samples are few, neighbours do not agree either.
+    expected = tested > thresholds.EXPECTED * thresholds.AGREEMENT
+    if learns or not enough or not (expected or evidence.shuffles):
         return None
     return Finding("shuffled")
 
@@ -289,13 +308,14 @@ def _last_node(evidence: Evidence) -> str | None:
 
 
 CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
-    not_finite, input_scale, target_scale, rate_high, exploding, frozen, shuffled, vanishing,
-    dead_units, rate_low, overfitting, not_falling,
+    not_finite, input_scale, target_scale, activation_twice, rate_high, exploding, frozen,
+    shuffled, vanishing, dead_units, rate_low, overfitting, not_falling,
 )  # fmt: skip
 
 _EXPLAINS = {
     "input-scale": {"exploding", "dead-units", "vanishing", "rate-low", "rate-high"},
     "target-scale": {"exploding", "dead-units", "vanishing", "rate-low", "rate-high"},
+    "activation-twice": {"rate-low", "vanishing"},
     "rate-high": {"exploding", "dead-units", "vanishing"},
     "exploding": {"dead-units"},
     "frozen": {"vanishing"},

@@ -69,8 +69,7 @@ def agreement(x: Array, y: Array, classes: bool) -> float | None:
     Args:
         classes: whether the targets are classes, as numbers or one-hot, rather than amounts.
     """
-    rows = np.arange(min(len(x), thresholds.MOST_PAIRS)) * len(x)
-    rows //= max(1, min(len(x), thresholds.MOST_PAIRS))
+    rows = np.arange(compared_rows(x)) * len(x) // max(1, compared_rows(x))
     if len(rows) < thresholds.FEWEST_PAIRS or x.dtype.kind not in "fu":
         return None
     points = x[rows].reshape(len(rows), -1).astype(np.float64)
@@ -92,6 +91,11 @@ def agreement(x: Array, y: Array, classes: bool) -> float | None:
         return None
     correlation = float(np.corrcoef(targets, neighbours)[0, 1])
     return correlation * float(np.sqrt(len(rows)))
+
+
+def compared_rows(x: Array) -> int:
+    """Return how many samples of ``x`` `agreement` compares."""
+    return min(len(x), thresholds.MOST_PAIRS)
 
 
 def _agreement_of_classes(targets: Array, neighbours: Array) -> float | None:

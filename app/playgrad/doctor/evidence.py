@@ -105,7 +105,7 @@ class Evidence:
         inputs, targets: None if they are not numbers that could be scaled.
         agreement: how much more often than by chance neighbours have the same target, in standard
             errors.
-        test_agreement: that of the test data.
+        test_agreement: that of the test data, for as many samples.
         shuffles: whether the program shuffles one array alone.
         layers: in order; empty before the first look.
         outputs: units of the last layer; 0 if not known.

@@ -9,7 +9,7 @@ from playgrad.data.excerpt import Excerpt
 from playgrad.doctor import thresholds
 from playgrad.doctor.checks import CLASSES, examine
 from playgrad.doctor.course import has_learnt, was_patient
-from playgrad.doctor.data_facts import agreement, baseline, spread
+from playgrad.doctor.data_facts import agreement, baseline, compared_rows, spread
 from playgrad.doctor.evidence import Evidence, Location, NotFinite, Outcome, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.look import Look, Sight
@@ -172,7 +172,7 @@ class Examination:
         if doubt or (was_patient(evidence) and not has_learnt(evidence)):
             self._compared = True
             classes = evidence.loss in CLASSES
-            self._agreements = (
-                agreement(excerpt.x, excerpt.y, classes),
-                None if test is None else agreement(test.x, test.y, classes),
-            )
+            tested = None if test is None else agreement(test.x, test.y, classes)
+            if test is not None and tested is not None:
+                tested *= (compared_rows(excerpt.x) / compared_rows(test.x)) ** 0.5
+            self._agreements = (agreement(excerpt.x, excerpt.y, classes), tested)

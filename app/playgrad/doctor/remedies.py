@@ -349,6 +349,16 @@ def _begin_anew(finding: Finding, evidence: Evidence, program: ProgramText) -> E
     return _edit("initialize", {}, *unique) if unique else None
 
 
+def _scores(finding: Finding, evidence: Evidence, program: ProgramText) -> Edit | None:
+    """Let the last layer give the scores that the loss expects."""
+    before = str(finding.values["activation"])
+    texts = _strings_at(program, finding.place.line, {before})
+    values: dict[str, Value] = {"before": before, "after": "linear"}
+    if len(texts) != 1:
+        return None
+    return _edit("set-activation", values, program.replaced(texts[0], '"linear"'))
+
+
 _LAST_ACTIVATIONS = {"softmax": ("softmax", "sigmoid"), "positive": ("relu", "linear")}
 """The activation of the last layer that a loss cannot fall with, and the one to take instead."""
 
@@ -356,6 +366,7 @@ _REMEDIES: dict[str, Callable[[Finding, Evidence, ProgramText], Edit | None]] = 
     "not-finite": _guard,
     "input-scale": _scale_inputs,
     "target-scale": _scale_outputs,
+    "activation-twice": _scores,
     "rate-high": _lower_rate,
     "rate-low": _raise_rate,
     "exploding": _clip,

@@ -35,6 +35,8 @@ FLAT = 0.97
 """A loss above this part of both has not fallen at all."""
 DIVERGED = 20.0
 """Times the loss at the start, of a training that is lost: chance makes peaks of less than ten."""
+OVERSHOT = 1000.0
+"""Times the loss at the start, that a step has reached which went far beyond its aim."""
 WORSE = 1.2
 """Times the loss of guessing the mean: a network that has learnt nothing is not worse than that."""
 
@@ -105,6 +107,8 @@ FEWEST_OF_A_CLASS = 4
 """Samples for each class, on average: with fewer, neighbours are rarely of the same."""
 AGREEMENT = 3.0
 """Standard errors above chance by which neighbours agree in data that can be learnt."""
+EXPECTED = 2.0
+"""Times that, of test data whose neighbours agree so much that those of the training data must."""
 CLEAR = 3.0
 """Times that, of test data whose neighbours agree beyond doubt."""
 
@@ -116,7 +120,7 @@ TESTS_SINCE_BEST = 3
 """Epochs since the lowest test loss."""
 RISEN = 1.2
 """Median of the last test losses over the lowest one."""
-RISEN_OF_GUESS = 0.05
+RISEN_OF_GUESS = 0.1
 """The least rise, as a part of the loss of guessing: tiny losses triple by chance."""
 APART = 2.0
 """Median of the last test losses over the training loss: otherwise both rise together."""

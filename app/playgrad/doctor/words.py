@@ -70,6 +70,10 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
     "not-finite": _not_finite,
     "input-scale": _scale("inputs"),
     "target-scale": _scale("targets"),
+    "activation-twice": lambda v: (
+        "The loss expects scores (from_logits=True), but the last layer ends in "
+        f"{v['activation']}: it is applied twice, and the network can never be sure."
+    ),
     "rate-high": lambda v: (
         f"The learning rate {_number(v['rate'])} is too large: each step overshoots."
     ),

@@ -1026,6 +1026,10 @@ export const en = {
         /** @type {import("../panels/watch/doctor-words.js").Words} */ { low, high },
       ) =>
         `The targets range from ${low} to ${high}, but networks learn best from values of about −1 to 1.`,
+      "activation-twice": (
+        /** @type {import("../panels/watch/doctor-words.js").Words} */ { activation },
+      ) =>
+        `The loss expects scores (from_logits=True), but the last layer ends in ${activation}: it is applied twice, and the network can never be sure.`,
       "rate-high": (/** @type {import("../panels/watch/doctor-words.js").Words} */ { rate }) =>
         `The learning rate ${rate} is too large: each step overshoots.`,
       "rate-low": (

@@ -976,6 +976,8 @@ export const zhHans = {
         `输入的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
       "target-scale": ({ low, high }) =>
         `目标的范围是 ${low} 到 ${high}，而网络从 −1 到 1 左右的值学得最好。`,
+      "activation-twice": ({ activation }) =>
+        `损失函数需要未归一化的分数（from_logits=True），而最后一层已经用了 ${activation}：它被应用了两次，网络永远无法给出确定的答案。`,
       "rate-high": ({ rate }) => `学习率 ${rate} 太大：每一步都走过头。`,
       "rate-low": ({ rate, loss, ahead, times, percent, start }) =>
         `学习率 ${rate} 太小：${

@@ -165,8 +165,13 @@ def read(address: str) -> bytes:
 
 def test_server_has_everything(installation: Installation, wheel_server: str) -> None:
     assert b"<!doctype html>" in read(f"{wheel_server}/")
-    for name in ("engine/python-worker.js", "js/main.js", "vendor/preact.js"):
-        assert read(f"{wheel_server}/static/{name}") == (ROOT / "static" / name).read_bytes()
+    assert (
+        read(f"{wheel_server}/static/vendor/preact.js")
+        == (ROOT / "static/vendor/preact.js").read_bytes()
+    )
+    for name in ("engine/python-worker.js", "js/main.js", "css/page.css"):
+        bundled = ROOT / "static" / "bundled" / name
+        assert read(f"{wheel_server}/static/{name}") == bundled.read_bytes()
     with zipfile.ZipFile(io.BytesIO(read(f"{wheel_server}/bundle/playgrad.zip"))) as bundle:
         assert {"playgrad/__init__.py", "playgrad/kernels/matmul_shared.wgsl"} <= set(
             bundle.namelist()

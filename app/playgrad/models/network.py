@@ -12,6 +12,7 @@ import numpy as np
 from playgrad import io
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError, GraphError
+from playgrad.graph.eager import at_once, is_building, is_detached
 from playgrad.graph.graph import Graph
 from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
@@ -26,6 +27,7 @@ from playgrad.models.summary import summary_text
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask, layers_of
 from playgrad.nn.stateful import StatefulLayer
+from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
@@ -129,13 +131,28 @@ class Network:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
         """
         several = isinstance(inputs, (list, tuple))
-        tensors = [as_tensor(x, self.graph) for x in (inputs if several else [inputs])]
+        values = list(inputs) if several else [inputs]
+        if not is_building():
+            values = [self._computed(x) for x in values]
+        if all(is_detached(x) or not isinstance(x, Tensor) for x in values):
+            with at_once():
+                return self._call([as_tensor(x, self.graph) for x in values], training)
+        return self._call([as_tensor(x, self.graph) for x in values], training)
+
+    def _computed(self, x: Any) -> Any:
+        """Return a tensor of another graph with its value, if it has one."""
+        if isinstance(x, Tensor) and x.graph is not self.graph and not is_detached(x):
+            with at_once():
+                return identity(x)
+        return x
+
+    def _call(self, tensors: Sequence[Tensor], training: bool) -> Any:
         if len(tensors) != len(self.inputs):
             raise GraphError(
                 f"the model '{self.name}' takes {len(self.inputs)} inputs, got {len(tensors)}."
             )
         for tensor in tensors:
-            if tensor.graph is not self.graph:
+            if tensor.graph is not self.graph and not tensor.node.detached:
                 raise GraphError(
                     f"'{tensor.name}' does not belong to the graph of '{self.name}'.",
                     hint="A Sequential model has a graph of its own. Go on from its outputs: "

@@ -82,7 +82,7 @@ from playgrad.nn.losses import MeanAbsoluteError, MeanSquaredError
 from playgrad.nn.lstm import LSTM
 from playgrad.nn.masking import Masking
 from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
-from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
+from playgrad.nn.metrics import Accuracy, Mean, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,
     LecunNormal,
@@ -222,6 +222,7 @@ __all__ = [
     "MaxPooling1D",
     "MaxPooling2D",
     "Maximum",
+    "Mean",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from playgrad.dtypes import dtype
 from playgrad.errors import DTypeError, GraphError, PlaygradError
+from playgrad.graph.eager import graph_mode, is_at_once, is_building, is_detached
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array
 from playgrad.graph.scopes import is_part
@@ -173,6 +174,8 @@ class Layer(LayerChecks):
         """
         tensors = _flatten(inputs, self)
         graph = tensors[0].graph
+        if self.graph is not None and all(map(is_detached, tensors)) and not is_building():
+            graph = self.graph
         self._join_graph(graph)
         first_new_node = len(graph.nodes)
         device = graph.current_device or self.device
@@ -200,8 +203,9 @@ class Layer(LayerChecks):
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
         self.output_shape = outputs[0].shape
-        call = LayerCall(self, tuple(tensors), tuple(outputs), device, options)
-        layers_of(graph).calls.update(dict.fromkeys(outputs, call))
+        if not any(map(is_detached, outputs)):
+            call = LayerCall(self, tuple(tensors), tuple(outputs), device, options)
+            layers_of(graph).calls.update(dict.fromkeys(outputs, call))
         several: Any = outputs  # the type is that of most layers
         return outputs[0] if isinstance(result, Tensor) else several
 
@@ -241,7 +245,7 @@ class Layer(LayerChecks):
             constraint: applied to it after each update.
         """
         assert self.graph is not None
-        with self.graph.control_dependencies(None), self.graph.phase("variable"):
+        with graph_mode(), self.graph.control_dependencies(None), self.graph.phase("variable"):
             initial = self.initial_value(name, shape, initializer)
             variable = Variable(
                 initial, name, trainable=trainable and self.trainable, constraint=constraint
@@ -289,7 +293,9 @@ class Layer(LayerChecks):
         this does nothing, nor for a frozen layer.
         """
         updates = layers_of(variable.graph).updates
-        if updates is not None and self.trainable:
+        if is_at_once() and self.trainable:
+            variable.assign(update(variable))
+        elif updates is not None and self.trainable:
             with variable.graph.phase("update"):
                 updates[variable] = update(updates.get(variable, variable))
 

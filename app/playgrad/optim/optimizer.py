@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, TypedDict
 from playgrad.constructed import Constructed
 from playgrad.errors import DTypeError, GraphError
 from playgrad.graph.autodiff import gradients
+from playgrad.graph.eager import at_once, graph_mode
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
@@ -226,7 +227,7 @@ class Optimizer(Constructed):
             raise GraphError("apply_gradients() got no gradients.")
         graph = pairs[0][1].graph
         self.prepare(graph)
-        with graph.as_default(), graph.phase("update"):
+        with at_once(*[grad for grad, _ in pairs]), graph.as_default(), graph.phase("update"):
             with graph.reenter_scope(self._scope):
                 current = self.accumulation.round(self.iterations, gate)
                 step = cast(current.count, "float32")
@@ -433,6 +434,7 @@ class Optimizer(Constructed):
     def _at_top(self, graph: Graph) -> Iterator[None]:
         """Leave all scopes: state variables are created once, wherever they are first needed."""
         with (
+            graph_mode(),
             graph.as_default(),
             graph.reenter_scope(""),
             graph.control_dependencies(None),

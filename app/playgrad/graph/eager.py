@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 COMPUTE: dict[str, Callable[..., Any]] = {}
 """``inputs``: the arrays that a new node needs, or None; ``node``: computes it from them;
-``tensor``: the value of a tensor of a graph."""
+``tensor``: the value of a tensor of a graph;
+``assign``: sets variables."""
 DETACHED_IDS = itertools.count(1 << 40)
 """The ids of nodes that belong to no list of a graph; they come after all others."""
 
@@ -149,6 +150,12 @@ def value_of_tensor(tensor: Any) -> Any:
     """Return the value of a tensor that was not computed in eager mode, by running its graph."""
     with graph_mode():
         return COMPUTE["tensor"](tensor)
+
+
+def assign_values(values: Any) -> None:
+    """Assign arrays to the variables that are the keys of ``values``."""
+    with graph_mode():
+        COMPUTE["assign"](values)
 
 
 def record(node: Any) -> None:

@@ -5,7 +5,7 @@ The values of variables are those of the session that the models of the graph sh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,4 +117,10 @@ def _session(graph: Graph) -> Session:
     return shared_session(graph).on(graph, "auto")
 
 
-COMPUTE.update(inputs=inputs_of, node=compute, tensor=value)
+def assign(values: Mapping[Tensor, Array]) -> None:
+    """Assign ``values`` to variables of one graph."""
+    if values:
+        _session(next(iter(values)).graph).assign(values)
+
+
+COMPUTE.update(inputs=inputs_of, node=compute, tensor=value, assign=assign)

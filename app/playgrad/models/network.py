@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +25,7 @@ from playgrad.io.weights import named_after, path_or_bytes, read_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
+from playgrad.nn.call_context import training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask, layers_of
 from playgrad.nn.stateful import StatefulLayer
@@ -117,12 +119,17 @@ class Network:
         return self.outputs[0].shape
 
     def call(self, inputs: Any, training: bool = False) -> Any:
+        """Return what ``model(inputs)`` does. A subclass can override it; see `Model`."""
+        return Network.__call__(self, inputs, training)
+
+    def __call__(self, inputs: Any, training: bool | None = None) -> Any:
         """Apply the model to other tensors of its graph, with the same weights.
 
         Args:
             inputs: a tensor or array for each input of the model; one alone needs no list. To get
                 arrays for arrays, use ``model.predict``.
-            training: whether layers such as `Dropout` act as in a training step.
+            training: whether layers such as `Dropout` act as in a training step; None for what
+                holds for the layer or model that makes the call, or else False.
 
         Returns:
             A tensor, or a list of tensors if the model has several outputs.
@@ -134,10 +141,9 @@ class Network:
         values = list(inputs) if several else [inputs]
         if not is_building():
             values = [self._computed(x) for x in values]
-        if all(is_detached(x) or not isinstance(x, Tensor) for x in values):
-            with at_once():
-                return self._call([as_tensor(x, self.graph) for x in values], training)
-        return self._call([as_tensor(x, self.graph) for x in values], training)
+        is_at_once = all(is_detached(x) or not isinstance(x, Tensor) for x in values)
+        with at_once() if is_at_once else nullcontext(), training_context(training) as training:
+            return self._call([as_tensor(x, self.graph) for x in values], training)
 
     def _computed(self, x: Any) -> Any:
         """Return a tensor of another graph with its value, if it has one."""
@@ -161,8 +167,6 @@ class Network:
                 )
         outputs = self.apply(tensors, training)
         return outputs[0] if len(outputs) == 1 else outputs
-
-    __call__ = call
 
     def apply(
         self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
@@ -246,7 +250,7 @@ class Network:
         """
         return [
             variable
-            for layer in self.structure.layers_by_distance()
+            for layer in self.layers_in_order()
             for name, variable in layer.variables.items()
             if not _is_state(layer, name)
         ]
@@ -293,6 +297,10 @@ class Network:
             for name, regularizer in layer.regularizers.items()
         ]
 
+    def layers_in_order(self) -> list[Layer]:
+        """Return the layers in the order in which Keras has their weights."""
+        return self.structure.layers_by_distance()
+
     def count_params(self) -> int:
         """Return the number of weights, trainable or not."""
         return sum(math.prod(weight.spec.static_shape) for weight in self.weights)
@@ -315,7 +323,7 @@ class Network:
         names = {layer: name for name, layer in self.named_layers()}
         return {
             f"{names[layer]}/{name}": spec
-            for layer in self.structure.layers_by_distance()
+            for layer in self.layers_in_order()
             for name, spec in layer.weight_specs().items()
             if not _is_state(layer, name)
         }

@@ -104,6 +104,11 @@ class TrainableNetwork(Network):
         TrainableNetwork.__init__(model, structure.graph, structure, config.get("name"))
         return model
 
+    @property
+    def class_in_files(self) -> str:
+        """The class that a file of the model names: a class of the user's is saved as a Model."""
+        return "Model"
+
     def to_json(self) -> str:
         """Return the text of ``get_config`` for ``pg.model_from_json``.
 
@@ -111,7 +116,7 @@ class TrainableNetwork(Network):
             GraphError: an argument of a layer is a function, an array, or another value that JSON
                 does not have.
         """
-        described = {"class_name": type(self).__name__, "config": self.get_config()}
+        described = {"class_name": self.class_in_files, "config": self.get_config()}
         return json.dumps(described, default=_not_json)
 
     def file_metadata(self) -> dict[str, str]:
@@ -179,6 +184,14 @@ class TrainableNetwork(Network):
         state.input = InputDescription.from_metadata(checkpoint.model.file_metadata)
         if fits:
             state.history = fits[-1].as_history()
+
+    def begin_training_anew(self) -> None:
+        """Give up the steps that were built, and the state of the optimizer if it has any."""
+        if self._recipe is not None:
+            recipe, has_state = self._recipe, bool(self._recipe.optimizer.variables)
+            self._recipe = recipe.for_network(self)
+            if not has_state:
+                self._recipe.optimizer = recipe.optimizer
 
     def set_device(self, device: str) -> None:
         """Use "cpu", "gpu" or "auto" from now on, as `Model.compile` does."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import GraphError
-from playgrad.graph.eager import at_once, graph_mode, is_building
+from playgrad.graph.eager import assign_values, at_once, graph_mode, is_building
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.fill import fill
@@ -109,8 +109,7 @@ class MetricState:
         """Set all sums to 0."""
         self._new = None
         for variable in self._sums.values():
-            with at_once():
-                variable.assign(0.0)
+            assign_values({variable: np.zeros(variable.shape, np.float32)})
 
 
 def _columns(part: Tensor) -> list[Tensor]:

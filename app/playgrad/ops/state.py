@@ -212,6 +212,15 @@ class Variable(Tensor):
         self.constraint = constraint
         node.outputs = (self,)  # so that gradients() and sessions see this handle
 
+    @classmethod
+    def of(cls, node: Node) -> Variable:
+        """Return the handle of a variable's ``node`` that was read from a file."""
+        variable = cls.__new__(cls)
+        Tensor.__init__(variable, node, 0, node.outputs[0].spec)
+        variable.constraint = None
+        node.outputs = (variable,)
+        return variable
+
     @property
     def variable_name(self) -> str:
         """The name in sessions and weights files, such as ``dense_1/kernel``."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self, TypedDict
@@ -36,6 +37,29 @@ _ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
 BY_KIND: dict[str, type[Optimizer]] = {}
 """Every class of optimizers that has a ``kind``."""
+
+
+class _Gates(threading.local):
+    """The function that gives updates without a gate of their own one."""
+
+    function: Callable[[Sequence[Tensor]], Tensor] | None = None
+
+
+_gates = _Gates()
+
+
+@contextmanager
+def gated_updates(function: Callable[[Sequence[Tensor]], Tensor]) -> Iterator[None]:
+    """Let `Optimizer.apply_gradients` in the block change nothing where a gate is false.
+
+    Args:
+        function: returns the gate, a bool scalar, for the gradients.
+    """
+    before, _gates.function = _gates.function, function
+    try:
+        yield
+    finally:
+        _gates.function = before
 
 
 class CommonOptions(TypedDict, total=False):
@@ -227,6 +251,8 @@ class Optimizer(Constructed):
             raise GraphError("apply_gradients() got no gradients.")
         graph = pairs[0][1].graph
         self.prepare(graph)
+        if gate is None and _gates.function is not None:
+            gate = _gates.function([grad for grad, _ in pairs])
         with at_once(*[grad for grad, _ in pairs]), graph.as_default(), graph.phase("update"):
             with graph.reenter_scope(self._scope):
                 current = self.accumulation.round(self.iterations, gate)

@@ -19,9 +19,10 @@ from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
-from playgrad.io.weights import named_after, path_or_bytes, read_file
+from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
@@ -392,12 +393,24 @@ class Network:
         arguments of its layers.
 
         Args:
-            file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file.
+            file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file; or in
+                ``.weights.h5``, for Keras' format, or ``.keras``, for its format of whole models.
             format: "safetensors" or "npz"; None takes it from the path, or "safetensors".
 
         Raises:
             CheckpointError: the file cannot be written, or not in that format.
+            ExportError: Keras has no equivalent of the model.
         """
+        ending = "" if format or not isinstance(file, (str, Path)) else Path(file).suffix.lower()
+        if ending == ".keras":
+            self.export(file, "keras")  # type: ignore[arg-type]
+            return
+        if ending == ".h5":
+            from playgrad.interchange.keras.export import keras_weights_bytes
+
+            content = keras_weights_bytes(self.layer_graph(), self.named_weights())
+            write_file(file, content)  # type: ignore[arg-type]
+            return
         io.save(self.named_weights(), file, format, self.file_metadata())
 
     def file_metadata(self) -> dict[str, str]:
@@ -450,8 +463,8 @@ class Network:
         """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.
 
         A file of ``torch.save`` holds a dictionary of tensors under this model's names and in its
-        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``), layers are
-        matched by their classes and their order. Nothing in a file is executed.
+        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``, ``.keras``),
+        layers are matched by their classes and their order. Nothing in a file is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.
@@ -461,12 +474,15 @@ class Network:
             ExportError: the file is one of Keras, which has no equivalent of the model.
         """
         file = path_or_bytes(file)
-        if is_hdf5(file):
+        if is_hdf5(file) or is_keras(file):
+            from playgrad.interchange.keras.importing.file import KerasFile
             from playgrad.interchange.keras.importing.weights import weights_for_model
 
             specs = self.weight_specs()
             with named_after(file):
-                content = file if isinstance(file, bytes) else read_file(file, specs)
+                content: Any = file if isinstance(file, bytes) else read_file(file, specs)
+                if is_keras(file):
+                    content = KerasFile(content).weights
                 self.set_weights(
                     weights_for_model(content, self.layers_of_keras, self.layer_graph, specs)
                 )

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from playgrad.data.preprocessing.base import HostPreprocessing
 from playgrad.errors import GraphError
 from playgrad.graph.eager import is_at_once, is_building, is_detached
 from playgrad.graph.graph import Graph, at_top
@@ -69,6 +70,8 @@ class Sequential(Model):
             self._items.append(layer)
             self._chain += layer.layers
             return
+        if isinstance(layer, HostPreprocessing):
+            layer.refuse()
         if not isinstance(layer, Layer):
             raise GraphError(
                 f"a Sequential model takes layers, got {type(layer).__name__}.",

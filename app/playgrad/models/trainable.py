@@ -14,6 +14,7 @@ from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.interchange.settings import CompileSettings
+from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import load_metadata, path_or_bytes
@@ -169,7 +170,7 @@ class TrainableNetwork(Network):
             self.take_file_metadata(checkpoint.model.file_metadata)
         else:
             super().load_weights(file)
-            self.take_file_metadata({} if is_hdf5(file) else load_metadata(file))
+            self.take_file_metadata({} if is_hdf5(file) or is_keras(file) else load_metadata(file))
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
         """Take from what a file tells about its weights what is true of the network with them."""

@@ -1,5 +1,8 @@
 """Layers, losses, metrics, models and their training."""
 
+from playgrad.data.preprocessing.categories import CategoryEncoding, Discretization, Hashing
+from playgrad.data.preprocessing.lookups import IntegerLookup, StringLookup
+from playgrad.data.preprocessing.text_vectorization import TextVectorization
 from playgrad.inspection.histogram_recorder import Histograms
 from playgrad.models.inputs import Input
 from playgrad.models.model import Model
@@ -158,6 +161,12 @@ __all__ = [
     "CategoricalCrossentropy",
     "CategoricalHinge",
     "ColumnParallelDense",
+    "CategoryEncoding",
+    "Discretization",
+    "Hashing",
+    "IntegerLookup",
+    "StringLookup",
+    "TextVectorization",
     "Concatenate",
     "Constant",
     "Constraint",

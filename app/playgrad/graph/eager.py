@@ -21,7 +21,7 @@ DETACHED_IDS = itertools.count(1 << 40)
 _BUILD, _EAGER, _AT_ONCE = "build", "eager", "at once"
 
 
-class Recorder(Protocol):
+class NodeRecorder(Protocol):
     """What is told of every new node."""
 
     def record(self, node: Any) -> None: ...
@@ -37,7 +37,7 @@ class _Mode(threading.local):
     name: str | None = None
 
     def __init__(self) -> None:
-        self.recorders: list[Recorder] = []
+        self.recorders: list[NodeRecorder] = []
 
 
 _mode = _Mode()
@@ -164,12 +164,12 @@ def record(node: Any) -> None:
         recorder.record(node)
 
 
-def start_recording(recorder: Recorder) -> None:
+def start_recording(recorder: NodeRecorder) -> None:
     """Tell ``recorder`` of every new node of the thread from now on."""
     _mode.recorders.append(recorder)
 
 
-def stop_recording(recorder: Recorder) -> None:
+def stop_recording(recorder: NodeRecorder) -> None:
     """Tell ``recorder`` of no more nodes."""
     _mode.recorders.remove(recorder)
 

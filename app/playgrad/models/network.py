@@ -286,6 +286,16 @@ class Network:
         return [variable for variable in self.weights if variable.trainable]
 
     @property
+    def trainable_weights(self) -> list[Variable]:
+        """The variables that training changes."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training does not change, such as moving averages."""
+        return [variable for variable in self.weights if not variable.trainable]
+
+    @property
     def losses(self) -> list[Tensor]:
         """The penalties of the layers' regularizers, as scalars, added to the graph at each use.
 

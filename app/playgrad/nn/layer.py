@@ -23,7 +23,7 @@ from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
-from playgrad.nn.layer_values import LayerValues
+from playgrad.nn.layer_weights import LayerWeights
 from playgrad.nn.regularizers import Regularizer
 from playgrad.nn.sublayers import KINDS, adopt_variables, attributes
 from playgrad.ops.arrays.shape import identity
@@ -33,7 +33,7 @@ from playgrad.ops.state import Variable
 _REGISTRY: dict[str, type[Layer]] = {}
 
 
-class Layer(LayerChecks, LayerValues):
+class Layer(LayerChecks, LayerWeights):
     """A named part of a network that owns variables.
 
     To write a layer, set its ``kind``, create variables in ``build`` and compute the result in
@@ -62,7 +62,6 @@ class Layer(LayerChecks, LayerValues):
         source: (file, line) where the user created the layer.
     """
 
-    _passed: tuple[tuple[Any, ...], dict[str, Any]]
     kind: ClassVar[str] = ""
     takes_floats: ClassVar[bool] = True
     passes_mask: ClassVar[bool] = False
@@ -77,11 +76,6 @@ class Layer(LayerChecks, LayerValues):
                 return  # files mean the library's layer by this name
         if "kind" in cls.__dict__:
             _REGISTRY[cls.kind] = cls
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        layer = super().__new__(cls)
-        layer._passed = args, kwargs
-        return layer
 
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None) -> None:
         if name is not None and not is_part(name):

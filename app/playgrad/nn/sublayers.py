@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playgrad.ops.state import Variable
-
-if TYPE_CHECKING:
-    from playgrad.nn.layer import Layer
 
 OWN = {"variables", "regularizers", "graph", "layers_of_keras", "passed"}
 """The attributes of layers and models that are not the user's."""
@@ -42,7 +39,7 @@ def _within(
             yield from _within(f"{name}/{key}", each, kinds, seen)
 
 
-def adopt_variables(layer: Layer) -> None:
+def adopt_variables(layer: Any) -> None:
     """Make the variables of layers and models among the attributes of ``layer`` its own as well."""
     owned = set(layer.variables.values())
     for path, value in attributes(layer, (*KINDS, Variable)):

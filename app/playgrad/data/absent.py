@@ -6,6 +6,10 @@ from typing import NoReturn
 
 from playgrad.errors import DataError
 
+_IMAGES = (
+    "Of images, there are pg.data.mnist() and fashion_mnist(), and pg.data.shapes() in colour."
+)
+
 
 def _absent(name: str, instead: str) -> NoReturn:
     raise DataError(
@@ -21,7 +25,7 @@ def cifar10() -> NoReturn:
     Raises:
         DataError: always.
     """
-    _absent("CIFAR-10", "pg.data.shapes() has small colour images, and fashion_mnist() photos.")
+    _absent("CIFAR-10", _IMAGES)
 
 
 def cifar100() -> NoReturn:
@@ -30,7 +34,7 @@ def cifar100() -> NoReturn:
     Raises:
         DataError: always.
     """
-    _absent("CIFAR-100", "pg.data.shapes() has small colour images, and fashion_mnist() photos.")
+    _absent("CIFAR-100", _IMAGES)
 
 
 def imdb() -> NoReturn:

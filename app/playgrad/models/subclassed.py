@@ -30,8 +30,6 @@ KINDS.append(Network)
 class ModelWeights(Layer):
     """The variables that a model has without a layer."""
 
-    kind = "model_weights"
-
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         raise GraphError("the variables of a model cannot be called.")
 

@@ -33,7 +33,7 @@ class GradientTape:
     Operations in the block are computed at once by NumPy, and so are the gradients and what the
     program does with them. They are not added to the graph, so that a loop does not make it grow.
     In a function of ``pg.function`` the same lines build a part of the graph, which then runs on
-    the model's device: that is several times faster.
+    the model's device.
 
     Args:
         persistent: whether `gradient` can be called more than once.

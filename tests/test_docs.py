@@ -164,11 +164,14 @@ def test_code_in_the_guide_to_checkpoints_runs(
 
 
 def test_code_in_the_guide_to_training_loops_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    block, eager = blocks("docs/loops.md")
+    block, tape, of_class, eager = blocks("docs/loops.md")
+    names: dict[str, Any] = {"pg": pg, "nn": nn}
     with pg.Graph().as_default():
-        exec(block, {"pg": pg, "nn": nn})
+        exec(block, names)
+        exec(tape, names)
+        exec(of_class, names)
     losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", capsys.readouterr().out)]
-    assert len(losses) == 5 and losses[-1] < losses[0]
+    assert len(losses) == 8 and max(losses[1:6]) < losses[0] and losses[7] < losses[6]
     with pg.Graph().as_default():
         exec(eager, {"pg": pg})
     assert capsys.readouterr().out.endswith("[[0.5 1. ]\n [1.5 2. ]] 5.0\n")

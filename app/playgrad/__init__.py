@@ -73,6 +73,7 @@ from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 from playgrad.training.function import CompiledFunction, function
+from playgrad.training.gradient_tape import GradientTape
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ __all__ = [
     "DeviceError",
     "DeviceLostError",
     "FeedError",
+    "GradientTape",
     "Graph",
     "GraphError",
     "Input",

@@ -26,7 +26,7 @@ def value(loss: nn.Loss, y_true: Array, y_pred: Array) -> Array:
     """The loss of each sample; labels go through the checks of training."""
     checked = loss.check_targets(y_true, (None, *y_pred.shape[1:]), "y", "dense")
     with pg.Graph().as_default() as graph:
-        result = loss(pg.constant(checked), pg.constant(y_pred))
+        result = loss.per_sample(pg.constant(checked), pg.constant(y_pred))
     with pg.Session(graph, "cpu") as session:
         array: Array = session.run(result)
     return array

@@ -29,7 +29,8 @@ def evaluate(function: Any, y: Array, prediction: Array) -> Array:
     with pg.Graph().as_default() as graph:
         y_in = pg.placeholder(y.dtype.name, (None, *y.shape[1:]))
         p_in = pg.placeholder("float32", (None, *prediction.shape[1:]))
-        result = function(y_in, p_in)
+        of_samples = function.per_sample if isinstance(function, nn.Loss) else function
+        result = of_samples(y_in, p_in)
     with pg.Session(graph, "cpu") as session:
         value: Array = session.run(result, {y_in: y, p_in: prediction})
     return value
@@ -195,7 +196,7 @@ def test_a_final_softmax_is_computed_from_its_logits() -> None:
     with pg.Graph().as_default() as graph:
         x = pg.placeholder("float32", (None, 2))
         y = pg.constant(np.array([1], np.int32))
-        loss = nn.SparseCategoricalCrossentropy()(y, nn.Activation("softmax")(x))
+        loss = nn.SparseCategoricalCrossentropy().per_sample(y, nn.Activation("softmax")(x))
         gradient = pg.gradients(loss, [x])[0]
     with pg.Session(graph, "cpu") as session:
         values = session.run([loss, gradient], {x: np.array([[200, 0]], np.float32)})

@@ -48,7 +48,7 @@ def of_playgrad(loss: nn.Loss, y: Array, predictions: Array) -> tuple[Array, Arr
     with pg.Graph().as_default() as graph:
         y_in = pg.placeholder(y.dtype.name, (None, *y.shape[1:]))
         p_in = pg.placeholder("float32", (None, *predictions.shape[1:]))
-        values = loss(y_in, p_in)
+        values = loss.per_sample(y_in, p_in)
         gradient = pg.gradients(pg.reduce_mean(values), [p_in])[0]
     with pg.Session(graph, "cpu") as session:
         found = session.run([values, gradient], {y_in: y, p_in: predictions})

@@ -338,10 +338,11 @@ def test_models_of_wrong_structure_are_refused(graph: pg.Graph) -> None:
 def test_wrong_chains_are_refused() -> None:
     with pytest.raises(pg.GraphError, match="takes layers, got str"):
         pg.Sequential(["dense"])  # type: ignore[list-item]
-    with pytest.raises(pg.GraphError, match=r"'encoder' is built.*pg\.Model\(inputs, outputs\)"):
-        pg.Sequential([pg.Sequential([pg.Input((4,)), nn.Dense(2)], name="encoder")])
-    with pytest.raises(pg.GraphError, match=r"To join several models.*pg\.Model"):
-        pg.Sequential([pg.Input((4,)), nn.Dense(2)])(pg.Input((4,)))
+    encoder = pg.Sequential([pg.Input((4,)), nn.Dense(2)], name="encoder")
+    with pytest.raises(pg.GraphError, match="'encoder'> is in the chain twice"):
+        pg.Sequential([encoder, encoder])
+    with pytest.raises(pg.GraphError, match="last part of 'sequential' is a model"):
+        pg.Sequential([nn.Dense(4), encoder]).pop()
     layer = nn.Dense(2)
     with pytest.raises(pg.GraphError, match="in the chain twice"):
         pg.Sequential([layer, layer])
@@ -377,8 +378,6 @@ def test_a_model_takes_arrays_for_tensors(graph: pg.Graph) -> None:
 
 def test_a_network_goes_on_from_the_outputs_of_a_chain(graph: pg.Graph) -> None:
     chain = pg.Sequential([pg.Input((4,)), nn.Dense(2)])
-    with pytest.raises(pg.GraphError, match=r"graph of 'sequential'.*model\.outputs\[0\]"):
-        chain(pg.Input((4,)))
     model = use(pg.Model(list(chain.inputs), nn.Dense(3)(chain.outputs[0])))
     chain.trainable = False
     before = chain.get_weights()

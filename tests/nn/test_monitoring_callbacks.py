@@ -161,12 +161,13 @@ def test_wrong_arguments_are_refused() -> None:
             "a number of steps, got 'batch",
         ),
         (lambda: nn.ModelCheckpoint("w.npz", save_freq=0), "save_freq must be"),
-        (lambda: nn.ModelCheckpoint("w.keras"), r"must end in \.playgrad, or in .safetensors or"),
+        (lambda: nn.ModelCheckpoint("w.ckpt"), r"must end in \.playgrad or \.keras, or in .safet"),
     ):
         with pytest.raises(pg.DataError, match=words):
             make()
     model = line()
     for callback in (nn.ReduceLROnPlateau(), nn.ModelCheckpoint("w.npz", save_best_only=True)):
-        with pytest.raises(pg.GraphError, match="watches 'val_loss', which is not in the logs"):
-            model.fit(X, Y, verbose=0, callbacks=callback)
+        with pytest.warns(RuntimeWarning, match="'val_loss', which is not in the logs") as seen:
+            model.fit(X, Y, verbose=0, epochs=2, callbacks=callback)
+        assert len(seen) == 1
     model.close()

@@ -46,6 +46,8 @@ def values(each: Made, y: Array, p: Array, is_known: bool = True) -> list[Array]
         p_in = pg.placeholder("float32", (first[1], *p.shape[1:]))
         if isinstance(each, RatioMetric):
             tensors = list(each.part_values(y_in, p_in))
+        elif isinstance(each, nn.Loss):
+            tensors = [each.per_sample(y_in, p_in)]
         else:
             tensors = [each(y_in, p_in)]
     with pg.Session(graph, "cpu") as session:

@@ -126,7 +126,7 @@ def test_small_losses_from_logits_are_exact() -> None:
     labels = np.array([[1.0], [0.0], [1.0], [1.0]], np.float32)
     with pg.Graph().as_default():
         x = pg.placeholder("float32", logits.shape)
-        loss = pg.nn.BinaryCrossentropy(from_logits=True)(pg.constant(labels), x)
+        loss = pg.nn.BinaryCrossentropy(from_logits=True).per_sample(pg.constant(labels), x)
         (gradient,) = pg.gradients(loss, [x])
         assert gradient is not None
         losses, slopes = evaluate([loss, gradient], {x: logits})

@@ -54,8 +54,8 @@ def of_loss(loss: Loss, targets: list[float]) -> Function:
     def function(x: pg.Tensor) -> pg.Tensor:
         rows_of = int(x.shape[0] or 0)
         if "sparse" in loss.kind:
-            return loss(pg.constant(np.ones(rows_of, np.int32)), x)
-        return loss(pg.constant(np.tile(targets, (rows_of, 1)), x.dtype), x)
+            return loss.per_sample(pg.constant(np.ones(rows_of, np.int32)), x)
+        return loss.per_sample(pg.constant(np.tile(targets, (rows_of, 1)), x.dtype), x)
 
     return function
 

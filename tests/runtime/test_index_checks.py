@@ -150,7 +150,8 @@ def test_a_loop_of_ones_own_keeps_its_weights(device: str) -> None:
 
     @pg.function(model)
     def step(x: Any, y: Any) -> Any:
-        each = nn.SparseCategoricalCrossentropy(from_logits=True)(y, model(x, training=True))
+        of_samples = nn.SparseCategoricalCrossentropy(from_logits=True).per_sample
+        each = of_samples(y, model(x, training=True))
         optimizer.minimize(pg.reduce_mean(each))
         return pg.reduce_mean(each)
 

@@ -76,6 +76,10 @@ RULES: dict[str, Rule] = {
     },
     "keras.models.model_from_json": {"to": "model_from_json"},
     "keras.models.clone_model": {"call": "{model}.clone()", "params": "model"},
+    "keras.utils.image_dataset_from_directory": {"to": "data.image_dataset_from_directory"},
+    "keras.preprocessing.image_dataset_from_directory": {
+        "to": "data.image_dataset_from_directory"
+    },
     # Methods of models and layers
     "Model.predict_classes": {
         "call": "{self}.predict({x}).argmax(axis=-1)", "params": "x",
@@ -84,15 +88,7 @@ RULES: dict[str, Rule] = {
         "call": "{self}.fit({*})", "no": "fit takes generators and data sets.",
     },
     "Model.predict_on_batch": {"call": "{self}.predict({x})", "params": "x"},
-    "Model.trainable_weights": {"value": "{self}.trainable_variables"},
     "Model.add_loss": {"no": "Regularizers add to the loss; for other losses write a loop."},
-    "nn.Layer.get_weights": {
-        "call": "[{model}.session.value(each) for each in {self}.variables.values()]",
-        "no": "model.get_weights() lists the weights of all layers, named_weights() names them.",
-    },
-    "nn.Layer.set_weights": {"no": "Use model.set_weights({name: array}), for instance."},
-    "nn.Layer.trainable_weights": {"value": "list({self}.variables.values())"},
-    "nn.Layer.count_params": {"no": "model.count_params() counts all, model.summary() by layer."},
     "optim.Optimizer.lr": {"value": "{self}.learning_rate"},
 }  # fmt: skip
 
@@ -113,9 +109,6 @@ ABSENT = {
     r"keras\.layers\..*3D.*": "Windows have one or two dimensions: nn.Conv2D, nn.MaxPool2D.",
     r"keras\.layers\.(Attention|AdditiveAttention)": "The nearest is nn.MultiHeadAttention.",
     r"keras\.layers\.(RNN|.*Cell|ConvLSTM.*)": "Use nn.LSTM, nn.GRU or nn.SimpleRNN, or pg.scan.",
-    r"keras\.layers\.(TextVectorization|.*Lookup|Hashing|CategoryEncoding|Discretization)": (
-        "Prepare data with NumPy before training."
-    ),
     r"keras\.layers\..*": "Write a layer of a few lines (a subclass of nn.Layer), or nn.Lambda.",
     r"keras\.losses\..*": "A function of (y_true, y_pred) is a loss.",
     r"keras\.metrics\..*": "A function of (y_true, y_pred) is a metric.",
@@ -178,7 +171,6 @@ ARGUMENTS: dict[str, dict[str, Rule]] = {
         "input_shape": {"call": "tuple({value})[1:]", "no": "build takes the shape of one sample"},
     },
     "nn.Callback": _gone("verbose", "callbacks print nothing"),
-    "nn.Loss": _gone("reduction", "training takes the mean over samples"),
     "nn.Metric": _gone("dtype", _FLOAT),
     "Input": _gone("sparse ragged tensor", "an input is a dense array"),
 }

@@ -71,12 +71,6 @@ RULES: dict[str, Rule] = {
     "tensorflow.train.MomentumOptimizer": {"to": "optim.Momentum"},
     "tensorflow.train.RMSPropOptimizer": {"to": "optim.RMSprop", "args": "learning_rate decay>rho"},
     "tensorflow.train.AdagradOptimizer": {"to": "optim.Adagrad"},
-    "tensorflow.GradientTape": {
-        "no": "Gradients are nodes: pg.gradients(loss, variables), in a function with @pg.function."
-    },
-    "tensorflow.function": {
-        "no": "@pg.function(model) compiles a training step; graphs need no decorator."
-    },
     "tensorflow.train.Saver": {"no": "pg.io saves arrays; model.save_weights(file) a model's."},
     "tensorflow.enable_eager_execution": {"no": "Use with pg.eager(): to compute at once."},
     "tensorflow.disable_v2_behavior": {

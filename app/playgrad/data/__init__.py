@@ -4,9 +4,11 @@
 ``playgrad.data.shelf.set_shelf`` where those are that users bring.
 """
 
+from playgrad.data.absent import boston_housing, cifar10, cifar100, imdb
 from playgrad.data.dataset import Dataset
 from playgrad.data.fashion_mnist import fashion_mnist
 from playgrad.data.idx import parse_idx
+from playgrad.data.image_directory import image_dataset_from_directory
 from playgrad.data.input_description import InputDescription
 from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
@@ -26,6 +28,9 @@ __all__ = [
     "InputDescription",
     "Vocabulary",
     "available",
+    "boston_housing",
+    "cifar10",
+    "cifar100",
     "circle",
     "citation_graph",
     "class_names",
@@ -33,6 +38,8 @@ __all__ = [
     "fashion_mnist",
     "film_ratings",
     "gauss",
+    "image_dataset_from_directory",
+    "imdb",
     "load",
     "mnist",
     "moons",

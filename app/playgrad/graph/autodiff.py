@@ -7,7 +7,7 @@ accumulation (Linnainmaa 1970; Griewank and Walther, *Evaluating Derivatives*, 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from playgrad.dtypes import dtype
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
@@ -20,6 +20,7 @@ def gradients(
     ys: Tensor | Sequence[Tensor],
     xs: Tensor | Sequence[Tensor],
     grad_ys: Sequence[Tensor | None] | None = None,
+    within: Collection[Node] | None = None,
 ) -> list[Tensor | None]:
     """Return the derivative of ``sum(ys)`` with respect to each of ``xs``.
 
@@ -27,6 +28,7 @@ def gradients(
         ys: tensors to differentiate, of a floating dtype.
         xs: tensors to differentiate with respect to.
         grad_ys: the gradient that flows into each y, of y's shape; None for ones.
+        within: the nodes through which gradients flow; None for any.
 
     Returns:
         For each x a tensor of x's shape and dtype, or None if no y depends on it.
@@ -44,9 +46,9 @@ def gradients(
     if len(seeds) != len(ys):
         raise GraphError(f"gradients() got {len(ys)} ys but {len(seeds)} grad_ys.")
     for tensor in [*ys, *xs]:
-        if tensor.graph is not graph:
+        if tensor.graph is not graph and not ys[0].node.detached:
             raise GraphError(f"gradients() got '{tensor.name}', which belongs to another graph.")
-    path = _between(xs, ys)
+    path = _between(xs, ys, within)
     pending: dict[Tensor, list[Tensor]] = {}
     scope = graph.unique_name("gradients") + "/"
     with graph.reenter_scope(scope), graph.phase("gradient"):
@@ -66,7 +68,9 @@ def gradients(
     return [_total(pending[x]) if x in pending else None for x in xs]
 
 
-def _between(xs: Sequence[Tensor], ys: Sequence[Tensor]) -> set[Node]:
+def _between(
+    xs: Sequence[Tensor], ys: Sequence[Tensor], within: Collection[Node] | None
+) -> set[Node]:
     """Return the nodes on data paths from one of ``xs`` to one of ``ys``."""
     sources = {x.node for x in xs}
     useful: set[Node] = set()
@@ -74,7 +78,10 @@ def _between(xs: Sequence[Tensor], ys: Sequence[Tensor]) -> set[Node]:
         ancestors((y.node for y in ys), control=False),
         lambda node: [tensor.node for tensor in node.inputs],
     ):
-        if node in sources or any(tensor.node in useful for tensor in node.inputs):
+        if node in sources or (
+            (within is None or node in within)
+            and any(tensor.node in useful for tensor in node.inputs)
+        ):
             useful.add(node)
     return useful
 

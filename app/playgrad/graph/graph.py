@@ -9,8 +9,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from playgrad.errors import DTypeError, GraphError, PlaygradError
-from playgrad.graph.eager import compute_if_eager, graph_mode
-from playgrad.graph.opdef import OpDef
+from playgrad.graph.eager import (
+    DETACHED_IDS,
+    compute_detached,
+    compute_if_eager,
+    detached_inputs,
+    graph_mode,
+    record,
+)
+from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.scopes import Scoped, checked_name
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import TensorSpec
@@ -59,35 +66,62 @@ class Graph(Scoped):
             ShapeError, DTypeError: the op's rule does not accept the inputs.
             GraphError: an input belongs to another graph, or the name is not valid.
         """
-        source = source or user_source()
-        attrs = dict(attrs or {})
         scope = self._thread.scope
-        full_name = self.unique_name(scope.path + checked_name(name or op.name))
-        for tensor in inputs:
-            if tensor.graph is not self:
-                raise GraphError(
-                    f"input '{tensor.name}' of {full_name} belongs to another graph.",
-                    op=full_name,
-                    source=source,
-                    hint="Build both in the same `with graph.as_default():` block.",
-                )
         controls = dict.fromkeys([*scope.controls, *control_inputs])
         node = Node(
             graph=self,
-            id=self._next_id(),
-            name=full_name,
+            id=next(DETACHED_IDS),
+            name=scope.path + checked_name(name or op.name),
             op=op,
             inputs=tuple(inputs),
-            attrs=attrs,
+            attrs=dict(attrs or {}),
             control_inputs=tuple(controls),
             device=device or scope.device,
             phase=phase or scope.phase,
             task=task or scope.task,
-            source=source,
+            source=source or user_source(),
         )
-        self._append(node, None)
-        compute_if_eager(node)
+        arrays = None if node.phase == "variable" else detached_inputs(node)
+        if arrays is None:
+            self._attach(node)
+            compute_if_eager(node)
+        else:
+            node.detached = True
+            self._infer(node, None)
+            compute_detached(node, arrays)
+        record(node)
+        if node.detached:
+            node.forget_inputs()
         return node
+
+    def _attach(self, node: Node) -> None:
+        """Add a new node to the list; inputs that were computed outside of it become constants.
+
+        Raises:
+            ShapeError, DTypeError: the op's rule does not accept the inputs.
+            GraphError: an input belongs to another graph.
+        """
+        node.id, node.name = self._next_id(), self.reserved_name(node.name)
+        if any(tensor.node.detached for tensor in node.inputs):
+            node.inputs = tuple(map(self._constant_if_detached, node.inputs))
+            node.id = self._next_id()
+        node.control_inputs = tuple(each for each in node.control_inputs if not each.detached)
+        for tensor in node.inputs:
+            if tensor.graph is not self:
+                raise GraphError(
+                    f"input '{tensor.name}' of {node.name} belongs to another graph.",
+                    op=node.name,
+                    source=node.source,
+                    hint="Build both in the same `with graph.as_default():` block.",
+                )
+        self._append(node, None)
+
+    def _constant_if_detached(self, tensor: Tensor) -> Tensor:
+        if not tensor.node.detached:
+            return tensor
+        with graph_mode():
+            value = tensor.eager_value
+            return self.add(lookup("constant"), attrs={"value": value}, phase="input").output
 
     def copy(
         self,
@@ -122,7 +156,7 @@ class Graph(Scoped):
         node = Node(
             graph=self,
             id=self._next_id(),
-            name=self.unique_name(scope.path + (name or original.name)),
+            name=self.reserved_name(scope.path + (name or original.name)),
             op=op or original.op,
             inputs=tuple(inputs),
             attrs=original.attrs if attrs is None else attrs,
@@ -147,15 +181,18 @@ class Graph(Scoped):
             del self._by_name[node.name]
 
     def _append(self, node: Node, specs: Sequence[TensorSpec] | None) -> Node:
+        self._infer(node, specs)
+        self.nodes.append(node)
+        self._by_name[node.name] = node
+        return node
+
+    def _infer(self, node: Node, specs: Sequence[TensorSpec] | None) -> None:
         if specs is None:
             try:
                 specs = node.op.infer([tensor.spec for tensor in node.inputs], node.attrs)
             except PlaygradError as error:
                 raise error.located(node.name, node.source) from None
         node.outputs = tuple([Tensor(node, i, spec) for i, spec in enumerate(specs)])
-        self.nodes.append(node)
-        self._by_name[node.name] = node
-        return node
 
     def node(self, name: str) -> Node:
         """Return the node called ``name``.

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from playgrad.errors import GraphError
+from playgrad.graph.eager import is_at_once
 
 _HALF = r"\ud800-\udfff"  # halves of pairs of UTF-16, which files cannot hold
 _MARK = rf"[^\s:/{_HALF}]"
@@ -40,6 +41,13 @@ class Scoped:
         self._thread = _ThreadScope()
 
     def unique_name(self, name: str) -> str:
+        """Reserve ``name``, or ``name_1``, ``name_2``, ... if it is taken.
+
+        Operations that are computed outside of the graph share names.
+        """
+        return name if is_at_once() else self.reserved_name(name)
+
+    def reserved_name(self, name: str) -> str:
         """Reserve ``name``, or ``name_1``, ``name_2``, ... if it is taken."""
         if name not in self._taken:
             self._taken[name] = 0

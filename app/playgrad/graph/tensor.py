@@ -25,6 +25,8 @@ class Node:
         task: the task of its device that it is part of, such as the forward pass of one
             micro-batch; None leaves that to the compiler.
         source: file and line of the user's program that created it.
+        detached: whether it was computed at once, outside of its graph's list of nodes.
+        holders: the tapes that may need the inputs of a detached node, which it then keeps.
     """
 
     graph: Graph = field(repr=False)
@@ -39,6 +41,8 @@ class Node:
     task: str | None = None
     source: tuple[str, int] | None = field(default=None, repr=False)
     outputs: tuple[Tensor, ...] = field(default=(), repr=False)
+    detached: bool = field(default=False, repr=False)
+    holders: int = field(default=0, repr=False)
 
     @property
     def output(self) -> Tensor:
@@ -50,6 +54,11 @@ class Node:
         if len(self.outputs) != 1:
             raise GraphError(f"'{self.name}' must have one output, has {len(self.outputs)}.")
         return self.outputs[0]
+
+    def forget_inputs(self) -> None:
+        """Free what a detached node was computed from, unless a tape holds it."""
+        if self.holders == 0:
+            self.inputs, self.control_inputs = (), ()
 
     @property
     def predecessors(self) -> tuple[Node, ...]:

@@ -46,16 +46,17 @@ def topological(
         for other in others:
             followers[other].append(node)
     missing = {node: len(others) for node, others in waiting.items()}
-    ready = [(node.id, node) for node, number in missing.items() if number == 0]
+    # Nodes that are computed at once may come from several graphs, with the same ids.
+    ready = [(n.id, n.name, id(n), n) for n, number in missing.items() if number == 0]
     heapq.heapify(ready)
     order: list[Node] = []
     while ready:
-        _, node = heapq.heappop(ready)
+        node = heapq.heappop(ready)[-1]
         order.append(node)
         for follower in followers[node]:
             missing[follower] -= 1
             if missing[follower] == 0:
-                heapq.heappush(ready, (follower.id, follower))
+                heapq.heappush(ready, (follower.id, follower.name, id(follower), follower))
     if len(order) != len(chosen):
         stuck = sorted(node.name for node in chosen - set(order))[:5]
         raise GraphError(f"the graph has a cycle through {', '.join(stuck)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from playgrad.io.hdf5.layout import SIGNATURE as HDF5
 from playgrad.io.npy_header import MAGIC as NPY
@@ -37,6 +38,13 @@ class FileKind:
 def is_keras_file(content: bytes) -> bool:
     """Return whether a zip file has the members of one of Keras 3."""
     return _is_archive_of(content, b"config.json", b"model.weights.h5")
+
+
+def is_keras(file: str | Path | bytes) -> bool:
+    """Return whether a path, or the bytes of a file, is that of a model of Keras 3."""
+    if isinstance(file, bytes):
+        return is_keras_file(file)
+    return str(file).lower().endswith(".keras")
 
 
 def is_onnx_file(content: bytes) -> bool:

@@ -16,7 +16,7 @@ from playgrad.graph.serialize import add_node, decode, encode, node_to_json
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.structure import Structure, StructureItem, find_structure
 from playgrad.nn.layer import Layer, layer_type
-from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable, random_step
+from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, Variable, is_variable, random_step
 
 
 def structure_config(structure: Structure) -> dict[str, Any]:
@@ -158,6 +158,8 @@ class _Reading:
             node = self.graph.node(RANDOM_ADVANCE)
         else:
             node = add_node(self.graph, data, {}, self.tensors)
+            if is_variable(node):
+                Variable.of(node)
         for number, output in enumerate(node.outputs):
             self.tensors[f"{data['name']}:{number}"] = output
 

@@ -5,6 +5,7 @@ The values of variables are those of the session that the models of the graph sh
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,40 @@ from playgrad.runtime.interpreter import explained
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
-_WITHOUT_VALUE = {"placeholder", "no_op"}
 
 
-def compute(node: Node) -> None:
-    """Compute a new node, unless it depends on a placeholder, and write what it writes."""
-    if node.op.name in _WITHOUT_VALUE or node.name == RANDOM_ADVANCE:
-        return
+def inputs_of(node: Node, detached: bool) -> list[Array] | None:
+    """Return the arrays from which a new node can be computed; None if it cannot be.
+
+    Args:
+        detached: whether the node stays out of its graph: then other tensors, such as a random
+            number that a program has drawn before, are computed for it once.
+    """
+    if node.op.name == "no_op":
+        return [] if detached and any(each.detached for each in node.control_inputs) else None
+    if node.op.name == "placeholder" or node.name.startswith(RANDOM_ADVANCE):
+        return None
+    if is_variable(node):
+        return None if detached else []
+    arrays: list[Array] = []
+    for tensor in node.inputs:
+        array = _known(tensor)
+        if array is None and detached:
+            array = _computed_once(tensor)
+        if array is None:
+            return None
+        arrays.append(array)
+    return arrays
+
+
+def compute(node: Node, inputs: Sequence[Array]) -> None:
+    """Compute a new node, and write what it writes."""
     if is_variable(node):
         _initialize(node)
         return
-    known = [_known(tensor) for tensor in node.inputs]
-    inputs = [array for array in known if array is not None]
-    if len(inputs) < len(known):
-        return
     try:
+        if node.op.name == "no_op":
+            return
         if node.op.name == "read_variable":
             results = [_session(node.graph).value(node.attrs["variable"])]
         else:
@@ -44,12 +64,27 @@ def compute(node: Node) -> None:
     for tensor, array in zip(node.outputs, results, strict=True):
         tensor.set_eager_value(array)
     if node.op.writes:
+        owner = node.inputs[0].graph
         written = zip(node.attrs["variables"], results, strict=False)
-        _session(node.graph).assign(dict(written))
+        _session(owner).assign(dict(written))
     for tensor in node.inputs:
         if tensor.node.name == RANDOM_STEP:  # the next operation draws other numbers
-            session = _session(node.graph)
+            session = _session(tensor.graph)
             session.assign({tensor: session.value(tensor) + np.uint32(1)})
+
+
+def _computed_once(tensor: Tensor) -> Array | None:
+    """Return the value of a tensor of a graph, which it keeps unless variables may change it.
+
+    None if it depends on a placeholder.
+    """
+    before = ancestors([tensor.node])
+    if any(node.op.name == "placeholder" for node in before):
+        return None
+    array = value(tensor)
+    if not any(is_variable(node) and node.name != RANDOM_STEP for node in before):
+        tensor.set_eager_value(array)
+    return array
 
 
 def _initialize(variable: Node) -> None:
@@ -82,4 +117,10 @@ def _session(graph: Graph) -> Session:
     return shared_session(graph).on(graph, "auto")
 
 
-COMPUTE.update(node=compute, tensor=value)
+def assign(values: Mapping[Tensor, Array]) -> None:
+    """Assign ``values`` to variables of one graph."""
+    if values:
+        _session(next(iter(values)).graph).assign(values)
+
+
+COMPUTE.update(inputs=inputs_of, node=compute, tensor=value, assign=assign)

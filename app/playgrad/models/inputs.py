@@ -1,4 +1,4 @@
-"""The inputs of models."""
+"""The inputs and the graphs of models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from numbers import Integral
 from typing import Any
 
 from playgrad.errors import GraphError
+from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.source import user_source
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import placeholder
+from playgrad.runtime.options import get_options
 
 
 def Input(  # noqa: N802 - the name that Keras gave it
@@ -40,3 +42,9 @@ def Input(  # noqa: N802 - the name that Keras gave it
             hint="Pass a dtype by name: pg.Input(shape, dtype=...).",
         )
     return placeholder(dtype, (batch_size, *one_or_more(shape)), name or "input")
+
+
+def new_graph() -> Graph:
+    """Return a graph for a model of its own, with the seed of the host or the default graph."""
+    seed = get_options().seed
+    return Graph(get_default_graph().seed if seed is None else seed)

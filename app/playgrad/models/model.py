@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from playgrad.errors import DataError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.models.cloning import copy_structure, copy_values
+from playgrad.models.inputs import new_graph
+from playgrad.models.step_methods import AnyTargets, StepMethods
 from playgrad.models.structure import Structure, find_structure
-from playgrad.models.trainable import TrainableNetwork
 from playgrad.nn.layer import Layer
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer
@@ -25,10 +28,14 @@ from playgrad.training.recipe import Recipe, StepBuilder
 from playgrad.training.streamed_evaluation import predict_stream
 
 
-class Model(TrainableNetwork):
+class Model(StepMethods):
     """A network from ``inputs`` to ``outputs`` that can be trained.
 
     Models of one graph may share layers; they then share weights and session.
+
+    A subclass can do without inputs and outputs. It keeps its layers in attributes, alone or in
+    lists, and computes the outputs in ``call(self, inputs, training=False)``. It is built by the
+    first data, or by ``build((None, ...))``. ``train_step(self, data)`` can be overridden, too.
 
     Args:
         inputs: a tensor made by ``pg.Input``, or a list of them.
@@ -44,10 +51,17 @@ class Model(TrainableNetwork):
 
     def __init__(
         self,
-        inputs: Tensor | Sequence[Tensor],
-        outputs: Tensor | Sequence[Tensor],
+        inputs: Tensor | Sequence[Tensor] | None = None,
+        outputs: Tensor | Sequence[Tensor] | None = None,
         name: str | None = None,
     ) -> None:
+        if self.is_subclassed and inputs is None and outputs is None:
+            self._set_up(new_graph(), None, name)
+            return
+        if inputs is None or outputs is None:
+            raise GraphError(
+                "a model needs inputs and outputs, or a class with a method call(self, inputs)."
+            )
         ins = [inputs] if isinstance(inputs, Tensor) else list(inputs)
         outs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
         if not ins or not outs:
@@ -143,6 +157,8 @@ class Model(TrainableNetwork):
                 "a strategy places all operations itself.",
                 hint="Pass either a strategy or a placement.",
             )
+        if loss is None and self.has_own_step:
+            loss = AnyTargets()
         self._recipe = Recipe(
             self,
             get_optimizer(optimizer),
@@ -225,6 +241,9 @@ class Model(TrainableNetwork):
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.
         """
+        self.without_targets = y is None and self.has_own_step and not is_stream(x)
+        if self.without_targets:
+            y = np.zeros(len(x[0] if isinstance(x, (list, tuple)) else x), np.float32)
         settings = Settings(
             batch_size,
             epochs,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,20 +13,24 @@ import numpy as np
 from playgrad import io
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError, GraphError
+from playgrad.graph.eager import at_once, is_building, is_detached
 from playgrad.graph.graph import Graph
 from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
-from playgrad.io.weights import named_after, path_or_bytes, read_file
+from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
+from playgrad.nn.call_context import training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask, layers_of
 from playgrad.nn.stateful import StatefulLayer
+from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
@@ -115,12 +120,17 @@ class Network:
         return self.outputs[0].shape
 
     def call(self, inputs: Any, training: bool = False) -> Any:
+        """Return what ``model(inputs)`` does. A subclass can override it; see `Model`."""
+        return Network.__call__(self, inputs, training)
+
+    def __call__(self, inputs: Any, training: bool | None = None) -> Any:
         """Apply the model to other tensors of its graph, with the same weights.
 
         Args:
             inputs: a tensor or array for each input of the model; one alone needs no list. To get
                 arrays for arrays, use ``model.predict``.
-            training: whether layers such as `Dropout` act as in a training step.
+            training: whether layers such as `Dropout` act as in a training step; None for what
+                holds for the layer or model that makes the call, or else False.
 
         Returns:
             A tensor, or a list of tensors if the model has several outputs.
@@ -129,13 +139,27 @@ class Network:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
         """
         several = isinstance(inputs, (list, tuple))
-        tensors = [as_tensor(x, self.graph) for x in (inputs if several else [inputs])]
+        values = list(inputs) if several else [inputs]
+        if not is_building():
+            values = [self._computed(x) for x in values]
+        is_at_once = all(is_detached(x) or not isinstance(x, Tensor) for x in values)
+        with at_once() if is_at_once else nullcontext(), training_context(training) as training:
+            return self._call([as_tensor(x, self.graph) for x in values], training)
+
+    def _computed(self, x: Any) -> Any:
+        """Return a tensor of another graph with its value, if it has one."""
+        if isinstance(x, Tensor) and x.graph is not self.graph and not is_detached(x):
+            with at_once():
+                return identity(x)
+        return x
+
+    def _call(self, tensors: Sequence[Tensor], training: bool) -> Any:
         if len(tensors) != len(self.inputs):
             raise GraphError(
                 f"the model '{self.name}' takes {len(self.inputs)} inputs, got {len(tensors)}."
             )
         for tensor in tensors:
-            if tensor.graph is not self.graph:
+            if tensor.graph is not self.graph and not tensor.node.detached:
                 raise GraphError(
                     f"'{tensor.name}' does not belong to the graph of '{self.name}'.",
                     hint="A Sequential model has a graph of its own. Go on from its outputs: "
@@ -144,8 +168,6 @@ class Network:
                 )
         outputs = self.apply(tensors, training)
         return outputs[0] if len(outputs) == 1 else outputs
-
-    __call__ = call
 
     def apply(
         self, inputs: Sequence[Tensor], training: bool, devices: Sequence[str | None] = ()
@@ -229,7 +251,7 @@ class Network:
         """
         return [
             variable
-            for layer in self.structure.layers_by_distance()
+            for layer in self.layers_in_order()
             for name, variable in layer.variables.items()
             if not _is_state(layer, name)
         ]
@@ -264,6 +286,16 @@ class Network:
         return [variable for variable in self.weights if variable.trainable]
 
     @property
+    def trainable_weights(self) -> list[Variable]:
+        """The variables that training changes."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The weights that training does not change, such as moving averages."""
+        return [variable for variable in self.weights if not variable.trainable]
+
+    @property
     def losses(self) -> list[Tensor]:
         """The penalties of the layers' regularizers, as scalars, added to the graph at each use.
 
@@ -275,6 +307,10 @@ class Network:
             for layer in self.layers
             for name, regularizer in layer.regularizers.items()
         ]
+
+    def layers_in_order(self) -> list[Layer]:
+        """Return the layers in the order in which Keras has their weights."""
+        return self.structure.layers_by_distance()
 
     def count_params(self) -> int:
         """Return the number of weights, trainable or not."""
@@ -298,7 +334,7 @@ class Network:
         names = {layer: name for name, layer in self.named_layers()}
         return {
             f"{names[layer]}/{name}": spec
-            for layer in self.structure.layers_by_distance()
+            for layer in self.layers_in_order()
             for name, spec in layer.weight_specs().items()
             if not _is_state(layer, name)
         }
@@ -367,12 +403,24 @@ class Network:
         arguments of its layers.
 
         Args:
-            file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file.
+            file: a path that ends in ``.safetensors`` or ``.npz``, or an open binary file; or in
+                ``.weights.h5``, for Keras' format, or ``.keras``, for its format of whole models.
             format: "safetensors" or "npz"; None takes it from the path, or "safetensors".
 
         Raises:
             CheckpointError: the file cannot be written, or not in that format.
+            ExportError: Keras has no equivalent of the model.
         """
+        ending = "" if format or not isinstance(file, (str, Path)) else Path(file).suffix.lower()
+        if ending == ".keras":
+            self.export(file, "keras")  # type: ignore[arg-type]
+            return
+        if ending == ".h5":
+            from playgrad.interchange.keras.export import keras_weights_bytes
+
+            content = keras_weights_bytes(self.layer_graph(), self.named_weights())
+            write_file(file, content)  # type: ignore[arg-type]
+            return
         io.save(self.named_weights(), file, format, self.file_metadata())
 
     def file_metadata(self) -> dict[str, str]:
@@ -425,8 +473,8 @@ class Network:
         """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.
 
         A file of ``torch.save`` holds a dictionary of tensors under this model's names and in its
-        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``), layers are
-        matched by their classes and their order. Nothing in a file is executed.
+        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``, ``.keras``),
+        layers are matched by their classes and their order. Nothing in a file is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.
@@ -436,12 +484,15 @@ class Network:
             ExportError: the file is one of Keras, which has no equivalent of the model.
         """
         file = path_or_bytes(file)
-        if is_hdf5(file):
+        if is_hdf5(file) or is_keras(file):
+            from playgrad.interchange.keras.importing.file import KerasFile
             from playgrad.interchange.keras.importing.weights import weights_for_model
 
             specs = self.weight_specs()
             with named_after(file):
-                content = file if isinstance(file, bytes) else read_file(file, specs)
+                content: Any = file if isinstance(file, bytes) else read_file(file, specs)
+                if is_keras(file):
+                    content = KerasFile(content).weights
                 self.set_weights(
                     weights_for_model(content, self.layers_of_keras, self.layer_graph, specs)
                 )

@@ -7,15 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from playgrad.data.preprocessing.base import HostPreprocessing
 from playgrad.errors import GraphError
-from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.eager import is_at_once, is_building, is_detached
+from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
-from playgrad.models.inputs import Input
+from playgrad.graph.traversal import ancestors
+from playgrad.models.inputs import Input, new_graph
 from playgrad.models.model import Model
+from playgrad.models.moving import move
+from playgrad.models.network import Network
 from playgrad.models.structure import find_structure
 from playgrad.nn.layer import Layer, layer_type
 from playgrad.nn.layer_calls import layers_of
-from playgrad.runtime.options import get_options
+from playgrad.ops.core.build import as_tensor, one_or_more
 
 
 class Sequential(Model):
@@ -25,23 +31,26 @@ class Sequential(Model):
     the first item is ``pg.Input(shape)``.
 
     Args:
-        layers: layers, or `Sequential` models that are not built, whose layers are appended.
+        layers: layers and models. Those of a `Sequential` that is not built are appended; other
+            models keep their weights, which they then share with this one.
         name: shown in the summary and in errors.
     """
 
     def __init__(
-        self, layers: Iterable[Layer | Sequential | Tensor] = (), name: str | None = None
+        self, layers: Iterable[Layer | Network | Tensor] = (), name: str | None = None
     ) -> None:
-        seed = get_options().seed
-        graph = Graph(get_default_graph().seed if seed is None else seed)
-        self._set_up(graph, None, name)
+        self._set_up(new_graph(), None, name)
         self._chain: list[Layer] = []
+        self._items: list[Layer | Network] = []
         items = list(layers)
         first = items.pop(0) if items and isinstance(items[0], Tensor) else None
         for item in items:
             self.add(item)
         if isinstance(first, Tensor):
             self.build(first.shape[1:], first.dtype, first.shape[0])
+        elif self._items and isinstance(self._items[0], Network):
+            batch, *shape = self._items[0].input_shape
+            self.build(shape, self._items[0].input_dtype, batch)
 
     def add(self, layer: Any) -> None:
         """Append a layer, or the layers of a `Sequential` model that is not built.
@@ -55,13 +64,14 @@ class Sequential(Model):
             for inner in layer._chain:
                 self.add(inner)
             return
-        if isinstance(layer, Sequential):
-            raise GraphError(
-                f"the model '{layer.name}' is built, and has its weights in a graph of its own.",
-                source=layer.source,
-                hint="Leave out its Input to add its layers. To train it alone as well, make both "
-                "with pg.Model(inputs, outputs).",
-            )
+        if isinstance(layer, Network) and layer.built:
+            if any(item is layer for item in self._items):
+                raise GraphError(f"{layer!r} is in the chain twice.", source=layer.source)
+            self._items.append(layer)
+            self._chain += layer.layers
+            return
+        if isinstance(layer, HostPreprocessing):
+            layer.refuse()
         if not isinstance(layer, Layer):
             raise GraphError(
                 f"a Sequential model takes layers, got {type(layer).__name__}.",
@@ -70,6 +80,7 @@ class Sequential(Model):
         if any(layer is other for other in self._chain):
             raise GraphError(f"{layer!r} is in the chain twice.", source=layer.source)
         self._chain.append(layer)
+        self._items.append(layer)
 
     def pop(self) -> Layer:
         """Remove the last layer, and return it.
@@ -89,6 +100,9 @@ class Sequential(Model):
             call = layers_of(self.graph).calls[self.outputs[0]]
             self._structure = find_structure(self.inputs, [call.inputs[0]])
             self._recipe = None
+        if not isinstance(self._items[-1], Layer):
+            raise GraphError(f"the last part of '{self.name}' is a model: {self._items[-1]!r}.")
+        self._items.pop()
         return self._chain.pop()
 
     @property
@@ -112,15 +126,38 @@ class Sequential(Model):
             ShapeError: a layer cannot take the output of the one before it; nothing is built.
             GraphError: the model has no layers.
         """
-        if self.built:
-            return
+        if not self.built:
+            spec = TensorSpec((batch_size, *one_or_more(sample_shape)), dtype)
+            self.build_in(self._home(), [spec])
+
+    def _home(self) -> Graph:
+        """Return the graph of a model in the chain that cannot leave it, or else a new one."""
+        models = [item for item in self._items if isinstance(item, Network)]
+        fixed = [model.graph for model in models if not isinstance(model, Sequential)]
+        return fixed[0] if fixed else Graph(self.graph.seed)
+
+    def forget(self) -> None:
+        """Give up all variables and the graph, to be built in another one."""
+        for item in self._items:
+            if isinstance(item, Sequential):
+                item.forget()
+            elif isinstance(item, Layer):
+                item.reset()
+        self._structure = None
+
+    def build_in(self, graph: Graph, specs: Sequence[TensorSpec]) -> None:
+        """Build the model in ``graph`` for an input of ``specs``.
+
+        Raises:
+            ShapeError, GraphError: as for `build`.
+        """
         if not self._chain:
             raise GraphError(f"the model '{self.name}' has no layers.", source=self.source)
-        graph = Graph(self.graph.seed)
+        (spec,) = specs
         try:
-            with graph.as_default():
-                first = tensor = Input(sample_shape, batch_size, dtype)
-                for layer in self._chain:
+            with at_top(graph):
+                first = tensor = Input(spec.shape[1:], spec.shape[0], spec.dtype)
+                for layer in self._items:
                     tensor = layer(tensor)
                     if not isinstance(tensor, Tensor):
                         raise GraphError(
@@ -131,18 +168,45 @@ class Sequential(Model):
                         )
             structure = find_structure([first], [tensor])
         except BaseException:
-            for layer in self._chain:
-                layer.reset()
+            for item in self._items:
+                if isinstance(item, Layer):
+                    item.reset()
             raise
         self.graph = graph
         self._structure = structure
+
+    def __call__(self, inputs: Any, *more: Any, training: bool | None = None, **named: Any) -> Any:
+        """Apply the model to a tensor or an array; see `Network.__call__`.
+
+        If it is not built, it becomes part of the tensor's graph; a model that has a graph of its
+        own moves there with its weights.
+        """
+        x = inputs[0] if isinstance(inputs, (list, tuple)) and len(inputs) == 1 else inputs
+        is_symbolic = isinstance(x, Tensor) and not is_detached(x) and not is_at_once()
+        if not self.built:
+            spec = as_tensor(x).spec
+            graph = x.graph if is_symbolic else self._home()
+            self.build_in(graph, [TensorSpec((None, *spec.shape[1:]), spec.dtype)])
+        elif is_symbolic and x.graph is not self.graph and (is_building() or _is_fed(x)):
+            move(self, x.graph)
+        return super().__call__(inputs, *more, training=training, **named)
 
     def ensure_built(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         if not self.built and len(arrays) == 1:
             self.build(arrays[0].shape[1:], arrays[0].dtype.name)
 
+    @property
+    def class_in_files(self) -> str:
+        """ "Model" if it has models as parts, or its layers are numbered with those of others."""
+        is_chain = all(isinstance(item, Layer) for item in self._items)
+        if self.built and (not is_chain or any(n != each.name for n, each in self.named_layers())):
+            return "Model"
+        return "Sequential"
+
     def get_config(self) -> dict[str, Any]:
         """Return name, layers and, once it is built, the inputs as plain data, without weights."""
+        if self.class_in_files == "Model":
+            return super().get_config()
         layers = [{"kind": layer.kind, "config": layer.get_config()} for layer in self._chain]
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if self.built:
@@ -174,10 +238,15 @@ class Sequential(Model):
 
     def _empty(self, layers: list[Layer]) -> Model:
         chain = Sequential.__new__(Sequential)
-        chain._chain = layers
+        chain._chain, chain._items = layers, list(layers)
         return chain
 
     def _summary_rows(self) -> list[tuple[str, Layer]]:
         if self.built:
             return self.named_layers()
         return [(layer.name or layer.kind, layer) for layer in self._chain]
+
+
+def _is_fed(x: Tensor) -> bool:
+    """Return whether ``x`` depends on an input, so that it has no value yet."""
+    return any(node.op.name == "placeholder" for node in ancestors([x.node]))

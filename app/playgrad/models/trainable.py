@@ -14,6 +14,7 @@ from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.interchange.settings import CompileSettings
+from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import load_metadata, path_or_bytes
@@ -104,6 +105,11 @@ class TrainableNetwork(Network):
         TrainableNetwork.__init__(model, structure.graph, structure, config.get("name"))
         return model
 
+    @property
+    def class_in_files(self) -> str:
+        """The class that a file of the model names: a class of the user's is saved as a Model."""
+        return "Model"
+
     def to_json(self) -> str:
         """Return the text of ``get_config`` for ``pg.model_from_json``.
 
@@ -111,7 +117,7 @@ class TrainableNetwork(Network):
             GraphError: an argument of a layer is a function, an array, or another value that JSON
                 does not have.
         """
-        described = {"class_name": type(self).__name__, "config": self.get_config()}
+        described = {"class_name": self.class_in_files, "config": self.get_config()}
         return json.dumps(described, default=_not_json)
 
     def file_metadata(self) -> dict[str, str]:
@@ -164,7 +170,7 @@ class TrainableNetwork(Network):
             self.take_file_metadata(checkpoint.model.file_metadata)
         else:
             super().load_weights(file)
-            self.take_file_metadata({} if is_hdf5(file) else load_metadata(file))
+            self.take_file_metadata({} if is_hdf5(file) or is_keras(file) else load_metadata(file))
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
         """Take from what a file tells about its weights what is true of the network with them."""
@@ -179,6 +185,14 @@ class TrainableNetwork(Network):
         state.input = InputDescription.from_metadata(checkpoint.model.file_metadata)
         if fits:
             state.history = fits[-1].as_history()
+
+    def begin_training_anew(self) -> None:
+        """Give up the steps that were built, and the state of the optimizer if it has any."""
+        if self._recipe is not None:
+            recipe, has_state = self._recipe, bool(self._recipe.optimizer.variables)
+            self._recipe = recipe.for_network(self)
+            if not has_state:
+                self._recipe.optimizer = recipe.optimizer
 
     def set_device(self, device: str) -> None:
         """Use "cpu", "gpu" or "auto" from now on, as `Model.compile` does."""

@@ -1,5 +1,8 @@
 """Layers, losses, metrics, models and their training."""
 
+from playgrad.data.preprocessing.categories import CategoryEncoding, Discretization, Hashing
+from playgrad.data.preprocessing.lookups import IntegerLookup, StringLookup
+from playgrad.data.preprocessing.text_vectorization import TextVectorization
 from playgrad.inspection.histogram_recorder import Histograms
 from playgrad.models.inputs import Input
 from playgrad.models.model import Model
@@ -82,7 +85,7 @@ from playgrad.nn.losses import MeanAbsoluteError, MeanSquaredError
 from playgrad.nn.lstm import LSTM
 from playgrad.nn.masking import Masking
 from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
-from playgrad.nn.metrics import Accuracy, Metric, TopKAccuracy
+from playgrad.nn.metrics import Accuracy, Mean, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,
     LecunNormal,
@@ -158,6 +161,12 @@ __all__ = [
     "CategoricalCrossentropy",
     "CategoricalHinge",
     "ColumnParallelDense",
+    "CategoryEncoding",
+    "Discretization",
+    "Hashing",
+    "IntegerLookup",
+    "StringLookup",
+    "TextVectorization",
     "Concatenate",
     "Constant",
     "Constraint",
@@ -222,6 +231,7 @@ __all__ = [
     "MaxPooling1D",
     "MaxPooling2D",
     "Maximum",
+    "Mean",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",

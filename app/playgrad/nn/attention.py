@@ -131,7 +131,7 @@ class MultiHeadAttention(Layer):
     def __call__(
         self,
         *inputs: Tensor | Sequence[Tensor],
-        training: bool = False,
+        training: bool | None = None,
         use_causal_mask: bool = False,
         return_attention_scores: bool = False,
         **tensors: Any,
@@ -161,7 +161,7 @@ class MultiHeadAttention(Layer):
         self,
         inputs: Sequence[Any],
         named: Mapping[str, Any],
-        training: bool,
+        training: bool | None,
         use_causal_mask: bool,
         scores: bool,
     ) -> Tensor:

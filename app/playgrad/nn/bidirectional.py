@@ -119,7 +119,7 @@ class Bidirectional(StatefulLayer, WrapperLayer):
         *inputs: Tensor | Sequence[Tensor],
         initial_state: Sequence[Tensor] | None = None,
         mask: Tensor | None = None,
-        training: bool = False,
+        training: bool | None = None,
         **options: Any,
     ) -> Any:
         """Apply both layers to a sequence (batch, steps, features).

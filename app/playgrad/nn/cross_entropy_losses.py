@@ -11,7 +11,7 @@ from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.nn.label_checks import check_labels
-from playgrad.nn.loss import AlongAxis, as_rows, mean_of_sample
+from playgrad.nn.loss import MEAN, AlongAxis, as_rows, mean_of_sample
 from playgrad.nn.target_shapes import labels_along
 from playgrad.ops.arrays.gather import as_indices
 from playgrad.ops.arrays.shape import (
@@ -50,7 +50,8 @@ def _log_of_shares(y_pred: Tensor) -> Tensor:
 class FromScores(AlongAxis):
     """A loss on probabilities, or with ``from_logits=True`` on scores before softmax."""
 
-    def __init__(self, from_logits: bool = False) -> None:
+    def __init__(self, from_logits: bool = False, reduction: str | None = MEAN) -> None:
+        super().__init__(reduction)
         self.from_logits = from_logits
 
     def scores(self, y_pred: Tensor) -> Tensor | None:
@@ -62,10 +63,10 @@ class FromScores(AlongAxis):
         if self.from_logits:
             return y_pred
         node = y_pred.node
-        while node.op.name == "identity" or _joins_positions(node):
+        while node.inputs and (node.op.name == "identity" or _joins_positions(node)):
             node = node.inputs[0].node
         last = len(node.outputs[0].shape) - 1
-        if node.op.name == "softmax" and node.attrs.get("axis", -1) in (-1, last):
+        if node.inputs and node.op.name == "softmax" and node.attrs.get("axis", -1) in (-1, last):
             logits = node.inputs[0]
             return logits if y_pred.spec.rank == last + 1 else as_rows(logits)
         if node.op.name in ("add", "matmul"):
@@ -96,9 +97,13 @@ class SparseCategoricalCrossentropy(FromScores):
     target_dtype = "int32"
 
     def __init__(
-        self, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+        self,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        axis: int = -1,
+        reduction: str | None = MEAN,
     ) -> None:
-        super().__init__(from_logits)
+        super().__init__(from_logits, reduction)
         self.ignore_class = None if ignore_class is None else int(ignore_class)
         self.set_axis(axis)
 
@@ -180,9 +185,13 @@ class Smoothed(FromScores):
     """
 
     def __init__(
-        self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = MEAN,
     ) -> None:
-        super().__init__(from_logits)
+        super().__init__(from_logits, reduction)
         self.set_axis(axis)
         if not 0.0 <= label_smoothing <= 1.0:
             raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")

@@ -9,7 +9,7 @@ import numpy as np
 from playgrad.errors import DataError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.loss import Loss
+from playgrad.nn.loss import MEAN, Loss
 from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.core.build import as_tensor, constant
@@ -39,7 +39,8 @@ class CTC(Loss):
     target_dtype = "int32"
     uses_mask: ClassVar[bool] = True
 
-    def __init__(self, zero_infinity: bool = False) -> None:
+    def __init__(self, zero_infinity: bool = False, reduction: str | None = MEAN) -> None:
+        super().__init__(reduction)
         self.zero_infinity = zero_infinity
 
     def aligned(self, y_true: Any, y_pred: Tensor) -> Tensor:

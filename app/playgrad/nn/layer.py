@@ -3,42 +3,50 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from playgrad.dtypes import dtype
+from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, PlaygradError
+from playgrad.graph.eager import graph_mode, is_at_once, is_building, is_detached
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.graph.opdef import Array
 from playgrad.graph.scopes import is_part
 from playgrad.graph.source import user_source
-from playgrad.graph.spec import Shape, TensorSpec
+from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
+from playgrad.nn.call_context import call_arguments, training_context
 from playgrad.nn.constraints import Constraint
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of, pass_mask
 from playgrad.nn.layer_checks import LayerChecks
+from playgrad.nn.layer_weights import LayerWeights
 from playgrad.nn.regularizers import Regularizer
+from playgrad.nn.sublayers import KINDS, adopt_variables, attributes
 from playgrad.ops.arrays.shape import identity
+from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import Variable
 
 _REGISTRY: dict[str, type[Layer]] = {}
 
 
-class Layer(LayerChecks):
+class Layer(LayerChecks, LayerWeights):
     """A named part of a network that owns variables.
 
-    To write a layer, set its ``kind``, keep every constructor argument in an attribute of the same
-    name, create variables in ``build`` and compute the result in ``call``. That is enough to name,
-    save and copy it.
+    To write a layer, set its ``kind``, create variables in ``build`` and compute the result in
+    ``call``. Layers, models and variables among its attributes belong to it. That is enough to
+    name, save and copy it; where an argument of the constructor has been converted, keep it in an
+    attribute of the same name.
 
     Args:
         name: unique in the model; None for ``<kind>_<n>``, assigned at the first call.
 
     Attributes:
-        kind: the name of this class of layers in configurations, and in the names of layers.
+        kind: the name of this class of layers in configurations, and in the names of layers; that
+            of the class, in lower case, if a program does not set it.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
         passes_mask: whether it treats each step of a sequence alone, so that its result has the
             mask of its input.
@@ -62,10 +70,14 @@ class Layer(LayerChecks):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if not cls.kind and not cls.__module__.startswith("playgrad."):
+            cls.kind = cls.__name__.lower()
+            if getattr(_REGISTRY.get(cls.kind), "__module__", "").startswith("playgrad."):
+                return  # files mean the library's layer by this name
         if "kind" in cls.__dict__:
             _REGISTRY[cls.kind] = cls
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None) -> None:
         if name is not None and not is_part(name):
             raise GraphError(
                 f"{name!r} cannot name a layer: names must not be empty, contain colons, slashes, "
@@ -77,7 +89,7 @@ class Layer(LayerChecks):
         self.built = False
         self.variables: dict[str, Variable] = {}
         self.regularizers: dict[str, Regularizer] = {}
-        self._trainable = True
+        self._trainable = bool(trainable)
         self._fixed: set[str] = set()
         self.output_shape: Shape | None = None
         self.device = get_default_graph().current_device
@@ -101,11 +113,6 @@ class Layer(LayerChecks):
         self._trainable = bool(trainable)
         for name, variable in self.variables.items():
             variable.trainable = self._trainable and name not in self._fixed
-
-    @property
-    def weights(self) -> list[Variable]:
-        """The variables of the layer; empty before the first call."""
-        return list(self.variables.values())
 
     @property
     def input(self) -> Tensor | list[Tensor]:
@@ -155,7 +162,7 @@ class Layer(LayerChecks):
     # Methods of every layer
 
     def __call__(
-        self, *inputs: Tensor | Sequence[Tensor], training: bool = False, **options: Any
+        self, *inputs: Tensor | Sequence[Tensor], training: bool | None = None, **options: Any
     ) -> Tensor:
         """Apply the layer to ``inputs``: tensors, or one list of tensors.
 
@@ -163,7 +170,8 @@ class Layer(LayerChecks):
         results returns a list.
 
         Args:
-            training: whether this call is part of a training step.
+            training: whether this call is part of a training step; None for what holds for the
+                layer or model that makes the call, or else False.
             options: plain data that ``build`` and ``call`` of the layer take in addition. A model
                 that replays the call passes it again.
 
@@ -173,6 +181,8 @@ class Layer(LayerChecks):
         """
         tensors = _flatten(inputs, self)
         graph = tensors[0].graph
+        if self.graph is not None and all(map(is_detached, tensors)) and not is_building():
+            graph = self.graph
         self._join_graph(graph)
         first_new_node = len(graph.nodes)
         device = graph.current_device or self.device
@@ -181,12 +191,17 @@ class Layer(LayerChecks):
                 graph.as_default(),
                 graph.reenter_scope(f"{self.name}/"),
                 graph.device(device),
+                training_context(training) as is_training,
             ):
                 arguments = [self._as_floats(tensor) for tensor in tensors]
                 if not self.built:
                     self.build(*(tensor.shape for tensor in arguments), **options)
+                result: Any = self.call(
+                    *arguments, **call_arguments(self.call, is_training, options)
+                )
+                if not self.built:
                     self.built = True
-                result: Any = self.call(*arguments, training=training, **options)
+                    adopt_variables(self)
                 outputs = list(result) if isinstance(result, (list, tuple)) else [result]
                 for i, output in enumerate(outputs):
                     if any(output is tensor for tensor in tensors):
@@ -200,8 +215,9 @@ class Layer(LayerChecks):
         for node in graph.nodes[first_new_node:]:
             node.source = self.source or node.source
         self.output_shape = outputs[0].shape
-        call = LayerCall(self, tuple(tensors), tuple(outputs), device, options)
-        layers_of(graph).calls.update(dict.fromkeys(outputs, call))
+        if not any(map(is_detached, outputs)):
+            call = LayerCall(self, tuple(tensors), tuple(outputs), device, options)
+            layers_of(graph).calls.update(dict.fromkeys(outputs, call))
         several: Any = outputs  # the type is that of most layers
         return outputs[0] if isinstance(result, Tensor) else several
 
@@ -213,6 +229,8 @@ class Layer(LayerChecks):
 
     def reset(self) -> None:
         """Remove the layer from its graph, with its variables, as before the first call."""
+        for _, inner in attributes(self, (Layer,)):
+            inner.reset()
         self.name = self.given_name
         self.graph = None
         self.built = False
@@ -223,25 +241,42 @@ class Layer(LayerChecks):
 
     def add_weight(
         self,
-        name: str,
-        shape: Sequence[int],
-        initializer: str | Initializer,
+        name: Any = None,
+        shape: Any = (),
+        initializer: str | Initializer | None = None,
         trainable: bool = True,
         regularizer: Regularizer | None = None,
         constraint: Constraint | None = None,
+        dtype: Any = None,
     ) -> Variable:
         """Create the float32 variable ``<layer>/<name>``. For use in ``build``.
 
         Its random numbers depend on its full name, not on the order in which layers are built.
+        Keras' order of arguments, (shape, initializer), is taken, too.
 
         Args:
-            initializer: name or `Initializer`.
+            name: unique in the layer; None for ``weight``, ``weight_1`` and so on.
+            shape: the sizes of its dimensions.
+            initializer: name or `Initializer`; None for "glorot_uniform".
+            dtype: as in Keras; only float32 is trained.
             trainable: whether training changes it, unless the layer is frozen.
             regularizer: a penalty on its size, which is added to the loss.
             constraint: applied to it after each update.
         """
+        if name is not None and not isinstance(name, str):
+            name, shape, initializer = None, name, initializer or (shape or None)
+        if dtype is not None and dtype_of(dtype).name != "float32":
+            raise DTypeError(
+                f"the weights of {self!r} are float32, got {dtype_of(dtype).name}.",
+                source=self.source,
+                hint="Use pg.Variable for values of another dtype.",
+            )
+        name, shape = name or self._free_name(), one_or_more(shape)
+        initializer = initializer or "glorot_uniform"
+        if self.graph is None:
+            self._join_graph(get_default_graph())  # in a constructor
         assert self.graph is not None
-        with self.graph.control_dependencies(None), self.graph.phase("variable"):
+        with graph_mode(), self.graph.control_dependencies(None), self.graph.phase("variable"):
             initial = self.initial_value(name, shape, initializer)
             variable = Variable(
                 initial, name, trainable=trainable and self.trainable, constraint=constraint
@@ -253,6 +288,14 @@ class Layer(LayerChecks):
             self.regularizers[name] = regularizer
         return variable
 
+    def _free_name(self) -> str:
+        numbered = (f"weight_{number}" for number in itertools.count(1))
+        return next(n for n in itertools.chain(["weight"], numbered) if n not in self.variables)
+
+    def keep_fixed(self, name: str) -> None:
+        """Never train the variable called ``name``, also if the layer is trained."""
+        self._fixed.add(name)
+
     def initial_value(
         self, name: str, shape: Sequence[int], initializer: str | Initializer
     ) -> Tensor:
@@ -263,24 +306,6 @@ class Layer(LayerChecks):
             seed = zlib.crc32(full_name.encode())
             return initializers.get(initializer)(tuple(shape), seed)
 
-    # The weights in files: by default one for each variable
-
-    def weight_specs(self) -> dict[str, TensorSpec]:
-        """Return shapes and dtypes of the weights by name."""
-        return {name: variable.spec for name, variable in self.variables.items()}
-
-    def weight_parts(self) -> dict[str, tuple[list[Variable], int]]:
-        """Return the variables that make up each weight, and the axis along which they do."""
-        return {name: ([variable], 0) for name, variable in self.variables.items()}
-
-    def joined(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the weights, from the values of the variables."""
-        return dict(values)
-
-    def divided(self, weights: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the values of the variables, from the weights."""
-        return dict(weights)
-
     def add_update(self, variable: Variable, update: Callable[[Tensor], Tensor]) -> None:
         """Have each training step set ``variable`` to ``update(variable)``. For use in ``call``.
 
@@ -289,7 +314,9 @@ class Layer(LayerChecks):
         this does nothing, nor for a frozen layer.
         """
         updates = layers_of(variable.graph).updates
-        if updates is not None and self.trainable:
+        if is_at_once() and self.trainable:
+            variable.assign(update(variable))
+        elif updates is not None and self.trainable:
             with variable.graph.phase("update"):
                 updates[variable] = update(updates.get(variable, variable))
 
@@ -319,11 +346,27 @@ class Layer(LayerChecks):
         return layer
 
     def _arguments(self) -> dict[str, Any]:
-        parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
-        arguments = {name: getattr(self, name) for name in parameters}
+        passed = self._passed_by_name()
+        parameters = list(inspect.signature(type(self).__init__).parameters.values())[1:]
+        arguments = {
+            p.name: getattr(self, p.name)
+            if hasattr(self, p.name)
+            else passed.get(p.name, p.default)
+            for p in parameters
+            if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        }
+        if any(p.kind is p.VAR_KEYWORD for p in parameters):
+            arguments = {**passed, **arguments}
         if "name" in arguments:
             arguments["name"] = self.given_name
         return arguments
+
+    def _passed_by_name(self) -> dict[str, Any]:
+        """Return what the constructor was called with."""
+        args, kwargs = self._passed
+        bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
+        named = dict(list(bound.arguments.items())[1:])
+        return {**{n: v for n, v in named.items() if n not in ("args", "kwargs")}, **kwargs}
 
     def _join_graph(self, graph: Graph) -> None:
         """Register with ``graph``: under the user's name, numbered if another layer has it."""
@@ -347,6 +390,9 @@ class Layer(LayerChecks):
         if not self.takes_floats or dtype(tensor.dtype).floating:
             return tensor
         return cast_with_mask(tensor, "float32")
+
+
+KINDS.append(Layer)
 
 
 def layer_type(kind: str) -> type[Layer]:

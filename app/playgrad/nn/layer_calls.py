@@ -39,6 +39,27 @@ class OnDevices:
     devices: tuple[str, ...]
 
 
+class MaskTable(dict[Tensor, Tensor]):
+    """The masks of tensors. One that was computed outside of its graph holds its own."""
+
+    def __setitem__(self, tensor: Tensor, mask: Tensor) -> None:
+        if tensor.node.detached:
+            vars(tensor)["_mask"] = mask
+        else:
+            super().__setitem__(tensor, mask)
+
+    def __getitem__(self, tensor: Tensor) -> Tensor:
+        own: Tensor | None = vars(tensor).get("_mask")
+        return super().__getitem__(tensor) if own is None else own
+
+    def __contains__(self, tensor: object) -> bool:
+        return "_mask" in vars(tensor) or super().__contains__(tensor)
+
+    def get(self, tensor: Tensor, default: Any = None) -> Any:
+        own = vars(tensor).get("_mask")
+        return super().get(tensor, default) if own is None else own
+
+
 @dataclass
 class GraphLayers:
     """The layers of one graph.
@@ -63,7 +84,7 @@ class GraphLayers:
     penalties: list[Tensor] | None = None
     shards: dict[Tensor, OnDevices] = field(default_factory=dict)
     copies: dict[Tensor, OnDevices] = field(default_factory=dict)
-    masks: dict[Tensor, Tensor] = field(default_factory=dict)
+    masks: MaskTable = field(default_factory=MaskTable)
 
     def next_name(self, kind: str) -> str:
         """Return ``dense_1``, ``dense_2``, ...: layers of a kind are numbered from 1."""

@@ -1,7 +1,7 @@
 """The base classes of losses.
 
 A loss maps targets and predictions to one number per sample, shape (batch,); training minimizes
-their mean.
+their mean, which is what a call returns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from playgrad.constructed import Constructed
-from playgrad.errors import DataError, ShapeError, shape_text
+from playgrad.errors import DataError, GraphError, ShapeError, shape_text
+from playgrad.graph.eager import at_once
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.label_checks import count_of, fits, outputs_hint
@@ -20,15 +21,24 @@ from playgrad.nn.masked_steps import joined_steps, sum_of_kept
 from playgrad.nn.target_shapes import in_shape_of
 from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import reshape, reshape_like
-from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.core.build import as_tensor
+from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 
 Array = np.ndarray[Any, Any]
 BY_KIND: dict[str, type[Loss]] = {}
 """Every class of losses that has a ``kind``."""
 
 
+MEAN, SUM, NONE = "sum_over_batch_size", "sum", "none"
+_REDUCTIONS = {"mean": MEAN, "auto": MEAN, MEAN: MEAN, SUM: SUM, NONE: NONE, None: NONE}
+
+
 class Loss(Constructed):
     """Base class of losses. A subclass sets ``kind``, the name by which `get` finds it.
+
+    Args:
+        reduction: what a call returns: the mean over the batch ("sum_over_batch_size" or "mean"),
+            the "sum", or with "none" one number per sample. `Model.fit` takes the mean.
 
     Attributes:
         target_dtype: the dtype of targets on the device.
@@ -45,12 +55,33 @@ class Loss(Constructed):
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 
-    def __call__(self, y_true: Any, y_pred: Tensor) -> Tensor:
-        """Return the loss of each sample, shape (batch,).
+    def __init__(self, reduction: str | None = MEAN) -> None:
+        self.reduction = _checked_reduction(reduction)
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+        """Return the loss of a batch, a scalar, or what ``reduction`` says.
+
+        Args:
+            sample_weight: the weight of each sample, (batch,); None for 1.
 
         Raises:
             ShapeError: the targets do not fit the predictions. If a size is unknown, a run raises
                 it.
+        """
+        with at_once(y_true, y_pred):
+            values = self.per_sample(y_true, as_tensor(y_pred))
+            if sample_weight is not None:
+                values = values * sample_weight
+            reduction = getattr(self, "reduction", MEAN)
+            if reduction == NONE:
+                return values
+            return reduce_sum(values) if reduction == SUM else reduce_mean(values)
+
+    def per_sample(self, y_true: Any, y_pred: Tensor) -> Tensor:
+        """Return the loss of each sample, shape (batch,).
+
+        Raises:
+            ShapeError: as for a call.
         """
         return self.call(self.aligned(y_true, y_pred), y_pred)
 
@@ -67,7 +98,7 @@ class Loss(Constructed):
 
         Steps are taken for samples.
         """
-        each = self(joined_steps(y_true, mask), joined_steps(y_pred, mask))
+        each = self.per_sample(joined_steps(y_true, mask), joined_steps(y_pred, mask))
         return reshape_like(each, mask)
 
     def kept_targets(self, y_true: Tensor) -> Tensor | None:
@@ -118,6 +149,16 @@ class Loss(Constructed):
         hint = outputs_hint(layer, count, "pass targets of the other shape")
         classes = "; for labels that are class numbers use sparse_categorical_crossentropy."
         return hint if y.ndim == 2 else hint.removesuffix(".") + classes
+
+
+def _checked_reduction(reduction: Any) -> str:
+    try:
+        return _REDUCTIONS[reduction]
+    except (KeyError, TypeError):
+        raise GraphError(
+            f"there is no reduction {reduction!r} of losses.",
+            hint="Use 'sum_over_batch_size', 'sum' or 'none'.",
+        ) from None
 
 
 class AlongAxis(Loss):

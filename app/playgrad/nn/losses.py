@@ -35,6 +35,7 @@ class CustomLoss(Loss):
     kind = "custom"
 
     def __init__(self, function: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__()
         self.function = function
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
+
+import numpy as np
 
 from playgrad.constructed import Constructed
 from playgrad.errors import GraphError, ShapeError
+from playgrad.graph.eager import at_once, is_building
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import losses
 from playgrad.nn.loss import mean_of_sample
 from playgrad.nn.masked_steps import joined_steps, mean_of_steps
+from playgrad.nn.metric_state import MetricState
 from playgrad.nn.target_shapes import class_labels, in_shape_of
 from playgrad.ops.arrays.one_hot import one_hot
-from playgrad.ops.arrays.shape import reshape_like
+from playgrad.ops.arrays.shape import reshape, reshape_like
+from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.definitions import cast, equal
 from playgrad.ops.reductions.argmax import argmax
 from playgrad.ops.reductions.reduce import reduce_sum
@@ -47,6 +52,43 @@ class Metric(Constructed):
         """Return the metric of each sample, float32 (batch,)."""
         raise NotImplementedError
 
+    # For training loops of one's own: the metric of all samples since reset_state
+
+    @property
+    def state(self) -> MetricState:
+        """The sums over the samples that `update_state` has seen."""
+        found: MetricState = vars(self).setdefault("_state", MetricState(self.name))
+        return found
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Take in a batch.
+
+        Args:
+            y_true, y_pred: tensors or arrays.
+            sample_weight: the weight of each sample, (batch,); None for 1.
+        """
+        with at_once(y_true, y_pred) if _has_tensor(y_true, y_pred) else at_once():
+            y_pred = as_tensor(y_pred)
+            y_true = as_tensor(y_true, y_pred.graph)
+            self.state.add(self._parts(y_true, y_pred), sample_weight)
+
+    def _parts(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        return [self(y_true, y_pred)]
+
+    def result(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the metric of the samples since `reset_state`: a number; within a function of
+        ``pg.function`` a tensor."""
+        if is_building():
+            return self.state.mean_tensor()
+        means, _ = self.state.means()
+        return np.float32(means[0] if means else 0.0)
+
+    def reset_state(self) -> None:
+        """Forget all samples."""
+        self.state.reset()
+
+    reset_states = reset_state
+
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
         """Return the metric of each step of sequences (batch, steps, ...), in the mask's shape.
 
@@ -54,6 +96,33 @@ class Metric(Constructed):
         """
         each = self(joined_steps(y_true, mask), joined_steps(y_pred, mask))
         return reshape_like(each, mask)
+
+
+class Mean(Metric):
+    """The mean of numbers, such as losses, in a training loop of one's own.
+
+    ``mean(loss)`` and ``mean.update_state(loss)`` take in a number or several, ``mean.result()``
+    is the mean of all of them since ``reset_state``.
+    """
+
+    def __init__(self, name: str = "mean") -> None:
+        super().__init__(name)
+
+    def update_state(self, values: Any, sample_weight: Any = None, *_: Any) -> None:  # type: ignore[override]
+        """Take in numbers.
+
+        Args:
+            values: a tensor or an array of any shape.
+            sample_weight: the weight of each number; None for 1.
+        """
+        with at_once(values) if _has_tensor(values) else at_once():
+            each = reshape(cast(as_tensor(values), "float32"), (-1,))
+            self.state.add([each], sample_weight)
+
+    def __call__(self, values: Any, sample_weight: Any = None) -> Any:
+        """Take in numbers, and return the mean so far."""
+        self.update_state(values, sample_weight)
+        return self.result()
 
 
 class Accuracy(Metric):
@@ -108,7 +177,7 @@ class MeanSquaredError(Metric):
     direction = "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return losses.MeanSquaredError()(y_true, y_pred)
+        return losses.MeanSquaredError().per_sample(y_true, y_pred)
 
 
 class MeanAbsoluteError(Metric):
@@ -118,7 +187,7 @@ class MeanAbsoluteError(Metric):
     direction = "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return losses.MeanAbsoluteError()(y_true, y_pred)
+        return losses.MeanAbsoluteError().per_sample(y_true, y_pred)
 
 
 class LossMetric(Metric):
@@ -135,7 +204,7 @@ class LossMetric(Metric):
         self.direction = "max" if loss.negated_as_metric else "min"
 
     def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        values = self.loss(y_true, y_pred)
+        values = self.loss.per_sample(y_true, y_pred)
         return -values if self.loss.negated_as_metric else values
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
@@ -157,6 +226,10 @@ class CustomMetric(Metric):
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:
         return mean_of_steps(cast(self.function(y_true, y_pred), "float32"), mask, self.name)
+
+
+def _has_tensor(*values: Any) -> bool:
+    return any(isinstance(value, Tensor) for value in values)
 
 
 _OTHER_NAMES = {

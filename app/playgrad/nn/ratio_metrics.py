@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from playgrad.errors import ShapeError, shape_text
+from playgrad.graph.eager import is_building
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.loss import mean_of_sample
@@ -30,6 +32,14 @@ class RatioMetric(Metric):
 
     parts: ClassVar[tuple[str, ...]] = ()
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "result" in cls.__dict__:
+            cls.result = _also_of_state(cls.__dict__["result"])  # type: ignore[method-assign]
+
+    def _parts(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        return self.part_values(y_true, y_pred)
+
     def part_names(self, output: Shape) -> Sequence[str]:
         """Return the names of the numbers for predictions of the shape ``output``: ``parts``."""
         return self.parts
@@ -42,12 +52,30 @@ class RatioMetric(Metric):
         raise NotImplementedError
 
     def result(self, means: Sequence[float]) -> float | list[float]:
-        """Return the metric, from the means of the numbers; a list has an entry each in logs."""
+        """Return the metric, from the means of the numbers; a list has an entry each in logs.
+
+        Without ``means``, those of the samples that `update_state` has seen since `reset_state`.
+        """
         raise NotImplementedError
 
     def result_of(self, means: Sequence[float], samples: int) -> float | list[float]:
         """Return the metric of ``samples`` samples; by default their number does not matter."""
         return self.result(means)
+
+
+def _also_of_state(result: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``result`` of a subclass, which without means takes those of the metric's state."""
+
+    @functools.wraps(result)
+    def of(self: RatioMetric, means: Sequence[float] | None = None) -> Any:
+        if means is not None:
+            return result(self, means)
+        if is_building():
+            return self.state.mean_tensor()
+        own, count = self.state.means()
+        return self.result_of(own, round(count)) if own else 0.0
+
+    return of
 
 
 class _Threshold(RatioMetric):

@@ -149,7 +149,7 @@ class RecurrentLayer(StatefulLayer):
         *inputs: Tensor | Sequence[Tensor],
         initial_state: Tensor | Sequence[Tensor] | None = None,
         mask: Tensor | None = None,
-        training: bool = False,
+        training: bool | None = None,
         **options: Any,
     ) -> Any:
         """Apply the layer to a sequence (batch, steps, features).

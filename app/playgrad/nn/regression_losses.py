@@ -6,7 +6,7 @@ import math
 from numbers import Real
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.loss import AlongAxis, Loss, mean_of_sample
+from playgrad.nn.loss import MEAN, AlongAxis, Loss, mean_of_sample
 from playgrad.ops.elementwise.activations import softplus
 from playgrad.ops.elementwise.definitions import (
     absolute,
@@ -27,7 +27,8 @@ class Huber(Loss):
 
     kind = "huber"
 
-    def __init__(self, delta: float = 1.0) -> None:
+    def __init__(self, delta: float = 1.0, reduction: str | None = MEAN) -> None:
+        super().__init__(reduction)
         number = float(delta) if isinstance(delta, Real) else math.nan
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"delta of Huber must be a positive number, got {delta!r}")
@@ -83,7 +84,8 @@ class CosineSimilarity(AlongAxis):
     kind = "cosine_similarity"
     negated_as_metric = True
 
-    def __init__(self, axis: int = -1) -> None:
+    def __init__(self, axis: int = -1, reduction: str | None = MEAN) -> None:
+        super().__init__(reduction)
         self.set_axis(axis)
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:

@@ -76,7 +76,7 @@ class TransformerEncoder(MultiHeadAttention):
     def __call__(
         self,
         *inputs: Tensor | Sequence[Tensor],
-        training: bool = False,
+        training: bool | None = None,
         padding_mask: Tensor | None = None,
         attention_mask: Tensor | None = None,
         **options: Any,

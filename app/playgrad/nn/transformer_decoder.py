@@ -46,7 +46,7 @@ class TransformerDecoder(TransformerEncoder):
     def __call__(
         self,
         *inputs: Tensor | Sequence[Tensor],
-        training: bool = False,
+        training: bool | None = None,
         encoder_sequence: Tensor | None = None,
         decoder_padding_mask: Tensor | None = None,
         decoder_attention_mask: Tensor | None = None,

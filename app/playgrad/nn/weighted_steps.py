@@ -15,10 +15,11 @@ class OfWeightedSteps(Loss):
     """
 
     def __init__(self, loss: Loss, weight: Tensor) -> None:
+        super().__init__()
         self.loss = loss
         self.weight = weight
 
-    def __call__(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         return mean_of_sample(self.each_step(y_true, y_pred, self.weight))
 
     def each_step(self, y_true: Tensor, y_pred: Tensor, mask: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
+from playgrad.graph.eager import at_once, attached, is_detached
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, lookup, register
 from playgrad.graph.spec import TensorSpec
@@ -183,10 +184,17 @@ class Variable(Tensor):
         contents: str | None = None,
         constraint: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
+        if is_detached(initial_value):
+            initial_value = initial_value.numpy()
         graph = graph_of(initial_value)
         name = name or "variable"
         scope = f"{graph.current_scope}{name}/"
-        with graph.reenter_scope(scope), graph.control_dependencies(None), graph.phase("variable"):
+        with (
+            attached(),
+            graph.reenter_scope(scope),
+            graph.control_dependencies(None),
+            graph.phase("variable"),
+        ):
             initial = as_tensor(initial_value, graph, dtype_of(dtype).name if dtype else None)
             if dtype is not None and initial.dtype != dtype_of(dtype).name:
                 initial = cast(initial, dtype)
@@ -203,6 +211,15 @@ class Variable(Tensor):
         super().__init__(node, 0, node.outputs[0].spec)
         self.constraint = constraint
         node.outputs = (self,)  # so that gradients() and sessions see this handle
+
+    @classmethod
+    def of(cls, node: Node) -> Variable:
+        """Return the handle of a variable's ``node`` that was read from a file."""
+        variable = cls.__new__(cls)
+        Tensor.__init__(variable, node, 0, node.outputs[0].spec)
+        variable.constraint = None
+        node.outputs = (variable,)
+        return variable
 
     @property
     def variable_name(self) -> str:
@@ -256,7 +273,7 @@ class Variable(Tensor):
     def _write(
         self, op: OpDef, value: Any, name: str | None, before: Tensor | None = None
     ) -> Tensor:
-        with self.graph.as_default():
+        with self.graph.as_default(), at_once(value):
             tensor = value if isinstance(value, Tensor) else constant(value, self.dtype)
         return self.graph.add(
             op,
@@ -311,7 +328,13 @@ def random_step(graph: Graph | None = None) -> Tensor:
     graph = graph or get_default_graph()
     if RANDOM_STEP in graph:
         return graph.node(RANDOM_STEP).outputs[0]
-    with graph.as_default(), graph.reenter_scope(""), graph.device(None), graph.phase("variable"):
+    with (
+        attached(),
+        graph.as_default(),
+        graph.reenter_scope(""),
+        graph.device(None),
+        graph.phase("variable"),
+    ):
         step = Variable(0, name=RANDOM_STEP, trainable=False, dtype="uint32")
         step.assign_add(1, name=RANDOM_ADVANCE)
     return step

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self, TypedDict
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Self, TypedDict
 from playgrad.constructed import Constructed
 from playgrad.errors import DTypeError, GraphError
 from playgrad.graph.autodiff import gradients
+from playgrad.graph.eager import at_once, graph_mode
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
@@ -35,6 +37,29 @@ _ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
 BY_KIND: dict[str, type[Optimizer]] = {}
 """Every class of optimizers that has a ``kind``."""
+
+
+class _Gates(threading.local):
+    """The function that gives updates without a gate of their own one."""
+
+    function: Callable[[Sequence[Tensor]], Tensor] | None = None
+
+
+_gates = _Gates()
+
+
+@contextmanager
+def gated_updates(function: Callable[[Sequence[Tensor]], Tensor]) -> Iterator[None]:
+    """Let `Optimizer.apply_gradients` in the block change nothing where a gate is false.
+
+    Args:
+        function: returns the gate, a bool scalar, for the gradients.
+    """
+    before, _gates.function = _gates.function, function
+    try:
+        yield
+    finally:
+        _gates.function = before
 
 
 class CommonOptions(TypedDict, total=False):
@@ -226,7 +251,9 @@ class Optimizer(Constructed):
             raise GraphError("apply_gradients() got no gradients.")
         graph = pairs[0][1].graph
         self.prepare(graph)
-        with graph.as_default(), graph.phase("update"):
+        if gate is None and _gates.function is not None:
+            gate = _gates.function([grad for grad, _ in pairs])
+        with at_once(*[grad for grad, _ in pairs]), graph.as_default(), graph.phase("update"):
             with graph.reenter_scope(self._scope):
                 current = self.accumulation.round(self.iterations, gate)
                 step = cast(current.count, "float32")
@@ -433,6 +460,7 @@ class Optimizer(Constructed):
     def _at_top(self, graph: Graph) -> Iterator[None]:
         """Leave all scopes: state variables are created once, wherever they are first needed."""
         with (
+            graph_mode(),
             graph.as_default(),
             graph.reenter_scope(""),
             graph.control_dependencies(None),

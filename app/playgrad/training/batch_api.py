@@ -17,6 +17,7 @@ from playgrad.runtime.hooks import get_hooks
 from playgrad.training.data_checks import check_count
 from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
+from playgrad.training.own_step import has_own_step, own_step
 from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 from playgrad.training.recipe import BatchStepKey, Recipe
@@ -82,7 +83,9 @@ def train_on_batch(
     if not finite:
         rate = float(session.value(recipe.optimizer.learning_rate))
         raise not_finite_error(float(values[0]), 1, rate)
-    names = recipe.objectives.names(recipe.network.output_names, recipe.network.outputs)
+    names = step.names or recipe.objectives.names(
+        recipe.network.output_names, recipe.network.outputs
+    )
     numbers = np.concatenate([np.atleast_1d(value) for value in values])
     means = {name: float(value) for name, value in zip(names, numbers, strict=True)}
     return recipe.objectives.logs(means, samples.count)
@@ -106,6 +109,12 @@ def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
         x_in = [placeholder(x.dtype.name, (None, *x.shape[1:]), "x") for x in samples.xs]
         y_in = [placeholder(y.dtype.name, (None, *y.shape[1:]), "y") for y in samples.ys]
         w_in = [placeholder("float32", (None, *w.shape[1:]), "weight") for w in samples.weights]
+        if has_own_step(network):
+            recipe.optimizer.prepare(graph)
+            own = own_step(network, recipe.optimizer, x_in, y_in, w_in, None)
+            gate, update = is_finite(own.columns[0]), group(*own.writes, name="update")
+            feeds = (*x_in, *y_in, *w_in)
+            return BatchStep(feeds, tuple(own.columns), update, gate, own.names)
         with collected_updates(graph) as updates, collected_penalties(graph) as activities:
             predictions = network.apply(x_in, training=True)
         per_sample = recipe.objectives.per_sample(y_in, predictions, w_in)

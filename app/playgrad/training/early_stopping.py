@@ -80,6 +80,8 @@ class EarlyStopping(MonitorCallback):
         if epoch < self.start_from_epoch:
             return
         value = self.value_in(logs)
+        if value is None:
+            return
         is_best = self.improves(value, self.best)
         if self.restore_best_weights and (is_best or self._weights is None):
             self._weights = self.model.named_weights()

@@ -13,11 +13,12 @@ import numpy as np
 
 from playgrad.dtypes import default_dtype
 from playgrad.errors import GraphError
+from playgrad.graph.eager import is_building, is_recording
 from playgrad.graph.graph import Graph, at_top, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.network import Network
 from playgrad.models.shared_session import shared_session
-from playgrad.ops.state import RANDOM_ADVANCE, placeholder
+from playgrad.ops.state import RANDOM_ADVANCE, Variable, placeholder
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.session import Session
 from playgrad.training.layer_updates import assign_updates, collected_updates
@@ -35,19 +36,23 @@ class _Traced:
 
 
 class CompiledFunction:
-    """A Python function of tensors that is called with arrays; see `function`.
-
-    Attributes:
-        owner: the model, tensor or graph whose graph and session it uses.
-    """
+    """A Python function of tensors that is called with arrays; see `function`."""
 
     def __init__(self, python_function: Callable[..., Any], owner: Any, device: str) -> None:
         functools.update_wrapper(self, python_function)
-        self.owner = owner
+        self._owner = owner
+        self._default_graph = get_default_graph()
         self._python_function = python_function
         self._signature = inspect.signature(python_function)
         self._device = device
         self._traced: dict[Hashable, _Traced] = {}
+
+    @property
+    def owner(self) -> Any:
+        """The model, tensor or graph whose graph and session it uses."""
+        if self._owner is None:
+            self._owner = _owner_in(self._python_function)
+        return self._default_graph if self._owner is None else self._owner
 
     @property
     def graph(self) -> Graph:
@@ -84,10 +89,10 @@ class CompiledFunction:
         bound.apply_defaults()
         values: dict[str, Any] = {}
         self._with_each(bound, values.setdefault)
-        if any(isinstance(value, Tensor) for value in values.values()):
-            return self._python_function(*args, **kwargs)  # within another one
+        if is_recording() or any(map(_is_symbolic, values.values())):
+            return self._python_function(*args, **kwargs)  # within another one, or a tape
         arrays = {
-            name: np.asarray(value)
+            name: value.numpy() if isinstance(value, Tensor) else np.asarray(value)
             for name, value in values.items()
             if not isinstance(value, _FIXED)
         }
@@ -149,6 +154,25 @@ class CompiledFunction:
         return traced
 
 
+def _is_symbolic(value: Any) -> bool:
+    """Return whether ``value`` is a tensor of a graph that is being built."""
+    return isinstance(value, Tensor) and (
+        is_building() or (value.eager_value is None and value.node.op.name != "constant")
+    )
+
+
+def _owner_in(python_function: Callable[..., Any]) -> Any:
+    """Return a model, or else a variable, that a function uses by its name; None for none."""
+    used = inspect.getclosurevars(python_function)
+    values = [*used.nonlocals.values(), *used.globals.values()]
+    for kind in (Network, Variable):
+        for value in values:
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(each, kind) and getattr(each, "built", True):
+                    return each
+    return None
+
+
 def function(owner: Any = None, device: str = "auto") -> Any:
     """Compile a Python function of tensors into one of arrays, for a training loop of your own.
 
@@ -162,14 +186,13 @@ def function(owner: Any = None, device: str = "auto") -> Any:
     value has a graph of its own.
 
     Args:
-        owner: a model, variable or graph: the graph and the session to use; None for the default
-            graph.
+        owner: a model, variable or graph: the graph and the session to use; None for those of a
+            model or variable that the function uses, or else the default graph.
         device: "auto", "cpu" or "gpu"; a model has its own.
 
     Returns:
         A `CompiledFunction`.
     """
     if inspect.isfunction(owner):
-        return CompiledFunction(owner, get_default_graph(), device)
-    place = get_default_graph() if owner is None else owner
-    return lambda python_function: CompiledFunction(python_function, place, device)
+        return CompiledFunction(owner, None, device)
+    return lambda python_function: CompiledFunction(python_function, owner, device)

@@ -13,7 +13,8 @@ from playgrad.training.callbacks import Logs
 from playgrad.training.data_checks import check_count
 from playgrad.training.monitor import MonitorCallback
 
-_OF_WEIGHTS = tuple(f".{name}" for name in FORMATS)
+_WHOLE = (ENDING, ".keras")
+_OF_WEIGHTS = (*(f".{name}" for name in FORMATS), ".weights.h5")
 
 
 class ModelCheckpoint(MonitorCallback):
@@ -24,10 +25,10 @@ class ModelCheckpoint(MonitorCallback):
     not at all.
 
     Args:
-        filepath: a path that ends in ``.playgrad``, or in ``.safetensors`` or ``.npz`` for weights.
-            It may hold the number of the epoch, from 1, that of the step, and the names of the
-            logs: ``"run-{epoch:02d}-{val_loss:.3f}.playgrad"``. Otherwise each file replaces the
-            last.
+        filepath: a path that ends in ``.playgrad``, or ``.keras`` for a file of Keras, or in
+            ``.safetensors``, ``.npz`` or ``.weights.h5`` for weights. It may hold the number of
+            the epoch, from 1, that of the step, and the names of the logs:
+            ``"run-{epoch:02d}-{val_loss:.3f}.playgrad"``. Otherwise each file replaces the last.
         monitor: the name in the logs that decides what is best; ``val_loss`` needs validation
             data, and is known after an epoch only.
         verbose: 1 to print the name of each file.
@@ -100,7 +101,7 @@ class ModelCheckpoint(MonitorCallback):
     def _save(self, epoch: int, logs: Logs) -> None:
         if self.save_best_only:
             value = self.value_in(logs)
-            if not self.improves(value, self.best):
+            if value is None or not self.improves(value, self.best):
                 return
             self.best = value
         path = self._path(epoch, logs)
@@ -128,15 +129,16 @@ def _check_ending(path: str, weights_only: bool | None) -> bool:
     Raises:
         DataError: there are no such files, or ``weights_only`` says something else.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in (ENDING, *_OF_WEIGHTS):
+    low = path.lower()
+    ending = ".weights.h5" if low.endswith(".weights.h5") else Path(low).suffix
+    if ending not in (*_WHOLE, *_OF_WEIGHTS):
         raise DataError(
-            f"filepath must end in {ENDING}, or in {' or '.join(_OF_WEIGHTS)} for weights, got "
-            f"{path!r}."
+            f"filepath must end in {' or '.join(_WHOLE)}, or in {' or '.join(_OF_WEIGHTS)} for "
+            f"weights, got {path!r}."
         )
-    has_all = ending == ENDING
+    has_all = ending in _WHOLE
     if weights_only is not None and weights_only == has_all:
-        needed = " or ".join(_OF_WEIGHTS) if weights_only else ENDING
+        needed = " or ".join(_OF_WEIGHTS) if weights_only else " or ".join(_WHOLE)
         raise DataError(
             f"with save_weights_only={weights_only}, filepath must end in {needed}, got {path!r}."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from playgrad.errors import DataError, GraphError
+from playgrad.graph.source import warn_user
 from playgrad.training.callbacks import Callback, Logs, TrainedModel
 
 
@@ -31,6 +32,7 @@ class MonitorCallback(Callback):
         self.mode = mode
         self.min_delta = abs(min_delta)
         self.best: float | None = None
+        self._has_warned = False
         self._sign = -1.0 if mode == "max" else 1.0
 
     def set_model(self, model: TrainedModel) -> None:
@@ -55,17 +57,17 @@ class MonitorCallback(Callback):
         """Whether values are compared at all."""
         return True
 
-    def value_in(self, logs: Logs) -> float:
-        """Return the value of the metric.
-
-        Raises:
-            GraphError: it is not in the logs.
-        """
+    def value_in(self, logs: Logs) -> float | None:
+        """Return the value of the metric; None, with a warning, if it is not in the logs."""
         if self.monitor not in logs:
-            raise GraphError(
-                f"{type(self).__name__} watches {self.monitor!r}, which is not in the logs.",
-                hint=f"Use one of {', '.join(logs)}; val_... needs validation_data.",
-            )
+            if not self._has_warned:
+                warn_user(
+                    f"{type(self).__name__} watches {self.monitor!r}, which is not in the logs, so "
+                    f"it does nothing. Use one of {', '.join(logs)}; val_... needs "
+                    "validation_data."
+                )
+            self._has_warned = True
+            return None
         return logs[self.monitor]
 
     def improves(self, value: float, reference: float | None) -> bool:

@@ -319,7 +319,7 @@ def _plain_loss(loss: Loss, y: Tensor, prediction: Tensor, counted: Tensor | Non
             mask = expand_dims(mask, -1)
         mask = kept if mask is None else logical_and(kept, mask)
     if mask is None:
-        return loss(y, prediction)
+        return loss.per_sample(y, prediction)
     steps = kept_steps(mask)
     if counted is None:
         mean_steps = cross_replica_mean(reduce_mean(steps))

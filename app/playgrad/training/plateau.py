@@ -75,6 +75,8 @@ class ReduceLROnPlateau(MonitorCallback):
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         logs[LEARNING_RATE] = self._rate()
         value = self.value_in(logs)
+        if value is None:
+            return
         if self.resting:
             self.resting -= 1
             self.waited = 0

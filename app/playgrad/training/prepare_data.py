@@ -33,13 +33,20 @@ def prepare_data(recipe: Recipe, x: Any, y: Any, role: str) -> tuple[list[Array]
     return xs, recipe.objectives.targets(ys, network.outputs, layers, f"{role}y")
 
 
+def _count_of_inputs(network: Network, x: Any) -> int:
+    """Return the number of inputs of a network that is not built: several, as in Keras, only if a
+    class of the user's gets a list of arrays."""
+    of_arrays = isinstance(x, (list, tuple)) and all(isinstance(each, np.ndarray) for each in x)
+    return len(x) if of_arrays and getattr(network, "is_subclassed", False) else 1
+
+
 def prepare_inputs(network: Network, x: Any, name: str) -> list[Array]:
     """Return inputs as arrays that fit the network, which is built if necessary.
 
     Args:
         name: their name in errors.
     """
-    count = len(network.inputs) if network.built else 1
+    count = len(network.inputs) if network.built else _count_of_inputs(network, x)
     xs = checks.as_arrays(x, count, name)
     network.ensure_built(xs)
     checks.check_lengths(xs, f"the arrays of {name}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from playgrad.errors import GraphError
 from playgrad.graph.graph import at_top
 from playgrad.ops.arrays.gather import gather
 from playgrad.ops.arrays.shape import expand_dims
@@ -17,8 +18,9 @@ from playgrad.ops.training.batch_indices import batch_indices
 from playgrad.ops.training.replica import cross_replica_mean, split_batch
 from playgrad.parallel.partition import STAGE
 from playgrad.training.device_data import BatchStream, DeviceData
-from playgrad.training.layer_updates import assign_updates, collected_updates
+from playgrad.training.layer_updates import Updates, assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
+from playgrad.training.own_step import OwnStep, has_own_step, own_step
 from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
@@ -81,20 +83,31 @@ def _train_step(
             with graph.device(last):
                 ys = [gather(y, index, name="y") for y in data.ys]
                 weights = [gather(w, index, name="weight") for w in data.weights]
-        with collected_updates(graph) as updates, collected_penalties(graph) as activities:
-            predictions = network.apply(xs, training=True, devices=devices)
-        with graph.device(last):
-            per_sample = objectives.per_sample(ys, predictions, weights)
-            columns = with_penalties(per_sample, network, activities)
-            means = [mean_of_batch(values) for values in columns]
-    with at_top(graph), graph.reenter_scope(scope):
-        columns = [cross_replica_mean(mean) for mean in means]
         if records_in is None:
-            healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
+            with graph.phase("variable"):
+                healthy = Variable(True, "healthy", trainable=False, contents=BOOKKEEPING)
         else:
             healthy = records_in.healthy
+        updates: Updates = {}
+        own: OwnStep | None = None
+        if has_own_step(network):
+            _expect_one_device(recipe)
+            own = own_step(network, optimizer, xs, ys, weights, healthy)
+            means = own.columns
+        else:
+            with collected_updates(graph) as updates, collected_penalties(graph) as activities:
+                predictions = network.apply(xs, training=True, devices=devices)
+            with graph.device(last):
+                per_sample = objectives.per_sample(ys, predictions, weights)
+                columns = with_penalties(per_sample, network, activities)
+                means = [mean_of_batch(values) for values in columns]
+    with at_top(graph), graph.reenter_scope(scope):
+        columns = [cross_replica_mean(mean) for mean in means]
         gate = logical_and(healthy, is_finite(columns[0]))
-        update = optimizer.minimize(means[0], network.trainable_variables, gate)
+        if own is None:
+            update = optimizer.minimize(means[0], network.trainable_variables, gate)
+        else:
+            update = group(*own.writes, name="update")
         with graph.phase("update"):
             if records_in is None:
                 recorder = Recorder(columns, HISTORY_ROWS, optimizer.iterations)
@@ -102,11 +115,22 @@ def _train_step(
                 recorder = records_in.recorder.alternate(columns, optimizer.iterations)
             layer_updates = assign_updates(updates, gate)
             run = group(update, *layer_updates, healthy.assign(gate), *recorder.nodes, name="step")
-    names = objectives.names(network.output_names, network.outputs)
+    names = own.names if own else objectives.names(network.output_names, network.outputs)
     first_run = None if records_in is None else records_in.run
     return TrainStep(
         run, recorder, healthy, names, stream.batch, first_run=first_run, started=started
     )
+
+
+def _expect_one_device(recipe: Recipe) -> None:
+    """Raise GraphError if the training has a strategy, which divides only `fit`'s own step."""
+    if recipe.placing().strategy is not None:
+        raise GraphError(
+            f"the model '{recipe.network.name}' has a train_step of its own, which is not divided "
+            "among devices.",
+            source=recipe.network.source,
+            hint="Train it without a strategy.",
+        )
 
 
 def _stage_scope(stage: int) -> str:

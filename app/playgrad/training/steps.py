@@ -254,9 +254,11 @@ class BatchStep:
         columns: loss and metrics, scalars.
         update: the node that updates the variables.
         gate: bool scalar; where it is false, nothing changes.
+        names: the names of the columns; None for those of the objectives.
     """
 
     feeds: tuple[Tensor, ...]
     columns: tuple[Tensor, ...]
     update: Node
     gate: Tensor
+    names: list[str] | None = None

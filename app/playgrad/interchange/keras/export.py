@@ -79,6 +79,12 @@ def keras_bytes(
     return file.getvalue()
 
 
+def keras_weights_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) -> bytes:
+    """Return the content of a ``.weights.h5`` file; the arguments are those of `keras_bytes`."""
+    graph = CallGraph(architecture, without=".")
+    return hdf5_bytes(_tree(graph, graph.layers(), weights))
+
+
 def _one_or_list(places: list[Any]) -> list[Any]:
     """Return what a model of Keras takes, or returns: a list only if there are several."""
     return places if len(places) > 1 else places[0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from playgrad.dtypes import converted, default_dtype, dtype
 from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.graph.eager import at_once
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.opdef import Attrs, OpDef, Sample, lookup, register
 from playgrad.graph.spec import Shape, TensorSpec
@@ -101,6 +102,11 @@ def as_tensors(*values: Any, exact: Collection[int] = ()) -> list[Tensor]:
         exact: positions at which they keep their dtype, as for conditions.
     """
     graph = graph_of(*values)
+    with at_once(*values):
+        return _as_tensors(graph, values, exact)
+
+
+def _as_tensors(graph: Graph, values: Sequence[Any], exact: Collection[int]) -> list[Tensor]:
     like = next(
         (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
         next((value.dtype for value in values if isinstance(value, Tensor)), None),

@@ -31,7 +31,7 @@ class AdaptedMoments(NamedTuple):
 
 
 def weights_for_model(
-    content: bytes,
+    content: bytes | Hdf5File,
     layers: Mapping[str, Layer],
     layer_graph: Callable[[], Mapping[str, Any]],
     specs: Mapping[str, TensorSpec],
@@ -41,6 +41,7 @@ def weights_for_model(
     As in Keras, layers are matched by their classes and their order, not by their names.
 
     Args:
+        content: of the file, or the part of a ``.keras`` file with the weights.
         layers: those of a model from a file of Keras, by the paths of their weights; else empty.
         layer_graph, specs: of the model.
 
@@ -48,7 +49,7 @@ def weights_for_model(
         CheckpointError: the file is damaged, or of another model.
         ExportError: Keras has no equivalent of the model.
     """
-    file = Hdf5File(content)
+    file = content if isinstance(content, Hdf5File) else Hdf5File(content)
     if layers:
         return weights_of_layers(file, layers)
     graph = CallGraph(layer_graph())

@@ -1,0 +1,1 @@
+"""Keras' layers that turn texts and categories into numbers, computed by NumPy on the host."""

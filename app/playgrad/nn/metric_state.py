@@ -1,0 +1,116 @@
+"""The state of metrics that a training loop of its own updates batch by batch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import GraphError
+from playgrad.graph.eager import assign_values, at_once, graph_mode, is_building
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Tensor
+from playgrad.ops.arrays.fill import fill
+from playgrad.ops.arrays.join import stack
+from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.reductions.reduce import reduce_sum
+from playgrad.ops.state import Variable
+
+Array = np.ndarray[Any, Any]
+
+
+class _OfBatches(threading.local):
+    """Whether metrics keep the values of one batch, because `fit` takes the means itself."""
+
+    applies = False
+
+
+_of_batches = _OfBatches()
+
+
+@contextmanager
+def values_of_batches() -> Iterator[None]:
+    """Let metrics have the values of the batch of the step that is being built, and no state."""
+    before, _of_batches.applies = _of_batches.applies, True
+    try:
+        yield
+    finally:
+        _of_batches.applies = before
+
+
+class MetricState:
+    """Sums of numbers of samples, and the sum of the samples' weights.
+
+    They are variables, so that functions of ``pg.function`` can update them as well.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._sums: dict[Graph, Variable] = {}
+        self._new: Tensor | None = None
+
+    def add(self, parts: Sequence[Tensor], weight: Any = None) -> None:
+        """Add numbers of samples, each (batch,) or (batch, n), with their weights (batch,)."""
+        with at_once(*parts):
+            first = parts[0] if parts[0].spec.rank == 1 else parts[0][:, 0]
+            weights = cast(first * 0.0 + 1.0 if weight is None else first * 0.0 + weight, "float32")
+            columns: list[Tensor] = []
+            for part in parts:
+                split = [part] if part.spec.rank == 1 else _columns(part)
+                columns += [reduce_sum(cast(each, "float32") * weights) for each in split]
+            self._add(stack([*columns, reduce_sum(weights)]))
+
+    def _add(self, sums: Tensor) -> None:
+        if _of_batches.applies:
+            self._new = sums
+            return
+        graph = sums.graph if is_building() or not self._sums else next(iter(self._sums))
+        if graph not in self._sums:
+            self._sums[graph] = self._variable(graph, sums.spec.static_shape)
+        new = self._sums[graph].assign_add(sums)
+        self._new = new if is_building() else None
+
+    def _variable(self, graph: Graph, shape: Sequence[int]) -> Variable:
+        with (
+            graph_mode(),
+            graph.as_default(),
+            graph.reenter_scope(""),
+            graph.control_dependencies(None),
+            graph.device(None),
+            graph.phase("variable"),
+        ):
+            return Variable(fill(tuple(shape), 0.0), f"{self._name}_sums", trainable=False)
+
+    def mean_tensor(self) -> Tensor:
+        """Return the mean of one number, while a function or a step is being built.
+
+        Raises:
+            GraphError: it has not been updated there, or has several numbers.
+        """
+        if self._new is None or self._new.shape != (2,):
+            raise GraphError(
+                f"the result of {self._name} is not known while a function is being built.",
+                hint="Call update_state() first, or result() outside of the function.",
+            )
+        return self._new[0] / self._new[1]
+
+    def means(self) -> tuple[list[float], float]:
+        """Return the means of the numbers, and the sum of the weights."""
+        if not self._sums:
+            return [], 0.0
+        total = np.sum([variable.numpy() for variable in self._sums.values()], axis=0)
+        count = float(total[-1])
+        return [float(each) / count if count else 0.0 for each in total[:-1]], count
+
+    def reset(self) -> None:
+        """Set all sums to 0."""
+        self._new = None
+        for variable in self._sums.values():
+            assign_values({variable: np.zeros(variable.shape, np.float32)})
+
+
+def _columns(part: Tensor) -> list[Tensor]:
+    return [part[:, i] for i in range(part.shape[1] or 0)]

@@ -1,0 +1,97 @@
+"""Training steps that a model computes in a method ``train_step`` of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.models.network import Network
+from playgrad.nn.metric_state import values_of_batches
+from playgrad.ops.core.build import as_tensor
+from playgrad.ops.elementwise.definitions import cast, is_finite, logical_and
+from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
+from playgrad.ops.state import RANDOM_ADVANCE
+from playgrad.optim.optimizer import Optimizer, gated_updates
+from playgrad.training.layer_updates import assign_updates, collected_updates
+
+
+@dataclass(frozen=True)
+class OwnStep:
+    """What a ``train_step`` has added to the graph.
+
+    Attributes:
+        names: those of the logs, of which the first is the loss.
+        columns: the logs, scalars.
+        writes: the nodes that update variables.
+    """
+
+    names: list[str]
+    columns: list[Tensor]
+    writes: list[Node]
+
+
+def has_own_step(network: Network) -> bool:
+    """Return whether the class of ``network`` overrides ``train_step``."""
+    return bool(getattr(network, "has_own_step", False))
+
+
+def own_step(
+    network: Any,
+    optimizer: Optimizer,
+    xs: Sequence[Tensor],
+    ys: Sequence[Tensor],
+    weights: Sequence[Tensor],
+    healthy: Tensor | None,
+) -> OwnStep:
+    """Add what ``train_step`` of a model does with a batch.
+
+    An update whose gradients are not finite changes nothing.
+
+    Args:
+        healthy: bool scalar; where it is false, no weight changes.
+
+    Raises:
+        GraphError: it returns something else than logs, or the training has a strategy.
+    """
+    graph = network.graph
+    before = len(graph.nodes)
+    data: Any = xs[0] if len(xs) == 1 else list(xs)
+    if not network.without_targets:
+        parts = [ys[0] if len(ys) == 1 else list(ys), *weights[:1]]
+        data = (data, *parts)
+
+    def gate(grads: Sequence[Tensor]) -> Tensor:
+        total = reduce_sum(grads[0])
+        for grad in grads[1:]:
+            total = total + reduce_sum(grad)
+        finite = is_finite(total)
+        return finite if healthy is None else logical_and(healthy, finite)
+
+    with values_of_batches(), gated_updates(gate), collected_updates(graph) as updates:
+        logs = network.train_step(data)
+    names, columns = _columns(logs, network)
+    assign_updates(updates, healthy)
+    writes = [
+        node for node in graph.nodes[before:] if node.op.writes and node.name != RANDOM_ADVANCE
+    ]
+    if not any(optimizer.iterations.node.name in node.attrs["variables"] for node in writes):
+        writes.append(optimizer.iterations.assign_add(1).node)
+    return OwnStep(names, columns, writes)
+
+
+def _columns(logs: Any, network: Network) -> tuple[list[str], list[Tensor]]:
+    if not isinstance(logs, Mapping) or not logs:
+        raise GraphError(
+            f"train_step of '{network.name}' must return a dictionary of numbers by name, got "
+            f"{type(logs).__name__}.",
+            source=network.source,
+            hint='End it with: return {"loss": loss}.',
+        )
+    found = {str(name): as_tensor(value, network.graph) for name, value in logs.items()}
+    scalars = {name: cast(reduce_mean(cast(t, "float32")), "float32") for name, t in found.items()}
+    loss = scalars.pop("loss", None)
+    first = next(iter(scalars.values())) if loss is None else loss
+    return ["loss", *scalars], [first, *scalars.values()]

@@ -19,8 +19,8 @@ const SHAPES = ["input_shape", "input_dim", "batch_input_shape"];
 /** Endings that the files of other libraries have, by the method that does not write or read them. */
 const FOREIGN = /** @type {Record<string, RegExp>} */ ({
   "Model.save": /^["'].*\.(?:h5|hdf5|tf|ckpt)["']$/,
-  "Model.save_weights": /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/,
-  "Model.load_weights": /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/,
+  "Model.save_weights": /^["'].*\.(?:hdf5|tf|ckpt)["']$/,
+  "Model.load_weights": /^["'].*\.(?:(?<!\.weights\.)h5|hdf5|tf|ckpt)["']$/,
 });
 
 /** @param {Program} program @param {Translator} translator @returns {Problem[]} */

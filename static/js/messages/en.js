@@ -752,7 +752,7 @@ export const en = {
     oneList: "Sequential takes one list of layers.",
     makeList: "Make it a list",
     shapeOfSample: "build takes the shape of one sample, without the batch.",
-    weightsFiles: "Weights files of playgrad are .safetensors or .npz.",
+    weightsFiles: "Weights files of playgrad are .safetensors, .npz or .weights.h5.",
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
     shapeFromData: "A model to which layers are added takes its shape from the data.",

@@ -757,7 +757,7 @@ export const zhHans = {
     oneList: "Sequential 接受一个由层组成的列表。",
     makeList: "改成列表",
     shapeOfSample: "build 接受单个样本的形状，不含批次维度。",
-    weightsFiles: "playgrad 的权重文件是 .safetensors 或 .npz。",
+    weightsFiles: "playgrad 的权重文件是 .safetensors、.npz 或 .weights.h5。",
     padding: (layer) =>
       `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
     shapeFromData: "逐层添加的模型会从数据得到形状。",

@@ -21,8 +21,8 @@ def _numbers(x: Tensor, dtype: str) -> Tensor:
 
 def _with_batch(x: Tensor, sizes: Any) -> Any:
     """Return ``sizes`` with the size that -1 means, if the first is an unknown batch size."""
-    rest = x.shape[1:]
-    if not isinstance(sizes, (list, tuple)) or -1 not in sizes or None in rest:
+    rest = [size for size in x.shape[1:] if size is not None]
+    if not isinstance(sizes, (list, tuple)) or -1 not in sizes or len(rest) != x.spec.rank - 1:
         return sizes
     if x.spec.rank == 0 or x.shape[0] is not None or sizes[0] is not None:
         return sizes

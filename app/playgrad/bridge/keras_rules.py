@@ -124,7 +124,6 @@ RULES: dict[str, Rule] = {
         "call": "{self}.fit({*})", "no": "fit takes generators and data sets.",
     },
     "Model.predict_on_batch": {"call": "{self}.predict({x})", "params": "x"},
-    "Model.trainable_weights": {"value": "{self}.trainable_variables"},
     "Model.add_loss": {"no": "Regularizers add to the loss; for other losses write a loop."},
     "optim.Optimizer.lr": {"value": "{self}.learning_rate"},
 }  # fmt: skip

@@ -182,7 +182,6 @@ class Doubled(layers.Layer):  # type: ignore[misc]
         (lambda: layers.ConvLSTM1D(2, 2), r"layer 'conv_lst.*' \(ConvLSTM1D\).*no such layer"),
         (lambda: layers.Dense(2, dtype="float16"), r"'dense.*' \(Dense\).*computes in 'float16'"),
         (lambda: layers.Dense(2, activation="celu"), r"'dense.*' \(Dense\).*no activation 'celu'"),
-        (lambda: layers.Conv1D(2, 2, data_format="channels_first"), r"\(Conv1D\).*data_format"),
     ],
 )
 def test_layers_that_playgrad_lacks_are_named(

@@ -509,9 +509,9 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: nn.MaxPooling2D(padding="full"), pg.ShapeError, "'valid' or 'same', got 'full'"),
         (lambda: nn.MaxPooling1D((2, 2)), pg.ShapeError, "pool_size of a MaxPool1D .* got"),
         (
-            lambda: nn.GlobalMaxPooling2D("channels_first"),
+            lambda: nn.GlobalMaxPooling2D("channels"),
             pg.ShapeError,
-            "must be 'channels_last', got 'channels_first'.*Transpose",
+            "must be 'channels_last' or 'channels_first', got 'channels'",
         ),
         (lambda: nn.ZeroPadding2D((1, -1)), pg.ShapeError, r"at least 0.* got \(1, -1\)"),
         (lambda: call(nn.Cropping2D(2), (4, 9, 1)), pg.ShapeError, "which leaves nothing"),

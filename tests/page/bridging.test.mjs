@@ -17,6 +17,11 @@ const START = "import playgrad as pg\nfrom playgrad import nn\n";
 const problems = (code) =>
   findProblems(new Program(START + code, parse(START + code), names, translator), translator);
 const messages = (code) => problems(code).map(({ message }) => message);
+/** The code after all rounds. */
+const all = (code) =>
+  translate(START + code, parse, names, translator)
+    .reduce((text, changes) => changed(text, changes), START + code)
+    .slice(START.length);
 const fixed = (code) => changed(START + code, fixTogether(problems(code))).slice(START.length);
 
 test("a program's own names are left alone", () => {
@@ -84,9 +89,17 @@ test("padding in numbers becomes a name, where that is the same", () => {
       .slice(START.length);
   assert.equal(
     torch("nn.Conv2d(1, 32, kernel_size=3, padding=1)"),
-    'nn.Conv2D(32, kernel_size=3, padding="same")',
+    'nn.Conv2D(32, kernel_size=3, padding="same", data_format="channels_first")',
   );
-  assert.equal(torch("nn.Conv2d(1, 32, 3, 1, 1)"), 'nn.Conv2D(32, 3, 1, "same")');
+  assert.equal(
+    torch("nn.Conv2d(1, 32, 3, 1, 1)"),
+    'nn.Conv2D(32, 3, 1, "same", data_format="channels_first")',
+  );
+  assert.equal(
+    torch("torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3, 2, 1))"),
+    'pg.Sequential([nn.ZeroPadding2D(1, data_format="channels_first"), ' +
+      'nn.Conv2D(8, 3, 2, "valid", data_format="channels_first")])',
+  );
 });
 
 test("numbers with any number of blanks between them are read", () => {
@@ -120,7 +133,7 @@ test("arguments of PyTorch find their places", () => {
   assert.equal(fixed("nn.Linear(784, 10)"), "nn.Dense(10)");
   assert.equal(fixed("nn.Linear(784, 10, False)"), "nn.Dense(10, use_bias=False)");
   assert.equal(fixed("nn.Linear(in_features=784, out_features=10)"), "nn.Dense(units=10)");
-  assert.equal(fixed("nn.BatchNorm2d(8)"), "nn.BatchNormalization()");
+  assert.equal(fixed("nn.BatchNorm2d(8)"), "nn.BatchNormalization(axis=1)");
   assert.equal(
     fixed("pg.Sequential(nn.Dense(3), nn.Dense(2))"),
     "pg.Sequential([nn.Dense(3), nn.Dense(2)])",
@@ -152,7 +165,7 @@ test("imports are added where they belong", () => {
 });
 
 test("arguments of operations keep their meaning", () => {
-  assert.equal(fixed("y = torch.cat([a, b], dim=1)"), "y = pg.concatenate([a, b], dim=1)");
+  assert.equal(fixed("y = torch.cat([a, b], dim=1)"), "y = pg.concatenate([a, b], axis=1)");
   assert.equal(fixed("y = pg.concatenate([a, b], dim=1)"), "y = pg.concatenate([a, b], axis=1)");
   assert.equal(
     fixed("y = pg.reduce_sum(a, reduction_indices=[1], keep_dims=True)"),
@@ -162,10 +175,75 @@ test("arguments of operations keep their meaning", () => {
   assert.equal(fixed("y = tf.nn.dropout(a, 0.2)"), "y = pg.dropout(a, 0.2)");
 });
 
-test("sizes of PyTorch become one shape", () => {
-  assert.equal(fixed("y = torch.zeros(2, 3)"), "y = pg.zeros((2, 3))");
-  assert.equal(fixed("y = torch.ones((2, 3), dtype=d)"), "y = pg.ones((2, 3), dtype=d)");
-  assert.equal(fixed("y = torch.randn(n)"), "y = pg.random_normal((n,))");
+test("arrays of PyTorch become those of NumPy", () => {
+  const array = (code) => all(`import numpy as np\n${code}`).slice("import numpy as np\n".length);
+  assert.equal(array("y = torch.zeros(2, 3)"), 'y = np.zeros((2, 3), "float32")');
+  assert.equal(array("y = torch.ones((2, 3), dtype=d)"), "y = np.ones((2, 3), d)");
+  assert.equal(
+    array("y = torch.randn(n)"),
+    'y = np.random.standard_normal((n,)).astype("float32")',
+  );
+  assert.equal(array("y = torch.randint(0, 9, (4,))"), "y = np.random.randint(0, 9, (4,))");
+  assert.equal(array("y = torch.randint(9, (4,))"), "y = np.random.randint(9, size=(4,))");
+  assert.equal(
+    array("y = torch.zeros(3, requires_grad=True)"),
+    'y = pg.Variable(np.zeros((3,), "float32"))',
+  );
+});
+
+test("a loop of PyTorch records a tape", () => {
+  const loop = `import torch
+from torch import nn, optim
+net = nn.Sequential(nn.Linear(2, 1))
+measure = nn.MSELoss()
+optimizer = optim.Adam(net.parameters(), lr=0.1, betas=(0.5, 0.9))
+for x, y in data:
+    optimizer.zero_grad()
+    out = net(x)
+    loss = measure(out, y)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 2.0)
+    optimizer.step()
+    print(loss.item())
+`;
+  assert.equal(
+    all(loop),
+    `net = pg.Sequential([pg.nn.Dense(1)])
+measure = pg.nn.MeanSquaredError()
+optimizer = pg.optim.Adam(learning_rate=0.1, beta_1=0.5, beta_2=0.9, global_clipnorm=2.0)
+for x, y in data:
+    with pg.GradientTape() as tape:
+        out = net(x, training=True)
+        loss = measure(y_true=y, y_pred=out)
+    gradients = tape.gradient(loss, net.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+    print(loss.item())
+`,
+  );
+});
+
+test("a tape records what the loss depends on, and no more", () => {
+  const loop = `import torch
+model = torch.nn.Sequential(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    print(step)
+    a, b = batch(step)
+
+    loss = (model(a) - b).pow(2).mean()
+    (2 * loss).backward()
+    optimizer.step()
+`;
+  assert.match(
+    all(loop),
+    /    print\(step\)\n    with pg\.GradientTape\(\) as tape:\n        a, b = batch\(step\)\n\n        loss = \(\(?model\(a, training=True\) - b\)?\) \*\* 2\)?\.mean\(\)\n/,
+  );
+});
+
+test("methods of arrays and of other modules are left alone", () => {
+  for (const code of ["import numpy as np\nx = np.round(3.2)", "import torch\nx = my.size"])
+    assert.ok(!messages(code).some((each) => /round|size/.test(each)), code);
+  assert.deepEqual(messages("x = a.view(3)\ny = a.sum(dim=1)"), [], "without PyTorch");
 });
 
 test("fixes made together drop no argument that may matter", () => {

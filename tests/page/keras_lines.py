@@ -168,7 +168,7 @@ import numpy as np
 import torch.nn as nn
 import torch.optim as optim
 
-images = np.random.default_rng(0).random((32, 28, 28, 1)).astype("float32")
+images = np.random.default_rng(0).random((32, 1, 28, 28)).astype("float32")
 model = nn.Sequential(
     nn.Conv2d(1, 8, 3, stride=2),
     nn.BatchNorm2d(8),

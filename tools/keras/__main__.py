@@ -25,7 +25,7 @@ MARKS = ("same", "other", "absent")
 EVERYWHERE = {
     "dtype": "everything is float32",
     "reduction": "a loss is one number per sample, and training takes the mean",
-    "data_format": "channels come last",
+    "data_format": "both are taken",
     "quantization_config": "everything is float32",
 }
 """Arguments that playgrad never has, which do not make a class another one."""

@@ -9,7 +9,29 @@ _ONLY_MNIST = (
     "are made by pg.data.shapes(). pg.data.read_csv and read_npz read files."
 )
 
+_PART = "@clip({y_pred}, 1e-7, 1 - 1e-7)"
+_SQUARES = "@mean(@square({y_true} - {y_pred}), axis=-1)"
+_DISTANCES = "@mean(@abs({y_true} - {y_pred}), axis=-1)"
+_EACH_STEP = {
+    "sparse_categorical_crossentropy": f"@sparse_softmax_cross_entropy(@log({_PART}), {{y_true}})",
+    "categorical_crossentropy": f"@sum(-{{y_true}} * @log({_PART}), axis=-1)",
+    "binary_crossentropy": (
+        f"@mean(-{{y_true}} * @log({_PART}) - (1 - {{y_true}}) * @log(1 - {_PART}), axis=-1)"
+    ),
+    "mean_squared_error": _SQUARES,
+    "mse": _SQUARES,
+    "mean_absolute_error": _DISTANCES,
+    "mae": _DISTANCES,
+}
+"""Losses as functions, along the last axis."""
+
 RULES: dict[str, Rule] = {
+    "data.Dataset.window": {
+        "no": "np.lib.stride_tricks.sliding_window_view(series, size) returns all windows.",
+    },
+    "data.Dataset.flat_map": {
+        "no": "interleave(function, cycle_length=1) does it, unbatch() if they are batches.",
+    },
     # Layers under other names
     "keras.layers.AvgPool1D": {"to": "nn.AveragePool1D"},
     "keras.layers.AvgPool2D": {"to": "nn.AveragePool2D"},
@@ -33,13 +55,6 @@ RULES: dict[str, Rule] = {
     "keras.layers.multiply": {"call": "@nn.Multiply()({inputs})", "params": "inputs"},
     "keras.layers.subtract": {"call": "@nn.Subtract()({inputs})", "params": "inputs"},
     # Losses and metrics
-    "keras.losses.sparse_categorical_crossentropy": {"value": '"sparse_categorical_crossentropy"'},
-    "keras.losses.categorical_crossentropy": {"value": '"categorical_crossentropy"'},
-    "keras.losses.binary_crossentropy": {"value": '"binary_crossentropy"'},
-    "keras.losses.mean_squared_error": {"value": '"mean_squared_error"'},
-    "keras.losses.mse": {"value": '"mse"'},
-    "keras.losses.mean_absolute_error": {"value": '"mean_absolute_error"'},
-    "keras.losses.mae": {"value": '"mae"'},
     # Regularizers, constraints and initializers by their functions
     "keras.regularizers.l1": {"to": "nn.L1"},
     "keras.regularizers.l2": {"to": "nn.L2"},
@@ -50,6 +65,10 @@ RULES: dict[str, Rule] = {
     "keras.constraints.min_max_norm": {"to": "nn.MinMaxNorm"},
     "keras.initializers.he_normal": {"to": "nn.HeNormal"},
     "keras.initializers.glorot_uniform": {"to": "nn.GlorotUniform"},
+    **{
+        f"keras.losses.{name}": {"value": f'"{name}"', "call": call, "params": "y_true y_pred"}
+        for name, call in _EACH_STEP.items()
+    },
     "keras.activations.linear": {"value": '"linear"'},
     # Data and utilities
     "keras.datasets.mnist.load_data": {"call": "@data.mnist()"},
@@ -71,8 +90,25 @@ RULES: dict[str, Rule] = {
         "no": "The seed belongs to the graph: pg.reset_default_graph(seed).",
     },
     "keras.backend.clear_session": {"to": "reset_default_graph"},
-    "keras.models.load_model": {
-        "no": 'pg.load(file) loads what model.save("model.playgrad") has written.',
+    "keras.saving.load_model": {"to": "load_model"},
+    "keras.utils.pad_sequences": {
+        "call": "np.array([(list(each) + [0] * {maxlen})[:{maxlen}] for each in {sequences}])",
+        "params": "sequences maxlen",
+        "no": "Padding is at the end here, where layers expect it.",
+    },
+    "keras.preprocessing.sequence.pad_sequences": {
+        "call": "np.array([(list(each) + [0] * {maxlen})[:{maxlen}] for each in {sequences}])",
+        "params": "sequences maxlen",
+        "no": "Padding is at the end here, where layers expect it.",
+    },
+    "keras.Loss": {"to": "nn.Loss"},
+    "keras.Layer": {"to": "nn.Layer"},
+    "keras.random.SeedGenerator": {"call": "{seed|None}", "params": "seed"},
+    "keras.random.normal": {"call": "{shape:normal}", "params": "shape"},
+    "keras.random.uniform": {"to": "random_uniform", "args": "shape minval maxval -dtype -seed"},
+    "keras.ops.shape": {"call": "{x}.shape", "params": "x"},
+    "keras.callbacks.TensorBoard": {
+        "call": "@nn.Callback()", "no": "The page draws the curves by itself.",
     },
     "keras.models.model_from_json": {"to": "model_from_json"},
     "keras.models.clone_model": {"call": "{model}.clone()", "params": "model"},
@@ -98,10 +134,11 @@ ABSENT = {
     r"keras\.(preprocessing|utils\.(image_dataset|text_dataset|timeseries).*).*": (
         "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images."
     ),
-    r"keras\.applications\..*": "There are no trained ones; model.load_weights(file) loads one.",
-    r"keras\.callbacks\.TensorBoard": (
-        "The page draws the curves, and nn.CSVLogger(file) writes them."
+    r"keras\.utils\.get_file": (
+        "The page downloads nothing: open your data under Data, and read it with pg.data.read_csv "
+        "or read_npz."
     ),
+    r"keras\.applications\..*": "There are no trained ones; model.load_weights(file) loads one.",
     r"keras\.callbacks\.(BackupAndRestore|RemoteMonitor|ProgbarLogger).*": (
         "nn.LambdaCallback calls functions of yours; runs are resumed by themselves."
     ),
@@ -171,6 +208,19 @@ ARGUMENTS: dict[str, dict[str, Rule]] = {
         "input_shape": {"call": "tuple({value})[1:]", "no": "build takes the shape of one sample"},
     },
     "nn.Callback": _gone("verbose", "callbacks print nothing"),
+    "nn.Loss": _gone("name", "losses and metrics are named by their kind"),
+    "plot": {
+        **_gone(
+            "color c linewidth lw linestyle ls marker markersize ms alpha figsize zorder",
+            "the page chooses colours and lines",
+        ),
+    },
+    "show": {
+        **_gone("interpolation aspect origin alpha", "the page draws each number as a square"),
+        "cmap": {"no": 'use colours="grey" or "diverging"', "drop": True},
+        "vmin": {"to": "low"},
+        "vmax": {"to": "high"},
+    },
     "nn.Metric": _gone("dtype", _FLOAT),
     "Input": _gone("sparse ragged tensor", "an input is a dense array"),
 }

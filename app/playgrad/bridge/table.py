@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playgrad.bridge import keras_rules, tensorflow_rules, torch_rules
+from playgrad.bridge import keras_rules, package_rules, tensorflow_rules, torch_rules
 from playgrad.bridge.rule import Rule
 
 ROOTS = {
@@ -17,6 +17,8 @@ ROOTS = {
     "tensorflow.compat.v1": "tensorflow",
     "tensorflow.python.keras": "keras",
     "tf_keras": "keras",
+    "torch.optim.adam.Adam": "torch.optim.Adam",
+    "matplotlib.pylab": "matplotlib.pyplot",
 }
 """Paths that mean the same as others."""
 
@@ -24,6 +26,8 @@ WELL_KNOWN = {
     "tf": "tensorflow",
     "keras": "keras",
     "torch": "torch",
+    "plt": "matplotlib.pyplot",
+    "pd": "pandas",
     "F": "torch.nn.functional",
     "layers": "keras.layers",
     "models": "keras.models",
@@ -75,7 +79,14 @@ RULES: dict[str, Rule] = {
     **keras_rules.RULES,
     **tensorflow_rules.RULES,
     **torch_rules.RULES,
+    **package_rules.RULES,
 }
+
+LIBRARIES = [
+    *("keras", "tf_keras", "tensorflow", "torch", "torchvision", "torchtext", "torchaudio"),
+    *package_rules.LIBRARIES,
+]
+"""Packages whose imports are not available here."""
 
 TABLE: dict[str, Any] = {
     "roots": ROOTS,
@@ -83,7 +94,12 @@ TABLE: dict[str, Any] = {
     "spaces": SPACES,
     "importable": IMPORTABLE,
     "rules": RULES,
-    "absent": keras_rules.ABSENT | tensorflow_rules.ABSENT | torch_rules.ABSENT,
+    "absent": keras_rules.ABSENT
+    | package_rules.ABSENT
+    | tensorflow_rules.ABSENT
+    | torch_rules.ABSENT,
+    "libraries": LIBRARIES,
+    "results": package_rules.RESULTS,
     "arguments": keras_rules.ARGUMENTS,
 }
 """``absent``: patterns of paths, and the nearest way; one that ends in ``\\..*`` is for a whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playgrad.bridge.rule import Rule
 
 _INITIALIZED = "Variables have their values at once: nothing is to be initialized."
+_STRATEGY = "A strategy is an argument of compile: strategy=pg.parallel.DataParallel()."
 _DTYPES = ("bool", "float16", "float32", "float64", "int32", "int64", "uint8", "uint32")
 
 RULES: dict[str, Rule] = {
@@ -71,6 +72,24 @@ RULES: dict[str, Rule] = {
     "tensorflow.train.MomentumOptimizer": {"to": "optim.Momentum"},
     "tensorflow.train.RMSPropOptimizer": {"to": "optim.RMSprop", "args": "learning_rate decay>rho"},
     "tensorflow.train.AdagradOptimizer": {"to": "optim.Adagrad"},
+    "tensorflow.function": {
+        "call": "{func}", "params": "func", "drop": True,
+        "no": "Loops with pg.GradientTape need no decorator; @pg.function(model) compiles a step.",
+    },
+    "tensorflow.__version__": {"value": "@__version__"},
+    "tensorflow.version.VERSION": {"value": "@__version__"},
+    "tensorflow.newaxis": {"value": "None"},
+    "tensorflow.data.experimental.AUTOTUNE": {"to": "data.AUTOTUNE"},
+    "tensorflow.expand_dims": {"to": "expand_dims", "args": "input>x axis"},
+    "tensorflow.squeeze": {"to": "squeeze", "args": "input>x axis"},
+    "tensorflow.reduce_sum": {"to": "reduce_sum", "args": "input_tensor>x axis keepdims"},
+    "tensorflow.reduce_mean": {"to": "reduce_mean", "args": "input_tensor>x axis keepdims"},
+    "tensorflow.argmax": {"to": "argmax", "args": "input>x axis -output_type"},
+    "tensorflow.distribute.MirroredStrategy": {"no": _STRATEGY, "drop": True},
+    "tensorflow.strategy.scope": {"call": '@name_scope("replica")', "no": _STRATEGY},
+    "tensorflow.strategy.num_replicas_in_sync": {"value": "1", "no": _STRATEGY},
+    "tensorflow.Module": {"value": "object"},
+    "tensorflow.initializer.run": {"no": _INITIALIZED, "drop": True},
     "tensorflow.train.Saver": {"no": "pg.io saves arrays; model.save_weights(file) a model's."},
     "tensorflow.enable_eager_execution": {"no": "Use with pg.eager(): to compute at once."},
     "tensorflow.disable_v2_behavior": {
@@ -86,7 +105,8 @@ ABSENT = {
     r"tensorflow\.(app|flags|logging|gfile|estimator|contrib|io|image|strings)\b.*": (
         "It is not part of playgrad; Python and NumPy can do most of it."
     ),
-    r"tensorflow\.distribute.*": "Strategies are in pg.parallel, such as pg.parallel.DataParallel.",
+    r"tensorflow\.distribute.*": _STRATEGY,
+    r"tensorflow\.string": "Text is not a tensor here: make it numbers with pg.data.Vocabulary.",
     r"tensorflow\.saved_model.*": "playgrad saves weights: model.save_weights(file).",
     r"tensorflow\..*": "Operations have NumPy's names in playgrad; the reference lists them.",
 }

@@ -84,6 +84,17 @@ class Dataset:
         )
 
     @staticmethod
+    def from_sequence(items: Any) -> Dataset:
+        """Return ``items[0]``, ``items[1]`` and so on, each read when it is needed.
+
+        Args:
+            items: an object with ``__len__`` and ``__getitem__``; a `Dataset` is returned as it is.
+        """
+        if isinstance(items, Dataset):
+            return items
+        return Dataset.from_generator(lambda: (items[i] for i in range(len(items))), len(items))
+
+    @staticmethod
     def range(*limits: int) -> Dataset:
         """Return whole numbers; the arguments are those of Python's ``range``."""
         return Dataset(Slices(np.arange(*limits, dtype=np.int32)))

@@ -79,12 +79,22 @@ def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
     return method
 
 
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: Tensor, *args: Any, **options: Any) -> Any:
+        return OPERATORS[name](self, *args, **options)
+
+    method.__name__ = name
+    method.__doc__ = f"As `numpy.ndarray.{name}`."
+    return method
+
+
 @dataclass(frozen=True, eq=False)
 class Tensor:
     """A handle for output number ``index`` of ``node``, with shape and dtype but without values.
 
-    Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@`` and indexing with slices add nodes
-    to the graph. ``==`` and ``!=`` are errors, as readers disagree on whether they compare handles
+    Arithmetic, comparison (``<``, ``<=``, ``>``, ``>=``), ``@``, indexing with slices and the
+    methods that arrays of NumPy have, too, add nodes to the graph. ``==`` and ``!=`` are errors, as
+    readers disagree on whether they compare handles
     (use ``is``) or values (use ``pg.equal``).
     """
 
@@ -226,6 +236,12 @@ class Tensor:
     __xor__, __rxor__ = _operator("logical_xor"), _operator("logical_xor", swapped=True)
     __invert__ = _operator("logical_not")
     __getitem__ = _operator("getitem")
+
+    # NumPy's methods
+    sum, mean, max, min = _method("sum"), _method("mean"), _method("max"), _method("min")
+    argmax, argmin = _method("argmax"), _method("argmin")
+    reshape, transpose, squeeze = _method("reshape"), _method("transpose"), _method("squeeze")
+    astype = _method("astype")
 
 
 def specs_of(tensors: Iterable[Tensor]) -> list[TensorSpec]:

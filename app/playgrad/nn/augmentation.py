@@ -44,7 +44,7 @@ class RandomFlip(RandomLayer):
     ) -> None:
         super().__init__(seed, name)
         self.mode = self.choice("mode", mode, *_MODES)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def changed(self, images: Tensor) -> Tensor:
         for axis, direction in ((2, "horizontal"), (1, "vertical")):
@@ -71,7 +71,7 @@ class _Warp(RandomLayer):
         self.fill_mode = self.choice("fill_mode", fill_mode, *FILL_MODES)
         self.interpolation = self.choice("interpolation", interpolation, *INTERPOLATIONS)
         self.fill_value = float(fill_value)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def places(self, images: Tensor, y: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the places where pixels are taken from.

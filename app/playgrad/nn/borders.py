@@ -18,7 +18,8 @@ class ZeroPadding2D(Layer):
     Args:
         padding: one number for all sides, (vertical, horizontal), or ((top, bottom), (left,
             right)), in pixels.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     kind = "zero_padding2d"
@@ -28,7 +29,7 @@ class ZeroPadding2D(Layer):
     ) -> None:
         super().__init__(name)
         self.padding = self.sides("padding", padding, 2)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -42,7 +43,8 @@ class ZeroPadding1D(Layer):
 
     Args:
         padding: one number for both ends, or (before, after), in steps.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     kind = "zero_padding1d"
@@ -52,7 +54,7 @@ class ZeroPadding1D(Layer):
     ) -> None:
         super().__init__(name)
         (self.padding,) = self.sides("padding", [padding], 1)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
@@ -67,7 +69,8 @@ class Cropping2D(Layer):
     Args:
         cropping: one number for all sides, (vertical, horizontal), or ((top, bottom), (left,
             right)), in pixels.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     kind = "cropping2d"
@@ -80,7 +83,7 @@ class Cropping2D(Layer):
     ) -> None:
         super().__init__(name)
         self.cropping = self.sides("cropping", cropping, 2)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -94,7 +97,8 @@ class Cropping1D(Layer):
 
     Args:
         cropping: one number for both ends, or (before, after), in steps.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     kind = "cropping1d"
@@ -104,7 +108,7 @@ class Cropping1D(Layer):
     ) -> None:
         super().__init__(name)
         (self.cropping,) = self.sides("cropping", [cropping], 1)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 3, "(batch, steps, channels)")

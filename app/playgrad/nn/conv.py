@@ -22,7 +22,8 @@ class Conv2D(BiasedLayer):
         kernel_size: one number, or (height, width).
         strides: one number, or (vertical, horizontal).
         padding: "valid" for no padding, or "same" to keep the size at stride 1.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         dilation_rate: distance between the pixels that meet neighbouring weights: one number, or
             (vertical, horizontal).
         groups: the number of groups of channels, each convolved by itself; it must divide the input
@@ -62,7 +63,7 @@ class Conv2D(BiasedLayer):
         self.kernel_size = self.pair("kernel_size", kernel_size)
         self.strides = self.pair("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.groups = self.divisor("groups", groups, "filters", self.filters)
         self.kernel_initializer = initializers.get(kernel_initializer)

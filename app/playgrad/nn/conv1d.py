@@ -23,7 +23,8 @@ class Conv1D(BiasedLayer):
         strides: the distance between windows.
         padding: "valid" for no padding; "same" to keep the size at stride 1; "causal" for the same
             size, with results that depend on no later step (van den Oord et al. 2016).
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         dilation_rate: distance between the steps that meet neighbouring weights.
         groups: the number of groups of channels, each convolved by itself; it must divide the input
             channels and ``filters``.
@@ -62,7 +63,7 @@ class Conv1D(BiasedLayer):
         self.kernel_size = self.single("kernel_size", kernel_size)
         self.strides = self.single("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same", "causal")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.dilation_rate = self.single("dilation_rate", dilation_rate)
         self.groups = self.divisor("groups", groups, "filters", self.filters)
         self.kernel_initializer = initializers.get(kernel_initializer)

@@ -23,7 +23,8 @@ class Conv2DTranspose(BiasedLayer):
         strides: the factor by which the image grows: one number, or (vertical, horizontal).
         padding: "valid" for all pixels that a window reaches, or "same" for a result of exactly
             strides times the size.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         dilation_rate: distance between the pixels that neighbouring weights reach: one number, or
             (vertical, horizontal).
         activation: name or function; None for no activation.
@@ -60,7 +61,7 @@ class Conv2DTranspose(BiasedLayer):
         self.kernel_size = self.pair("kernel_size", kernel_size)
         self.strides = self.pair("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)

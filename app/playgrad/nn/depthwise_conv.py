@@ -23,7 +23,8 @@ class DepthwiseConv2D(BiasedLayer):
         strides: one number, or (vertical, horizontal).
         padding: "valid" for no padding, or "same" to keep the size at stride 1.
         depth_multiplier: the number of output channels for each input channel.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         dilation_rate: distance between the pixels that meet neighbouring weights: one number, or
             (vertical, horizontal).
         activation: name or function; None for no activation.
@@ -60,7 +61,7 @@ class DepthwiseConv2D(BiasedLayer):
         self.strides = self.pair("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
@@ -146,7 +147,7 @@ class SeparableConv2D(BiasedLayer):
         self.kernel_size = self.pair("kernel_size", kernel_size)
         self.strides = self.pair("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
         self.depthwise_initializer = initializers.get(depthwise_initializer)

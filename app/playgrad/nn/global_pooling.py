@@ -18,7 +18,8 @@ class _GlobalPool(Layer):
     """Result (batch, channels), for inputs of any size.
 
     Args:
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         keepdims: whether the reduced dimensions stay, with size 1.
     """
 
@@ -32,7 +33,7 @@ class _GlobalPool(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.keepdims = bool(keepdims)
 
     def build(self, *shapes: Shape) -> None:

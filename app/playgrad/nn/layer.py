@@ -26,6 +26,7 @@ from playgrad.nn.layer_checks import LayerChecks
 from playgrad.nn.layer_weights import LayerWeights
 from playgrad.nn.regularizers import Regularizer
 from playgrad.nn.sublayers import KINDS, adopt_variables, attributes
+from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.state import Variable
@@ -203,6 +204,7 @@ class Layer(LayerChecks, LayerWeights):
                     self.built = True
                     adopt_variables(self)
                 outputs = list(result) if isinstance(result, (list, tuple)) else [result]
+                outputs = [self._in_data_format(output) for output in outputs]
                 for i, output in enumerate(outputs):
                     if any(output is tensor for tensor in tensors):
                         outputs[i] = identity(output)  # models find a call by its outputs
@@ -387,9 +389,21 @@ class Layer(LayerChecks, LayerWeights):
         layers.by_name[name] = self
 
     def _as_floats(self, tensor: Tensor) -> Tensor:
+        if self._is_channels_first and tensor.spec.rank > 2:
+            tensor = moveaxis(tensor, 1, -1)
         if not self.takes_floats or dtype(tensor.dtype).floating:
             return tensor
         return cast_with_mask(tensor, "float32")
+
+    @property
+    def _is_channels_first(self) -> bool:
+        return vars(self).get("data_format") == "channels_first"
+
+    def _in_data_format(self, output: Any) -> Any:
+        """Return a result of ``call``, where channels are last, in the layer's data format."""
+        if self._is_channels_first and output.spec.rank > 2:
+            return moveaxis(output, -1, 1)
+        return output
 
 
 KINDS.append(Layer)

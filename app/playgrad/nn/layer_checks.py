@@ -127,20 +127,15 @@ class LayerChecks:
             )
         return text
 
-    def channels_last(self, data_format: Any) -> str | None:
-        """Return ``data_format``.
+    def format_of_data(self, data_format: Any) -> str | None:
+        """Return the argument ``data_format``.
 
         Raises:
-            ShapeError: it is neither None nor "channels_last".
+            ShapeError: it is neither None, "channels_last" nor "channels_first".
         """
-        if data_format not in (None, "channels_last"):
-            raise ShapeError(
-                f"data_format of a {type(self).__name__} layer must be 'channels_last', got "
-                f"{data_format!r}.",
-                source=self.source,
-                hint="Transpose the data, so that channels are their last dimension.",
-            )
-        return None if data_format is None else "channels_last"
+        if data_format is None:
+            return None
+        return self.choice("data_format", data_format, "channels_last", "channels_first")
 
     def divisor(self, what: str, value: Any, whole_name: str, whole: int) -> int:
         """Return ``value`` as an int of at least 1 that divides ``whole``.

@@ -39,6 +39,7 @@ class Loss(Constructed):
     Args:
         reduction: what a call returns: the mean over the batch ("sum_over_batch_size" or "mean"),
             the "sum", or with "none" one number per sample. `Model.fit` takes the mean.
+        name: for the program only.
 
     Attributes:
         target_dtype: the dtype of targets on the device.
@@ -55,8 +56,9 @@ class Loss(Constructed):
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 
-    def __init__(self, reduction: str | None = MEAN) -> None:
+    def __init__(self, reduction: str | None = MEAN, name: str | None = None) -> None:
         self.reduction = _checked_reduction(reduction)
+        self.name = name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """Return the loss of a batch, a scalar, or what ``reduction`` says.

@@ -76,7 +76,8 @@ class SpatialDropout2D(_SpatialDropout):
 
     Args:
         rate: the probability that a channel of a sample is dropped, at least 0 and below 1.
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         seed: the seed of the random numbers; None derives one from the layer's name.
     """
 
@@ -91,4 +92,4 @@ class SpatialDropout2D(_SpatialDropout):
         name: str | None = None,
     ) -> None:
         super().__init__(rate, seed, name)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)

@@ -20,7 +20,8 @@ class _Pool2D(Layer):
         pool_size: the size of a window: one number, or (height, width).
         strides: one number, or (vertical, horizontal); None for ``pool_size``.
         padding: "valid" for no padding, or "same".
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     pool: ClassVar[Callable[..., Tensor]]
@@ -37,7 +38,7 @@ class _Pool2D(Layer):
         self.pool_size = self.pair("pool_size", pool_size)
         self.strides = self.pool_size if strides is None else self.pair("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
@@ -73,7 +74,8 @@ class _Pool1D(Layer):
         pool_size: the number of steps of a window.
         strides: the distance between windows; None for ``pool_size``.
         padding: "valid" for no padding, or "same".
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
     """
 
     pool: ClassVar[Callable[..., Tensor]]
@@ -90,7 +92,7 @@ class _Pool1D(Layer):
         self.pool_size = self.single("pool_size", pool_size)
         self.strides = self.pool_size if strides is None else self.single("strides", strides)
         self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
 
     def build(self, *shapes: Shape) -> None:
         self.expect_rank(shapes[0], 3, "(batch, steps, channels)")

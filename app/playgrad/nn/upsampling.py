@@ -16,7 +16,8 @@ class UpSampling2D(Layer):
 
     Args:
         size: the factors: one number, or (vertical, horizontal).
-        data_format: None or "channels_last".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
         interpolation: "nearest" to repeat pixels, or "bilinear".
     """
 
@@ -31,7 +32,7 @@ class UpSampling2D(Layer):
     ) -> None:
         super().__init__(name)
         self.size = self.pair("size", size)
-        self.data_format = self.channels_last(data_format)
+        self.data_format = self.format_of_data(data_format)
         self.interpolation = self.choice("interpolation", interpolation, *METHODS)
 
     def build(self, *shapes: Shape) -> None:

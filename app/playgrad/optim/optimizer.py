@@ -230,6 +230,10 @@ class Optimizer(Constructed):
                 averaged = [None if grad is None else cross_replica_mean(grad) for grad in grads]
             return self.apply_gradients(zip(averaged, variables, strict=True), gate)
 
+    def apply(self, grads: Sequence[Tensor | None], trainable_variables: Sequence[Tensor]) -> Node:
+        """Update ``trainable_variables`` by their gradients, as `apply_gradients` does."""
+        return self.apply_gradients(zip(grads, trainable_variables, strict=True))
+
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Tensor | None, Tensor]], gate: Tensor | None = None
     ) -> Node:

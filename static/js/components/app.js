@@ -4,6 +4,7 @@ import { LazyExamples } from "../gallery/lazy-examples.js";
 import { isPhone, isWide } from "../layout.js";
 import { ConsolePanel } from "../output/console-panel.js";
 import { ErrorPanel } from "../output/error-panel.js";
+import { LeftProblems } from "../output/left-problems.js";
 import { LazyDataDrawer } from "../own-data/lazy-data-drawer.js";
 import { panels } from "../panels.js";
 import { LazyDoctor } from "../panels/watch/lazy-doctor.js";
@@ -38,6 +39,7 @@ export function Workspace() {
       <div class="column write" tabindex="-1">
         <${EditorPanel} />
         <${ErrorPanel} />
+        <${LeftProblems} />
         ${!isPhone.value && html`<${LazyDoctor} />`}
         ${!hidden.value.has("output") && html`<${ConsolePanel} />`}
       </div>

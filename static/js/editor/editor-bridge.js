@@ -25,6 +25,11 @@ import { changesLanguage } from "./editor-language.js";
 /** The lines with names of other libraries, if the program has any that can be fixed. */
 export const bridgedLines = signal(/** @type {ReadonlySet<number>} */ (new Set()));
 
+/** What fixes leave to the reader, by line. */
+export const leftProblems = signal(/** @type {{line: number, messages: string[]}[]} */ ([]));
+/** Whether it is listed: from the moment when all fixes have been made until the list is closed. */
+export const isListed = signal(false);
+
 /** Milliseconds without typing before the program is looked at. */
 const PAUSE_MS = 400;
 
@@ -56,6 +61,7 @@ async function lint(view) {
   const problems = problemsOf(view.state).filter(
     (each) => !(view.hasFocus && isAtCursor(view.state, each)),
   );
+  leftProblems.value = leftIn(view.state, problems);
   const fixable = problems.filter(({ changes }) => changes?.length).length;
   bridgedLines.value = new Set(
     fixable > 0 ? problems.map(({ from }) => view.state.doc.lineAt(from).number) : [],
@@ -73,6 +79,20 @@ async function lint(view) {
       ...(fixable > 1 ? [{ name: t().bridge.fixAll, apply: fixAll }] : []),
     ],
   }));
+}
+
+/** The problems without a fix that can be made with the others. @param {EditorState} state @param {Problem[]} problems */
+function leftIn(state, problems) {
+  /** @type {Map<number, string[]>} */
+  const lines = new Map();
+  for (const { from, message, changes, isLoss } of problems) {
+    if (changes?.length && !isLoss) continue;
+    const line = state.doc.lineAt(from).number;
+    const text = message.replace(/`/g, "");
+    const before = lines.get(line) ?? [];
+    if (!before.includes(text)) lines.set(line, [...before, text]);
+  }
+  return [...lines].map(([line, messages]) => ({ line, messages }));
 }
 
 /** Make the fix of a problem, unless the program has changed since. @param {EditorView} view @param {Problem} problem */
@@ -95,6 +115,8 @@ function fixAll(view) {
     changes = changes.compose(ChangeSet.of(round, changes.newLength));
   }
   view.dispatch({ changes, userEvent: "input.fix" });
+  leftProblems.value = leftIn(view.state, problemsOf(view.state));
+  isListed.value = true;
   view.focus();
 }
 

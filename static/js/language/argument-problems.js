@@ -15,9 +15,10 @@ import { children, readArguments } from "./tree.js";
  * @import { Change } from "./spelling.js"
  */
 
-const SHAPES = ["input_shape", "input_dim", "batch_input_shape"];
+const SHAPES = ["input_shape", "input_dim", "batch_input_shape", "input_length"];
 /** Endings that the files of other libraries have, by the method that does not write or read them. */
 const FOREIGN = /** @type {Record<string, RegExp>} */ ({
+  "nn.ModelCheckpoint": /^["'].*\.(?:h5|hdf5|keras|tf|ckpt)["']$/,
   "Model.save": /^["'].*\.(?:h5|hdf5|tf|ckpt)["']$/,
   "Model.save_weights": /^["'].*\.(?:hdf5|tf|ckpt)["']$/,
   "Model.load_weights": /^["'].*\.(?:(?<!\.weights\.)h5|hdf5|tf|ckpt)["']$/,
@@ -31,7 +32,7 @@ export function argumentProblems(program, translator) {
     enter({ node }) {
       if (node.name !== "CallExpression" || !node.firstChild) return;
       const list = node.getChild("ArgList");
-      const value = program.value(node.firstChild);
+      const value = program.value(node.firstChild) ?? ofSomeModel(program, node.firstChild);
       if (!list || value?.kind !== "name") return;
       const given = readArguments(list, program.code);
       problems.push(
@@ -42,6 +43,13 @@ export function argumentProblems(program, translator) {
     },
   });
   return problems;
+}
+
+/** A method that writes or reads weights, of an object that a function of the program has made. @param {Program} program @param {SyntaxNode} callee */
+function ofSomeModel(program, callee) {
+  const name = `Model.${callee.lastChild ? program.text(callee.lastChild) : ""}`;
+  const isPlain = callee.firstChild?.name === "VariableName" && Object.hasOwn(FOREIGN, name);
+  return isPlain ? { kind: "name", name } : null;
 }
 
 /**
@@ -55,10 +63,12 @@ export function argumentProblems(program, translator) {
  */
 function unknownArguments(program, translator, call, list, name, given) {
   const parameters = program.names.parameters(name)?.map(([parameter]) => parameter);
-  if (!parameters || parameters.some((each) => each.startsWith("**"))) return [];
+  if (!parameters) return [];
+  const takesMore = parameters.some((each) => each.startsWith("**"));
   const words = t().bridge;
   return given
     .filter((each) => each.name !== null && !parameters.includes(each.name))
+    .filter((each) => !takesMore || SHAPES.includes(each.name ?? ""))
     .map((each) => {
       const argument = /** @type {string} */ (each.name);
       const place = { from: each.from, to: each.to };
@@ -186,7 +196,11 @@ function special(program, call, list, name, given) {
     ];
   }
   if (Object.hasOwn(FOREIGN, name) && FOREIGN[name].test(text)) {
-    const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ".safetensors");
+    const isWhole =
+      name === "nn.ModelCheckpoint" &&
+      !given.some(({ name: argument }) => argument === "save_weights_only");
+    const ending = isWhole ? ".playgrad" : ".safetensors";
+    const insert = text.replace(/(?:\.weights)?\.\w+(?=["']$)/, ending);
     return [
       {
         ...value,
@@ -196,6 +210,8 @@ function special(program, call, list, name, given) {
       },
     ];
   }
+  if (name === "Input" && /\bNone\b/.test(text) && /\b(?:LSTM|GRU|SimpleRNN)\(/.test(program.code))
+    return [{ ...value, message: words.stepsUnknown }];
   const callee =
     first.value.name === "CallExpression" && first.value.firstChild
       ? program.value(first.value.firstChild)

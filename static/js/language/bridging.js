@@ -3,11 +3,14 @@
 import { t } from "../locale.js";
 import { argumentProblems } from "./argument-problems.js";
 import { importProblems } from "./import-problems.js";
+import { ownLayers } from "./keras-layers.js";
 import { nearest } from "./nearest.js";
 import { Program } from "./program.js";
 import { removalOf } from "./removal.js";
 import { rewrite } from "./rewriting.js";
 import { Speller } from "./spelling.js";
+import { torchLoops } from "./torch-loops.js";
+import { torchNames } from "./torch-names.js";
 import { children } from "./tree.js";
 
 /**
@@ -22,6 +25,7 @@ import { children } from "./tree.js";
  * @property {string} message
  * @property {string} [label] of the fix
  * @property {Change[]} [changes] the fix, if there is one
+ * @property {boolean} [isFirst] whether its fix comes before others, as it needs names that they change
  * @property {boolean} [isImport] whether other fixes come first
  * @property {boolean} [isGuess] whether the name may just be unfinished
  * @property {boolean} [isLoss] whether the fix drops something of which it is not known that it does not matter
@@ -33,6 +37,8 @@ export function findProblems(program, translator) {
     ...nameProblems(program, translator),
     ...argumentProblems(program, translator),
     ...importProblems(program, translator),
+    ...ownLayers(program),
+    ...(program.packages.has("torch") ? [...torchLoops(program), ...torchNames(program)] : []),
   ];
   return problems.sort((a, b) => a.from - b.from || a.to - b.to);
 }
@@ -45,10 +51,16 @@ export function findProblems(program, translator) {
  */
 export function fixTogether(problems) {
   const fixable = problems.filter(({ changes, isLoss }) => changes?.length && !isLoss);
-  const first = fixable.filter(({ isImport }) => !isImport);
+  const turns = [
+    fixable.filter(({ isFirst }) => isFirst),
+    fixable.filter(({ isImport }) => !isImport),
+    fixable,
+  ];
   /** @type {Change[]} */
   const taken = [];
-  for (const { changes = [] } of first.length ? first : fixable) {
+  const now = turns.find((each) => each.length) ?? [];
+  // Of a chain of members, the whole before its parts.
+  for (const { changes = [] } of now.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
     const fresh = changes.filter((each) => !taken.some((other) => isSame(each, other)));
     if (!fresh.some((each) => taken.some((other) => overlap(each, other)))) taken.push(...fresh);
   }
@@ -69,6 +81,7 @@ function nameProblems(program, translator) {
   program.tree.iterate({
     enter({ node }) {
       if (node.name === "ImportStatement") return false;
+      if (node.name === "Decorator") problems.push(...decoratorProblem(program, translator, node));
       if (node.name !== "MemberExpression" && (node.name !== "VariableName" || !isRead(node)))
         return true;
       if (isOpen && node.name === "VariableName" && !program.binding(program.text(node), node.from))
@@ -77,7 +90,12 @@ function nameProblems(program, translator) {
       const isInner = parent?.name === "MemberExpression" && parent.firstChild?.from === node.from;
       if (isInner && program.value(parent)?.kind === "foreign") return true;
       const value = program.value(node);
-      if (value?.kind === "foreign") problems.push(problemOf(program, translator, node, value));
+      if (value?.kind === "foreign") {
+        const problem = problemOf(program, translator, node, value);
+        const isMethod = value.paths[0].startsWith("torch.Tensor.");
+        if (problem.changes || !isMethod || translator.translate(value.paths)?.rule.no)
+          problems.push(problem);
+      }
       return true;
     },
   });
@@ -89,7 +107,9 @@ function isRead(node) {
   const { parent } = node;
   if (
     !parent ||
-    ["ParamList", "FunctionDefinition", "ClassDefinition", "ScopeStatement"].includes(parent.name)
+    ["ParamList", "FunctionDefinition", "ClassDefinition", "ScopeStatement", "Decorator"].includes(
+      parent.name,
+    )
   )
     return false;
   const next = node.nextSibling?.name;
@@ -97,6 +117,27 @@ function isRead(node) {
   if (parent.name === "AssignStatement")
     return !children(parent).some((each) => each.name === "AssignOp" && each.from > node.from);
   return !(parent.name === "ForStatement" && next === "in") && node.prevSibling?.name !== "as";
+}
+
+/** A decorator of another library, whose name is no expression in the tree. @param {Program} program @param {Translator} translator @param {SyntaxNode} node @returns {Problem[]} */
+function decoratorProblem(program, translator, node) {
+  const [, first, ...rest] = children(node);
+  /** @type {import("./program.js").Value | null} */
+  let value = first?.name === "VariableName" ? program.value(first) : null;
+  for (const each of rest)
+    if (/Name$/.test(each.name)) value = program.attribute(value, program.text(each));
+  if (value?.kind !== "foreign") return [];
+  const names = children(node).filter(({ name }) => /Name$/.test(name));
+  const place = { from: first.from, to: names[names.length - 1].to };
+  const words = t().bridge;
+  const found = translator.translate(value.paths)?.rule;
+  const reason = found?.no ?? translator.reason(value);
+  const message = words.isNot(program.text(place), reason && words.said(reason));
+  if (!found?.drop) return [{ ...place, message }];
+  const end = program.code.indexOf("\n", node.from) + 1;
+  const indent = /\s*/.exec(program.code.slice(end))?.[0].length ?? 0;
+  const changes = [{ from: node.from, to: end + indent, insert: "" }];
+  return [{ ...place, message, label: words.removeLine, changes }];
 }
 
 /** @param {Program} program @param {Translator} translator @param {SyntaxNode} node @param {Foreign} value @returns {Problem} */
@@ -108,7 +149,8 @@ function problemOf(program, translator, node, value) {
   if (!found)
     return { ...place, ...unknown(program, translator, node, value), isGuess: value.guessed };
   const speller = new Speller(program, node.from);
-  const changes = rewrite(program, found.rule, node, speller);
+  const removal = found.rule.drop ? removalOf(program, node) : null;
+  const changes = removal ? null : rewrite(program, found.rule, node, speller);
   const reason = found.rule.no && words.said(found.rule.no);
   if (changes?.length) {
     const here = short(changes[0].insert);
@@ -119,7 +161,6 @@ function problemOf(program, translator, node, value) {
       changes: [...speller.importChanges(), ...changes],
     };
   }
-  const removal = found.rule.drop ? removalOf(program, node) : null;
   const message = words.isNot(written, reason);
   return removal
     ? { ...place, message, label: words.removeLine, changes: removal }
@@ -149,7 +190,7 @@ function unknown(program, translator, node, value) {
 const short = (text) => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
 
 /** Rounds of fixes: one may make another possible. */
-const MOST_ROUNDS = 12;
+const MOST_ROUNDS = 24;
 
 /**
  * Make all fixes, in rounds.

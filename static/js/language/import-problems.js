@@ -47,7 +47,13 @@ function problemOf(program, translator, node) {
   }
   const words = t().bridge.imports;
   const names = foreign.map(({ path }) => `\`${path}\``);
-  if (unresolved.length) return { ...place, message: words.unresolved(names) };
+  if (unresolved.length) {
+    const reason = translator.reason({
+      kind: "foreign",
+      paths: unresolved.map(({ path }) => path),
+    });
+    return { ...place, message: words.unresolved(names, reason && t().bridge.said(reason)) };
+  }
   const written = [...new Set([...speller.imports, ...joined(lines)])];
   const all = written.join("\n");
   const end = all === "" && program.code[node.to] === "\n" ? node.to + 1 : node.to;
@@ -61,8 +67,7 @@ function problemOf(program, translator, node) {
 
 /** The path of another library that an item means, or null. @param {Program} program @param {Translator} translator @param {ImportItem} item */
 function foreignPath(program, translator, item) {
-  if (/^(?:keras|tf_keras|tensorflow|torch|torchvision)(?:\.|$)/.test(item.path))
-    return translator.canonical(item.path);
+  if (translator.isOther(item.path)) return translator.canonical(item.path);
   if (!item.path.startsWith("playgrad.")) return null;
   const value = program.imported(item.path);
   if (value?.kind !== "foreign") return null;

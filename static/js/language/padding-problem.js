@@ -1,9 +1,11 @@
 /** Padding of a convolution as a number, which PyTorch takes; here it has a name. */
 
 import { t } from "../locale.js";
+import { Speller } from "./spelling.js";
+import { enclosing } from "./tree.js";
 
 /**
- * @import { Argument } from "./tree.js"
+ * @import { Argument, SyntaxNode } from "./tree.js"
  * @import { Program } from "./program.js"
  * @import { Problem } from "./bridging.js"
  */
@@ -34,9 +36,30 @@ export function paddingProblem(program, name, given) {
   const message = t().bridge.padding(`nn.ZeroPadding${dimensions}D(${padding})`);
   // With larger steps, "same" would begin elsewhere.
   const keepsSize = number("kernel_size", NaN) === 2 * padding + 1 && number("strides", 1) === 1;
-  if (padding > 0 && !keepsSize) return [{ ...place, message }];
+  if (padding > 0 && !keepsSize) {
+    const change = paddedBefore(program, name, given, written, padding);
+    return [{ ...place, message, ...change }];
+  }
   const insert = padding === 0 ? '"valid"' : '"same"';
   return [{ ...place, message, label: t().bridge.write(insert), changes: [{ ...place, insert }] }];
+}
+
+/** A layer that pads, before the layer in a chain. @param {Program} program @param {string} name @param {Argument[]} given @param {SyntaxNode} written @param {number} padding */
+function paddedBefore(program, name, given, written, padding) {
+  const call = enclosing(written, "CallExpression");
+  if (call?.parent?.name !== "ArrayExpression") return {};
+  const format = given.find((each) => each.name === "data_format");
+  const speller = new Speller(program, call.from);
+  const layer = `${speller.name(name.replace("Conv", "ZeroPadding"))}(${padding}${format ? `, ${program.text(format)}` : ""})`;
+  const line = program.code.slice(program.code.lastIndexOf("\n", call.from - 1) + 1, call.from);
+  const gap = /^\s*$/.test(line) ? `\n${line}` : " ";
+  return {
+    label: t().bridge.write(layer),
+    changes: [
+      { from: call.from, to: call.from, insert: `${layer},${gap}` },
+      { from: written.from, to: written.to, insert: '"valid"' },
+    ],
+  };
 }
 
 /** A number along each axis, NaN if it is not the same for all or not written out. @param {string} text */

@@ -19,7 +19,7 @@ import { readBindings } from "./bindings.js";
  * @property {(name: string) => Value | null} wellKnown a name that programs use without importing it
  * @property {(path: string) => Value | null} imported
  * @property {(owner: string, short: string) => Value | null} missing a name that playgrad's `owner` lacks
- * @property {(short: string) => Value | null} anyMember a member that their objects have
+ * @property {(short: string, used: ReadonlySet<string>) => Value | null} anyMember a member that their objects have
  * @property {(callee: Foreign) => Value | null} result
  */
 
@@ -39,6 +39,10 @@ export class Program {
     this.others = others;
     /** @type {Binding[]} */
     this.bindings = readBindings(tree, code);
+    /** The packages that it imports. @type {ReadonlySet<string>} */
+    this.packages = new Set(
+      this.bindings.flatMap(({ module }) => (module === undefined ? [] : [module.split(".")[0]])),
+    );
   }
 
   /** @param {{from: number, to: number}} node */
@@ -51,6 +55,8 @@ export class Program {
     let best = null;
     for (const each of this.bindings) {
       if (each.name !== name || at < each.scope.from || at > each.scope.to) continue;
+      const isOwn = each.value && each.value.from <= at && at < each.value.to && !each.element;
+      if (isOwn) continue; // `x = f(x)` reads what was there before
       const closer = best === null || each.scope.from > best.scope.from;
       const later = best !== null && each.scope.from === best.scope.from && each.from <= at;
       if (closer || later) best = each;
@@ -104,8 +110,8 @@ export class Program {
     const property = node.lastChild;
     if (!property) return null;
     if (!owner)
-      return property.name === "PropertyName"
-        ? (this.others?.anyMember(this.text(property)) ?? null)
+      return property.name === "PropertyName" && !this.#isOfModule(node.firstChild)
+        ? (this.others?.anyMember(this.text(property), this.packages) ?? null)
         : null;
     if (property.name === "PropertyName") return this.attribute(owner, this.text(property));
     if (owner.kind !== "list") return null;
@@ -113,8 +119,19 @@ export class Program {
     return isSlice ? owner : { kind: "instance", of: owner.of };
   }
 
+  /** Whether something is a module, or in one, that is neither playgrad nor another library, such as NumPy. @param {SyntaxNode | null} node @returns {boolean} */
+  #isOfModule(node) {
+    if (node?.name === "MemberExpression") return this.#isOfModule(node.firstChild);
+    return (
+      node?.name === "VariableName" &&
+      this.binding(this.text(node), node.from)?.module !== undefined
+    );
+  }
+
   /** @param {Value | null} owner @param {string} short @returns {Value | null} */
   attribute(owner, short) {
+    if (owner?.kind === "foreign" && /^(?:torch\.Tensor|nn|optim|Model)\./.test(owner.paths[0]))
+      return this.others?.anyMember(short, this.packages) ?? null;
     if (owner?.kind === "foreign")
       return { ...owner, paths: owner.paths.map((path) => `${path}.${short}`) };
     if (owner?.kind !== "name" && owner?.kind !== "instance") return null;
@@ -127,10 +144,10 @@ export class Program {
 
   /** @param {string} owner @param {string} short @param {boolean} isInstance @returns {Value | null} */
   #missing(owner, short, isInstance) {
-    if (this.names.hasPrivately(owner, short)) return null;
+    if (this.names.hasPrivately(owner, short) || short.startsWith("__")) return null;
     return (
       this.others?.missing(owner, short) ??
-      (isInstance ? this.others?.anyMember(short) : null) ??
+      (isInstance ? this.others?.anyMember(short, this.packages) : null) ??
       null
     );
   }

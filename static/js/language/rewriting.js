@@ -1,6 +1,6 @@
 /** Writes a call or a name of another library in the way of playgrad. */
 
-import { readArguments } from "./tree.js";
+import { children, readArguments } from "./tree.js";
 
 /**
  * @import { Argument, SyntaxNode } from "./tree.js"
@@ -22,14 +22,11 @@ export function rewrite(program, rule, node, speller) {
     node.parent?.name === "CallExpression" && node.parent.firstChild?.from === node.from
       ? node.parent
       : null;
-  if (call && rule.call !== undefined)
-    return [
-      {
-        from: call.from,
-        to: call.to,
-        insert: fill(program, rule.call, rule.params ?? "", node, call, speller) ?? "",
-      },
-    ].filter(({ insert }) => insert);
+  if (call && rule.call !== undefined) {
+    const text = fill(program, rule.call, rule.params ?? "", node, call, speller) ?? "";
+    const insert = text && isTrained(program, call) ? `${speller.name("Variable")}(${text})` : text;
+    return [{ from: call.from, to: call.to, insert }].filter((each) => each.insert);
+  }
   if (rule.value !== undefined && !call)
     return [
       {
@@ -42,6 +39,17 @@ export function rewrite(program, rule, node, speller) {
   const changes = [{ from: node.from, to: node.to, insert: speller.name(rule.to) }];
   const list = call?.getChild("ArgList");
   return list ? [...changes, ...argumentChanges(program, rule, list)] : changes;
+}
+
+/** Whether the numbers that a call makes are to be trained. @param {Program} program @param {SyntaxNode} call */
+function isTrained(program, call) {
+  const list = call.getChild("ArgList");
+  return (
+    list !== null &&
+    readArguments(list, program.code).some(
+      ({ name, value }) => name === "requires_grad" && value && program.text(value) === "True",
+    )
+  );
 }
 
 /** @param {Program} program @param {Rule} rule @param {SyntaxNode} list @returns {Change[]} */
@@ -79,11 +87,23 @@ function rewritten(program, rule, argument, at) {
         ? []
         : [program.text(argument)];
   if (found.isDropped) return [];
+  const several = found.other.split("+");
+  if (several.length > 1) {
+    const items =
+      argument.value?.name === "TupleExpression" ? tupleItems(program, argument.value) : [];
+    return several.map((each, i) => `${each}=${items[i] ?? `${text}[${i}]`}`);
+  }
   if (argument.name !== null) return [`${found.other}=${text}`];
   const dropped = known.slice(0, at).filter(({ isDropped }) => isDropped).length;
   const isInPlace = program.names.parameters(rule.to ?? "")?.[at - dropped]?.[0] === found.other;
   return [isInPlace ? text : `${found.other}=${text}`];
 }
+
+/** @param {Program} program @param {SyntaxNode} tuple */
+const tupleItems = (program, tuple) =>
+  children(tuple)
+    .filter(({ name }) => !["(", ")", ","].includes(name))
+    .map((each) => program.text(each));
 
 /** Positional arguments as one list. @param {Program} program @param {Argument[]} given @param {SyntaxNode} list @returns {Change} */
 function listed(program, given, list) {
@@ -127,11 +147,14 @@ function fill(program, template, parameters, node, call, speller) {
     text.replace(
       /\{([\w*]+)(?::(\w+))?(?:\|((?:[^{}]|\{\w+\})*))?\}/g,
       (_, name, filter, otherwise) => {
-        if (name === "*" && filter === "shape") return withShape(program, given);
+        if (name === "*" && filter) return LISTS[filter](program, given);
         if (name === "*") return list ? program.code.slice(list.from + 1, list.to - 1) : "";
         if (name === "self") return node.firstChild ? program.text(node.firstChild) : "";
         const value =
           name === "model" && !order.includes("model") ? modelOf(program, node) : argument(name);
+        if (filter === "shuffled") return shuffled(value);
+        if (filter === "part") return part(value);
+        if (filter === "normal") return normal(value);
         if (value !== null) return filter === "weights" ? weightsFile(value) : value;
         if (otherwise !== undefined) return filled(otherwise);
         if (name === "model") return modelOf(program, node) ?? "model";
@@ -140,7 +163,7 @@ function fill(program, template, parameters, node, call, speller) {
       },
     );
   const text = filled(template)
-    .replace(/@([A-Za-z][\w.]*)/g, (_, name) => speller.name(name))
+    .replace(/@([A-Za-z_][\w.]*)/g, (_, name) => speller.name(name))
     .replace(/\bnp\./g, () => `${speller.numpy()}.`);
   return isComplete ? text : null;
 }
@@ -159,6 +182,51 @@ function withShape(program, given) {
     ...given.filter(({ name }) => name !== null).map((each) => program.text(each)),
   ].join(", ");
 }
+
+/** @type {Record<string, (program: Program, given: Argument[]) => string>} */
+const LISTS = {
+  shape: withShape,
+  sizes: (program, given) => {
+    const size = given.find(({ name }) => name === "size")?.value;
+    return size ? program.text(size) : withShape(program, byPosition(given)) || "()";
+  },
+  numbers: (program, given) =>
+    given
+      .filter(({ name }) => !FORMS.includes(name ?? ""))
+      .map((each) => program.text(each.value ?? each))
+      .join(", "),
+  bounds: (program, given) => {
+    const texts = given
+      .filter(({ name }) => !FORMS.includes(name ?? ""))
+      .map((each) => program.text(each));
+    return texts.length === 2 && byPosition(given).length === 2
+      ? `${texts[0]}, size=${texts[1]}`
+      : texts.join(", ");
+  },
+};
+/** Arguments that say how numbers are stored, of which playgrad decides itself. */
+const FORMS = ["dtype", "device", "requires_grad", "generator", "out", "layout"];
+
+/** @param {Argument[]} given */
+const byPosition = (given) => given.filter(({ name }) => name === null);
+
+/** A call of `shuffle`, for an argument that says whether to. @param {string | null} value */
+const shuffled = (value) =>
+  value === null || value === "False"
+    ? ""
+    : `.shuffle(${value === "True" ? 10000 : `10000 if ${value} else 1`})`;
+
+/** Normally distributed numbers; the batch size of another tensor need not be known. @param {string | null} shape */
+function normal(shape) {
+  const like = /^(?:\w+\.)*shape\((\w+)\)$|^(\w+)\.shape$/.exec(shape ?? "");
+  return like
+    ? `@nn.GaussianNoise(1.0)(@zeros_like(${like[1] ?? like[2]}), training=True)`
+    : `@random_normal(${shape ?? "()"})`;
+}
+
+/** The number of the part of a data set. @param {string | null} value whether it is that for training */
+const part = (value) =>
+  value === null || value === "True" ? "0" : value === "False" ? "1" : `0 if ${value} else 1`;
 
 /** The name of a weights file instead of a saved model's. @param {string} text an expression */
 const weightsFile = (text) =>

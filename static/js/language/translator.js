@@ -20,6 +20,8 @@
  * @property {Record<string, string>} wellKnown
  * @property {Record<string, string>} spaces
  * @property {string[]} importable
+ * @property {string[]} libraries packages that the page does not have
+ * @property {Record<string, string>} results paths of what calls return
  * @property {Record<string, Rule>} rules
  * @property {Record<string, string>} absent
  * @property {Record<string, Record<string, Rule>>} arguments
@@ -27,19 +29,23 @@
  * @typedef {{path: string, rule: Rule}} Translation
  */
 
-const LIBRARIES = /^(?:keras|tf_keras|tensorflow|torch|torchvision)(?:\.|$)/;
-
 /** @implements {OtherLibraries} */
 export class Translator {
   /** @param {Table} table @param {Names} names */
   constructor(table, names) {
     this.table = table;
     this.names = names;
+    this.libraries = new Set(table.libraries);
     this.absent = Object.entries(table.absent).map(([pattern, text]) => ({
       pattern: new RegExp(`^(?:${pattern})$`),
       text,
       isGeneral: pattern.endsWith("\\..*"),
     }));
+  }
+
+  /** Whether a dotted name is of a library that the page does not have. @param {string} path */
+  isOther(path) {
+    return this.libraries.has(path.split(".")[0]);
   }
 
   /** The path under which the table has a name. @param {string} path */
@@ -64,7 +70,7 @@ export class Translator {
 
   /** @param {string} path @returns {Value | null} */
   imported(path) {
-    if (!LIBRARIES.test(path)) return null;
+    if (!this.isOther(path)) return null;
     const to = this.importable(path);
     return to === null
       ? { kind: "foreign", paths: [this.canonical(path)] }
@@ -108,9 +114,11 @@ export class Translator {
     );
   }
 
-  /** A member that objects of which nothing is known have in other libraries. @param {string} short @returns {Foreign | null} */
-  anyMember(short) {
-    return this.#exact(`*.${short}`) ? { kind: "foreign", paths: [`*.${short}`] } : null;
+  /** A member that objects of which nothing is known have in the libraries of the program. @param {string} short @param {ReadonlySet<string>} used @returns {Foreign | null} */
+  anyMember(short, used) {
+    const path = `torch.Tensor.${short}`;
+    const isKnown = used.has("torch") && Object.hasOwn(this.table.rules, path);
+    return isKnown ? { kind: "foreign", paths: [path] } : null;
   }
 
   /** @param {Foreign} callee @returns {Value | null} */
@@ -119,7 +127,9 @@ export class Translator {
     const entry = to === undefined ? undefined : this.names.entry(to);
     if (to !== undefined && entry?.k === "c")
       return { kind: "instance", of: this.names.canonical(to) };
-    return null;
+    const { results } = this.table;
+    const made = callee.paths.map((path) => this.canonical(path)).find((path) => path in results);
+    return made === undefined ? null : { kind: "foreign", paths: [results[made]] };
   }
 
   /** The translation of a name, by the first of its paths that has one. @param {string[]} paths @returns {Translation | null} */

@@ -755,10 +755,15 @@ export const en = {
     weightsFiles: "Weights files of playgrad are .safetensors, .npz or .weights.h5.",
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
+    needsCall: "A model of your own needs call(self, inputs), also if train_step does not use it.",
+    listOfInputs: "Pass the inputs as a list, in the order of the model's inputs.",
+    batchFirst: "The first dimension is that of the batch: x.reshape(-1, size).",
+    stepsUnknown:
+      "A recurrent layer needs the number of steps: write it in place of None, and pad sequences to it.",
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
-      unresolved: (/** @type {string[]} */ names) =>
-        `${names.join(", ")}: not available here. Write playgrad's names instead.`,
+      unresolved: (/** @type {string[]} */ names, reason = "") =>
+        `${names.join(", ")}: not available here. ${reason || "Write playgrad's names instead."}`,
       absent: (/** @type {string[]} */ names, /** @type {string[]} */ lines) =>
         `${names.join(", ")}: not available here.${lines.length > 0 ? ` Write: ${lines.join("; ")}` : ""}`,
       fix: "Import it from playgrad",
@@ -770,6 +775,13 @@ export const en = {
     line: (/** @type {number} */ line) => `line ${line}`,
     dismiss: "Dismiss the error",
     translate: "Write it for playgrad",
+    left: {
+      title: (/** @type {number} */ lines) =>
+        lines === 1
+          ? "1 line is left to you: playgrad has no equivalent"
+          : `${lines} lines are left to you: playgrad has no equivalent`,
+      dismiss: "Close the list",
+    },
     traceback: "Traceback",
     inEnglish: "Python and playgrad report errors in English.",
     operation: "Operation",

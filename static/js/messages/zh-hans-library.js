@@ -105,38 +105,20 @@ export const BRIDGE = {
     "页面会显示网络的计算图；model.summary() 打印各层。",
   "The seed belongs to the graph: pg.reset_default_graph(seed).":
     "种子属于计算图：pg.reset_default_graph(seed)。",
-  'pg.load(file) loads what model.save("model.playgrad") has written.':
-    'pg.load(file) 可加载由 model.save("model.playgrad") 写出的文件。',
   "fit takes generators and data sets.": "fit 接受生成器和数据集。",
   "Regularizers add to the loss; for other losses write a loop.":
     "正则化项会加到损失中；其他损失请自己写训练循环。",
-  "model.get_weights() lists the weights of all layers, named_weights() names them.":
-    "model.get_weights() 列出所有层的权重，named_weights() 还给出名称。",
-  "Use model.set_weights({name: array}), for instance.":
-    "可以使用 model.set_weights({name: array}) 等。",
-  "model.count_params() counts all, model.summary() by layer.":
-    "model.count_params() 统计总数，model.summary() 按层统计。",
   "Variables have their values at once: nothing is to be initialized.":
     "变量创建时就有值，不需要初始化。",
   "pg.Session(device=...) chooses the device.": "用 pg.Session(device=...) 选择设备。",
-  "Gradients are nodes: pg.gradients(loss, variables), in a function with @pg.function.":
-    "梯度是计算图的节点：在带有 @pg.function 的函数中使用 pg.gradients(loss, variables)。",
-  "@pg.function(model) compiles a training step; graphs need no decorator.":
-    "@pg.function(model) 编译一个训练步；计算图不需要装饰器。",
   "pg.io saves arrays; model.save_weights(file) a model's.":
     "pg.io 保存数组；model.save_weights(file) 保存模型的权重。",
   "Use with pg.eager(): to compute at once.": "用 with pg.eager(): 立即计算。",
   "Graphs and sessions are usual here.": "这里本来就使用计算图和会话。",
-  "A network is pg.Sequential([...]) or pg.Model(inputs, outputs); a layer of your own is a subclass of nn.Layer with build and call.":
-    "网络写作 pg.Sequential([...]) 或 pg.Model(inputs, outputs)；自定义的层是 nn.Layer 的子类，要有 build 和 call。",
-  "model.predict computes no gradients.": "model.predict 不计算梯度。",
   'model.compile(device="gpu") chooses the device.': '用 model.compile(device="gpu") 选择设备。',
   "model.save_weights(file) saves the weights.": "model.save_weights(file) 保存权重。",
   "model.load_weights(file) loads weights into a model.":
     "model.load_weights(file) 把权重载入模型。",
-  "model.fit runs the loop; in a loop of your own, optimizer.minimize(loss) updates the weights.":
-    "model.fit 会执行训练循环；在自己写的循环中，用 optimizer.minimize(loss) 更新权重。",
-  "model.get_weights() returns the weights by name.": "model.get_weights() 按名称返回权重。",
   "predict and evaluate know that they do not train.": "predict 和 evaluate 本来就不处于训练模式。",
   "fit knows that it trains.": "fit 本来就处于训练模式。",
   "Of Keras' data sets there are pg.data.mnist() and fashion_mnist(), and small colour images are made by pg.data.shapes(). pg.data.read_csv and read_npz read files.":
@@ -156,7 +138,6 @@ export const BRIDGE = {
   "The nearest is nn.MultiHeadAttention.": "最接近的是 nn.MultiHeadAttention。",
   "Use nn.LSTM, nn.GRU or nn.SimpleRNN, or pg.scan.":
     "请使用 nn.LSTM、nn.GRU、nn.SimpleRNN 或 pg.scan。",
-  "Prepare data with NumPy before training.": "请在训练前用 NumPy 准备数据。",
   "Write a layer of a few lines (a subclass of nn.Layer), or nn.Lambda.":
     "几行代码就能写一个层（nn.Layer 的子类），也可以用 nn.Lambda。",
   "A function of (y_true, y_pred) is a loss.": "任何 (y_true, y_pred) 的函数都可以作为损失。",
@@ -167,16 +148,12 @@ export const BRIDGE = {
   "Everything is computed in float32.": "一切都以 float32 计算。",
   "It is not part of playgrad; Python and NumPy can do most of it.":
     "这不属于 playgrad；大部分可以用 Python 和 NumPy 完成。",
-  "Strategies are in pg.parallel, such as pg.parallel.DataParallel.":
-    "并行策略在 pg.parallel 中，例如 pg.parallel.DataParallel。",
   "playgrad saves weights: model.save_weights(file).":
     "playgrad 保存的是权重：model.save_weights(file)。",
   "Operations have NumPy's names in playgrad; the reference lists them.":
     "playgrad 的操作沿用 NumPy 的名称，参考文档中有完整列表。",
   "Use pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n).":
     "请使用 pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n)。",
-  "Pass a schedule as the rate: pg.optim.ExponentialDecay(...).":
-    "把调度作为学习率传入：pg.optim.ExponentialDecay(...)。",
   "pg.data.mnist() has the digits; pg.data.read_npz reads arrays.":
     "pg.data.mnist() 提供手写数字；pg.data.read_npz 读取数组。",
   "Operations have NumPy's names in playgrad, such as pg.relu.":
@@ -205,6 +182,87 @@ export const BRIDGE = {
   "it prints all layers": "它总是打印所有层",
   "build takes the shape of one sample": "build 接受单个样本的形状",
   "callbacks print nothing": "回调不打印任何内容",
-  "training takes the mean over samples": "训练时对样本取平均",
   "an input is a dense array": "输入是稠密数组",
+  "A strategy is an argument of compile: strategy=pg.parallel.DataParallel().":
+    "策略是 compile 的参数：strategy=pg.parallel.DataParallel()。",
+  "Curves and images of the page have axes, a legend and a frame of their own.":
+    "页面中的曲线和图像自带坐标轴、图例和边框。",
+  "Every step is compiled.": "每一步都会编译。",
+  "Images are divided by 255 already; map(function) of the data set changes them.":
+    "图像已经除以 255；用数据集的 map(function) 可以再作修改。",
+  "It returns the numbers and where they are.": "它返回数值及其位置。",
+  "Keep the array in an attribute: self.name = array.": "把数组保存在属性中：self.name = array。",
+  "Loops with pg.GradientTape need no decorator; @pg.function(model) compiles a step.":
+    "使用 pg.GradientTape 的循环不需要装饰器；@pg.function(model) 编译一个训练步。",
+  "Names are those of Keras and NumPy: nn.Dense, pg.gradients.":
+    "名称与 Keras 和 NumPy 相同：nn.Dense、pg.gradients。",
+  "Of these data sets there are pg.data.mnist() and fashion_mnist(), and small colour images are made by pg.data.shapes(); read_npz reads yours.":
+    "这些数据集中有 pg.data.mnist() 和 fashion_mnist()，pg.data.shapes() 生成小的彩色图像；read_npz 读取您自己的数据。",
+  "Only a tape records gradients here.": "这里只有 tape 会记录梯度。",
+  "Operations return new tensors: x = x + y.": "操作返回新的张量：x = x + y。",
+  "Padding is at the end here, where layers expect it.": "这里在末尾填充，各层也这样要求。",
+  "Pass a schedule as the rate, pg.optim.ExponentialDecay(...), which counts steps itself.":
+    "把调度作为学习率传入：pg.optim.ExponentialDecay(...)，它会自己计步。",
+  "Shuffle with np.random.permutation, and slice; fit takes validation_split=0.2.":
+    "用 np.random.permutation 打乱后切片；fit 也接受 validation_split=0.2。",
+  "Text is not a tensor here: make it numbers with pg.data.Vocabulary.":
+    "这里文本不是张量：请用 pg.data.Vocabulary 把它变成数字。",
+  "The page downloads nothing: open your data under Data, and read it with pg.data.read_csv or read_npz.":
+    "页面不会下载文件：请在“数据”中打开您的数据，再用 pg.data.read_csv 或 read_npz 读取。",
+  "The page downloads nothing: open your data under Data.":
+    "页面不会下载文件：请在“数据”中打开您的数据。",
+  "The page draws the curves and keeps the runs.": "页面会画出曲线并保留各次运行。",
+  "The page draws the curves by itself.": "页面会自动画出曲线。",
+  "There is none of it here: NumPy and pg.data have toy data and simple statistics.":
+    "这里没有：NumPy 和 pg.data 提供玩具数据和简单的统计。",
+  "There is none of it here: NumPy and playgrad's operations cover common functions.":
+    "这里没有：NumPy 和 playgrad 的操作涵盖常用函数。",
+  "There is none of it here; Python and NumPy can do most of it.":
+    "这里没有；Python 和 NumPy 可以完成其中大部分工作。",
+  "There is none of it here; docs/compared.md says what else there is.":
+    "这里没有；docs/compared.md 说明了还有哪些选择。",
+  "There is none, because data sets cannot be downloaded: pg.data has mnist(), fashion_mnist(), shapes() and others; read_npz and read_csv read yours.":
+    "这里没有，因为无法下载数据集：pg.data 有 mnist()、fashion_mnist()、shapes() 等；read_npz 和 read_csv 读取您自己的数据。",
+  "There is none, because trained models cannot be downloaded: build the model of layers, and model.load_weights(file) loads weights of PyTorch that you have.":
+    "这里没有，因为无法下载训练好的模型：请用各层搭建模型，再用 model.load_weights(file) 载入您已有的 PyTorch 权重。",
+  "There is none, because trained models cannot be downloaded: build the model of layers, or open an ONNX file.":
+    "这里没有，因为无法下载训练好的模型：请用各层搭建模型，或打开 ONNX 文件。",
+  "There is none, because trained models cannot be downloaded: build the model of layers.":
+    "这里没有，因为无法下载训练好的模型：请用各层搭建模型。",
+  "There is none, because trained models cannot be downloaded: build the model of nn.TransformerEncoder and nn.Embedding, or open an ONNX file.":
+    "这里没有，因为无法下载训练好的模型：请用 nn.TransformerEncoder 和 nn.Embedding 搭建模型，或打开 ONNX 文件。",
+  "There is none: write the environment as a class with reset and step, as the examples of games do.":
+    "这里没有：请像游戏示例那样，把环境写成带有 reset 和 step 的类。",
+  "With pg.GradientTape() as tape, compute the loss; then optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights)) updates the weights.":
+    "在 with pg.GradientTape() as tape 中计算损失，再用 optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights)) 更新权重。",
+  "interleave(function, cycle_length=1) does it, unbatch() if they are batches.":
+    "用 interleave(function, cycle_length=1)；如果元素是批次，用 unbatch()。",
+  "losses and metrics are named by their kind": "损失和指标按其种类命名",
+  "model.fit runs the loop, with callbacks.": "model.fit 会执行训练循环，并接受回调。",
+  "model.save_weights(file) saves weights alone.": "model.save_weights(file) 只保存权重。",
+  "model.summary() prints the layers.": "model.summary() 打印各层。",
+  "nn.MultiHeadAttention(num_heads, key_dim) takes sequences with the batch first.":
+    "nn.MultiHeadAttention(num_heads, key_dim) 接受批次在第一维的序列。",
+  "nn.Normalization learns mean and variance by adapt(x); np.unique numbers classes.":
+    "nn.Normalization 通过 adapt(x) 得到均值和方差；np.unique 给类别编号。",
+  "nn.RandomFlip, nn.RandomRotation and others augment images, as layers; map(function) of a data set changes samples.":
+    "nn.RandomFlip、nn.RandomRotation 等层用于图像增强；数据集的 map(function) 修改样本。",
+  "nn.TransformerEncoder(intermediate_dim, num_heads) is one block, of sequences with the batch first.":
+    "nn.TransformerEncoder(intermediate_dim, num_heads) 是一个块，序列的批次在第一维。",
+  "nn.TransformerEncoder(intermediate_dim, num_heads) is one block: make a list of them.":
+    "nn.TransformerEncoder(intermediate_dim, num_heads) 是一个块：请把多个块放进列表。",
+  "np.lib.stride_tricks.sliding_window_view(series, size) returns all windows.":
+    "np.lib.stride_tricks.sliding_window_view(series, size) 返回所有窗口。",
+  'pg.data.read_csv(file, label="column") reads a table, into arrays or into a Dataset.':
+    'pg.data.read_csv(file, label="column") 把表格读成数组或 Dataset。',
+  "pg.data.read_png(file) reads an image as an array; open other formats under Data.":
+    "pg.data.read_png(file) 把图像读成数组；其他格式请在“数据”中打开。",
+  "pg.optim.Adam(global_clipnorm=1.0) clips gradients.":
+    "pg.optim.Adam(global_clipnorm=1.0) 会裁剪梯度。",
+  "pg.plot(x, y) draws curves, pg.show(array) images, both in the page.":
+    "pg.plot(x, y) 画曲线，pg.show(array) 显示图像，都在页面中。",
+  "tape.gradient(loss, [x]) returns the gradients.": "tape.gradient(loss, [x]) 返回梯度。",
+  "the page chooses colours and lines": "颜色和线型由页面选择",
+  "the page draws each number as a square": "页面把每个数画成一个方格",
+  'use colours="grey" or "diverging"': '请用 colours="grey" 或 "diverging"',
 };

@@ -760,9 +760,14 @@ export const zhHans = {
     weightsFiles: "playgrad 的权重文件是 .safetensors、.npz 或 .weights.h5。",
     padding: (layer) =>
       `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
+    needsCall: "自定义的模型需要 call(self, inputs)，即使 train_step 不用它。",
+    listOfInputs: "请按模型输入的顺序，以列表传入输入。",
+    batchFirst: "第一维是批次：请写 x.reshape(-1, size)。",
+    stepsUnknown: "循环层需要知道步数：请用具体数字代替 None，并把序列填充到这个长度。",
     shapeFromData: "逐层添加的模型会从数据得到形状。",
     imports: {
-      unresolved: (names) => `${names.join("、")}：这里不可用。请改用 playgrad 的名称。`,
+      unresolved: (names, reason = "") =>
+        `${names.join("、")}：这里不可用。${reason || "请改用 playgrad 的名称。"}`,
       absent: (names, lines) =>
         `${names.join("、")}：这里不可用。${lines.length > 0 ? `可改为：${lines.join("；")}` : ""}`,
       fix: "改从 playgrad 导入",
@@ -774,6 +779,10 @@ export const zhHans = {
     line: (line) => `第 ${line} 行`,
     dismiss: "关闭错误",
     translate: "改写为 playgrad 代码",
+    left: {
+      title: (lines) => `还有 ${lines} 行需要您自己修改：playgrad 没有对应的写法`,
+      dismiss: "关闭列表",
+    },
     traceback: "调用栈",
     inEnglish: "Python 和 playgrad 的错误信息是英文的。",
     operation: "操作",

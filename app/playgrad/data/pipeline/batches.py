@@ -55,4 +55,7 @@ class Unbatched(Following):
 
     @property
     def cardinality(self) -> int:
+        batches = self.before
+        if isinstance(batches, Batched) and not batches.drop_remainder:
+            return batches.before.cardinality
         return UNKNOWN

@@ -118,7 +118,7 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
         )
     kept: dict[str, Any] = {"name": name}
     for key, value in config.items():
-        if key in _OWN:
+        if key in _OWN and value != "channels_first":
             continue
         if key.endswith("activation") and value is not None and value not in ACTIVATIONS:
             raise ExportError(f"layer '{name}': Keras has no activation {value!r}.")

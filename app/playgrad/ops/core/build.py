@@ -109,7 +109,10 @@ def as_tensors(*values: Any, exact: Collection[int] = ()) -> list[Tensor]:
 def _as_tensors(graph: Graph, values: Sequence[Any], exact: Collection[int]) -> list[Tensor]:
     like = next(
         (value.dtype for value in values if isinstance(value, Tensor) and value.dtype != "bool"),
-        next((value.dtype for value in values if isinstance(value, Tensor)), None),
+        next(
+            (v.dtype for i, v in enumerate(values) if isinstance(v, Tensor) and i not in exact),
+            None,
+        ),
     )
     if like is None:
         like = _float_among(value for i, value in enumerate(values) if i not in exact)

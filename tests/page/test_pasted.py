@@ -1,0 +1,131 @@
+"""Programs in the manner of well-known tutorials train after one click, or end in a list.
+
+The programs are in ``pasted/``, as people paste them. What playgrad has is rewritten; for the rest
+there is a line with the nearest way.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad.runtime.options import Options, options_set
+from tests.page.test_bridge import Translated, translated
+from tests.sweeps import dice, sweep
+
+PROGRAMS = {
+    path.name.partition(".")[0]: path.read_text(encoding="utf-8")
+    for path in sorted((Path(__file__).parent / "pasted").glob("*.py.txt"))
+}
+
+LISTED = {
+    "keras-functional-branches": ["needs the number of steps"],
+    "keras-imdb-lstm": ["needs the number of steps"],
+    "keras-regression-housing": ["read_csv.*pg.data.read_csv", "StandardScaler.*nn.Normalization"],
+    "keras-seq2seq": ["needs the number of steps"],
+    "keras-transfer-learning": ["Xception.*no trained ones"],
+    "keras-structured-features": ["Pass the inputs as a list"],
+    "keras-vae": ["A model of your own needs call"],
+    "tf-hub-transfer": ["hub.KerasLayer.*cannot be downloaded", "tfds.load.*pg.data"],
+    "tf-image-directory": ["get_file.*downloads nothing"],
+    "tf-mobilenet-cifar": ["MobileNetV2.*no trained ones", "cifar10.*pg.data.shapes"],
+    "tf-timeseries-dataset": ["window.*sliding_window_view"],
+    "torch-embedding-ngram": ["reshape.*The first dimension is that of the batch"],
+    "torch-blitz-cifar": ["CIFAR10.*pg.data.shapes"],
+    "torch-huggingface": ["from_pretrained.*cannot be downloaded"],
+    "torch-reinforce": ["gym.make.*write the environment", "Categorical"],
+    "torch-transfer-resnet": ["resnet18.*cannot be downloaded", "ImageFolder"],
+    "torch-transformer-lm": ["TransformerEncoderLayer.*nn.TransformerEncoder"],
+}
+"""What is said of programs that have something for which there is no equivalent."""
+
+FAILING = {"keras-train-step": "metrics have no result while a train_step is built"}
+"""Programs that are rewritten in full, and fail for what Python does not do yet."""
+
+TRAINED = sorted(set(PROGRAMS) - set(LISTED) - set(FAILING))
+ENOUGH = 42
+OFTEN = dice("pasted programs").sample(TRAINED, 4)
+
+
+@cache
+def answers() -> dict[str, Translated]:
+    return dict(zip(PROGRAMS, translated(list(PROGRAMS.values())), strict=True))
+
+
+def few_images() -> Any:
+    """MNIST in its form, but small: programs of tutorials take all of it."""
+    numbers = np.random.default_rng(0)
+
+    def part(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        images = numbers.integers(0, 256, (count, 28, 28)).astype("uint8")
+        return images, numbers.integers(0, 10, count).astype("int32")
+
+    return part(256), part(64)
+
+
+def test_there_are_many_programs_of_each_library() -> None:
+    assert len(PROGRAMS) == 60
+    assert len(TRAINED) >= ENOUGH
+    for library in ("keras", "tf", "torch"):
+        assert sum(name.startswith(f"{library}-") for name in PROGRAMS) >= 15
+
+
+def test_what_remains_is_listed_with_the_nearest_way() -> None:
+    wrong = []
+    for name, answer in answers().items():
+        left = [text.replace("`", "") for text in answer.left]
+        if name not in LISTED:
+            if left:
+                wrong.append(f"{name}: {left}")
+            continue
+        for pattern in LISTED[name]:
+            if not any(re.search(pattern, text) for text in left):
+                wrong.append(f"{name}: {pattern!r} is not in {left}")
+        ways = [text for text in left if re.search(r"(playgrad|here)\.$", text)]
+        if ways:
+            wrong.append(f"{name}: without a nearest way: {ways}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", sweep(TRAINED, OFTEN))
+def test_program_trains_after_one_click(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYGRAD_DEVICE", "cpu")
+    monkeypatch.setattr(pg.data, "mnist", few_images)
+    monkeypatch.setattr(pg.data, "fashion_mnist", few_images)
+    for package in ("keras", "tensorflow", "torch", "torchvision", "matplotlib", "pandas"):
+        monkeypatch.setitem(sys.modules, package, None)  # as in the page
+    monkeypatch.chdir(tmp_path)
+    pg.reset_default_graph()
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with options_set(Options(verbose=0)):
+        exec(compile(answers()[name].fixed, "main.py", "exec"), namespace)
+    session = next((each for each in namespace.values() if isinstance(each, pg.Session)), None)
+    learned = [has_learned(each, session) for each in variables_of(namespace)]
+    assert any(learned), "no variable has changed"
+
+
+def variables_of(namespace: dict[str, Any]) -> list[pg.Variable]:
+    """Return the trainable variables that a program can reach by its names."""
+    found: dict[int, pg.Variable] = {}
+    for value in [*namespace.values()]:
+        for each in [value, *getattr(value, "__dict__", {}).values()]:
+            if isinstance(each, pg.Variable):
+                found[id(each)] = each
+        if isinstance(value, pg.Model) and value.built:
+            found |= {id(each): each for each in value.trainable_variables}
+    return list(found.values())
+
+
+def has_learned(variable: pg.Variable, session: pg.Session | None) -> bool:
+    """Return whether a variable has another value than at first, in the program's session."""
+    value = variable.numpy() if session is None else session.value(variable)
+    return not np.array_equal(value, variable.initial_value.numpy())

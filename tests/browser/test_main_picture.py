@@ -97,6 +97,30 @@ def test_nothing_moves_during_a_run(
         assert {name: each[name] for name in both} == {name: first[name] for name in both}
 
 
+# The buttons of the program and of its output; by name.
+_WRITE = """() => Object.fromEntries([...document.querySelectorAll(".write button[data-testid]")]
+  .filter((each) => each.checkVisibility())
+  .map((each) => [each.dataset.testid, each.getBoundingClientRect()])
+  .map(([name, { x, y }]) => [name, [x, y].map(Math.round)]))"""
+
+
+def test_what_is_printed_moves_no_button(chromium: Browser, desk_server: str) -> None:
+    """One line stands beside the title; more unfold away from the buttons."""
+    visitor = Playground(chromium, desk_server, viewport=LAPTOP)
+    visitor.choose_device("cpu")
+    visitor.finish("x = 1")
+    visitor.wait_until_at_rest()
+    before = visitor.page.evaluate(_WRITE)
+    assert {"output-toggle", "output-clear"} <= before.keys()
+    for printed, unfolds in (("print(1)", False), ("print(1); print(2)", True)):
+        visitor.finish(printed)
+        expect(visitor.at("console")).to_be_visible(visible=unfolds)
+        visitor.wait_until_at_rest()
+        after = visitor.page.evaluate(_WRITE)
+        assert after == after | before
+    visitor.close()
+
+
 # The titles of the panels in Watch: in the order of the document, and from top to bottom.
 _TITLES = """() => {
   const all = [...document.querySelectorAll(".view .panel h2")];

@@ -58,17 +58,20 @@ def test_one_button_runs_pauses_and_resumes(playground: Playground) -> None:
     expect(playground.at("time-left")).to_have_text("–")
 
 
-def test_the_output_unfolds_when_something_is_printed(playground: Playground) -> None:
+def test_the_output_is_one_line_until_more_is_printed_than_fits(playground: Playground) -> None:
     console, toggle = playground.at("console"), playground.at("output-toggle")
     playground.finish("x = 1")
     expect(console).to_be_hidden()
     playground.finish("print('seen')")
+    expect(console).to_be_hidden()
+    expect(playground.at("output-line")).to_have_text("seen")
+    playground.finish("print('seen'); print('again')")
     expect(console).to_be_visible()
     toggle.click()
     expect(console).to_be_hidden()
     expect(toggle).to_have_attribute("aria-expanded", "false")
-    playground.finish("print('again')")
-    expect(console).to_contain_text("again")
+    expect(playground.at("output-line")).to_have_text("again")
+    playground.finish("print('long ' * 40)")
     expect(console).to_be_visible()
 
 

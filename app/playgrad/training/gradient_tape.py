@@ -22,7 +22,7 @@ from playgrad.ops.state import Variable
 
 
 class GradientTape:
-    """Records the operations of a ``with`` block, to differentiate them.
+    """Records the operations of a ``with`` block, to differentiate them::
 
         for x, y in data.batch(32):
             with pg.GradientTape() as tape:

@@ -138,7 +138,9 @@ ABSENT = {
         "The page downloads nothing: open your data under Data, and read it with pg.data.read_csv "
         "or read_npz."
     ),
-    r"keras\.applications\..*": "There are no trained ones; model.load_weights(file) loads one.",
+    r"keras\.applications\..*": (
+        "Pretrained models are not here; model.load_weights(file) loads weights that you have."
+    ),
     r"keras\.callbacks\.(BackupAndRestore|RemoteMonitor|ProgbarLogger).*": (
         "nn.LambdaCallback calls functions of yours; runs are resumed by themselves."
     ),

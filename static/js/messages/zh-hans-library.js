@@ -125,7 +125,7 @@ export const BRIDGE = {
     "Keras 的数据集中有 pg.data.mnist() 和 fashion_mnist()，小彩色图像由 pg.data.shapes() 生成。pg.data.read_csv 和 read_npz 可以读取文件。",
   "Prepare data with NumPy; nn.RandomFlip, RandomRotation and others augment images.":
     "请用 NumPy 准备数据；nn.RandomFlip、RandomRotation 等可以做图像增强。",
-  "There are no trained ones; model.load_weights(file) loads one.":
+  "Pretrained models are not here; model.load_weights(file) loads weights that you have.":
     "这里没有预训练模型；可以用 model.load_weights(file) 载入权重。",
   "The page draws the curves, and nn.CSVLogger(file) writes them.":
     "页面会绘制曲线，nn.CSVLogger(file) 可以把它们写入文件。",

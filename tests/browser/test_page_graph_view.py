@@ -162,6 +162,23 @@ def test_the_map_moves_the_view(unfolded: Playground) -> None:
     expect(unfolded.page.get_by_role("application", name="Overview of the graph")).to_be_focused()
 
 
+def test_arrows_walk_from_an_operation_to_the_next_and_back(unfolded: Playground) -> None:
+    page = unfolded.page
+    focused = page.locator(".graph-item:focus, .graph-cluster-title:focus")
+
+    def place() -> tuple[str | None, float]:
+        box = focused.bounding_box()
+        assert box
+        return focused.get_attribute("data-id"), box["y"]
+
+    page.locator(".graph-item").first.focus()
+    first, top = place()
+    page.keyboard.press("ArrowDown")
+    assert place()[1] > top
+    page.keyboard.press("ArrowUp")
+    assert place() == (first, pytest.approx(top, abs=2))
+
+
 def test_the_map_covers_neither_legend_nor_focus(unfolded: Playground) -> None:
     """It covers neither the legend nor the focused operation, and is left out of a small stage."""
     page = unfolded.page

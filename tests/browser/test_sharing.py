@@ -52,6 +52,8 @@ def test_a_camera_reads_the_link(playground: Playground, tmp_path: Path) -> None
     playground.at("qr-code").screenshot(path=picture)
     (read,) = zxingcpp.read_barcodes(read_png(picture, channels=3))
     assert read.text == link
+    size = int((playground.at("qr-code").get_attribute("viewBox") or "").split()[-1])
+    expect(playground.at("qr-dense")).to_have_count(1 if size > 108 else 0)
     small = playground.at("qr-code").bounding_box()
     playground.at("qr-large").click()
     playground.page.screenshot(path=picture)

@@ -1905,6 +1905,7 @@ export const en = {
       `The QR code could not be loaded: ${reason}. Copy the link instead.`,
     qrTooLong: (/** @type {number} */ characters, /** @type {number} */ most) =>
       `This program is too long for a QR code: its link has ${count(characters)} characters of at most ${count(most)}. Copy the link instead.`,
+    qrDense: "The program is long, so the code is dense. Show it large, or send the link.",
     qrPicture: "QR code of the link",
     qrLarge: "Show it large, for a class",
     qrClose: "Close the QR code",

@@ -1672,6 +1672,7 @@ export const zhHans = {
     noQrCode: (reason) => `无法加载二维码：${reason}。请改为复制链接。`,
     qrTooLong: (characters, most) =>
       `程序太长，放不进二维码：链接有 ${count(characters)} 个字符，最多 ${count(most)} 个。请改为复制链接。`,
+    qrDense: "程序较长，二维码很密。请放大显示，或直接发送链接。",
     qrPicture: "链接的二维码",
     qrLarge: "放大显示，供全班扫描",
     qrClose: "关闭二维码",

@@ -5,6 +5,8 @@ import { t } from "../locale.js";
 
 /** A QR code (ISO/IEC 18004) holds so many bytes, with the least correction of errors. */
 const MOST_BYTES = 2953;
+/** From this size on, in modules, cameras read a code of 300 pixels with difficulty. */
+const DENSE = 100;
 /** Light modules around it, which readers need. */
 const BORDER = 4;
 
@@ -33,6 +35,7 @@ export function QrCode({ link }) {
     event.key === "Escape" && event.stopPropagation();
   return html`
     ${picture("qr-code")}
+    ${size - 2 * BORDER > DENSE && html`<p class="hint" data-testid="qr-dense">${t().share.qrDense}</p>`}
     <button type="button" class="button small" data-testid="qr-large" onClick=${() => dialog.current?.showModal()}>${t().share.qrLarge}</button>
     <dialog class="qr-large" data-testid="qr-dialog" aria-label=${t().share.qrPicture} ref=${dialog} onKeyDown=${onKeyDown} onClick=${close}>
       ${picture("qr-code-large")}

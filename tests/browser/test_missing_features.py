@@ -182,7 +182,7 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
         write(page, pin + GOOD)
         page.get_by_test_id("run").click()
         told = page.get_by_test_id("error")
-        trained = page.get_by_test_id("console").get_by_text("trained well")
+        trained = page.get_by_test_id("output-line").get_by_text("trained well")
         expect(told.or_(trained).first).to_be_visible(timeout=2 * SENTENCE_MS)
         if device == "auto":
             expect(trained.first).to_be_visible()

@@ -130,7 +130,10 @@ OTHERS = {
 def test_files_without_weights_are_named(name: str, model: pg.Sequential, tmp_path: Path) -> None:
     model.export(tmp_path / name)
     before = model.get_weights()
-    for read in (model.load_weights, pg.load, lambda path: pg.match_weights(model, path)):
+    readers = [pg.load, lambda path: pg.match_weights(model, path)]
+    if name != "m.keras":  # of which the weights can be read
+        readers.append(model.load_weights)
+    for read in readers:
         with pytest.raises(CheckpointError, match=f"^{name}: the file {OTHERS[name]}"):
             read(tmp_path / name)
     for one, other in zip(model.get_weights(), before, strict=True):

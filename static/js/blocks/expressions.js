@@ -3,7 +3,7 @@
 import { argumentOf, readCall } from "./calls.js";
 import { arrayElement, arrayMethod, dataOf, loadedData } from "./data.js";
 import { Networks } from "./networks.js";
-import { parametersOf } from "./signatures.js";
+import { makesLayer } from "./signatures.js";
 import { children, elements, evaluate, isNumber, walk } from "./syntax.js";
 import { Trainings } from "./trainings.js";
 
@@ -29,12 +29,6 @@ import { Trainings } from "./trainings.js";
  * @property {Node} [statement] what the expression is in
  * @property {string} [target] the one name that the statement assigns
  */
-
-/** Calls of the library that are classes of layers. @param {string} name */
-const isLayer = (name) =>
-  name.startsWith("nn.") &&
-  parametersOf(name) !== null &&
-  parametersOf(name)?.at(-1)?.name === "name";
 
 export class Expressions {
   /** @param {Source} source */
@@ -117,7 +111,7 @@ export class Expressions {
       if (context.conditional) return null;
       return this.networks.item({ type: "input", call, range: node, inputs: [] });
     }
-    if (isLayer(call.name)) return { is: "layer", call };
+    if (makesLayer(call.name)) return { is: "layer", call };
     if (call.name === "reset_default_graph") {
       if (context.scope === "" && !context.conditional) this.seed ??= call;
       return null;

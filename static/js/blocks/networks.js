@@ -1,7 +1,7 @@
 /** The networks of a program, and the items that they consist of. */
 
 import { argumentOf, readCall } from "./calls.js";
-import { parametersOf } from "./signatures.js";
+import { makesLayer } from "./signatures.js";
 import { children, elements, evaluate } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
@@ -104,10 +104,7 @@ export class Networks {
   made(node, range, place, before) {
     const call = node && readCall(node, this.source);
     const isLayer =
-      call?.name.startsWith("nn.") &&
-      parametersOf(call.name)?.at(-1)?.name === "name" &&
-      call.name !== "nn.Sequential" &&
-      call.name !== "nn.Model";
+      call && makesLayer(call.name) && call.name !== "nn.Sequential" && call.name !== "nn.Model";
     const type = call?.name === "nn.Input" ? "input" : isLayer ? "layer" : "code";
     const last = before[before.length - 1];
     const inputs = type === "input" ? [] : [last ? last.id : null];

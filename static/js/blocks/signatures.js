@@ -6,8 +6,8 @@
 /** @type {Record<string, string>} */
 export const SIGNATURES = {
   "nn.Activation": "activation, name=None",
-  "nn.Add": "name=None",
-  "nn.Average": "name=None",
+  "nn.Add": "name=None, trainable=True, dtype=None",
+  "nn.Average": "name=None, trainable=True, dtype=None",
   "nn.AveragePool1D": 'pool_size=2, strides=None, padding="valid", data_format=None, name=None',
   "nn.AveragePool2D":
     'pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None',
@@ -20,10 +20,12 @@ export const SIGNATURES = {
     "beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, " +
     "synchronized=False, name=None",
   "nn.Bidirectional": 'layer, merge_mode="concat", weights=None, backward_layer=None, name=None',
-  "nn.BinaryCrossentropy": "from_logits=False, label_smoothing=0.0, axis=-1",
-  "nn.CTC": "zero_infinity=False",
-  "nn.CategoricalCrossentropy": "from_logits=False, label_smoothing=0.0, axis=-1",
-  "nn.CategoricalHinge": "",
+  "nn.BinaryCrossentropy":
+    'from_logits=False, label_smoothing=0.0, axis=-1, reduction="sum_over_batch_size"',
+  "nn.CTC": 'zero_infinity=False, reduction="sum_over_batch_size"',
+  "nn.CategoricalCrossentropy":
+    'from_logits=False, label_smoothing=0.0, axis=-1, reduction="sum_over_batch_size"',
+  "nn.CategoricalHinge": 'reduction="sum_over_batch_size", name=None',
   "nn.Concatenate": "axis=-1, name=None",
   "nn.Conv1D":
     'filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, groups=1, ' +
@@ -40,7 +42,7 @@ export const SIGNATURES = {
     'activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", ' +
     "kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, " +
     "bias_constraint=None, name=None",
-  "nn.CosineSimilarity": "axis=-1",
+  "nn.CosineSimilarity": 'axis=-1, reduction="sum_over_batch_size"',
   "nn.Cropping1D": "cropping=(1, 1), data_format=None, name=None",
   "nn.Cropping2D": "cropping=((0, 0), (0, 0)), data_format=None, name=None",
   "nn.Dense":
@@ -58,7 +60,7 @@ export const SIGNATURES = {
   "nn.Embedding":
     'input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None, ' +
     "embeddings_constraint=None, mask_zero=False, name=None",
-  "nn.Flatten": "name=None",
+  "nn.Flatten": "name=None, trainable=True, dtype=None",
   "nn.GRU":
     'units, activation="tanh", recurrent_activation="sigmoid", use_bias=True, ' +
     'kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", ' +
@@ -76,9 +78,9 @@ export const SIGNATURES = {
     'groups=32, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", ' +
     'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, ' +
     "gamma_constraint=None, name=None",
-  "nn.Hinge": "",
-  "nn.Huber": "delta=1.0",
-  "nn.KLDivergence": "",
+  "nn.Hinge": 'reduction="sum_over_batch_size", name=None',
+  "nn.Huber": 'delta=1.0, reduction="sum_over_batch_size"',
+  "nn.KLDivergence": 'reduction="sum_over_batch_size", name=None',
   "nn.L1": "l1=0.01",
   "nn.L1L2": "l1=0.0, l2=0.0",
   "nn.L2": "l2=0.01",
@@ -97,31 +99,31 @@ export const SIGNATURES = {
     'gamma_initializer="ones", beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, ' +
     "gamma_constraint=None, name=None",
   "nn.LeakyReLU": "negative_slope=0.3, name=None",
-  "nn.LogCosh": "",
+  "nn.LogCosh": 'reduction="sum_over_batch_size", name=None',
   "nn.Masking": "mask_value=0.0, name=None",
   "nn.MaxPool1D": 'pool_size=2, strides=None, padding="valid", data_format=None, name=None',
   "nn.MaxPool2D": 'pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None',
   "nn.MaxPooling1D": 'pool_size=2, strides=None, padding="valid", data_format=None, name=None',
   "nn.MaxPooling2D": 'pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None',
-  "nn.Maximum": "name=None",
-  "nn.MeanAbsoluteError": "",
-  "nn.MeanAbsolutePercentageError": "",
-  "nn.MeanSquaredError": "",
-  "nn.MeanSquaredLogarithmicError": "",
-  "nn.Minimum": "name=None",
+  "nn.Maximum": "name=None, trainable=True, dtype=None",
+  "nn.MeanAbsoluteError": 'reduction="sum_over_batch_size", name=None',
+  "nn.MeanAbsolutePercentageError": 'reduction="sum_over_batch_size", name=None',
+  "nn.MeanSquaredError": 'reduction="sum_over_batch_size", name=None',
+  "nn.MeanSquaredLogarithmicError": 'reduction="sum_over_batch_size", name=None',
+  "nn.Minimum": "name=None, trainable=True, dtype=None",
   "nn.MultiHeadAttention":
     "num_heads, key_dim=None, value_dim=None, dropout=0.0, use_bias=True, output_shape=None, " +
     'attention_axes=None, flash_attention=None, kernel_initializer="glorot_uniform", ' +
     'bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, ' +
     "activity_regularizer=None, kernel_constraint=None, bias_constraint=None, seed=None, causal=False, " +
     "name=None",
-  "nn.Multiply": "name=None",
+  "nn.Multiply": "name=None, trainable=True, dtype=None",
   "nn.Normalization": "axis=-1, mean=None, variance=None, invert=False, name=None",
   "nn.PReLU":
     'alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, ' +
     "name=None",
   "nn.Permute": "dims, name=None",
-  "nn.Poisson": "",
+  "nn.Poisson": 'reduction="sum_over_batch_size", name=None',
   "nn.PositionEmbedding": 'sequence_length, initializer="glorot_uniform", name=None',
   "nn.RMSNormalization": "axis=-1, epsilon=1e-06, name=None",
   "nn.RReLU": "lower=0.125, upper=0.3333333333333333, seed=None, name=None",
@@ -158,11 +160,12 @@ export const SIGNATURES = {
     "recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, " +
     "stateful=False, unroll=False, seed=None, zero_output_for_mask=False, name=None",
   "nn.Softmax": "axis=-1, name=None",
-  "nn.SparseCategoricalCrossentropy": "from_logits=False, ignore_class=None, axis=-1",
+  "nn.SparseCategoricalCrossentropy":
+    'from_logits=False, ignore_class=None, axis=-1, reduction="sum_over_batch_size"',
   "nn.SpatialDropout1D": "rate, seed=None, name=None",
   "nn.SpatialDropout2D": "rate, data_format=None, seed=None, name=None",
-  "nn.SquaredHinge": "",
-  "nn.Subtract": "name=None",
+  "nn.SquaredHinge": 'reduction="sum_over_batch_size", name=None',
+  "nn.Subtract": "name=None, trainable=True, dtype=None",
   "nn.TimeDistributed": "layer, name=None",
   "nn.TransformerDecoder":
     'intermediate_dim, num_heads, dropout=0.0, activation="relu", layer_norm_epsilon=1e-05, ' +
@@ -176,7 +179,7 @@ export const SIGNATURES = {
   "nn.ZeroPadding2D": "padding=(1, 1), data_format=None, name=None",
   "nn.Input": 'shape, batch_size=None, dtype="float32", name=None',
   "nn.Sequential": "layers=(), name=None",
-  "nn.Model": "inputs, outputs, name=None",
+  "nn.Model": "inputs=None, outputs=None, name=None",
   "optim.Adam":
     "learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-07, amsgrad=False, " +
     "weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None, use_ema=False, " +
@@ -237,6 +240,12 @@ export const SIGNATURES = {
 };
 
 /** @typedef {{name: string, default: string | null}} Parameter `default` null: it must be given */
+
+/** Whether a call of the library makes a layer: it takes a name, and is no loss. @param {string} full */
+export function makesLayer(full) {
+  const names = (full.startsWith("nn.") && parametersOf(full)?.map(({ name }) => name)) || [];
+  return names.includes("name") && !names.includes("reduction");
+}
 
 /** @param {string} full @returns {Parameter[] | null} null if it is not known */
 export function parametersOf(full) {

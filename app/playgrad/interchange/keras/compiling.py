@@ -126,7 +126,8 @@ def _metric(metric: Metric, loss: Loss) -> Any:
         name = type(metric.loss).__name__
         if name not in _METRICS_OF_LOSSES:
             raise ExportError(f"Keras has no metric '{metric.name}'.")
-        return described("keras.metrics", name, _arguments(metric.loss) | {"name": metric.name})
+        kept = _arguments(metric.loss, leave_out=["reduction"]) | {"name": metric.name}
+        return described("keras.metrics", name, kept)
     if metric.kind == "custom":
         raise ExportError(f"the metric '{metric.name}' is a function of the program.")
     if isinstance(metric, TopKAccuracy):

@@ -86,7 +86,7 @@ def add_layer(use: LayerUse) -> None:
         ExportError: it has no equivalent.
     """
     layer = use.layer
-    if layer.get_config().get("data_format") == "channels_first":
+    if getattr(layer, "data_format", "") == "channels_first":
         raise use.refuse("the PyTorch program takes images with their channels last.")
     is_known = layer.kind in TRANSLATIONS and type(layer) is layer_type(layer.kind)
     if not is_known or not type(layer).__module__.startswith("playgrad."):

@@ -99,7 +99,7 @@ function eagerly(id, context) {
 function bundleStyles() {
   sources.add("index.html");
   const html = readFileSync(join(source, "index.html"), "utf8");
-  const named = [...html.matchAll(/<link rel="stylesheet" href="\/static\/([^"]+)">/g)]
+  const named = [...html.matchAll(/<link rel="stylesheet" href="static\/([^"]+)">/g)]
     .map(([, path]) => path)
     .filter((path) => path !== "css/early.css"); // is part of the page
   const added = panels.flatMap((panel) =>

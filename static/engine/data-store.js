@@ -6,6 +6,7 @@
 import { ONNX, STATE, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
+import { urlOf } from "./root.js";
 
 /** @import { Amount, LoadError } from "./downloads.js" */
 /** @import { DataRequest, Delay } from "./messages.js" */
@@ -155,7 +156,7 @@ export class DataStore {
   async #download(path) {
     const end = performance.now() + PATIENCE_MS;
     try {
-      const content = await load(path, {
+      const content = await load(urlOf(path), {
         shared: true,
         most: MOST_BYTES,
         progress: (amount) => this.#count(path, amount),

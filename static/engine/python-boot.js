@@ -12,6 +12,7 @@ import { imageIn, install, openImage, restoring } from "./image.js";
 import { ImageWorth, isNarrow } from "./image-worth.js";
 import { importModule } from "./imports.js";
 import { LoadReport } from "./load-report.js";
+import { urlOf } from "./root.js";
 import { readingAllMemory } from "./wasm-memory.js";
 
 /**
@@ -20,9 +21,9 @@ import { readingAllMemory } from "./wasm-memory.js";
  */
 
 /** The server's folder of the runtime, its lock file and the NumPy wheel. */
-const PYODIDE = new URL(pyodideURL, self.location.href).href;
-const IMAGE = new URL("/image/python.bin", self.location.href).href;
-const BUNDLE = new URL("/bundle/playgrad.zip", self.location.href).href;
+const PYODIDE = urlOf(pyodideURL);
+const IMAGE = urlOf("/image/python.bin");
+const BUNDLE = urlOf("/bundle/playgrad.zip");
 
 /** Files that Pyodide fetches by itself. */
 const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map(

@@ -123,7 +123,7 @@
     button.hidden = true;
     problem.textContent = words().trying;
     try {
-      await Promise.all(["/", ...(hasStopped ? suspects() : [])].map(refetch));
+      await Promise.all(["./", ...(hasStopped ? suspects() : [])].map(refetch));
     } catch (error) {
       fail(/** @type {Error} */ (error).message);
       return;
@@ -146,7 +146,7 @@
     const loaded = resources().map(({ name }) => name);
     return new Set([
       ...failed,
-      ...loaded.filter((url) => /^\/static\/.*\.(js|css)$/.test(pathOf(url))),
+      ...loaded.filter((url) => /\/static\/.*\.(js|css)$/.test(pathOf(url))),
     ]);
   }
 

@@ -2,6 +2,7 @@
 
 import { batch } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
+import { urlOf } from "../engine/root.js";
 import { offer } from "./download.js";
 import { flushEvents } from "./engine/engine-events.js";
 import { t } from "./locale.js";
@@ -32,7 +33,7 @@ export async function loadExamples(session) {
 
 /** @returns {Promise<Example[]>} */
 async function fetchList() {
-  const content = await load("/examples.json", {
+  const content = await load(urlOf("/examples.json"), {
     problem: (problem, pause) =>
       store.reportLoading(
         "examples",

@@ -2,6 +2,7 @@
 
 import { effect } from "../vendor/preact.js";
 import { isNarrow } from "../engine/image-worth.js";
+import { urlOf } from "../engine/root.js";
 import * as store from "./store.js";
 
 /** How long Python must have been up, and nothing been running. */
@@ -32,7 +33,7 @@ async function keepNow(wanted) {
   try {
     const workers = navigator.serviceWorker;
     if (!workers) return;
-    await workers.register("/service-worker.js", { updateViaCache: "none" });
+    await workers.register(urlOf("/service-worker.js"), { updateViaCache: "none" });
     const { active } = await workers.ready;
     active?.postMessage({ kind: "update", wanted });
   } catch (error) {

@@ -64,11 +64,11 @@ def test_the_frame_policy_differs_only_in_its_ancestors(client: FlaskClient) -> 
 def test_the_frame_is_the_page_with_another_main_script(client: FlaskClient) -> None:
     text = client.get(PATH).text
     scripts = re.findall(r'<script type="module" src="([^"]+)"', text)
-    assert scripts[-1] == "/static/js/embed-main.js"
-    assert "/static/js/main.js" not in scripts
-    assert "/static/css/embed.css" in text and "manifest" not in text
-    for address in [*scripts, "/static/css/embed.css"]:
-        assert client.get(address).status_code == 200
+    assert scripts[-1] == "static/js/embed-main.js"
+    assert "static/js/main.js" not in scripts
+    assert "static/css/embed.css" in text and "manifest" not in text
+    for address in [*scripts, "static/css/embed.css"]:
+        assert client.get(f"/{address}").status_code == 200
 
 
 def test_the_operator_names_the_sites() -> None:

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import urljoin
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def test_listed_files_are_served_with_their_digest(client: FlaskClient) -> None:
 def test_every_file_that_the_page_names_is_part_of_the_version(client: FlaskClient) -> None:
     """Modules import each other, start workers and name styles by paths."""
     files = set(described(client)["files"])
-    named = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/").text))
+    named = {f"/{path}" for path in re.findall(r'="(static/[^"]+)"', client.get("/").text)}
     scripts = [path for path in files if path.startswith("/static/") and path.endswith(".js")]
     for script in scripts:
         text = client.get(script).text
@@ -115,14 +116,16 @@ def test_the_page_can_be_installed(client: FlaskClient) -> None:
     """Chromium asks for a name, a start, a display mode, and icons of 192 and 512 pixels."""
     link = re.search(r'<link rel="manifest" href="([^"]+)">', client.get("/").text)
     assert link
-    response = client.get(link[1])
+    address = f"/{link[1]}"
+    response = client.get(address)
     assert response.mimetype == "application/manifest+json"
     manifest = response.get_json(force=True)
-    assert manifest["name"] and manifest["start_url"] == manifest["scope"] == "/"
+    assert manifest["name"]
+    assert urljoin(address, manifest["start_url"]) == urljoin(address, manifest["scope"]) == "/"
     assert manifest["display"] == "standalone"
     sizes = set()
     for icon in manifest["icons"]:
-        image = client.get(icon["src"])
+        image = client.get(urljoin(address, icon["src"]))
         assert image.status_code == 200 and image.mimetype == icon["type"]
         if icon["type"] == "image/png":
             width, height = (int.from_bytes(image.data[at : at + 4]) for at in (16, 20))
@@ -142,16 +145,16 @@ def test_a_changed_source_is_sent_in_place_of_the_bundle(
     subprocess.run(["node", root / "tools" / "bundle.mjs", folder], check=True)
     monkeypatch.setattr(paths, "static", lambda: folder)
     script = folder / "js" / "store.js"
-    panel = "/static/js/panels/watch/panel.js"
+    panel = "static/js/panels/watch/panel.js"
     assert panel not in client.get("/").text
-    assert "/static/css/page.css" in client.get("/").text
+    assert "static/css/page.css" in client.get("/").text
     assert client.get("/static/js/store.js").data != script.read_bytes()
 
     script.write_text(script.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
     assert client.get("/static/js/store.js").data != script.read_bytes(), "mixed with an older page"
     page = client.get("/").text
     assert panel in page
-    assert "/static/css/page.css" not in page
+    assert "static/css/page.css" not in page
     assert client.get("/static/js/store.js").data == script.read_bytes()
     files = described(client)["files"]
     assert files["/static/js/store.js"] == hashlib.sha256(script.read_bytes()).hexdigest()

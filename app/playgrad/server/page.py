@@ -25,22 +25,22 @@ from playgrad.server.texts import Text
 
 # The elements of index.html that are replaced, and the files whose content replaces them.
 _EARLY = re.compile(
-    r'<script(?: nomodule)? src="/static/(?P<script>js/early-[a-z-]+\.js)"></script>'
-    r'|<link rel="stylesheet" href="/static/(?P<style>css/early\.css)">'
+    r'<script(?: nomodule)? src="static/(?P<script>js/early-[a-z-]+\.js)"></script>'
+    r'|<link rel="stylesheet" href="static/(?P<style>css/early\.css)">'
 )
 _ENDS = {"script": "</script", "style": "</style"}
 # The comments of index.html that are replaced by an element for each file of the panels.
 _PANELS = {
-    "<!-- panels: scripts -->": ("panel.js", '<script type="module" src="/static/{}"></script>'),
-    "<!-- panels: styles -->": ("*.css", '<link rel="stylesheet" href="/static/{}">'),
+    "<!-- panels: scripts -->": ("panel.js", '<script type="module" src="static/{}"></script>'),
+    "<!-- panels: styles -->": ("*.css", '<link rel="stylesheet" href="static/{}">'),
 }
 # The style sheets of index.html, of which the bundle has one.
-_STYLES = re.compile(r'(?: *<link rel="stylesheet" href="/static/(?!css/early)[^"]+">\n)+')
+_STYLES = re.compile(r'(?: *<link rel="stylesheet" href="static/(?!css/early)[^"]+">\n)+')
 # What the page in a frame has in place of elements of index.html.
 _EMBEDDED = {
-    'src="/static/js/main.js"': 'src="/static/js/embed-main.js"',
-    '    <link rel="manifest" href="/static/manifest.webmanifest">\n': "",
-    "  </body>": '    <link rel="stylesheet" href="/static/css/embed.css">\n  </body>',
+    'src="static/js/main.js"': 'src="static/js/embed-main.js"',
+    '    <link rel="manifest" href="static/manifest.webmanifest">\n': "",
+    "  </body>": '    <link rel="stylesheet" href="static/css/embed.css">\n  </body>',
 }
 
 
@@ -72,8 +72,8 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
 def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], ...]:
     """Return what is replaced by the files of the panels in index.html, and by what."""
     if bundle:
-        preload = (f'<link rel="modulepreload" href="/static/{path}">' for path in bundle.preload)
-        style = f'<link rel="stylesheet" href="/static/{STYLES}">'
+        preload = (f'<link rel="modulepreload" href="static/{path}">' for path in bundle.preload)
+        style = f'<link rel="stylesheet" href="static/{STYLES}">'
         return tuple(zip(_PANELS, ("\n    ".join(preload), style), strict=True))
     replacements = []
     for comment, (pattern, element) in _PANELS.items():

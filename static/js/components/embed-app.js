@@ -1,4 +1,5 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
+import { urlOf } from "../../engine/root.js";
 import { EditorPanel } from "../editor/editor-panel.js";
 import { t } from "../locale.js";
 import { locksHere } from "../sharing/locks.js";
@@ -26,7 +27,7 @@ function Program({ isLive }) {
   const link = useLink();
   return html`
     <header class="header embed-header">
-      <h1 class="brand"><img src="/static/favicon.svg" alt="" width="20" height="20" /><span>${store.example.value?.title}</span></h1>
+      <h1 class="brand"><img src=${urlOf("/static/favicon.svg")} alt="" width="20" height="20" /><span>${store.example.value?.title}</span></h1>
       ${isLive && html`<a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>`}
     </header>
     ${isLive ? html`<${Workspace} />` : html`<${Still} link=${link} />`}
@@ -54,7 +55,7 @@ function Still({ link }) {
 
 /** The address that opens the program as it is now. */
 function useLink() {
-  const [link, setLink] = useState(`/${location.hash}`);
+  const [link, setLink] = useState(urlOf("/") + location.hash);
   const { value: shared } = store.shared;
   const code = store.source.value;
   const locks = locksHere.value;
@@ -62,7 +63,7 @@ function useLink() {
     code === shared?.code && JSON.stringify(locks.lines) === JSON.stringify(shared.locked ?? []);
   useEffect(() => {
     let isWanted = true;
-    if (isUnchanged) setLink(`/${location.hash}`);
+    if (isUnchanged) setLink(urlOf("/") + location.hash);
     else
       makeLink(shared?.hidden ?? []).then(
         (made) => isWanted && setLink(made),

@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { urlOf } from "../../engine/root.js";
 import { descriptionOf, isReplaced, titleInList } from "../example-titles.js";
 import { selectExample } from "../examples.js";
 import { openExamples } from "../gallery/opening.js";
@@ -23,7 +24,7 @@ export function Header() {
   return html`
     <header class="header">
       <h1 class="brand">
-        <img src="/static/favicon.svg" alt="" width="24" height="24" />playgrad
+        <img src=${urlOf("/static/favicon.svg")} alt="" width="24" height="24" />playgrad
       </h1>
       <${ProjectMenu} />
       <label class="example-choice">
@@ -54,7 +55,7 @@ export function Header() {
         isPhone.value
           ? html`<${MoreMenu} />`
           : html`
-        <a class="link docs-link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+        <a class="link docs-link" href=${urlOf("/docs/")} target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
         <${LanguageSelect} />
         <${ThemeButton} />
       `

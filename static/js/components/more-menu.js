@@ -1,4 +1,5 @@
 import { html } from "../../vendor/preact.js";
+import { urlOf } from "../../engine/root.js";
 import { openExamples } from "../gallery/opening.js";
 import { t } from "../locale.js";
 import { GpuAgain } from "./backend-badge.js";
@@ -27,6 +28,6 @@ const Choices = ({ close }) => html`
       <summary data-testid="more-export" title=${t().exporting.about}>${t().exporting.title}</summary>
       <${ExportFiles} />
     </details>
-    <a class="link" href="/docs/" target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+    <a class="link" href=${urlOf("/docs/")} target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
   </div>
 `;

@@ -1,4 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { urlOf } from "../../engine/root.js";
 import { Icon } from "../components/icons.js";
 import { descriptionOf, titleOf } from "../example-titles.js";
 import { selectExample } from "../examples.js";
@@ -88,7 +89,7 @@ function ExampleCard({ example }) {
   return html`<li>
     <button type="button" class="gallery-card" data-testid="example-card" data-example=${id} title=${descriptionOf(example)}
       aria-current=${store.exampleId.value === id ? "true" : undefined} onClick=${open}>
-      <img class="examples-picture" src=${`/static/gallery/${id}.webp`} alt="" width="480" height="300" loading="lazy" decoding="async" onError=${omit} />
+      <img class="examples-picture" src=${urlOf(`/static/gallery/${id}.webp`)} alt="" width="480" height="300" loading="lazy" decoding="async" onError=${omit} />
       <strong>${titleOf(example)}</strong>
       <span>${sentence[language.value]}</span>
       <span class="hint examples-time">${roughly(seconds)}</span>

@@ -2,6 +2,7 @@
 
 import { signal } from "../../vendor/preact.js";
 import { load } from "../../engine/downloads.js";
+import { urlOf } from "../../engine/root.js";
 
 /** The kinds of examples, in the order of their groups. */
 export const KINDS = /** @type {const} */ ([
@@ -26,6 +27,8 @@ export const facts = signal(/** @type {Record<string, Facts>} */ ({}));
 /** Load them once. @throws {import("../../engine/downloads.js").LoadError} after a few tries */
 export async function loadFacts() {
   if (Object.keys(facts.value).length > 0) return;
-  const content = await load("/static/gallery/examples.json", { patient: (_, tries) => tries < 3 });
+  const content = await load(urlOf("/static/gallery/examples.json"), {
+    patient: (_, tries) => tries < 3,
+  });
   facts.value = JSON.parse(new TextDecoder().decode(content));
 }

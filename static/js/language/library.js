@@ -2,6 +2,7 @@
 
 import { signal } from "../../vendor/preact.js";
 import { load } from "../../engine/downloads.js";
+import { urlOf } from "../../engine/root.js";
 import { Names } from "./names.js";
 import { Translator } from "./translator.js";
 
@@ -25,7 +26,7 @@ export const arrived = new Promise((resolve) => {
 
 /** Load the names, unless they have been loaded. Failed downloads are tried again without a word. */
 export function loadLibrary() {
-  loading.promise ??= load("/names.json").then((content) => {
+  loading.promise ??= load(urlOf("/names.json")).then((content) => {
     const file = JSON.parse(new TextDecoder().decode(content));
     const names = new Names(file.names);
     library.value = { names, translator: new Translator(file.bridge, names) };

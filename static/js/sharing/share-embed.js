@@ -1,6 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
 import { t } from "../locale.js";
 import * as store from "../store.js";
+import { EMBED } from "./embedded.js";
 import { makeLink } from "./sharing.js";
 
 /** @param {string} text */
@@ -26,9 +27,9 @@ export function CopySnippet({ hidden, disabled, say }) {
   async function copy() {
     let snippet = "";
     try {
-      const answer = await fetch("/embed").catch(() => null); // offline it cannot be known
+      const answer = await fetch(EMBED).catch(() => null); // offline it cannot be known
       if (answer?.status === 404) return say(t().embed.isForbidden);
-      const address = await makeLink(hidden, "/embed");
+      const address = await makeLink(hidden, EMBED);
       snippet = snippetOf(
         address,
         t().embed.frame(store.example.value?.title ?? t().embed.aProgram),

@@ -1,6 +1,7 @@
 /** Links with programs: made of what is on the page, and opened in a session of their own. */
 
 import { batch, computed } from "../../vendor/preact.js";
+import { urlOf } from "../../engine/root.js";
 import { edit, openExample } from "../examples.js";
 import { takeLabSettings } from "../lab-settings.js";
 import { t } from "../locale.js";
@@ -17,12 +18,15 @@ import { locksHere, setLocks } from "./locks.js";
 
 /**
  * @param {string[]} hidden parts of the page
- * @param {string} [path] of the page that opens it
+ * @param {string} [page] the address of the page that opens it
  * @returns {Promise<string>} the address of a page with the program, its settings and its losses
  */
-export async function makeLink(hidden, path = isEmbedded ? "/" : location.pathname) {
-  return `${location.origin}${path}${await encode({ ...present(), ...(hidden.length > 0 && { hidden }) })}`;
+export async function makeLink(hidden, page = isEmbedded ? urlOf("/") : here()) {
+  return `${page}${await encode({ ...present(), ...(hidden.length > 0 && { hidden }) })}`;
 }
+
+/** The address of this page, without a program. */
+const here = () => location.origin + location.pathname;
 
 /** @returns {Shared} what is on the page */
 function present() {

@@ -4,6 +4,7 @@
  */
 
 import { load } from "../../../engine/downloads.js";
+import { urlOf } from "../../../engine/root.js";
 import { SIDE } from "../../digit.js";
 import { headerOf } from "../../safetensors.js";
 
@@ -16,7 +17,7 @@ const loading = { reader: null };
 
 /** @returns {Promise<FirstReader>} the reader, once its weights have arrived */
 export function firstReader() {
-  loading.reader ??= load(FILE).then((file) => new FirstReader(weightsOf(file)));
+  loading.reader ??= load(urlOf(FILE)).then((file) => new FirstReader(weightsOf(file)));
   return loading.reader;
 }
 

@@ -1,5 +1,6 @@
 // The page's service worker: it keeps the files of one version together, so that the page opens
 // without a server (docs/decisions/022-offline.md). The server sends it as /service-worker.js.
+// On a static host, site-files.js stands before it and fetches what the server would send.
 //
 // Each client (a page or a worker) gets its files either all from one kept version or all from the
 // network, as it was decided when its page was opened. In the cache:
@@ -8,7 +9,14 @@
 //   /kept/current               the name of the version to open; written when all its files are there
 //   /kept/client/…              the version of a client: this worker may end and start at any time
 {
-  const CACHE = "playgrad-1";
+  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside those of a page */
+  const scope = self;
+  /** The page's files on a static host; undefined if they come from playgrad's server. @type {Site | undefined} */
+  const site = scope.site;
+  /** The folder of the page: "/", but on a static host. */
+  const FOLDER = new URL("./", location.href).pathname;
+  /** Sites of one host share the storage. */
+  const CACHE = FOLDER === "/" ? "playgrad-1" : `playgrad-1 ${FOLDER}`;
   const CURRENT = "/kept/current";
   const VERSION = "/kept/version/";
   const CLIENT = "/kept/client/";
@@ -18,6 +26,7 @@
   const FILES = /^\/(static|bundle|image|pyodide|data)\/|^\/(names|examples)\.json$/;
   /** The page, and the page in a frame of another site. */
   const PAGES = ["/", "/embed"];
+  const SITE_PAGES = ["/", "/index.html"];
   /** A server that takes longer to answer is as good as none. */
   const PATIENCE_MS = 3000;
   /** Files at a time; browsers have six connections to a server. */
@@ -27,13 +36,11 @@
   /** Of a client that uses the network. */
   const NETWORK = "";
 
-  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside those of a page */
-  const scope = self;
-
   /**
    * @typedef {Record<string, string>} Digests SHA-256 in hex, by path
    * @typedef {{version: string, headers: string, files: Digests, extras: Digests}} List
    *   `files`: all are kept; `extras`: those that there was a reason to fetch
+   * @typedef {{list: () => Promise<List>, get: (list: List, path: string, options: RequestInit) => Promise<Response>}} Site
    */
 
   /** What is kept, in the browser's cache storage and, for speed, here. */
@@ -73,10 +80,15 @@
       return version ? await this.list(version) : null;
     }
 
-    /** Open this version from now on. @param {List} list all of whose files are kept */
-    async add(list) {
+    /** Know a version. @param {List} list */
+    async note(list) {
       await this.write(VERSION + list.version, JSON.stringify(list));
       this.#lists.delete(list.version);
+    }
+
+    /** Open this version from now on. @param {List} list all of whose files are kept */
+    async add(list) {
+      await this.note(list);
       await this.write(CURRENT, list.version);
     }
 
@@ -197,7 +209,19 @@
     return response ?? (await asked);
   }
 
-  /** The answer, or undefined if there is none for a while. @param {Promise<Response>} asked */
+  /** Open the page of a static host: the version that is there, or, without the host, the kept one. @param {any} event @param {Site} host */
+  async function openSite(event, host) {
+    kept.refresh();
+    const asked = host.list();
+    asked.catch(() => {});
+    const current = await kept.current().catch(() => null);
+    const list = current ? ((await inTime(asked)) ?? current) : await asked;
+    if (list !== current) await kept.note(list).catch(() => {});
+    event.waitUntil(kept.assign(event.resultingClientId, list.version));
+    return (await kept.match(fileKey(list, "/"))) ?? (await replace(event, list, "/"));
+  }
+
+  /** The answer, or undefined if there is none for a while. @template T @param {Promise<T>} asked */
   function inTime(asked) {
     /** @type {Promise<undefined>} */
     const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
@@ -208,7 +232,7 @@
   async function answer(event, path) {
     const version = await kept.versionOf(event.clientId);
     if (event.resultingClientId) event.waitUntil(kept.assign(event.resultingClientId, version));
-    const list = version === NETWORK ? null : await kept.list(version);
+    const list = await (version === NETWORK ? site?.list() : kept.list(version));
     if (!list) return await fetch(event.request);
     if (!(path in list.files) && !(path in list.extras)) return refusal(path);
     const isDoubted = event.request.cache === "reload"; // the copy may be damaged
@@ -221,7 +245,9 @@
   /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {List} list @param {string} path */
   async function replace(event, list, path) {
     const key = fileKey(list, path);
-    const response = await fetch(event.request).catch(() => undefined);
+    const response = await (
+      site ? site.get(list, path, { cache: event.request.cache }) : fetch(event.request)
+    ).catch(() => undefined);
     const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Playgrad-Digest") ?? "")?.[1];
     if (response?.ok && digest && key.includes(`?sha256=${hex(atob(digest))}&`)) {
       event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
@@ -265,13 +291,18 @@
     return updates.last;
   }
 
+  /** The version that there is now. @returns {Promise<List | null>} */
+  async function newest() {
+    if (site) return await site.list();
+    const response = await fetch("/version.json", { cache: "no-cache" });
+    return response.ok ? await response.json() : null;
+  }
+
   /** @param {string[]} wanted */
   async function update(wanted) {
     kept.refresh();
-    const response = await fetch("/version.json", { cache: "no-cache" });
-    if (!response.ok) return;
-    /** @type {List} */
-    const list = await response.json();
+    const list = await newest();
+    if (!list) return;
     const present = new Set((await (await kept.cache).keys()).map(({ url }) => keyOf(url)));
     const isMissing = (/** @type {string} */ path) => !present.has(fileKey(list, path));
     const missing = Object.keys(list.files).filter(isMissing);
@@ -292,7 +323,9 @@
     /** @type {RequestCache[]} */
     const ways = online ? ["force-cache", "reload"] : ["only-if-cached"];
     for (const cache of ways) {
-      const response = await fetch(path, { cache, mode: "same-origin" });
+      /** @type {RequestInit} */
+      const options = { cache, mode: "same-origin" };
+      const response = await (site ? site.get(list, path, options) : fetch(path, options));
       if (response.ok && (await keep(key, response))) return;
     }
     throw new Error(`${path} is not the one of version ${list.version}`);
@@ -310,14 +343,18 @@
     if (
       request.method !== "GET" ||
       origin !== location.origin ||
-      search ||
+      !pathname.startsWith(FOLDER) ||
+      (search && !site) ||
       request.headers.has("Range")
     )
       return;
+    const path = pathname.slice(FOLDER.length - 1);
+    const isUnknown = resultingClientId || kept.known(clientId) !== NETWORK;
     if (request.mode === "navigate") {
-      if (PAGES.includes(pathname)) event.respondWith(open(event, pathname));
-    } else if (FILES.test(pathname) && (resultingClientId || kept.known(clientId) !== NETWORK)) {
-      event.respondWith(answer(event, pathname));
+      if (site && SITE_PAGES.includes(path)) event.respondWith(openSite(event, site));
+      else if (!site && PAGES.includes(path)) event.respondWith(open(event, path));
+    } else if (FILES.test(path) && (isUnknown || site)) {
+      event.respondWith(answer(event, path));
     }
   });
 }

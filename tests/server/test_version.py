@@ -9,8 +9,8 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from urllib.parse import urljoin
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from flask.testing import FlaskClient

@@ -145,3 +145,16 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
     signals.begin_work()
     serve(options.host, options.port, options.allow_host, options.embed_in, options.docs_command)
     raise KeyboardInterrupt  # it returns only when it is interrupted
+
+
+def run_site(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.server.site import write_site
+
+    signals.begin_work()
+    site = write_site(options.out, options.lite)
+    print(
+        f"{options.out}: {site.files} files, {site.size / 1e6:.1f} MB; "
+        f"a first visit fetches {site.first_visit / 1e6:.1f} MB until Python is up.\n"
+        f"To look at it here: python -m http.server --bind 127.0.0.1 --directory {options.out}"
+    )
+    return 0

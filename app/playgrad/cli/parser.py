@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from pathlib import Path
 from typing import TypeAlias
 
 import playgrad
@@ -26,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_train, _add_predict, _add_simulate, _add_devices, _add_tune, _add_examples,
-        _add_export, _add_serve,
+        _add_export, _add_serve, _add_site,
     ):  # fmt: skip
         add(parsers)
     return parser
@@ -337,3 +338,20 @@ def _add_serve(parsers: Parsers) -> None:
         "standard input does",
     )
     parser.set_defaults(command=commands.run_serve)
+
+
+def _add_site(parsers: Parsers) -> None:
+    parser = parsers.add_parser(
+        "site",
+        help="write the page as files for a static host",
+        description="Write the page as files for any host that serves files over https, at any "
+        "path, such as GitHub Pages or the web space of a school. Nothing needs to be set there: "
+        "the page's service worker adds the headers. An earlier version in OUT is replaced.",
+    )
+    parser.add_argument("out", metavar="OUT", type=Path, help="folder to write")
+    parser.add_argument(
+        "--lite",
+        action="store_true",
+        help="leave out the documentation, Fashion-MNIST and what speeds up later visits",
+    )
+    parser.set_defaults(command=commands.run_site)

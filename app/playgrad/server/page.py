@@ -90,18 +90,6 @@ def _compose(
     panels: tuple[tuple[str, str], ...],
     embedding: FramePolicy | None,
 ) -> ComposedPage:
-    hashes: dict[str, list[str]] = {kind: [] for kind in _ENDS}
-
-    def inline(found: re.Match[str]) -> str:
-        kind = str(found.lastgroup)
-        text = (page.parent / found[kind]).read_text(encoding="utf-8")
-        if _ENDS[kind] in text.lower():
-            raise ValueError(f"{found[kind]} contains {_ENDS[kind]!r}, so it cannot be put inline")
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        hashes[kind].append(f"'sha256-{digest}'")
-        nomodule = " nomodule" if " nomodule " in found[0] else ""
-        return f"<{kind}{nomodule}>{text}</{kind}>"
-
     source = page.read_text(encoding="utf-8")
     if any(STYLES in replacement for _, replacement in panels):
         source = _STYLES.sub("", source)
@@ -109,6 +97,39 @@ def _compose(
         if element not in source:
             raise ValueError(f"index.html lacks {element!r}, which the server replaces")
         source = source.replace(element, replacement)
-    text = Text.of(_EARLY.sub(inline, source).encode())
     ancestors = embedding.ancestors if embedding else ()
-    return ComposedPage(text, content_security_policy(hashes["script"], hashes["style"], ancestors))
+    text, hashes = _with_early_files(source, page.parent)
+    policy = content_security_policy(hashes["script"], hashes["style"], ancestors)
+    return ComposedPage(Text.of(text.encode()), policy)
+
+
+def compose_first_page() -> bytes:
+    """Return the page with which a static host begins: it starts the service worker.
+
+    Raises:
+        FileNotFoundError, ValueError: as `compose` does.
+    """
+    static = paths.static()
+    text, hashes = _with_early_files((static / "site.html").read_text(encoding="utf-8"), static)
+    policy = content_security_policy(hashes["script"], hashes["style"])
+    # In an element, browsers do not take the directive about frames.
+    kept = "; ".join(rule for rule in policy.split("; ") if not rule.startswith("frame-"))
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{kept}">'
+    return text.replace("<!-- policy -->", meta).encode()
+
+
+def _with_early_files(source: str, static: Path) -> tuple[str, dict[str, list[str]]]:
+    """Put the early files inline; return the page, and their hashes by kind of element."""
+    hashes: dict[str, list[str]] = {kind: [] for kind in _ENDS}
+
+    def inline(found: re.Match[str]) -> str:
+        kind = str(found.lastgroup)
+        text = (static / found[kind]).read_text(encoding="utf-8")
+        if _ENDS[kind] in text.lower():
+            raise ValueError(f"{found[kind]} contains {_ENDS[kind]!r}, so it cannot be put inline")
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        hashes[kind].append(f"'sha256-{digest}'")
+        nomodule = " nomodule" if " nomodule " in found[0] else ""
+        return f"<{kind}{nomodule}>{text}</{kind}>"
+
+    return _EARLY.sub(inline, source), hashes

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flask import Response, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from playgrad.assets.contents import DIGESTS
 
@@ -96,7 +97,7 @@ def send_text(text: Text, mimetype: str, cache_control: str, etag_of: str = "") 
     return response
 
 
-def describe_content(response: Response, sha256: str, size: int) -> None:
+def describe_content(response: AnyResponse, sha256: str, size: int) -> None:
     """Tell the page what it will have after decompression, so that it can check it.
 
     ``Unencoded-Digest``, from an Internet-Draft of the HTTP working group, is checked by browsers.

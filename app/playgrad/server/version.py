@@ -29,12 +29,16 @@ from playgrad.server.page_bundle import MANIFEST, page_bundle
 VERSION_HEADER = "Playgrad-Version"
 """The header with which the page says of which version it is."""
 
+IMAGE = "/image/python.bin"
+"""The image of Python's memory."""
+
 # Files under static/ for which the page never asks: examples.json contains the examples, the early
 # files are part of the page, and the rest is for tools or the documentation.
 _UNUSED_SUFFIXES = (".gz", ".map", ".mjs", ".ts", ".txt")
 _UNUSED_FOLDERS = (
     "bundled/", "examples/", "js/early-", "css/early", "css/docs-state", "standalone/",
     "vendor/player/",
+    "site.html", "js/site-files.js",
 )  # fmt: skip
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""
@@ -95,7 +99,7 @@ def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
     extras |= {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
     image = images.get()
     if image is not None:
-        extras["/image/python.bin"] = DIGESTS.sha256(image)
+        extras[IMAGE] = DIGESTS.sha256(image)
     return Version(files, extras, embedding)
 
 

@@ -9,6 +9,7 @@ import { ProjectMenu } from "../session/project-menu.js";
 import { ShareMenu } from "../sharing/share-menu.js";
 import * as store from "../store.js";
 import { DeviceChip } from "./backend-badge.js";
+import { DocsLink } from "./docs-link.js";
 import { ExportMenu } from "./export-menu.js";
 import { Icon } from "./icons.js";
 import { LanguageSelect } from "./language-select.js";
@@ -55,7 +56,7 @@ export function Header() {
         isPhone.value
           ? html`<${MoreMenu} />`
           : html`
-        <a class="link docs-link" href=${urlOf("/docs/")} target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+        <${DocsLink} class="docs-link" />
         <${LanguageSelect} />
         <${ThemeButton} />
       `

@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
-import { urlOf } from "../../engine/root.js";
 import { openExamples } from "../gallery/opening.js";
 import { t } from "../locale.js";
 import { GpuAgain } from "./backend-badge.js";
+import { DocsLink } from "./docs-link.js";
 import { ExportFiles } from "./export-menu.js";
 import { Icon } from "./icons.js";
 import { LanguageField } from "./language-select.js";
@@ -28,6 +28,6 @@ const Choices = ({ close }) => html`
       <summary data-testid="more-export" title=${t().exporting.about}>${t().exporting.title}</summary>
       <${ExportFiles} />
     </details>
-    <a class="link" href=${urlOf("/docs/")} target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>
+    <${DocsLink} />
   </div>
 `;

@@ -1,0 +1,94 @@
+"""What `playgrad site` writes, and what it refuses; a browser visits it in tests/browser/test_site.py."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playgrad import paths
+from playgrad.cli import main
+from playgrad.server.site import SiteError, write_site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("host") / "course"
+    write_site(folder, lite=True, say=lambda text: None)
+    return folder
+
+
+def listed(site: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((site / "version.json").read_bytes())
+    return found
+
+
+def test_every_content_is_what_its_name_says(site: Path) -> None:
+    version = listed(site)
+    files = {**version["files"], **version["extras"]}
+    assert {path.name for path in (site / "files").iterdir()} == set(files.values())
+    for path, digest in files.items():
+        content = (site / "files" / digest).read_bytes()
+        if path in version["packed"]:
+            content = gzip.decompress(content)
+        assert hashlib.sha256(content).hexdigest() == digest, path
+        assert version["sent"][path]["Unencoded-Length"] == str(len(content))
+    assert "Content-Security-Policy" in version["sent"]["/"]
+    assert version["sent"]["/static/js/main.js"]["Content-Type"].startswith("text/javascript")
+    assert not [path for path in files if "fashion" in path or path.startswith("/image/")]
+
+
+def test_the_first_page_allows_its_own_scripts_only(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert "default-src 'none'" in policy and "unsafe-inline" not in policy
+    scripts = re.findall(r"<script[^>]*>(.+?)</script>", page, re.DOTALL)
+    assert len(scripts) == 4
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "src=" not in page
+
+
+def test_two_versions_are_there_at_most(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    static = site.parent / "static"
+    shutil.copytree(paths.static(), static)
+    monkeypatch.setattr(paths, "static", lambda: static)
+    before = [listed(site)]
+    for number in range(2):
+        (static / "css" / "early.css").write_text(f"/* {number} */\n", encoding="utf-8")
+        write_site(site, lite=True, say=lambda text: None)
+        before.append(listed(site))
+    pages = [version["files"]["/"] for version in before]
+    assert len({version["version"] for version in before}) == 3
+    assert [(site / "files" / page).is_file() for page in pages] == [False, True, True]
+
+
+def test_a_folder_with_other_things_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.txt").write_text("the only copy", encoding="utf-8")
+    for content in (None, "{}", "[]", "no JSON"):
+        if content is not None:
+            (tmp_path / "version.json").write_text(content, encoding="utf-8")
+        assert main(["site", str(tmp_path), "--lite"]) == 1
+        assert "no version of a site" in capsys.readouterr().err
+    assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "the only copy"
+    with pytest.raises(SiteError, match="is a file"):
+        write_site(tmp_path / "thesis.txt", lite=True)
+
+
+def test_a_site_without_built_documentation_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "docs", lambda: tmp_path / "docs")
+    with pytest.raises(SiteError, match="--lite"):
+        write_site(tmp_path / "site")
+    assert not (tmp_path / "site").exists()

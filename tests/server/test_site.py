@@ -1,4 +1,4 @@
-"""What `playgrad site` writes, and what it refuses; a browser visits it in tests/browser/test_site.py."""
+"""What `playgrad site` writes and refuses; a browser visits it in tests/browser/test_site.py."""
 
 from __future__ import annotations
 

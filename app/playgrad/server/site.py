@@ -1,4 +1,4 @@
-"""The page as files for any static host (docs/decisions/031-a-static-host.md).
+"""The page as files for any static host (docs/decisions/032-a-static-host.md).
 
 Below the folder are ``index.html``, which starts the service worker, and what that answers with:
 ``version.json`` and ``files/``, named by the SHA-256 of their contents, so that a version never

@@ -215,10 +215,13 @@
     const asked = host.list();
     asked.catch(() => {});
     const current = await kept.current().catch(() => null);
-    const list = current ? ((await inTime(asked)) ?? current) : await asked;
+    const list = current ? ((await inTime(asked)) ?? current) : await asked.catch(() => null);
+    // The host's own page tries again a few times, and then says what is wrong.
+    if (!list) return await fetch(event.request);
     if (list !== current) await kept.note(list).catch(() => {});
     event.waitUntil(kept.assign(event.resultingClientId, list.version));
-    return (await kept.match(fileKey(list, "/"))) ?? (await replace(event, list, "/"));
+    const page = (await kept.match(fileKey(list, "/"))) ?? (await replace(event, list, "/"));
+    return page.ok ? page : await fetch(event.request);
   }
 
   /** The answer, or undefined if there is none for a while. @template T @param {Promise<T>} asked */

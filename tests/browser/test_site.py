@@ -141,5 +141,5 @@ def test_a_visit_trains_a_new_version_replaces_the_old_and_neither_needs_the_hos
     visitor.at("run").click()
     visitor.expect_status("running")
     visitor.expect_status("done")
-    visitor.forgive("Failed to load resource", "service worker")
+    visitor.forgive("Failed to load resource")
     visitor.close()

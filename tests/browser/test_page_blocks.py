@@ -136,6 +136,14 @@ def test_a_field_explains_why_a_value_is_refused(blocks: Playground) -> None:
     assert "Adam(learning_rate=0.01)" in code(blocks)
 
 
+NOTE_KEYS = """() => {
+  globalThis.keys = [];
+  addEventListener("keydown", ({ key, defaultPrevented }) => {
+    if (key.startsWith("Arrow")) keys.push(`${key}: ${defaultPrevented ? "no " : ""}scrolling`);
+  });
+}"""
+
+
 def test_layers_are_added_moved_and_removed_by_keyboard(blocks: Playground) -> None:
     before = code(blocks)
     keyboard = blocks.page.keyboard
@@ -149,7 +157,9 @@ def test_layers_are_added_moved_and_removed_by_keyboard(blocks: Playground) -> N
     assert "\n        nn.Dropout(0.2),\n        nn.Dense(10),  # a score" in code(blocks)
     expect(blocks.at("blocks-announcement")).to_have_text("Dropout added, 4 of 5.")
     expect(card(blocks, 3).locator(".block-grip")).to_be_focused()
+    blocks.page.evaluate(NOTE_KEYS)
     keyboard.press("Alt+ArrowUp")
+    assert blocks.page.evaluate("keys") == ["ArrowUp: no scrolling"]
     expect(blocks.at("blocks-announcement")).to_have_text("Dropout moved, 3 of 5.")
     assert headings(blocks) == ["Rescaling", "Flatten", "Dropout", "Dense", "Dense"]
     expect(card(blocks, 2).locator(".block-grip")).to_be_focused()

@@ -42,6 +42,8 @@ test("names follow objects whose constructor is in sight", () => {
   has(`${start}with pg.Session() as session:\n    session.|`, "run");
   has(`${start}h = nn.Dense(3)(pg.Input((2,)))\nh.|`, "numpy");
   has(`${start}pg.Sequential([]).|`, "fit");
+  for (const name of ["first", "second", "third"])
+    has(`${start}first = second = third = nn.Dense(3)\n${name}.|`, "trainable");
   lacks(`${start}model = 3\nmodel.|`, "fit");
   lacks(`${start}def f(model):\n    model.|\n`, "fit");
   has(`${start}def f():\n    model.|\n`, "fit");

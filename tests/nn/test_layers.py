@@ -543,7 +543,7 @@ def call(layer: nn.Layer, *shapes: tuple[int | None, ...]) -> pg.Tensor:
         (lambda: nn.Dense(3, activation="rely"), pg.GraphError, "no activation 'rely'.*relu"),
         (lambda: nn.Dense(3, kernel_initializer="x"), pg.GraphError, "no initializer 'x'"),
         (lambda: nn.Dense(3, name="a/b"), pg.GraphError, "'a/b' cannot name a layer"),
-        (lambda: nn.Dense(3)(X), pg.DTypeError, "takes tensors, got ndarray"),
+        (lambda: nn.Dense(3)(3.0), pg.DTypeError, "takes tensors, got float"),
         (lambda: layer_type("dens"), pg.GraphError, "no layer 'dens'.*dense"),
     ],
 )
@@ -552,6 +552,14 @@ def test_wrong_use_raises_explaining_errors(
 ) -> None:
     with pytest.raises(error, match=words):
         build()
+
+
+def test_a_layer_takes_arrays_as_a_model_does() -> None:
+    layer = nn.Dense(3)
+    result = layer(X)
+    np.testing.assert_allclose(result.numpy(), X @ layer.get_weights()[0], rtol=1e-6)
+    both = nn.Add()([X, pg.constant(X)])
+    np.testing.assert_array_equal(both.numpy(), 2 * X)
 
 
 def test_errors_name_the_line_that_made_the_layer() -> None:

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from playgrad.dtypes import dtype
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, PlaygradError
@@ -28,7 +30,7 @@ from playgrad.nn.regularizers import Regularizer
 from playgrad.nn.sublayers import KINDS, adopt_variables, attributes
 from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import identity
-from playgrad.ops.core.build import one_or_more
+from playgrad.ops.core.build import constant, one_or_more
 from playgrad.ops.state import Variable
 
 _REGISTRY: dict[str, type[Layer]] = {}
@@ -165,7 +167,7 @@ class Layer(LayerChecks, LayerWeights):
     def __call__(
         self, *inputs: Tensor | Sequence[Tensor], training: bool | None = None, **options: Any
     ) -> Tensor:
-        """Apply the layer to ``inputs``: tensors, or one list of tensors.
+        """Apply the layer to ``inputs``: tensors or NumPy arrays, or one list of them.
 
         The first call creates the variables; later calls use the same ones. A layer with several
         results returns a list.
@@ -430,12 +432,13 @@ def _flatten(inputs: Sequence[Tensor | Sequence[Tensor]], layer: Layer) -> list[
     tensors: list[Any] = []
     for item in inputs:
         tensors.extend(item if isinstance(item, (list, tuple)) else [item])
+    tensors = [constant(item) if isinstance(item, np.ndarray) else item for item in tensors]
     wrong = next((item for item in tensors if not isinstance(item, Tensor)), None)
     if wrong is not None or not tensors:
         raise DTypeError(
             f"{layer!r} takes tensors, got {type(wrong).__name__}.",
             source=layer.source,
-            hint="Use pg.Input(shape), or model.predict(array) for arrays.",
+            hint="Use pg.Input(shape), or an array for a result at once.",
         )
     return tensors
 

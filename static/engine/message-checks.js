@@ -289,6 +289,7 @@ const histograms = record({
   reason: nullable(oneOf("untrained", "data", "large", "restored")),
   steps: listOf(count),
   left_out: count,
+  pending: count,
   seconds: number,
   layers: listOf(
     record({

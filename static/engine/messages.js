@@ -156,7 +156,7 @@
  *   `node_find`: the nodes for which a query holds; see `app/playgrad/inspection/query.py`.
  *   `prompt`: execute code with the names of the program; what it prints are events.
  *   `complete`: the names that can follow at the end of the text.
- *   `histograms`: what was recorded of the layers; it is recorded for some seconds after each question.
+ *   `histograms`: what was recorded of the layers; for some seconds after each question, more is recorded.
  * @typedef {(
  *   | {kind: "run", source: string, options: RunOptions}
  *   | {kind: "pause"}
@@ -388,8 +388,9 @@
  *   `prompt`: one from the data; `tokens`: of the vocabulary; `least`: how many a prompt needs
  * @typedef {{token: string, chance: number}} Expected
  * @typedef {{reason: "untrained" | "data" | "large" | "restored" | null, steps: number[], layers: LayerHistograms[],
- *            left_out: number, seconds: number}} HistogramView
- *   `reason`: why there is nothing; `left_out`: the number of further layers
+ *            left_out: number, pending: number, seconds: number}} HistogramView
+ *   `reason`: why there is nothing; `left_out`: the number of further layers; `pending`: the number of steps whose
+ *   records the next answers have
  * @typedef {{name: string, series: HistogramSeries[], ratios: (number | null)[]}} LayerHistograms
  *   `ratios`: for each of the steps, norm of the change of the weights in the next step over their norm
  * @typedef {{kind: "weights" | "gradients" | "activations", steps: number[], range: number, counts: Uint8Array,

@@ -9,7 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.inspection import histogram_recorder
+from playgrad.inspection import histogram_recorder, weight_snapshots
 from playgrad.inspection.bins import BINS, binned, common_exponent
 from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.inspection.histories import (
@@ -20,6 +20,7 @@ from playgrad.inspection.histories import (
     update_ratios,
 )
 from playgrad.inspection.probe import SampleProbe
+from playgrad.inspection.weight_snapshots import WeightSnapshots
 from playgrad.runtime.options import Options, options_set
 from playgrad.training.observers import Observers
 
@@ -174,6 +175,7 @@ def test_histograms_are_recorded_only_while_viewed(
         SampleProbe, "results", lambda self, f: looked.append(f) or results(self, f)
     )
     recorder = HistogramRecorder()
+    monkeypatch.setattr(weight_snapshots, "MOST_BYTES", 0)
     with options_set(Options(device="cpu", observer=recorder)):
         model = network()
         fit(model)
@@ -182,6 +184,57 @@ def test_histograms_are_recorded_only_while_viewed(
         fit(model)  # of the same network, within the lease
     steps = recorder.history.steps
     assert steps[0] == 60 and steps[-1] == 120 and len(steps) > 2
+
+
+def test_what_nobody_saw_is_computed_from_the_weights_that_were_kept(
+    unhurried: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records are those of a recorder that computed them while the network trained."""
+    monkeypatch.setattr(weight_snapshots, "LARGEST_SHARE", 1e9)
+    unseen, seen = HistogramRecorder(), HistogramRecorder(always=True)
+    with options_set(Options(device="cpu", observer=Observers([unseen, seen]))):
+        pg.reset_default_graph(0)
+        model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(2)])
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(pg.optim.SGD(0.1), loss, device="cpu")
+        fit(model, epochs=5)
+    kept = unseen.snapshots.steps
+    assert kept[0] == 0 and len(kept) > 20 and len(seen.snapshots) == 0
+    while unseen.look(model) and unseen.snapshots:
+        pass
+    assert unseen.history.steps == sorted({*kept, 50})
+    both = set(unseen.history.steps) & set(seen.history.steps)
+    assert {0, 50} < both
+    for name in ("dense_1", "dense_2"):
+        for kind in unseen.history.kinds(name):
+            late, early = unseen.history.series(name, kind), seen.history.series(name, kind)
+            for step in both:
+                sizes = [each.sizes[each.steps.index(step)] for each in (late, early)]
+                assert sizes[0] == pytest.approx(sizes[1], rel=1e-6), (name, kind, step)
+
+
+def test_weights_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of memory and of time; spread over the steps, whether their number is known or not."""
+    weights: Any = {"kernel": np.zeros(1000, np.float32)}
+    for total in (0, 3000):
+        snapshots = WeightSnapshots()
+        monkeypatch.setattr(weight_snapshots, "MOST_BYTES", 20 * 4000)
+        for step in range(3000):
+            if snapshots.is_due(step, total, seconds=step):
+                snapshots.keep(step, weights, cost=1e-3)
+        assert 10 <= len(snapshots) <= 20 and snapshots.steps[0] == 0
+        assert np.diff(snapshots.steps).max() <= 4 * 3000 / 20
+        assert not snapshots.is_due(3000, total, seconds=0.1)  # there was no time for it
+        last = snapshots.steps[-1]
+        snapshots.keep(1, weights, cost=0.0)  # training went on from an earlier step
+        assert snapshots.steps == [0, 1]
+        assert snapshots.pop_farthest([last]) == (0, weights)
+        assert snapshots.pop_farthest([0, last]) is None and len(snapshots) == 0
+    monkeypatch.setattr(weight_snapshots, "MOST_BYTES", 4000)
+    snapshots = WeightSnapshots()
+    assert snapshots.is_due(0, 3000, seconds=0)
+    snapshots.keep(0, weights, cost=0.0)
+    assert len(snapshots) == 0 and not snapshots.is_due(1, 3000, seconds=1e9)
 
 
 def test_recording_stays_within_its_share() -> None:

@@ -1,4 +1,9 @@
-"""Records the histograms of a network while it is trained, while somebody wants them."""
+"""Records the histograms of a network while it is trained.
+
+While somebody looks, records are computed between steps. Until then, the recorder only keeps copies
+of the weights, from the first step on (`WeightSnapshots`): the records of these steps are computed
+when somebody looks, because their gradients and activations follow from the weights.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
-from playgrad.errors import GraphError
 from playgrad.inspection.histories import (
     MOST_RECORDS,
     Array,
     HistogramHistory,
+    HistogramRecord,
     HistogramSeries,
     Kind,
     record_of,
     update_ratios,
 )
 from playgrad.inspection.probe import SAMPLES, SampleProbe
+from playgrad.inspection.unseen_networks import check_looked_at, is_looked_at
+from playgrad.inspection.weight_snapshots import WeightSnapshots
 from playgrad.models.network import Network
 from playgrad.ops.state import Variable
 from playgrad.training.callbacks import Callback
@@ -31,6 +38,8 @@ LEASE_SECONDS = 15.0
 """For which a question is taken for interest in what comes: the page asks every 10 s at least."""
 LEAST_SECONDS = 0.25
 """Between two records; nobody sees more."""
+LATER_SECONDS = 0.1
+"""For which a look computes records of steps that are past; the page asks again for the others."""
 LARGEST_SHARE = 0.05
 """Of the training time that recording may take."""
 GUESSED_SECONDS = 0.05
@@ -46,14 +55,16 @@ class HistogramRecorder:
 
     Args:
         always: whether to record every training; otherwise only for `LEASE_SECONDS` after each
-            `look`.
+            `look`, and the weights before.
 
     Attributes:
         history: of the network that was trained last.
+        snapshots: its weights at steps that have no record yet.
     """
 
     def __init__(self, always: bool = False) -> None:
         self.history = HistogramHistory()
+        self.snapshots = WeightSnapshots()
         self._always = always
         self._wanted_until = 0.0
         self._network: Network | None = None
@@ -81,6 +92,8 @@ class HistogramRecorder:
         self._spent = self._cost = self._recorded = 0.0
         if loop.recipe.network is not self._network:
             self.forget()
+            self._network = loop.recipe.network
+        self.snapshots.begin()
 
     def between_chunks(self, loop: TrainingLoop) -> None:
         """Record the state if it is new, wanted, time to, and cheap enough."""
@@ -88,9 +101,11 @@ class HistogramRecorder:
             return
         if self._pending is not None and loop.done > self._pending[0]:
             self._timed(self._finish_ratio)
-        if self._pending is not None or not self.is_wanted or self._is_known(loop):
+        if self._pending is not None or self._is_known(loop):
             return
-        if loop.watch.paused or self._may_record(loop):
+        if not self.is_wanted:
+            self._timed(lambda: self._keep(loop))
+        elif loop.watch.paused or self._may_record(loop):
             self._timed(lambda: self._record(loop))
 
     def lost(self, loop: TrainingLoop) -> bool:
@@ -133,8 +148,10 @@ class HistogramRecorder:
             steps = self.history.steps
             if not steps or steps[-1] < step:
                 self._take(model.recipe, model.train_excerpt, step)
-            if self._probe is not None:
-                self._probe.close()
+        if self.snapshots:
+            self._compute_snapshots(model)
+        if loop is None and self._probe is not None and not self.snapshots:
+            self._probe.close()
         return self.history
 
     def forget(self) -> None:
@@ -142,6 +159,7 @@ class HistogramRecorder:
         if self._probe is not None:
             self._probe.close()
         self.history = HistogramHistory()
+        self.snapshots = WeightSnapshots()
         self._network = self._probe = self._excerpt = None
 
     # Recording
@@ -177,17 +195,47 @@ class HistogramRecorder:
 
     def _take(self, recipe: Recipe, excerpt: Excerpt | None, step: int) -> dict[Variable, Array]:
         """Add a record of the network as it is now; return its weights."""
+        weights = self._probe_of(recipe, excerpt).weights()
+        self.history.add(self._recorded_with(weights, step))
+        return weights
+
+    def _probe_of(self, recipe: Recipe, excerpt: Excerpt | None) -> SampleProbe:
         assert excerpt is not None
         if self._probe is None or excerpt is not self._excerpt:
             if self._probe is not None:
                 self._probe.close()
             self._network, self._excerpt = recipe.network, excerpt
             self._probe = SampleProbe(recipe, excerpt)
-        weights = self._probe.weights()
+        return self._probe
+
+    def _recorded_with(self, weights: dict[Variable, Array], step: int) -> HistogramRecord:
+        assert self._probe is not None and self._network is not None
         with np.errstate(all="ignore"):
             results = self._probe.results(self._probe.feeds(SAMPLES, weights))
-        self.history.add(record_of(recipe.network, step, weights, results))
-        return weights
+        return record_of(self._network, step, weights, results)
+
+    def _keep(self, loop: TrainingLoop) -> None:
+        """Keep the weights as they are now, if it is time to."""
+        step = loop.first + loop.done
+        if not self.snapshots.is_due(step, loop.total, loop.progress.seconds):
+            return
+        if not is_looked_at(loop.model):
+            return
+        assert loop.state.train is not None
+        began = time.perf_counter()
+        weights = SampleProbe(loop.recipe, loop.state.train).weights()
+        self.snapshots.keep(step, weights, time.perf_counter() - began)
+
+    def _compute_snapshots(self, model: Any) -> None:
+        """Compute records of the weights that were kept, for a while."""
+        end = time.perf_counter() + LATER_SECONDS
+        self._probe_of(model.recipe, model.train_excerpt)
+        while time.perf_counter() < end:
+            kept = self.snapshots.pop_farthest(self.history.steps)
+            if kept is None:
+                break
+            step, weights = kept
+            self.history.insert(self._recorded_with(weights, step))
 
     def _finish_ratio(self) -> None:
         """Compute the update ratio of the step, or steps, after the last record."""
@@ -212,46 +260,6 @@ class HistogramRecorder:
             self._pending = None
         finally:
             self._spent += time.perf_counter() - began
-
-
-class UnseenNetworkError(GraphError):
-    """Raised for a network whose values cannot be computed from a sample of its data.
-
-    Attributes:
-        reason: "untrained", "data" or "large".
-    """
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-
-
-def check_looked_at(model: Any) -> None:
-    """Check that a sample of the data of ``model`` says what its layers compute.
-
-    Raises:
-        UnseenNetworkError: it has not been trained by ``fit``, has several inputs or outputs, or
-            is too large.
-    """
-    if model.history is None:
-        raise UnseenNetworkError("untrained", "the network was not trained by fit().")
-    recipe = model.recipe
-    network = recipe.network
-    if model.train_excerpt is None or not len(network.inputs) == len(network.outputs) == 1:
-        raise UnseenNetworkError(
-            "data", "only networks with one input and one output, trained with arrays, have them."
-        )
-    if not SampleProbe(recipe, model.train_excerpt).is_affordable:
-        raise UnseenNetworkError("large", "the network is too large to be looked at in training.")
-
-
-def is_looked_at(model: Any) -> bool:
-    """Return whether `check_looked_at` raises no error."""
-    try:
-        check_looked_at(model)
-    except UnseenNetworkError:
-        return False
-    return True
 
 
 class Histograms(Callback):

@@ -6,6 +6,7 @@ one is dropped whose neighbours are closest to each other. The first and the las
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -79,7 +80,11 @@ class HistogramHistory:
         """Add a record, of a later step than those before, or in place of that of the same step."""
         if self.records and self.records[-1].step >= record.step:
             self.records = [each for each in self.records if each.step < record.step]
-        self.records.append(record)
+        self.insert(record)
+
+    def insert(self, record: HistogramRecord) -> None:
+        """Add a record of a step that has none, among the others."""
+        bisect.insort(self.records, record, key=lambda each: each.step)
         if len(self.records) > MOST_RECORDS:
             steps = [each.step for each in self.records]
             gaps = [after - before for before, after in zip(steps, steps[2:], strict=False)]

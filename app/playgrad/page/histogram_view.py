@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.inspection.histogram_recorder import HistogramRecorder, UnseenNetworkError
+from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.inspection.histories import HistogramHistory
+from playgrad.inspection.unseen_networks import UnseenNetworkError
 from playgrad.page.restored_model import RestoredModel
 
 MOST_LAYERS = 24
@@ -31,6 +32,7 @@ def histogram_view(recorder: HistogramRecorder, model: Any) -> dict[str, Any]:
         "steps": history.steps,
         "layers": [_layer(history, name) for name in names[:MOST_LAYERS]],
         "left_out": max(0, len(names) - MOST_LAYERS),
+        "pending": 0 if reason else len(recorder.snapshots),
     }
     return {"histograms": {**view, "seconds": time.perf_counter() - began}}
 

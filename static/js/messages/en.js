@@ -69,12 +69,13 @@ export const en = {
     about:
       "Each ridge is a histogram of one moment: how many values are of which size. The latest is in front.",
     recording:
-      "Recorded while this view is open, in at most 5% of the training's time, on 64 samples.",
+      "On 64 samples, from the first step on. While this view is open, more steps are recorded, in at most 5% of the " +
+      "training's time.",
     asking: "Looking at the layers…",
     alone: (/** @type {string} */ step) =>
-      `The state after step ${step}. Earlier steps were not recorded, because nobody was looking.`,
+      `The state after step ${step}. Nothing was kept of earlier steps.`,
     missed: (/** @type {string} */ step) =>
-      `Recorded from step ${step} on. Earlier steps were not recorded, because nobody was looking.`,
+      `Recorded from step ${step} on. Nothing was kept of earlier steps.`,
     kinds: { weights: "Weights", gradients: "Gradients", activations: "Activations" },
     ratios: "Update ratio",
     ratiosAbout:

@@ -48,10 +48,10 @@ export const zhHans = {
   inspectHistograms: {
     name: "直方图",
     about: "每条山脊是某一时刻的直方图：各种大小的值各有多少。最前面的是最新的。",
-    recording: "打开此视图时才会记录，用 64 个样本，最多占训练时间的 5%。",
+    recording: "从第一步开始，用 64 个样本。打开此视图时会记录更多的步，最多占训练时间的 5%。",
     asking: "正在查看各层…",
-    alone: (step) => `第 ${step} 步之后的状态。此前没有记录，因为当时没有人在看。`,
-    missed: (step) => `从第 ${step} 步开始记录。此前没有记录，因为当时没有人在看。`,
+    alone: (step) => `第 ${step} 步之后的状态。此前的状态没有保留。`,
+    missed: (step) => `从第 ${step} 步开始记录。此前的状态没有保留。`,
     kinds: { weights: "权重", gradients: "梯度", activations: "激活值" },
     ratios: "更新比率",
     ratiosAbout:

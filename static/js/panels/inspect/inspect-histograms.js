@@ -1,8 +1,9 @@
-import { html, useMemo, useState } from "../../../vendor/preact.js";
+import { html, useEffect, useMemo, useState } from "../../../vendor/preact.js";
 import { Chart } from "../../components/chart.js";
 import { histograms } from "../../engine/questions.js";
 import { count, tick } from "../../format.js";
 import { t } from "../../locale.js";
+import * as store from "../../store.js";
 import { HistogramRidge, short } from "./histogram-ridge.js";
 import { useLook } from "./use-look.js";
 
@@ -15,8 +16,14 @@ const GUIDELINE = 1e-3;
 
 /** The histograms of all layers over the steps that were recorded. */
 export function HistogramsView() {
-  const { answer, problem } = useLook(histograms, []);
+  const [round, setRound] = useState(0);
+  const { answer, problem } = useLook(histograms, [round]);
   const [asTable, setAsTable] = useState(false);
+  // What is past is computed bit by bit, while the network rests; in a training the next answer follows anyway.
+  const isMore = Boolean(answer?.pending) && store.runState.value !== "running";
+  useEffect(() => {
+    if (isMore) setRound((before) => before + 1);
+  }, [answer, isMore]);
   const words = t().inspectHistograms;
   if (problem) return html`<p class="hint histograms-note" data-testid="histograms">${problem}</p>`;
   if (!answer)

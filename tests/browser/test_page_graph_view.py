@@ -162,6 +162,31 @@ def test_the_map_moves_the_view(unfolded: Playground) -> None:
     expect(unfolded.page.get_by_role("application", name="Overview of the graph")).to_be_focused()
 
 
+def test_the_map_stands_beside_the_details_of_an_operation(unfolded: Playground) -> None:
+    """There it lies over no operation, and moves the view as before."""
+    page = unfolded.page
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.locator(".graph-item.node").first.press("Enter")
+    details = unfolded.at("node-details")
+    try:
+        small = details.get_by_test_id("graph-minimap")
+        expect(small).to_be_in_viewport(ratio=1)
+        expect(unfolded.at("graph-minimap")).to_have_count(1)
+        before = page.locator(".graph-svg > g").get_attribute("transform")
+        small.press("ArrowDown")
+        expect(page.locator(".graph-svg > g")).not_to_have_attribute("transform", str(before))
+    finally:
+        details.get_by_role("button", name="Close").click()
+
+
+def test_a_step_can_be_measured_without_scrolling(unfolded: Playground) -> None:
+    """The dock is below the graph, within the window of a laptop and what browsers leave of it."""
+    for height in (768, 650):
+        unfolded.page.set_viewport_size({"width": 1366, "height": height})
+        for button in ("measure-step", "look-at-operations"):
+            expect(unfolded.at(button)).to_be_in_viewport(ratio=1)
+
+
 def test_arrows_walk_from_an_operation_to_the_next_and_back(unfolded: Playground) -> None:
     page = unfolded.page
     focused = page.locator(".graph-item:focus, .graph-cluster-title:focus")

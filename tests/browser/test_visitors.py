@@ -178,6 +178,34 @@ def test_the_numbers_of_a_run_have_room_beside_its_commands(desk: Playground) ->
         desk.expect_status("ready")
 
 
+def test_the_list_of_exports_fits_or_shows_that_it_goes_on(desk: Playground) -> None:
+    """A shade at its lower edge is gone at its end. The button below a QR code stands in line."""
+    page, before = desk.page, desk.page.viewport_size
+    assert before
+    page.set_viewport_size({"width": 1366, "height": 768})
+    desk.at("export").click()
+    last = desk.page.locator(".export-file").last
+    expect(last).to_be_in_viewport(ratio=1)
+    try:
+        page.set_viewport_size({"width": 1366, "height": 560})
+        menu = page.locator(".menu-content")
+        box = menu.bounding_box()
+        assert box
+        x, y = box["x"] + box["width"] - 4, box["y"] + box["height"] - 4
+        edge = {"x": x, "y": y, "width": 2, "height": 2}
+        shade = page.screenshot(clip=edge)  # type: ignore[arg-type]
+        last.scroll_into_view_if_needed()
+        menu.evaluate("each => each.scrollTo(0, each.scrollHeight)")
+        assert page.screenshot(clip=edge) != shade  # type: ignore[arg-type]
+        desk.at("share").click()
+        desk.at("share-qr").click()
+        places = [desk.at(each).bounding_box() for each in ("qr-large", "share-embed")]
+        assert places[0] and places[1] and places[0]["x"] == places[1]["x"]
+        desk.at("share").click()
+    finally:
+        page.set_viewport_size(before)
+
+
 def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None:
     hint = desk.at("task").locator(".task-hint")
     expect(hint).to_contain_text("Press Run")

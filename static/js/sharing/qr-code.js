@@ -36,7 +36,8 @@ export function QrCode({ link }) {
   return html`
     ${picture("qr-code")}
     ${size - 2 * BORDER > DENSE && html`<p class="hint" data-testid="qr-dense">${t().share.qrDense}</p>`}
-    <button type="button" class="button small" data-testid="qr-large" onClick=${() => dialog.current?.showModal()}>${t().share.qrLarge}</button>
+    <div class="share-row"><button type="button" class="button small" data-testid="qr-large"
+      onClick=${() => dialog.current?.showModal()}>${t().share.qrLarge}</button></div>
     <dialog class="qr-large" data-testid="qr-dialog" aria-label=${t().share.qrPicture} ref=${dialog} onKeyDown=${onKeyDown} onClick=${close}>
       ${picture("qr-code-large")}
       <button type="button" class="button icon-only" data-testid="qr-close" aria-label=${t().share.qrClose} title=${t().share.qrClose}

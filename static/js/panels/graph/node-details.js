@@ -12,10 +12,10 @@ const NodeTabs = lazy(
 
 /**
  * The details of one node.
- * @param {{node: import("../../../engine/messages.js").GraphNode, onLeave: () => void}} props
- *   `onLeave`: the user moves to the code, which a full-page graph hides
+ * @param {{node: import("../../../engine/messages.js").GraphNode, map: any, onLeave: () => void}} props
+ *   `map`: of the drawing, which has less room beside the details; `onLeave`: the user moves to the code, which a full-page graph hides
  */
-export function NodeDetails({ node, onLeave }) {
+export function NodeDetails({ node, map, onLeave }) {
   const { node: words, phases, notPlaced } = t().graph;
   const lineKnown = node.line !== null && store.linesApply.value;
 
@@ -31,7 +31,7 @@ export function NodeDetails({ node, onLeave }) {
         <button type="button" class="button quiet icon-only" aria-label=${words.close}
           onClick=${() => (store.selectedNode.value = null)}><${Icon} name="close" /></button>
       </div>
-      <dl class="node-facts">
+      <div class="node-overview"><dl class="node-facts">
         <div><dt>${words.operation}</dt><dd><code>${node.op}</code></dd></div>
         <div><dt>${words.phase}</dt><dd>${phases[node.phase]}</dd></div>
         <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
@@ -45,7 +45,7 @@ export function NodeDetails({ node, onLeave }) {
               : words.line(node.line)
           }</dd></div>`
         }
-      </dl>
+      </dl>${map}</div>
       <${NodeTabs} node=${node} onLine=${toCode} />
     </aside>
   `;

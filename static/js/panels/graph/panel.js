@@ -90,6 +90,9 @@ function GraphPanel() {
   return html`
     <section class="panel graph" aria-labelledby="graph-title" ref=${panel} data-large=${isLarge ? "" : undefined}
       role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
+  const map =
+    drawing &&
+    html`<${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />`;
       <div class="panel-head">
         <h2 id="graph-title">${words.title}</h2>
         ${
@@ -124,14 +127,14 @@ function GraphPanel() {
               <${GraphView} drawing=${drawing} selected=${selected} marked=${marked} lit=${lit.value} colourOf=${colourOf} handle=${view}
                 sight=${sight} wheelZooms=${isLarge} onToggle=${toggle}
                 onSelect=${(/** @type {string | null} */ name) => (store.selectedNode.value = name)} />
-              <${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />
+              ${!node && map}
             </div>
             <${Legend} devices=${devices} />
           `
               : html`<p class="figure-empty">${graph ? words.drawing : words.empty}</p>`
           }
         </div>
-        ${node && html`<${NodeDetails} node=${node} onLeave=${() => setLarge(false)} />`}
+        ${node && html`<${NodeDetails} node=${node} map=${map} onLeave=${() => setLarge(false)} />`}
       </div>
       <${ExecutionDock} />
     </section>

@@ -158,3 +158,33 @@ def test_a_click_on_a_curve_looks_back(desk: Playground) -> None:
     expect(desk.at("branch")).to_be_enabled()
     slider.press("End")
     expect(desk.at("branch")).to_be_disabled()
+
+
+def test_the_bar_names_the_number_to_tell_a_friend(desk: Playground) -> None:
+    """Test accuracy, else test loss, else the last batch's; pointer and focus show the others."""
+    headline, others = desk.at("headline"), desk.page.locator(".transport .headline-others")
+    name = desk.page.locator(".transport .headline > dt")
+    before = headline.bounding_box()
+    metrics, validation = '    metrics=["accuracy"],\n', ", validation_data=(x, y)"
+    for left_out, shown in (
+        ([], "Test accuracy"),
+        ([metrics], "Test loss"),
+        ([validation], "Batch accuracy"),
+        ([metrics, validation], "Batch loss"),
+    ):
+        program = PLANE.replace("epochs=100", "epochs=3")
+        for part in left_out:
+            program = program.replace(part, "")
+        desk.finish(program)
+        expect(name).to_have_text(shown)
+        now = headline.bounding_box()
+        assert before and now and (now["x"], now["y"]) == (before["x"], before["y"]), shown
+    expect(desk.at("loss")).not_to_be_in_viewport(ratio=0.9)
+    headline.focus()
+    for each in ("test-accuracy", "test-loss", "batch-accuracy", "loss"):
+        expect(others.get_by_test_id(each)).to_be_in_viewport(ratio=1)
+    headline.press("Escape")
+    expect(others).to_have_css("clip-path", "inset(50%)")
+    headline.hover()
+    expect(others).to_have_css("clip-path", "none")
+    desk.page.mouse.move(0, 0)

@@ -160,7 +160,7 @@ def test_the_commands_take_one_row(playground: Playground) -> None:
     def expect_one_row(width: int) -> None:
         playground.wait_until_at_rest()
         assert box_of(playground, ".transport")["height"] == 48, (width, sentence.inner_text())
-        for shown in (".status", ".status-sentence", "[data-testid=loss]"):
+        for shown in (".status", ".status-sentence", "[data-testid=headline]"):
             box = box_of(playground, shown)
             assert box["right"] <= width, shown
             assert box["bottom"] <= box_of(playground, ".transport")["bottom"], shown
@@ -204,7 +204,7 @@ def test_a_phone_has_two_rows_of_commands_and_numbers(phone: Playground) -> None
         numbers = box_of(phone, ".transport > .statistics")
         assert status["y"] < step["bottom"] <= numbers["y"]
         assert status["right"] <= PHONE["width"]
-        assert box_of(phone, "[data-testid=test-accuracy]")["bottom"] <= numbers["bottom"] + 1
+        assert box_of(phone, "[data-testid=headline]")["bottom"] <= numbers["bottom"] + 1
         assert sentence.inner_text(), "screen readers still get it"
 
     phone.expect_status("ready")

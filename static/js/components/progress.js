@@ -43,21 +43,61 @@ export function ProgressBar() {
 /** The numbers that are always in sight. */
 export function Statistics() {
   const fit = store.fit.value;
-  const { epoch, step, loss: last, testAccuracy, eta } = store.progress.value;
+  const { epoch, step, eta } = store.progress.value;
   const words = t().progress;
   return html`
     <dl class="statistics">
+      <${Headline} />
       <${Statistic} label=${words.epoch} id="epoch" of=${fit && String(fit.epochs)}
         value=${fit ? String(epoch) : NONE} />
       <${Statistic} label=${words.step} id="step-count" of=${fit && String(fit.total_steps)}
         value=${fit ? String(step) : NONE} />
-      <${Statistic} label=${words.loss} id="loss" value=${loss(last)} />
-      <${Statistic} label=${words.testAccuracy} id="test-accuracy" value=${percent(testAccuracy)} strong />
       <${Statistic} label=${words.timeLeft} id="time-left"
         value=${store.runState.value === "running" ? duration(eta) : NONE} />
     </dl>
   `;
 }
+
+/**
+ * The number that says how well the network does, by its name. The pointer and the focus show the others; without
+ * either, screen readers have them, too.
+ */
+export function Headline() {
+  const { loss: last, accuracy, testLoss, testAccuracy } = store.progress.value;
+  const words = t().progress;
+  const all = [
+    {
+      id: "test-accuracy",
+      label: words.testAccuracy,
+      value: testAccuracy,
+      text: percent(testAccuracy),
+    },
+    { id: "test-loss", label: words.testLoss, value: testLoss, text: loss(testLoss) },
+    { id: "batch-accuracy", label: words.batchAccuracy, value: accuracy, text: percent(accuracy) },
+    { id: "loss", label: words.loss, value: last, text: loss(last) },
+  ];
+  const { id, label, text } = headlineOf(all);
+  const leave = (/** @type {any} */ { key, currentTarget }) =>
+    key === "Escape" && currentTarget.blur();
+  return html`
+    <div class="statistic strong headline">
+      <dt>${label}</dt>
+      <dd><div class="headline-number" tabindex="0" role="group" aria-label=${words.numbers} data-testid="headline" data-number=${id} onKeyDown=${leave}>
+        <span aria-hidden="true">${text}</span>
+        <dl class="headline-others">
+          ${all.map((each) => html`<${Statistic} key=${each.id} id=${each.id} label=${each.label} value=${each.text} />`)}
+        </dl>
+      </div></dd>
+    </div>
+  `;
+}
+
+/**
+ * The number to tell a friend: the first that there is.
+ * @template {{id: string, value: number | null}} Named
+ * @param {Named[]} all the best name first @returns {Named}
+ */
+export const headlineOf = (all) => all.find(({ value }) => value !== null) ?? all[0];
 
 /** The numbers beside the curves. */
 export function CurveStatistics() {
@@ -78,7 +118,7 @@ function Statistic({ label, id, value, of, strong }) {
   return html`
     <div class=${strong ? "statistic strong" : "statistic"}>
       <dt>${label}</dt>
-      <dd><span data-testid=${id}>${value}</span>${of && html`<span class="of"> / ${of}</span>`}</dd>
+      <dd><span class="statistic-value" data-testid=${id} style=${of && { minWidth: `${of.length}ch` }}>${value}</span>${of && html`<span class="of"> / ${of}</span>`}</dd>
     </div>
   `;
 }

@@ -533,8 +533,10 @@ export const en = {
     step: "Step",
     loss: "Batch loss",
     testAccuracy: "Test accuracy",
+    numbers: "How well the network does",
     timeLeft: "Time left",
     batchAccuracy: "Batch accuracy",
+    testLoss: "Test loss",
     rate: "Steps/s",
   },
   devices: {

@@ -400,8 +400,10 @@ export const zhHans = {
     step: "步",
     loss: "批次损失",
     testAccuracy: "测试准确率",
+    numbers: "网络的表现",
     timeLeft: "剩余时间",
     batchAccuracy: "批次准确率",
+    testLoss: "测试损失",
     rate: "步/秒",
   },
   devices: {

@@ -1,6 +1,7 @@
 /** What the panel Inspect looks at: it outlives the panel. */
 
 import { signal } from "../vendor/preact.js";
+import * as store from "./store.js";
 
 /** @import { UnitEdit } from "../engine/messages.js" */
 
@@ -70,4 +71,5 @@ export function lookAt(number, isDrawing) {
 export function openLayers(number) {
   lookAt(number, false);
   openView.value = "layers";
+  store.view.value = "inspect"; // samples are in Watch, too
 }

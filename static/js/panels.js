@@ -11,10 +11,18 @@ import { signal } from "../vendor/preact.js";
  * @property {number} order the panels stand in ascending order; the first one is open at first
  * @property {string} outline its icon: a path on a grid of 16 by 16
  * @property {() => string} title in the language of the page
- * @property {() => any} Panel the component
+ * @property {(props: any) => any} Panel the component
  * @property {boolean} [besideOthers] on a wide screen it has a column of its own, and no tab
  * @property {boolean} [inBar] on a phone it has a place of its own in the bar below the page
  * @property {boolean} [isFixed] the sender of a link cannot hide it
+ * @property {MainPicture[]} [pictures] what Watch can show of it in place of the picture of the task
+ *
+ * @typedef {object} MainPicture
+ * @property {string} name in links and sessions
+ * @property {() => string} title in the language of the page
+ * @property {() => boolean} isThere whether the program has it
+ * @property {(props: {title?: any}) => any} Picture the component
+ * @property {boolean} [hasHead] it draws the head of the picture, with the title that it gets
  */
 
 const registered = signal(/** @type {Panel[]} */ ([]));

@@ -26,6 +26,8 @@ import { Transcript } from "./output/transcript.js";
 export const view = signal("training");
 /** The side that a phone shows: the network, or the panels. */
 export const side = signal(/** @type {"build" | "panels"} */ ("build"));
+/** The main pictures that the visitor has chosen in place of the program's own, by the id of the example. */
+export const pictures = signal(/** @type {Record<string, string>} */ ({}));
 /** Whether the output is unfolded; null while that follows from there being any. */
 export const outputOpen = signal(/** @type {boolean | null} */ (null));
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -91,7 +92,7 @@ def test_nothing_moves_during_a_run(
     places.append(visitor.page.evaluate(_PLACES))
     visitor.close()
     first, *later = places
-    assert {"main", "panel stage", "panel curves"} <= first.keys()
+    assert {"main", "stage", "panel curves"} <= first.keys()
     for each in later:
         both = first.keys() & each.keys()  # a notice comes and goes
         assert {name: each[name] for name in both} == {name: first[name] for name in both}
@@ -158,6 +159,73 @@ def test_a_click_on_a_curve_looks_back(desk: Playground) -> None:
     expect(desk.at("branch")).to_be_enabled()
     slider.press("End")
     expect(desk.at("branch")).to_be_disabled()
+
+
+# The places of what stands around the main picture.
+_AROUND = """() => [".stage", ".picture-choice", ".curves", ".curves canvas", ".main-command"]
+  .map((each) => document.querySelector(each).getBoundingClientRect())
+  .map(({ x, y, height }) => [x, y, height].map(Math.round))"""
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_a_visitor_chooses_the_main_picture(
+    chromium: Browser, desk_server: str, size: dict[str, int]
+) -> None:
+    """By keyboard, too. It stays through a run, a reload and a link; nothing around it moves."""
+    visitor = Playground(chromium, desk_server, viewport=size)
+    visitor.choose_device("cpu")
+    if size is PHONE:
+        visitor.at("tab-build").click()
+    visitor.write(PLANE)
+    visitor.at("tab-training").click()
+    visitor.finish()
+    choice, stage = visitor.at("picture-choice"), visitor.at("stage")
+    options = choice.locator("option")
+    expect(options).to_have_text(
+        ["Decision boundary", "Confusion matrix", "Hardest samples", "Graph"]
+    )
+    visitor.wait_until_at_rest()
+    before = visitor.page.evaluate(_AROUND)
+    for name, shown in (
+        ("graph", "graph-view"),
+        ("hardest", "hardest"),
+        ("confusion", "confusion-matrix"),
+    ):
+        choice.select_option(name)
+        expect(visitor.at(shown)).to_be_visible()
+        expect(choice).to_be_focused()
+        visitor.wait_until_at_rest()
+        assert visitor.page.evaluate(_AROUND) == before, name
+
+    visitor.start()
+    visitor.wait(lambda: visitor.steps > 20)
+    expect(visitor.at("confusion-matrix")).to_be_visible()
+    assert visitor.page.evaluate(_AROUND) == before
+    visitor.expect_status("done")
+    visitor.at("share").click()
+    expect(visitor.at("share-link")).to_have_value(re.compile("#program="))
+    link = visitor.at("share-link").input_value()
+    visitor.page.keyboard.press("Escape")
+    visitor.wait(lambda: bool(visitor.page.evaluate(_IS_SAVED)))
+    visitor.page.reload()
+    if size is PHONE:
+        visitor.at("tab-training").click()
+    expect(stage).to_have_attribute("data-picture", "confusion")
+    choice.select_option("task")  # the data of the program is gone
+    expect(stage).to_have_attribute("data-picture", "task")
+    visitor.close()
+
+    pupil = Playground(chromium, desk_server, path=link.removeprefix(desk_server), viewport=size)
+    expect(pupil.at("stage")).to_have_attribute("data-picture", "confusion")
+    if size is PHONE:
+        pupil.at("tab-training").click()
+    expect(pupil.at("task").locator(".task-hint")).to_contain_text("Press Run")
+    pupil.finish()
+    expect(pupil.at("confusion-matrix")).to_be_visible()
+    pupil.close()
+
+
+_IS_SAVED = """async () => (await import("/static/js/session/session.js")).isSaved()"""
 
 
 def test_the_bar_names_the_number_to_tell_a_friend(desk: Playground) -> None:

@@ -38,6 +38,16 @@ test("a link can hide parts of the page, and older ones hide nothing", async () 
     await assert.rejects(decode(await encode({ ...SHARED, hidden: wrong })), LinkError);
 });
 
+test("a link can choose the main picture, also one of a later version", async () => {
+  for (const picture of ["confusion", "a picture of a later version"]) {
+    const link = await encode({ ...SHARED, picture });
+    assert.equal((await decode(link)).picture, picture);
+  }
+  assert.equal((await decode(await encode(SHARED))).picture, undefined);
+  for (const wrong of [1, ["graph"], null, "x".repeat(20_000)])
+    await assert.rejects(decode(await encode({ ...SHARED, picture: wrong })), LinkError);
+});
+
 test("a damaged link is refused at every place", async () => {
   const link = await encode(SHARED);
   for (let at = 2; at < link.length; at += 1) {

@@ -25,6 +25,10 @@ const SAMPLES = {
     exampleId: "a",
     device: "cpu",
     view: "lab",
+    pictures: [
+      ["spiral", "confusion"],
+      ["", "graph"],
+    ],
     graphColours: "phase",
     lab: {
       strategy: "single",
@@ -166,7 +170,7 @@ const SAMPLES = {
 };
 
 /** Fields that records of earlier pages do not have. */
-const ADDED = new Set(["settings", "branch"]);
+const ADDED = new Set(["settings", "branch", "pictures"]);
 
 test("every part accepts what the page saves", () => {
   assert.deepEqual(Object.keys(SAMPLES).sort(), Object.keys(SHAPES).sort());

@@ -6,7 +6,7 @@ import { hidden } from "../sharing/hidden.js";
 import * as store from "../store.js";
 
 /** The panels that have tabs now. */
-const tabs = () =>
+export const tabs = () =>
   panels().filter(
     ({ name, besideOthers }) => !(besideOthers && isWide.value) && !hidden.value.has(name),
   );

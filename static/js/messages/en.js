@@ -263,6 +263,8 @@ export const en = {
     ) =>
       `True ${truth}, predicted ${predicted}: ${count(samples)} ${samples === 1 ? "sample" : "samples"}`,
     press: "Press a cell to see its samples.",
+    matrix: "Confusion matrix",
+    hardestTitle: "Hardest samples",
     anySample: "Any sample",
     number: (/** @type {number} */ number) => `No. ${number}`,
     numberColumn: "number",
@@ -933,6 +935,7 @@ export const en = {
       "what-the-network-does": "What the network does",
     },
     thisPicture: "this picture",
+    choice: "Main picture",
     problem: (/** @type {string} */ problem) => `This cannot be shown: ${problem}`,
     none:
       "There is no picture for this kind of data yet. There is one for points with two " +

@@ -191,6 +191,8 @@ export const zhHans = {
     cell: (truth, predicted, samples) =>
       `真实为 ${truth}，预测为 ${predicted}：${count(samples)} 个样本`,
     press: "按一个格子，查看其中的样本。",
+    matrix: "混淆矩阵",
+    hardestTitle: "最难的样本",
     anySample: "任意样本",
     number: (number) => `第 ${number} 号`,
     numberColumn: "编号",
@@ -907,6 +909,7 @@ export const zhHans = {
       "what-the-network-does": "网络的表现",
     },
     thisPicture: "此图",
+    choice: "主图",
     problem: (problem) => `无法显示：${problem}`,
     none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格，以及带有 pg.data.Vocabulary 的文本。",
     asking: "正在询问网络…",

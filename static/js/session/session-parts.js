@@ -32,6 +32,7 @@ export const PARTS = {
       store.exampleId.value,
       store.deviceChoice.value,
       store.view.value,
+      store.pictures.value,
       store.graphColours.value,
       store.labSettings.value,
     ],
@@ -39,13 +40,15 @@ export const PARTS = {
       exampleId: store.exampleId.value,
       device: store.deviceChoice.value,
       view: store.view.value,
+      pictures: Object.entries(store.pictures.value),
       graphColours: store.graphColours.value,
       lab: store.labSettings.value,
     }),
-    restore({ exampleId, device, view, graphColours, lab }) {
+    restore({ exampleId, device, view, pictures = [], graphColours, lab }) {
       store.exampleId.value = exampleId;
       store.deviceChoice.value = device;
       store.view.value = view;
+      store.pictures.value = Object.fromEntries(pictures);
       store.graphColours.value = graphColours;
       return takeLabSettings(lab);
     },

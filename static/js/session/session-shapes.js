@@ -92,14 +92,18 @@ export const isExampleId = (id) =>
   /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(id) &&
   !(id in Object.prototype);
 
+/** Of a program that is open; one of a link may have no id. @type {is.Check} */
+const isOpenId = (id) => id === "" || isExampleId(id);
+
 /** A program in a link. */
 export const SHARED = is.record({
   version: is.oneOf(1),
-  exampleId: (id) => id === "" || isExampleId(id),
+  exampleId: isOpenId,
   title: name,
   code,
   device,
   view: name,
+  picture: is.optional(name),
   lab: is.nullable(labSettings),
   hidden: is.optional(is.listOf(name, MOST.names)),
   locked: is.optional(areRanges),
@@ -113,6 +117,7 @@ export const SHAPES = {
     exampleId: name,
     device,
     view: name,
+    pictures: is.optional(is.listOf(is.tuple(isOpenId, name), MOST.programs)),
     graphColours: is.oneOf("phase", "device", "time", "magnitude"),
     lab: labSettings,
   }),

@@ -10,9 +10,10 @@ import { through } from "../streams.js";
 
 /**
  * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
- *            view: string, lab: import("../types.js").LabSettings | null, hidden?: string[],
+ *            view: string, picture?: string, lab: import("../types.js").LabSettings | null, hidden?: string[],
  *            locked?: import("../editor/line-locks.js").LineRange[], expected: Expected | null}} Shared
- *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page; `locked`: lines of `code`
+ *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page; `locked`: lines of `code`;
+ *   `picture`: the main picture of Watch, if it is not the program's own
  * @typedef {{losses: import("./landmarks.js").Landmarks, steps: number, device: string}} Expected
  *   the run of the sender; `device`: in words
  */

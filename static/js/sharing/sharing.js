@@ -32,6 +32,7 @@ const here = () => location.origin + location.pathname;
 function present() {
   const { lab } = store.runOptions.value;
   const { lines } = locksHere.value;
+  const picture = store.pictures.value[store.exampleId.value];
   return {
     version: 1,
     ...(lines.length > 0 && { locked: lines }),
@@ -40,6 +41,7 @@ function present() {
     code: store.source.value,
     device: store.deviceChoice.value,
     view: store.view.value,
+    ...(picture && { picture }),
     lab: lab && isCurrent() ? store.labSettings.value : null,
     expected: expected(),
   };
@@ -113,6 +115,8 @@ export function showProgram(shared) {
     store.deviceChoice.value = shared.device;
     const panel = panels().find(({ name }) => name === shared.view);
     if (panel) store.view.value = panel.name;
+    if (shared.picture)
+      store.pictures.value = { ...store.pictures.value, [shared.exampleId]: shared.picture };
     if (shared.lab) takeLabSettings(shared.lab);
     store.shared.value = shared;
   });

@@ -43,8 +43,11 @@ const openedFor = { graph: null };
 /** @param {{scopes: ReadonlySet<string>, toggled: string | null}} next */
 const setOpen = (next) => (opened.value = next);
 
-/** The dataflow graph of a training step. */
-function GraphPanel() {
+/**
+ * The dataflow graph of a training step.
+ * @param {{title?: any}} props `title`: of the main picture of Watch, where only the drawing has room
+ */
+function GraphPanel({ title }) {
   const graph = store.graph.value;
   const open = opened.value;
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
@@ -87,14 +90,15 @@ function GraphPanel() {
   const selected = store.selectedNode.value;
   const node = graph?.nodes.find(({ name }) => name === selected);
   const words = t().graph;
-  return html`
-    <section class="panel graph" aria-labelledby="graph-title" ref=${panel} data-large=${isLarge ? "" : undefined}
-      role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
   const map =
     drawing &&
     html`<${Minimap} drawing=${drawing} colourOf=${colourOf} sight=${sight} view=${view} />`;
+  const isWhole = !title || isLarge;
+  return html`
+    <section class="panel graph" aria-labelledby=${title ? "picture-title" : "graph-title"} ref=${panel} data-large=${isLarge ? "" : undefined}
+      role=${isLarge ? "dialog" : undefined} aria-modal=${isLarge ? "true" : undefined}>
       <div class="panel-head">
-        <h2 id="graph-title">${words.title}</h2>
+        ${title ?? html`<h2 id="graph-title">${words.title}</h2>`}
         ${
           graph &&
           html`
@@ -116,7 +120,7 @@ function GraphPanel() {
         `
         }
       </div>
-      ${graph && html`<${GraphSearch} onReveal=${reveal} />`}
+      ${graph && isWhole && html`<${GraphSearch} onReveal=${reveal} />`}
       <div class="graph-body">
         <div class="graph-stage" data-testid="graph-view" ref=${stage}>
           ${activity && html`<p class="graph-busy" role="status">${activity}</p>`}
@@ -136,7 +140,7 @@ function GraphPanel() {
         </div>
         ${node && html`<${NodeDetails} node=${node} map=${map} onLeave=${() => setLarge(false)} />`}
       </div>
-      <${ExecutionDock} />
+      ${isWhole && html`<${ExecutionDock} />`}
     </section>
   `;
 }
@@ -256,6 +260,15 @@ register({
   title: () => t().panels.graph,
   Panel: GraphPanel,
   besideOthers: true,
+  pictures: [
+    {
+      name: "graph",
+      title: () => t().graph.title,
+      isThere: () => store.graph.value !== null,
+      Picture: GraphPanel,
+      hasHead: true,
+    },
+  ],
   outline:
     "M3.5 2a2 2 0 0 1 1.9 2.7l2 2.3a2 2 0 0 1 1.2 0l2-2.3A2 2 0 1 1 11.7 5.7l-2 2.3a2 2 0 1 1-3.4 0l-2-2.3A2 2 0 1 1 3.5 2z",
 });

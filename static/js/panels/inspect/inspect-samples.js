@@ -16,7 +16,16 @@ const HARDEST = 12;
 const MOST_CLASSES = 30;
 
 /** The network on single samples: a confusion matrix, and the samples that it finds hardest. */
-export function SamplesView() {
+export const SamplesView = () => html`<${Asked} View=${Judged} />`;
+
+/** The confusion matrix alone. */
+export const ConfusionPicture = () => html`<${Asked} View=${Classes} />`;
+
+/** The hardest samples alone. */
+export const HardestPicture = () => html`<${Asked} View=${Hardest} />`;
+
+/** @param {{View: (props: {samples: Samples}) => any}} props of the samples that the network was asked for */
+function Asked({ View }) {
   const { answer, problem } = useLook(askSamples, []);
   const words = t().inspectSamples;
   return html`
@@ -24,19 +33,26 @@ export function SamplesView() {
       ${problem && html`<p class="hint" data-failed role="status">${problem}</p>`}
       ${!answer && !problem && html`<p class="hint">${t().inspect.asking}</p>`}
       ${answer?.shows === "none" && html`<p class="hint" data-testid="samples-none">${words.none[answer.reason]}</p>`}
-      ${answer?.shows === "samples" && html`<${Judged} samples=${answer.samples} />`}
+      ${answer?.shows === "samples" && html`<${View} samples=${answer.samples} />`}
     </div>
   `;
 }
 
 /** @param {{samples: Samples}} props */
 function Judged({ samples }) {
+  return html`
+    ${samples.data.classes > 0 ? html`<${Classes} samples=${samples} />` : html`<p class="hint">${errorOf(samples)}</p>`}
+    <${OneSample} />
+    <${Hardest} samples=${samples} />
+  `;
+}
+
+/** @param {{samples: Samples}} props */
+function Hardest({ samples }) {
   const words = t().inspectSamples;
   const { losses, data } = samples;
   const hardest = useMemo(() => hardestOf(losses), [samples]);
   return html`
-    ${data.classes > 0 ? html`<${Classes} samples=${samples} />` : html`<p class="hint">${errorOf(samples)}</p>`}
-    <${OneSample} />
     <section class="sample-part" data-testid="hardest" aria-labelledby="hardest-title">
       <h3 id="hardest-title">${data.classes > 0 ? words.hardest : words.largest}</h3>
       <${SampleList} samples=${samples} numbers=${hardest} most=${HARDEST} />

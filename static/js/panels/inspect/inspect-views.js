@@ -1,7 +1,9 @@
 /** The views of the panel Inspect, in their order. A new one is a component and a line here. */
 
+import { html } from "../../../vendor/preact.js";
 import { lazy } from "../../components/lazy.js";
 import { t } from "../../locale.js";
+import * as store from "../../store.js";
 
 /** @typedef {{name: string, title: () => string, View: (props: any) => any}} InspectView `name`: of its test ids */
 
@@ -49,3 +51,44 @@ export const INSPECT_VIEWS = [
     async () => (await import("./inspect-histograms.js")).HistogramsView,
   ),
 ];
+
+/** Whether the program is of a task. @param {...string} shown as `TaskView` has it */
+const isOf = (...shown) => shown.includes(store.task.value?.shows ?? "");
+
+/** Whether the points of the plane have classes. */
+const hasClasses = () =>
+  store.task.value?.shows === "plane" && store.task.value.data?.scale !== "linear";
+
+/** What Watch can show of them, too. @type {import("../../panels.js").MainPicture[]} */
+export const PICTURES = [
+  {
+    ...picture(
+      "confusion",
+      () => t().inspectSamples.matrix,
+      async () => (await import("./inspect-samples.js")).ConfusionPicture,
+    ),
+    isThere: () => isOf("images") || hasClasses(),
+  },
+  {
+    ...picture(
+      "hardest",
+      () => t().inspectSamples.hardestTitle,
+      async () => (await import("./inspect-samples.js")).HardestPicture,
+    ),
+    isThere: () => isOf("plane", "images", "classes", "rows"),
+  },
+  {
+    ...picture(
+      "next",
+      () => t().inspectNext.title,
+      async () => (await import("./inspect-next-tokens.js")).NextTokensPanel,
+    ),
+    isThere: () => isOf("text"),
+  },
+];
+
+/** @param {string} name @param {() => string} title @param {() => Promise<(props: any) => any>} load */
+function picture(name, title, load) {
+  const { View } = view(name, title, load);
+  return { name, title, Picture: () => html`<div class="inspect"><${View} /></div>` };
+}

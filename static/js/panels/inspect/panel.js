@@ -3,7 +3,7 @@ import { openView } from "../../inspected-layer.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
 import * as store from "../../store.js";
-import { INSPECT_VIEWS } from "./inspect-views.js";
+import { INSPECT_VIEWS, PICTURES } from "./inspect-views.js";
 
 /** Looks inside the trained network: one view at a time. */
 function InspectPanel() {
@@ -33,6 +33,7 @@ register({
   title: () => t().panels.inspect,
   Panel: InspectPanel,
   inBar: true,
+  pictures: PICTURES,
   outline:
     "M6.8 1.6a5.2 5.2 0 0 1 4.1 8.4l3.7 3.6-1.1 1.1-3.6-3.7A5.2 5.2 0 1 1 6.8 1.6zm0 1.5a3.7 3.7 0 1 0 0 7.4 3.7 3.7 0 0 0 0-7.4z",
 });

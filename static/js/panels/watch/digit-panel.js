@@ -12,9 +12,9 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /**
  * A drawing area, and the current network's prediction. While it is hidden, the drawing is kept.
- * @param {{isShown: boolean}} props
+ * @param {{isShown: boolean, title: any}} props `title`: of the main picture
  */
-export function DigitPanel({ isShown }) {
+export function DigitPanel({ isShown, title }) {
   const [answer, setAnswer] = useState(
     /** @type {import("./predictor.js").Answer} */ ({
       probabilities: null,
@@ -36,9 +36,9 @@ export function DigitPanel({ isShown }) {
 
   const { probabilities, label, problem } = answer;
   return html`
-    <section class="digit" aria-labelledby="digit-title" hidden=${!isShown}>
+    <section class="digit" aria-labelledby="picture-title" hidden=${!isShown}>
       <div class="panel-head">
-        <h2 id="digit-title">${t().digits.title}</h2>
+        ${title}
         <p class="verdict" role="status">${sureness(probabilities, label)}
           <output data-testid="digit-prediction">${label ?? NONE}</output>
           ${label !== null && probabilities && html`<span>${percent(probabilities[label], 0)}</span>`}</p>

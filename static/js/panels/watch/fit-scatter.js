@@ -9,7 +9,6 @@ import { cssColour, theme } from "../../theme.js";
  * @typedef {Extract<TaskView, {shows: "rows"}>} RowsView
  */
 
-const HEIGHT = 240;
 const MARGIN = { left: 52, right: 12, top: 10, bottom: 34 };
 const MARGIN_OF_RANGE = 0.05;
 
@@ -45,14 +44,14 @@ export function FitScatter({ view }) {
 /** @param {HTMLCanvasElement} element @param {Float32Array} truth @param {Float32Array} predicted */
 function draw(element, truth, predicted) {
   const context = element.getContext("2d");
-  const width = element.clientWidth;
+  const { clientWidth: width, clientHeight: height } = element;
   if (!context || width === 0) return;
   element.width = Math.round(width * devicePixelRatio);
-  element.height = Math.round(HEIGHT * devicePixelRatio);
+  element.height = Math.round(height * devicePixelRatio);
   context.scale(devicePixelRatio, devicePixelRatio);
   const [low, high] = rangeOf(truth);
   const right = width - MARGIN.right;
-  const bottom = HEIGHT - MARGIN.bottom;
+  const bottom = height - MARGIN.bottom;
   /** @param {number} value */
   const across = (value) => MARGIN.left + ((right - MARGIN.left) * (value - low)) / (high - low);
   /** @param {number} value */

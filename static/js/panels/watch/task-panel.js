@@ -3,6 +3,7 @@ import { classNames } from "../../class-names.js";
 import { ConfusionTable } from "../../components/confusion-table.js";
 import { TestStrip } from "../../components/image-strip.js";
 import { SavePicture } from "../../components/save-picture-button.js";
+import { tabs } from "../../components/views.js";
 import { t } from "../../locale.js";
 import { onVisible } from "../../observe.js";
 import { namedSet } from "../../own-data/data-names.js";
@@ -12,6 +13,8 @@ import { useProgress } from "../../use-training.js";
 import { BoundaryView } from "./boundary-view.js";
 import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
+import { pictureNames, shownPicture } from "./main-picture.js";
+import { PictureTitle } from "./picture-title.js";
 import { TextSample } from "./text-sample.js";
 
 /** What is shown: the name of its picture's file, and of its title. @param {import("../../../engine/messages.js").TaskView | null} task */
@@ -32,8 +35,13 @@ function nameOf(task) {
   }
 }
 
-/** The main picture: what the model does with its data, for some kinds of data; for digits, a drawing that it reads. */
-export function TaskPanel() {
+/**
+ * The main picture: what the model does with its data, for some kinds of data; for digits, a drawing that it reads;
+ * or the picture of another panel that the visitor has chosen.
+ * @param {{isFixed?: boolean}} props `isFixed`: there is no choice
+ */
+export function TaskPanel({ isFixed = false }) {
+  const stage = useRef(/** @type {HTMLElement | null} */ (null));
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const asker = useRef(/** @type {TaskAsker | null} */ (null));
   asker.current ??= new TaskAsker();
@@ -42,43 +50,88 @@ export function TaskPanel() {
   const fit = store.fit.value;
   const sample = store.sample.value;
   const past = store.past.value;
+  const task = store.task.value;
+  const { names, picture, other } = choice();
+  const hasChosen = useRef(false);
+  const isInSight = useRef(false);
+  const isWanted = !other || !task;
+  const latest = useRef(isWanted);
+  latest.current = isWanted;
+  const show = () => asker.current?.show(isInSight.current && latest.current);
 
   useProgress(() => asker.current?.changed());
   useEffect(() => asker.current?.changed(), [known, state, fit, sample, past]);
+  useEffect(show, [isWanted]);
   useEffect(() => {
-    const element = place.current;
-    const end = element
-      ? onVisible(element, (isVisible) => asker.current?.show(isVisible))
-      : () => {};
+    const end = onVisible(/** @type {HTMLElement} */ (stage.current), (isVisible) => {
+      isInSight.current = isVisible;
+      show();
+    });
     return () => {
       end();
       asker.current?.show(false);
     };
   }, []);
 
-  const task = store.task.value;
-  const shows = task?.shows ?? "none";
-  const withDrawing = takesDigits();
+  const withDrawing = picture === "drawing";
+  const all = isFixed ? [picture] : names.includes(picture) ? names : [...names, picture];
+  const title = html`<${PictureTitle} title=${titleOf(picture)} names=${all} picture=${picture} titleOf=${titleOf} hasChosen=${hasChosen} />`;
+  const shows = other?.name ?? task?.shows ?? "none";
   return html`
-    <div class="panel stage" data-digits=${withDrawing ? "" : undefined}>
-      <${DigitPanel} isShown=${withDrawing} />
-      <section class="task" aria-labelledby="task-title" ref=${place} data-testid="task"
+    <div class="panel stage" data-digits=${withDrawing ? "" : undefined} ref=${stage} data-testid="stage" data-picture=${picture}>
+      <${DigitPanel} isShown=${withDrawing} title=${withDrawing && title} />
+      ${
+        other?.hasHead
+          ? html`<${other.Picture} title=${title} />`
+          : html`
+      <section class="task" aria-labelledby=${withDrawing ? "task-title" : "picture-title"} ref=${place} data-testid="task"
         data-shows=${shows}>
-        <div class="panel-head"><h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>
+        <div class="panel-head">${withDrawing ? html`<h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>` : title}
           ${
-            shows !== "none" &&
-            shows !== "unknown" &&
-            html`<${SavePicture} of=${() => place.current} name=${nameOf(task)}
+            hasPicture(shows) &&
+            html`<${SavePicture} of=${() => place.current} name=${other?.name ?? nameOf(task)}
             what=${t().task.thisPicture} id="task" />`
           }</div>
-        ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
-        ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
-        ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
-        ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
-        ${task?.shows === "text" && html`<${TextSample} view=${task} />`}
-        ${(shows === "none" || shows === "unknown" || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
-      </section>
+        ${other && store.canInspect.value ? html`<${other.Picture} key=${picture} />` : html`<${OfTask} task=${other ? null : task} />`}
+      </section>`
+      }
     </div>
+  `;
+}
+
+/** What is shown of all that can be: `other`, the picture of another panel. */
+function choice() {
+  const shows = store.task.value?.shows;
+  const others = tabs().flatMap(({ pictures = [] }) => pictures);
+  const there = others.filter(({ isThere }) => isThere()).map(({ name }) => name);
+  const names = pictureNames(shows, takesDigits(), there);
+  const chosen = store.pictures.value[store.exampleId.value];
+  const possible = others.map(({ name }) => name);
+  const picture = shownPicture(names, chosen, shows, possible);
+  return { names, picture, other: others.find(({ name }) => name === picture) };
+}
+
+/** @param {string} picture */
+function titleOf(picture) {
+  if (picture === "drawing") return t().digits.title;
+  const others = tabs().flatMap(({ pictures = [] }) => pictures);
+  const other = others.find(({ name }) => name === picture);
+  return other ? other.title() : t().task.titles[nameOf(store.task.value)];
+}
+
+/** @param {string} shows */
+const hasPicture = (shows) => shows !== "none" && shows !== "unknown" && store.canInspect.value;
+
+/** The picture of a task, or why there is none. @param {{task: import("../../../engine/messages.js").TaskView | null}} props */
+function OfTask({ task }) {
+  const isNothing = !task || task.shows === "none" || task.shows === "unknown";
+  return html`
+    ${task?.shows === "plane" && html`<${BoundaryView} view=${task} names=${classNames()} />`}
+    ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
+    ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
+    ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
+    ${task?.shows === "text" && html`<${TextSample} view=${task} />`}
+    ${(isNothing || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
   `;
 }
 

@@ -104,6 +104,7 @@ def test_an_allowed_site_embeds_a_program_in_a_frame(
     expect(frame.get_by_test_id("status")).to_have_text("ready")
     expect(frame.get_by_role("heading", level=1)).to_have_text('A "lesson"')
     expect(frame.get_by_test_id("project-menu")).to_have_count(0)
+    frame.get_by_test_id("embed-program").click()
     expect(frame.locator(".cm-locked-line")).to_have_count(2)
     frame.get_by_test_id("run").click()
     expect(frame.get_by_test_id("status")).to_have_text("done")
@@ -112,6 +113,7 @@ def test_an_allowed_site_embeds_a_program_in_a_frame(
 
     # Where it has the storage of the page itself, it leaves that alone.
     frame = opened(visitor, f"{site.neighbour}/plain")
+    frame.get_by_test_id("embed-program").click()
     frame.locator(".cm-content").press("Control+End")
     visitor.page.keyboard.type("# more")
     frame.get_by_test_id("run").click()

@@ -256,3 +256,42 @@ def test_the_bar_names_the_number_to_tell_a_friend(desk: Playground) -> None:
     headline.hover()
     expect(others).to_have_css("clip-path", "none")
     desk.page.mouse.move(0, 0)
+
+
+# The address of a frame with a program.
+_EMBED = """async ([code, view]) => {
+  const { encode } = await import("/static/js/sharing/link.js");
+  const shared = { version: 1, exampleId: "spiral", title: "A lesson", code, device: "cpu", view,
+    lab: null, expected: null };
+  return `/embed${await encode(shared)}`;
+}"""
+
+
+@pytest.mark.parametrize("height", [480, 640])
+@pytest.mark.parametrize("program", [DIGITS, PLANE], ids=["digits", "plane"])
+def test_a_frame_shows_the_picture_run_and_one_curve(
+    desk: Playground, chromium: Browser, desk_server: str, program: str, height: int
+) -> None:
+    address = desk.page.evaluate(_EMBED, [program, "training"])
+    size = {"width": 640, "height": height}
+    frame = Playground(chromium, desk_server, path=address, viewport=size)
+    page = frame.page
+    frame.expect_status("ready")
+    visible = [each for each in page.locator("button, select, a").all() if each.is_visible()]
+    names = {each.get_attribute("data-testid") for each in visible}
+    assert names == {"run", "embed-program", "embed-open"} | (
+        {"digit-clear"} if program == DIGITS else set()
+    )
+    frame.at("run").click()
+    frame.expect_status("done")
+    for shown in (PICTURE[program], "headline", "run"):
+        expect(frame.at(shown)).to_be_in_viewport(ratio=1)
+    expect(page.locator(".chart")).to_have_count(1)
+    expect(page.locator(".chart")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollHeight") <= height
+
+    frame.at("embed-program").click()
+    expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("nn.Flatten")
+    frame.at("embed-program").click()
+    expect(page.locator("[data-testid=editor] .cm-content")).to_have_count(0)
+    frame.close()

@@ -2,10 +2,17 @@ import { html, useEffect, useState } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
 import { EditorPanel } from "../editor/editor-panel.js";
 import { t } from "../locale.js";
+import { ErrorPanel } from "../output/error-panel.js";
+import { panels } from "../panels.js";
+import { LossCurve } from "../panels/watch/curves-panel.js";
+import { TaskPanel } from "../panels/watch/task-panel.js";
 import { locksHere } from "../sharing/locks.js";
 import { makeLink } from "../sharing/sharing.js";
 import * as store from "../store.js";
 import { Workspace } from "./app.js";
+import { Headline, ProgressBar } from "./progress.js";
+import { StatusLine } from "./status-line.js";
+import { MainButton } from "./transport.js";
 
 /**
  * The page in a frame of another site.
@@ -25,14 +32,41 @@ export function EmbedApp({ mode, problem }) {
 /** @param {{isLive: boolean}} props */
 function Program({ isLive }) {
   const link = useLink();
+  const [isOpen, setOpen] = useState(store.view.value !== panels()[0].name); // another panel was shared
+  useEffect(() => {
+    if (store.revealedLine.value) setOpen(true);
+  }, [store.revealedLine.value]);
+  function toggle() {
+    setOpen(!isOpen);
+    store.side.value = "build"; // on a small frame
+  }
   return html`
     <header class="header embed-header">
       <h1 class="brand"><img src=${urlOf("/static/favicon.svg")} alt="" width="20" height="20" /><span>${store.example.value?.title}</span></h1>
-      ${isLive && html`<a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>`}
+      ${
+        isLive &&
+        html`<span class="embed-links">
+        <button type="button" class="button small" data-testid="embed-program" aria-expanded=${isOpen} onClick=${toggle}>${isOpen ? t().embed.noProgram : t().embed.program}</button>
+        <a class="link" data-testid="embed-open" href=${link} target="_blank" rel="noopener">${t().embed.open}</a>
+      </span>`
+      }
     </header>
-    ${isLive ? html`<${Workspace} />` : html`<${Still} link=${link} />`}
+    ${isLive ? (isOpen ? html`<${Workspace} />` : html`<${Glance} />`) : html`<${Still} link=${link} />`}
   `;
 }
+
+/** The main picture, Run and one curve, until the visitor wants to see more. */
+const Glance = () => html`
+  <main class="glance">
+    <${TaskPanel} isFixed />
+    <${ErrorPanel} />
+    <section class="panel glance-foot" aria-label=${t().commands.section}>
+      <div class="glance-run"><${MainButton} /><dl class="statistics"><${Headline} /></dl><${StatusLine} /></div>
+      <${LossCurve} />
+      <${ProgressBar} />
+    </section>
+  </main>
+`;
 
 /** The program without Python: it can be read, and changed for the tab that opens it. @param {{link: string}} props */
 function Still({ link }) {

@@ -533,12 +533,12 @@ export const en = {
       `${percent}%, ${duration} left`,
     epoch: "Epoch",
     step: "Step",
+    numbers: "How well the network does",
     loss: "Batch loss",
     testAccuracy: "Test accuracy",
-    numbers: "How well the network does",
+    testLoss: "Test loss",
     timeLeft: "Time left",
     batchAccuracy: "Batch accuracy",
-    testLoss: "Test loss",
     rate: "Steps/s",
   },
   devices: {
@@ -1974,6 +1974,8 @@ export const en = {
     frame: (/** @type {string} */ program) => `${program}, in playgrad`,
     aProgram: "A program",
     open: "Open in playgrad",
+    program: "Show the program",
+    noProgram: "Hide the program",
     openPlaygrad: "Open playgrad",
     still: "Not running here",
     noMemory:

@@ -400,12 +400,12 @@ export const zhHans = {
     left: (percent, duration) => `${percent}%，还需 ${duration}`,
     epoch: "轮",
     step: "步",
+    numbers: "网络的表现",
     loss: "批次损失",
     testAccuracy: "测试准确率",
-    numbers: "网络的表现",
+    testLoss: "测试损失",
     timeLeft: "剩余时间",
     batchAccuracy: "批次准确率",
-    testLoss: "测试损失",
     rate: "步/秒",
   },
   devices: {
@@ -1726,6 +1726,8 @@ export const zhHans = {
     frame: (program) => `${program}，在 playgrad 中`,
     aProgram: "程序",
     open: "在 playgrad 中打开",
+    program: "显示程序",
+    noProgram: "隐藏程序",
     openPlaygrad: "打开 playgrad",
     still: "不在这里运行",
     noMemory:

@@ -107,6 +107,10 @@ export function CurvesPanel() {
   `;
 }
 
+/** The curve of the loss alone. */
+export const LossCurve = () =>
+  html`<${Figure} title=${t().curves.loss} lines=${LOSS} height=${SMALL} smoothing="auto" digits=${format.loss} ticks=${format.tick} />`;
+
 /** What was changed while training, in words: the marks on the curves. */
 function SettingChanges() {
   const changes = store.settingChanges.value;

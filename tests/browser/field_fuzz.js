@@ -71,6 +71,7 @@ globalThis.fuzz = (() => {
     code: "a = 1\nb = 2\n",
     device: "cpu",
     view: "training",
+    picture: "graph",
     lab,
     hidden: ["gallery"],
     locked: [[1, 1]],
@@ -134,7 +135,14 @@ globalThis.fuzz = (() => {
   /** A value of each part with all of its fields. */
   const TEMPLATES = {
     code: "print(1)",
-    choices: { exampleId: "spiral", device: "cpu", view: "lab", graphColours: "phase", lab },
+    choices: {
+      exampleId: "spiral",
+      device: "cpu",
+      view: "lab",
+      pictures: [["spiral", "graph"]],
+      graphColours: "phase",
+      lab,
+    },
     run: {
       state: "done",
       program,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,35 @@ def test_axe_finds_nothing(trained: Playground) -> None:
     assert violations_in_both_themes(page) == [], "points"
     page.keyboard.press("Escape")
     expect(trained.at("data-drawer")).to_have_count(0)
+
+
+def test_axe_finds_nothing_in_the_other_main_pictures(trained: Playground) -> None:
+    """And in the numbers behind the one of the bar, and in a frame."""
+    page = trained.page
+    trained.at("tab-training").click()
+    choice = trained.at("picture-choice")
+    for name, content in (
+        ("graph", ".stage .graph-item"),
+        ("hardest", "[data-testid=hardest] td"),
+        ("confusion", "[data-testid=confusion-matrix]"),
+    ):
+        choice.select_option(name)
+        expect(page.locator(content).first).to_be_visible()
+        trained.at("headline").focus()
+        assert violations_in_both_themes(page) == [], name
+    choice.select_option("plane")
+    trained.at("share").click()
+    expect(trained.at("share-link")).to_have_value(re.compile("#program="))
+    program = trained.at("share-link").input_value().partition("#")[2]
+    page.keyboard.press("Escape")
+    frame = page.context.new_page()
+    frame.goto(f"{page.url.partition('#')[0]}embed#{program}")
+    expect(frame.get_by_test_id("status")).to_have_text("ready")
+    frame.get_by_test_id("run").click()
+    expect(frame.get_by_test_id("boundary")).to_be_visible()
+    frame.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+    assert violations_in_both_themes(frame) == []
+    frame.close()
 
 
 def test_axe_finds_nothing_on_a_phone(trained: Playground) -> None:

@@ -269,7 +269,7 @@ export const en = {
     number: (/** @type {number} */ number) => `No. ${number}`,
     numberColumn: "number",
     look: "Look at it in Layers",
-    lookAt: (/** @type {number} */ number) => `Look at sample ${number} in Layers`,
+    lookAt: (/** @type {number} */ number) => `No. ${number}: look at it in Layers`,
     hardest: "The hardest samples: those with the highest loss",
     largest: "The largest errors: the samples with the highest loss",
     error: (/** @type {string} */ error, /** @type {string} */ samples) =>

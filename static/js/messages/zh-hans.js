@@ -197,7 +197,7 @@ export const zhHans = {
     number: (number) => `第 ${number} 号`,
     numberColumn: "编号",
     look: "在“层”中查看",
-    lookAt: (number) => `在“层”中查看样本 ${number}`,
+    lookAt: (number) => `第 ${number} 号：在“层”中查看`,
     hardest: "最难的样本：损失最高的那些",
     largest: "最大的误差：损失最高的样本",
     error: (error, samples) => `平均绝对误差 ${error}，${samples}。`,

@@ -273,6 +273,32 @@ def test_words_explain_themselves(blocks: Playground) -> None:
             expect(field).to_have_accessible_description(re.compile(r"^.{20,}\.$", re.DOTALL))
 
 
+def test_other_data_asks_for_the_settings_that_suit_it(blocks: Playground) -> None:
+    blocks.at("example-select").select_option("spiral")
+    blocks.at("dataset-select").select_option("mnist")
+    offer = blocks.at("data-offer")
+    expect(offer).to_contain_text("learning rate 0.003, batch size 64, epochs 1.")
+    changed = code(blocks)
+    blocks.at("data-offer-keep").click()
+    expect(offer).to_have_count(0)
+    expect(blocks.at("dataset-select")).to_be_focused()
+    assert code(blocks) == changed
+    blocks.at("dataset-select").select_option("moons")
+    blocks.at("dataset-select").select_option("mnist")
+    changed = code(blocks)
+    blocks.at("data-offer-take").click()
+    expect(offer).to_have_count(0)
+    taken = code(blocks)
+    assert "Adam(learning_rate=0.003)" in taken
+    assert "batch_size=64," in taken
+    assert "epochs=1," in taken
+    blocks.at("dataset-select").select_option("fashion_mnist")
+    expect(offer).to_have_count(0)
+    for _ in range(2):
+        blocks.page.keyboard.press("Control+z")
+    assert code(blocks) == changed
+
+
 def test_the_choice_of_blocks_is_remembered(blocks: Playground, desk_server: str) -> None:
     blocks.page.reload()
     expect(blocks.at("blocks-tab")).to_have_attribute("aria-selected", "true")

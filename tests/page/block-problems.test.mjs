@@ -6,8 +6,12 @@ import { problemsOf } from "../../static/js/blocks/objective.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { runProblem } from "../../static/js/blocks/run-problem.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
+import { SUITED, fitted, suitedSettings } from "../../static/js/blocks/suited.js";
+import { SETS } from "../../static/js/blocks/data.js";
+import { argumentOf } from "../../static/js/blocks/calls.js";
 
 const folder = new URL("../../static/examples/", import.meta.url);
+const example = (name) => readFileSync(new URL(`${name}.py`, folder), "utf8");
 const HEAD = "import playgrad as pg\nfrom playgrad import nn\n\n";
 
 /** A training on a data set. */
@@ -110,6 +114,9 @@ test("numbers are predicted with a loss for numbers", () => {
   assert.match(next, /loss=nn\.MeanSquaredError\(\), metrics=\["mean_absolute_error"\]/);
   const again = readProgram(next, brought);
   assert.deepEqual(problemsOf(again, inferShapes(again)), []);
+  const { settings, changes } = fitted(known, (each) => readProgram(each, brought));
+  assert.equal(settings.length, 1);
+  assert.equal(applyChanges(text, changes), next);
 });
 
 test("images without Flatten are put into one row", () => {
@@ -251,4 +258,34 @@ test("numbers out of range in a run are mended where they are", () => {
   const count = { code: "count", values: { name: "batch_size", value: "0" } };
   found = ended(text, { line: lineOf(text, "model.fit"), problem: count });
   assert.deepEqual([found.parameter, found.mends], ["batch_size", []]);
+});
+
+test("the settings that suit a data set are those of its example", () => {
+  assert.deepEqual(Object.keys(SUITED).sort(), Object.keys(SETS).sort());
+  for (const [kind, name] of [
+    ["spiral", "spiral"],
+    ["moons", "first-program"],
+    ["mnist", "mnist-mlp"],
+    ["shapes", "coloured-shapes"],
+  ]) {
+    const known = read(example(name));
+    assert.equal(known.data[0].kind, kind);
+    assert.equal(suitedSettings(known, kind), null, name);
+    const [{ optimizer, fit }] = known.trainings;
+    assert.equal(SUITED[kind].optimizer, optimizer.kind);
+    assert.equal(Number(SUITED[kind].epochs), argumentOf(fit, "epochs").value.value);
+  }
+});
+
+test("settings of another data set are replaced, as far as the program states them", () => {
+  const text = program("nn.Dense(2)", {
+    fit: ", batch_size=size, epochs=3",
+    optimizer: "SGD(0.1, momentum=0.9)",
+  });
+  const { settings, changes } = suitedSettings(read(text), "spiral");
+  assert.deepEqual(settings, ["optimizer Adam", "learning rate 0.04", "epochs 45"]);
+  const next = applyChanges(text, changes);
+  assert.match(next, /pg\.optim\.Adam\(0\.04\)/);
+  assert.match(next, /batch_size=size, epochs=45/);
+  assert.equal(suitedSettings(read(next), "spiral"), null);
 });

@@ -88,6 +88,9 @@ export function makeMend({ card, ran }, { words, changes }) {
 /** A program with the data of the visitor. @param {string} text */
 export const readHere = (text) => readProgram(text, brought);
 
+/** The data set that has just been chosen, for which settings are offered. */
+export const chosenData = signal(/** @type {{example: string, name: string} | null} */ (null));
+
 /** What has just been changed, for who cannot see it. */
 export const announcement = signal("");
 

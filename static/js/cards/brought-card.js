@@ -2,6 +2,7 @@ import { html, useEffect } from "../../vendor/preact.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setArgument } from "../blocks/edits.js";
 import { quoted } from "../blocks/field-values.js";
+import { fitted } from "../blocks/suited.js";
 import { shape } from "../format.js";
 import { t } from "../locale.js";
 import { OF_LIBRARY } from "../own-data/data-names.js";
@@ -9,8 +10,9 @@ import * as shelf from "../own-data/data-shelf.js";
 import { openDrawer } from "../own-data/drawer-state.js";
 import { isEmbedded } from "../sharing/embedded.js";
 import { Row } from "./block-fields.js";
-import { change, program } from "./blocks-model.js";
+import { change, program, readHere } from "./blocks-model.js";
 import { CardProblems, problemsAt } from "./card-problems.js";
+import { DataOffer, asksAbout, choseData } from "./data-offer.js";
 import { termId, termOf } from "./terms.js";
 
 /** @import { Call } from "../blocks/types.js" */
@@ -33,7 +35,9 @@ export function BroughtCard({ call, number }) {
       setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)),
       t().blocks.said.data(target.value),
     );
+    choseData(target.value);
   };
+  const suited = name !== null && asksAbout(name) ? fitted(program.value, readHere) : null;
   const words = t().blocks.data;
   const isWrong = problemsAt(id).length > 0;
   const isMissing = !entry && !isLibrary && name !== null && shelf.entries.value !== null;
@@ -58,6 +62,11 @@ export function BroughtCard({ call, number }) {
       ${about && html`<span class="hint">${t().data.counts(about.train, about.test)}</span>`}
       <${YourDataButton} />
     </div>
+    ${
+      suited &&
+      html`<${DataOffer} suited=${suited} question=${t().suited.unfit(name ?? "", suited.settings)}
+        take=${t().suited.fit} taken=${t().suited.fitted} field=${id} />`
+    }
     ${isMissing ? html`<p class="block-problem" role="alert">${words.missing(name)}</p>` : html`<${CardProblems} card=${id} />`}
     ${about && about.classes.length > 0 && html`<p class="block-from" title=${about.classes.join(", ")}>${classList(about.classes)}</p>`}
   </section>`;

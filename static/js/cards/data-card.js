@@ -3,6 +3,7 @@ import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
+import { suitedSettings } from "../blocks/suited.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { percent, shape } from "../format.js";
@@ -12,6 +13,7 @@ import { BlockField, Row } from "./block-fields.js";
 import { change, program } from "./blocks-model.js";
 import { YourDataButton } from "./brought-card.js";
 import { CardProblems, problemsAt } from "./card-problems.js";
+import { DataOffer, asksAbout, choseData } from "./data-offer.js";
 import { termId, termOf } from "./terms.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
@@ -53,7 +55,9 @@ export function DataCard({ call, number }) {
     const changes = outcomes.find(({ kind }) => kind === target.value)?.changes;
     if (!changes) return;
     change(changes, t().blocks.said.data(titleOf(target.value)));
+    choseData(target.value);
   }
+  const suited = asksAbout(call.kind) ? suitedSettings(current, call.kind) : null;
   const words = t().blocks.data;
   const label = t().blocks.card.aboutThis;
   return html`<section class="block data-card" data-testid="data-card" data-card=${id} aria-label=${words.title}
@@ -88,6 +92,11 @@ export function DataCard({ call, number }) {
         left.map(({ kind }) => titleOf(kind)),
         left[0].reason ?? "",
       )}</p>`
+    }
+    ${
+      suited &&
+      html`<${DataOffer} suited=${suited} question=${t().suited.question(titleOf(call.kind), suited.settings)}
+        take=${t().suited.take} taken=${t().suited.taken} field=${id} />`
     }
     <${CardProblems} card=${id} />
   </section>`;

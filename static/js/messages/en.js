@@ -2534,6 +2534,20 @@ export const en = {
     },
   },
   /** Why Blocks cannot change the data of a program. */
+  suited: {
+    setting: (/** @type {string} */ field, /** @type {string} */ value) =>
+      `${field.toLowerCase()} ${value}`,
+    question: (/** @type {string} */ title, /** @type {string[]} */ settings) =>
+      `Other settings suit “${title}” better: ${settings.join(", ")}.`,
+    take: "Take what suits it",
+    keep: "Keep mine",
+    taken: "The settings that suit the data are taken.",
+    kept: "Your settings are kept.",
+    unfit: (/** @type {string} */ name, /** @type {string[]} */ mends) =>
+      `The network does not fit “${name}” yet. ${mends.join("; ")}?`,
+    fit: "Make it fit",
+    fitted: "The network fits the data.",
+  },
   dataChange: {
     notOffered: (/** @type {string[]} */ sets, /** @type {string} */ reason) =>
       `Not offered here: ${sets.join(", ")}. ${reason}`,

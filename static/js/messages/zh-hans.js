@@ -2196,6 +2196,17 @@ export const zhHans = {
       },
     },
   },
+  suited: {
+    setting: (field, value) => `${field} ${value}`,
+    question: (title, settings) => `更适合“${title}”的设置：${settings.join("，")}。`,
+    take: "采用适合的设置",
+    keep: "保留我的设置",
+    taken: "已采用适合数据的设置。",
+    kept: "已保留你的设置。",
+    unfit: (name, mends) => `网络还不适合“${name}”。要${mends.join("，")}吗？`,
+    fit: "使网络适合数据",
+    fitted: "网络已适合数据。",
+  },
   dataChange: {
     notOffered: (sets, reason) => `这里不能选：${sets.join("、")}。${reason}`,
     all: "全部",

@@ -19,6 +19,8 @@ class PlaygradError(Exception):
         op: the name of the node, or None.
         source: (file, line) in the user's program that created the node, or None.
         hint: what to do, or None.
+        code: names a kind of error that the page can mend, such as "labels-outside"; or None.
+        values: the numbers and names in its sentence.
     """
 
     def __init__(
@@ -28,11 +30,15 @@ class PlaygradError(Exception):
         op: str | None = None,
         source: tuple[str, int] | None = None,
         hint: str | None = None,
+        code: str | None = None,
+        values: Mapping[str, float | str] | None = None,
     ) -> None:
         self.message = message
         self.op = op
         self.source = source
         self.hint = hint
+        self.code = code
+        self.values = dict(values or {})
         super().__init__(message)
 
     def __str__(self) -> str:

@@ -293,7 +293,9 @@
  * @typedef {"batch" | "epoch"} StepUnit the end of an epoch ends a step of "epoch"
  * @typedef {"idle" | "running" | "paused" | "stopped" | "done" | "error"} RunState
  * @typedef {{type: string, message: string, line: number | null, op: string | null,
- *            traceback?: string}} ErrorInfo `line` of the user's program, `op`: the node concerned
+ *            traceback?: string, problem?: Problem | null}} ErrorInfo `line` of the user's program, `op`: the node concerned
+ * @typedef {{code: string, values: Record<string, number | string>}} Problem
+ *   an error of a kind that Blocks can mend: `values` are those of its sentence, see run-problem.js
  * @typedef {"safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "script" | "page"} ExportFormat
  * @typedef {{shape: (number | null)[], dtype: string}} ModelTensor the shape of one sample; null for a free size
  * @typedef {{parameters: number, layers: number, compiled: boolean, sequence_length: number | null, inputs: ModelTensor[],

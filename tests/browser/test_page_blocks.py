@@ -86,7 +86,8 @@ def test_each_card_explains_itself(blocks: Playground) -> None:
     for each in [*cards, blocks.at("data-card"), blocks.at("training-card")]:
         question = each.get_by_role("button", name=re.compile("^What is"))
         question.click()
-        expect(each.locator(".block-about")).to_have_text(re.compile(r"^[A-Z].{20,}\.$"))
+        about = re.compile(r"^[A-Z].{20,}\.( Glossary)?$")
+        expect(each.locator(".block-about")).to_have_text(about)
         question.click()
         expect(each.locator(".block-about")).to_have_count(0)
     card(blocks, 1).get_by_role("button", name="What is Flatten?").click()
@@ -114,20 +115,25 @@ def test_a_field_explains_why_a_value_is_refused(blocks: Playground) -> None:
     for wrong in ("abc", "0", "-5", "3.5", "1)]); x = (("):
         units.fill(wrong)
         units.press("Enter")
+        why = "was not taken" if wrong[-1].isdigit() else "is not a number"
         expect(card(blocks, 2).get_by_role("alert")).to_have_text(
-            f"“{wrong}” was not taken: enter a whole number of at least 1."
+            f"“{wrong}” {why}: units must be a whole number of at least 1."
         )
         expect(units).to_have_value("128")
+        expect(units).to_have_attribute("aria-invalid", "true")
+        expect(units).to_have_accessible_description(re.compile("must be a whole number"))
     rate = blocks.at("training-card").get_by_role("textbox", name="Learning rate")
     rate.fill("0")
     rate.press("Enter")
     expect(blocks.at("training-card").get_by_role("alert")).to_have_text(
-        "“0” was not taken: enter a number greater than 0."
+        "“0” was not taken: the learning rate must be greater than 0."
     )
+    expect(rate).to_have_attribute("aria-invalid", "true")
     assert code(blocks) == before
     card(blocks, 2).get_by_label("Units: more").click()
     expect(card(blocks, 2).get_by_role("alert")).to_have_count(0)
     expect(blocks.at("training-card").get_by_role("alert")).to_have_count(0)
+    expect(units).to_have_attribute("aria-invalid", "false")
     units.fill("２５６")  # as a keyboard for Chinese writes digits
     units.press("Enter")
     assert code(blocks) == before.replace("nn.Dense(128,", "nn.Dense(256,")
@@ -236,6 +242,73 @@ def test_a_layer_that_does_not_fit_is_marked(blocks: Playground) -> None:
     expect(card(blocks, 2)).to_contain_text("after the first run")
 
 
+def test_outputs_that_differ_from_the_classes_are_mended_by_a_click(blocks: Playground) -> None:
+    before = code(blocks)
+    last = card(blocks, 3)
+    last.get_by_label("Units: less").click()
+    expect(last).to_have_attribute("data-problem", "")
+    expect(last.get_by_role("alert")).to_contain_text(
+        "The last layer has 9 outputs, the data has 10 classes."
+    )
+    last.get_by_role("button", name="Make it 10").click()
+    expect(blocks.at("card-problem")).to_have_count(0)
+    expect(blocks.at("blocks-announcement")).to_have_text("Make it 10: done.")
+    assert code(blocks) == before
+    blocks.page.keyboard.press("Control+z")
+    expect(last).to_have_attribute("data-problem", "")
+
+
+def test_words_explain_themselves(blocks: Playground) -> None:
+    term, batch = blocks.at("term"), blocks.page.locator("#training-0-batch_size")
+    expect(term).to_be_hidden()
+    blocks.page.locator("#training-0-loss").focus()
+    blocks.page.keyboard.press("Tab")  # to the metrics
+    expect(term).to_contain_text("Metrics")
+    expect(term).to_contain_text("Training does not follow it.")
+    blocks.page.keyboard.press("Escape")
+    expect(term).to_be_hidden()
+    card(blocks, 2).locator("label", has_text="Activation").hover()
+    expect(term).to_contain_text("relu: Lets positive numbers pass")
+    blocks.page.keyboard.press("Escape")
+    expect(term).to_be_hidden()
+    batch.click()  # with a pointer it is for writing
+    blocks.page.wait_for_timeout(600)
+    expect(term).to_be_hidden()
+    expect(batch).to_have_accessible_description(re.compile("before the weights change once"))
+    activation = card(blocks, 2).get_by_label("Activation")
+    activation.select_option('"tanh"')
+    expect(activation).to_have_accessible_description(re.compile("tanh: Squeezes numbers"))
+    for field in blocks.page.locator("[data-testid=blocks] :is(input, select)").all():
+        if not field.evaluate("field => field.closest('.block-metric')"):
+            expect(field).to_have_accessible_description(re.compile(r"^.{20,}\.$", re.DOTALL))
+
+
+def test_other_data_asks_for_the_settings_that_suit_it(blocks: Playground) -> None:
+    blocks.at("example-select").select_option("spiral")
+    blocks.at("dataset-select").select_option("mnist")
+    offer = blocks.at("data-offer")
+    expect(offer).to_contain_text("learning rate 0.003, batch size 64, epochs 1.")
+    changed = code(blocks)
+    blocks.at("data-offer-keep").click()
+    expect(offer).to_have_count(0)
+    expect(blocks.at("dataset-select")).to_be_focused()
+    assert code(blocks) == changed
+    blocks.at("dataset-select").select_option("moons")
+    blocks.at("dataset-select").select_option("mnist")
+    changed = code(blocks)
+    blocks.at("data-offer-take").click()
+    expect(offer).to_have_count(0)
+    taken = code(blocks)
+    assert "Adam(learning_rate=0.003)" in taken
+    assert "batch_size=64," in taken
+    assert "epochs=1," in taken
+    blocks.at("dataset-select").select_option("fashion_mnist")
+    expect(offer).to_have_count(0)
+    for _ in range(2):
+        blocks.page.keyboard.press("Control+z")
+    assert code(blocks) == changed
+
+
 def test_the_choice_of_blocks_is_remembered(blocks: Playground, desk_server: str) -> None:
     blocks.page.reload()
     expect(blocks.at("blocks-tab")).to_have_attribute("aria-selected", "true")
@@ -256,6 +329,24 @@ def test_a_run_shows_the_shapes_that_the_program_computes(blocks: Playground) ->
     expect(card(blocks, 1)).to_contain_text("34 parameters")
     card(blocks, 0).get_by_label("Units: more").click()
     expect(card(blocks, 0)).to_contain_text("shape after the first run")
+
+
+def test_an_error_of_a_run_marks_its_card_and_is_mended(blocks: Playground) -> None:
+    blocks.at("code-tab").click()
+    blocks.write(POINTS.replace("model.fit(x, y,", "model.fit(x, list(y * 3),"))
+    blocks.at("blocks-tab").click()
+    blocks.at("dataset-select").focus()
+    blocks.finish(state="error")
+    expect(card(blocks, 1)).to_have_attribute("data-problem", "")
+    expect(card(blocks, 1)).to_be_in_viewport(ratio=0.9)
+    expect(card(blocks, 1).get_by_role("alert")).to_contain_text(
+        "The last layer has 2 outputs, the data has 4 classes."
+    )
+    blocks.at("card-mend").click()
+    expect(blocks.at("card-problem")).to_have_count(0)
+    expect(blocks.at("error")).to_have_count(0)
+    assert "nn.Dense(4),\n" in code(blocks)
+    assert "trained" in blocks.finish()
 
 
 def test_a_changed_network_trains_at_the_rate_of_the_slider(blocks: Playground) -> None:

@@ -88,3 +88,15 @@ test("the options of the menus exist in the library", () => {
   for (const kind of OPTIMIZERS) assert.ok(parametersOf(`optim.${kind}`), kind);
   for (const { kind } of LOSSES) assert.ok(parametersOf(`nn.${kind}`), kind);
 });
+
+test("every field and every value of a menu has a definition", () => {
+  const { fields, terms } = en.blocks;
+  assert.deepEqual(Object.keys(terms.fields).sort(), Object.keys(fields).sort());
+  const layers = GROUPS.flatMap(({ entries }) => entries.flatMap((entry) => entry.fields));
+  const options = layers
+    .flatMap((field) => field.options ?? [])
+    .map((each) => each.replaceAll('"', ""));
+  const losses = LOSSES.map(({ kind }) => kind);
+  const values = new Set([...options, ...OPTIMIZERS, ...losses, "L1", "L2"]);
+  assert.deepEqual(Object.keys(terms.values).sort(), [...values].sort());
+});

@@ -164,9 +164,15 @@ class SparseCategoricalCrossentropy(FromScores):
                 f"{'position' if expected else 'sample'} of an output {shape_text(output)}, but "
                 f"has samples of shape {shape_text(y.shape[1:])}.",
                 hint=hint,
+                code="targets-shape",
+                values=self._shape_values(y, output, layer),
             )
         if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
-            raise DataError(f"{what} must hold whole class numbers.")
+            raise DataError(
+                f"{what} must hold whole class numbers.",
+                code="labels-fractional",
+                values={"loss": self.kind, "layer": layer},
+            )
         counted = labels if self.ignore_class is None else labels * (labels != self.ignore_class)
         check_labels(counted, int(output[-1] or 0), what, layer)
         return labels.astype(np.int32)
@@ -265,6 +271,14 @@ class BinaryCrossentropy(Smoothed):
                 f"{values.min():g} to {values.max():g}.",
                 hint="Two classes are 0 and 1. For more use sparse_categorical_crossentropy, and "
                 f"give '{layer}' one output for each class.",
+                code="targets-outside",
+                values={
+                    "loss": self.kind,
+                    "layer": layer,
+                    "least": float(values.min()),
+                    "most": float(values.max()),
+                    "whole": int((values % 1 == 0).all()),
+                },
             )
         return values
 

@@ -207,6 +207,12 @@ class LayerChecks:
                 f"but got shape {shape_text(shape)}.",
                 op=self.name,
                 hint=_rank_hint(shape, rank),
+                code="rank",
+                values={
+                    "kind": type(self).__name__,
+                    "rank": rank - 1,
+                    "shape": " × ".join("?" if n is None else str(n) for n in shape[1:]),
+                },
             )
 
     def expect_width(self, shape: Shape, width: int) -> None:

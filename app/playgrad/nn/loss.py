@@ -138,11 +138,29 @@ class Loss(Constructed):
                 f"{what} has samples of shape {shape_text(y.shape[1:])}, but the model's output "
                 f"has {shape_text(expected)}.",
                 hint=self._shape_hint(y, layer),
+                code="targets-shape",
+                values=self._shape_values(y, output, layer),
             )
         values = np.ascontiguousarray(y, self.target_dtype)
         if not np.isfinite(values).all():
             raise DataError(f"{what} contains NaN or infinity.")
         return values
+
+    def _shape_values(self, y: Array, output: Shape, layer: str) -> dict[str, float | str]:
+        """Return sizes of targets and predictions for which hosts have words of their own.
+
+        "targets" and "outputs" are the numbers of each sample, or 0 for those with more than one
+        dimension; "classes" is the number of classes if the targets may be class numbers, or 0.
+        """
+        is_whole = y.ndim == 1 and bool(np.isfinite(y).all() and (y % 1 == 0).all())
+        return {
+            "loss": self.kind,
+            "layer": layer,
+            "axes": len(output) - 1,
+            "targets": 0 if y.ndim > 2 else int(y.size // len(y)),
+            "outputs": 0 if len(output) > 2 else count_of(output[1:]),
+            "classes": int(y.max()) + 1 if is_whole and y.min() >= 0 else 0,
+        }
 
     def _shape_hint(self, y: Array, layer: str) -> str:
         if y.ndim > 2:

@@ -26,7 +26,8 @@ _MEMORY = (
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """Return an error's type, message, line in the program, operation and traceback.
+    """Return an error's type, message, line in the program, operation, traceback and problem: the
+    kind and the values of an error that Blocks can mend.
 
     The traceback has no frames of the library. Whatever the error is, the description is one that
     can be shown: of long texts it has the first and the last part. The error is parted from its
@@ -40,12 +41,15 @@ def describe(error: BaseException) -> dict[str, Any]:
         "line": _safely(lambda: _line(error), None),
         "op": None,
         "traceback": _text(_safely(lambda: _traceback(error), ""), LONGEST_TRACEBACK),
+        "problem": None,
     }
     if isinstance(error, PlaygradError):
         op, source = error.op, error.source
         description["op"] = None if op is None else _text(_safely(lambda: str(op), "?"), 200)
         line = _safely(lambda: _line_of(source), None)
         description["line"] = line or description["line"]
+        if error.code is not None:
+            description["problem"] = {"code": error.code, "values": error.values}
     return description
 
 

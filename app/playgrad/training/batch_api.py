@@ -137,6 +137,8 @@ def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
     return NonFiniteError(
         f"the loss became {kind} at step {step}; the weights are those from before that step.",
         hint=not_finite_hint(rate),
+        code="not-finite",
+        values={"step": step, "rate": rate},
     )
 
 

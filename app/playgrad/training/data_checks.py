@@ -114,7 +114,11 @@ def check_count(value: Any, name: str) -> int:
         DataError: it is not a whole number of at least 1.
     """
     if not isinstance(value, (int, np.integer)) or value < 1:
-        raise DataError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        raise DataError(
+            f"{name} must be a whole number of at least 1, got {value!r}.",
+            code="count",
+            values={"name": name, "value": f"{value!r:.40}"},
+        )
     return int(value)
 
 
@@ -139,6 +143,8 @@ def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
             f"{what} has samples of shape {shape_text(shape)}.",
             op=layer,
             hint=_single_hint(expected, array.shape),
+            code="samples-shape",
+            values={"layer": layer, "expected": _sizes(expected), "shape": _sizes(shape)},
         )
     if array.dtype.kind == "f" and not dtype(spec.dtype).floating:
         raise DTypeError(
@@ -148,6 +154,10 @@ def as_samples(array: Array, spec: TensorSpec, what: str, layer: str) -> Array:
         )
     kind = dtype(spec.dtype)
     return array if kind.floating or array.dtype == kind.numpy else converted(array, kind, what)
+
+
+def _sizes(shape: Shape) -> str:
+    return " × ".join("?" if size is None else str(size) for size in shape)
 
 
 def _single_hint(expected: Shape, shape: tuple[int, ...]) -> str | None:

@@ -47,7 +47,14 @@ def check_indices(network: Network, xs: Sequence[Array], name: str) -> None:
             check.run(arrays)
         except PlaygradError as error:
             raise DataError(
-                f"{name} does not fit '{error.op}': {error.message}", source=error.source
+                f"{name} does not fit '{error.op}': {error.message}",
+                source=error.source,
+                code="ids-outside",
+                values={
+                    "layer": error.op or "",
+                    "least": int(min(x.min() for x in xs)),
+                    "most": int(max(x.max() for x in xs)),
+                },
             ) from None
 
 

@@ -392,6 +392,8 @@ class TrainingLoop:
                 f"the loss of the replica on {unhealthy[0]} became NaN or infinite in the last "
                 f"{when}; the weights were not updated.",
                 hint=not_finite_hint(rate),
+                code="not-finite",
+                values={"step": self.done + 1, "rate": rate},
             )
 
     def _lose(self) -> None:

@@ -58,9 +58,10 @@ export function shapeOf(kind, call) {
 export function dataOf(name, call) {
   const kind = name.slice("data.".length);
   if (!name.startsWith("data.") || !Object.hasOwn(SETS, kind)) return null;
-  const { sort, dtype } = SETS[kind];
+  const { sort, dtype, classes } = SETS[kind];
   const shape = shapeOf(kind, call);
-  const part = () => tuple(array(shape, dtype), array([], "int32"));
+  const targets = { shape: [], dtype: "int32", classes };
+  const part = () => tuple(array(shape, dtype), { is: "array", samples: targets });
   // Points are divided by a ratio, images always are.
   return sort === "images" || hasRatio(call ?? null) ? tuple(part(), part()) : part();
 }
@@ -117,7 +118,9 @@ const product = (sizes) => sizes.reduce((a, b) => a * b, 1);
 export function arrayElement(samples, index) {
   const axes = parts(index);
   if (axes.length === 1 && axes[0][0].name !== "Number" && axes[0][0].name !== "None") {
-    return array(samples.shape, samples.dtype); // a part of the samples
+    // A part of the samples. Those that a slice takes are of all classes.
+    const isSlice = axes[0].some(({ name }) => name === ":");
+    return isSlice ? { is: "array", samples } : array(samples.shape, samples.dtype);
   }
   const names = axes.map((axis) => (axis.length === 1 ? axis[0].name : "slice"));
   if (names.join() === "Ellipsis,None") return array([...samples.shape, 1], samples.dtype);

@@ -174,7 +174,10 @@ export class Expressions {
       const network = value?.is === "network" ? value.network : null;
       if (call && name && !this.source.names.imported.has(name)) {
         this.trainings.add(call, name, context.scope, network);
-        if (method === "fit" && network) network.input ??= this.samplesOf(node, call, context);
+        if (method === "fit" && network) {
+          network.input ??= this.arrayOf("x", node, call, context);
+          network.targets ??= this.arrayOf("y", node, call, context);
+        }
       }
       return null;
     }
@@ -188,13 +191,13 @@ export class Expressions {
     return this.code(node, context);
   }
 
-  /** The samples that `fit` takes. @param {Node} node @param {Call} call @param {Context} context */
-  samplesOf(node, call, context) {
-    const x = argumentOf(call, "x");
+  /** An array that `fit` takes. @param {string} parameter @param {Node} node @param {Call} call @param {Context} context */
+  arrayOf(parameter, node, call, context) {
+    const given = argumentOf(call, parameter);
     let value = /** @type {Known} */ (null);
     for (const part of elements(children(node)[1])) {
       const last = part[part.length - 1];
-      if (x && last.from === x.at) value = this.value(last, context);
+      if (given && last.from === given.at) value = this.value(last, context);
     }
     return value?.is === "array" ? value.samples : null;
   }
@@ -223,7 +226,7 @@ export class Expressions {
     if (array?.is === "array") {
       const others = values.filter((value) => value !== null && value !== array);
       return isPlain && others.length === 0
-        ? { is: "array", samples: { ...array.samples, dtype: "float32" } }
+        ? { is: "array", samples: { shape: array.samples.shape, dtype: "float32" } }
         : null;
     }
     const isJoin =

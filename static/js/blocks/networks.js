@@ -73,6 +73,7 @@ export class Networks {
       scope: "",
       items: [],
       input: null,
+      targets: null,
       range: rangeOf(node),
       list: null,
     };
@@ -155,6 +156,7 @@ export class Networks {
       scope: "",
       items,
       input: null,
+      targets: null,
       range: rangeOf(call),
       list: null,
     };

@@ -8,7 +8,7 @@ import { SEQUENCES } from "./rules/sequences.js";
 import { WINDOWS } from "./rules/windows.js";
 
 /** @import { Measured } from "./last-run.js" */
-/** @import { Item, Network, Program, Shape } from "./types.js" */
+/** @import { Item, LayerMend, Network, Program, Shape } from "./types.js" */
 
 /** @type {Record<string, import("./rules/layer.js").Rule>} */
 const RULES = { ...BASIC, ...WINDOWS, ...SEQUENCES };
@@ -18,6 +18,7 @@ const RULES = { ...BASIC, ...WINDOWS, ...SEQUENCES };
  * @property {Shape | null} shape of one sample; null: known after the first run
  * @property {number | null} parameters
  * @property {string} problem why the layer cannot be built, in plain words; "" if it can
+ * @property {LayerMend | null} [mend] what makes it fit, if that is known
  */
 
 /** @type {Inferred} */
@@ -52,7 +53,7 @@ function inferItem(item, network, results) {
   const inputs = item.inputs.map((id) => (id === null ? null : (results.get(id)?.shape ?? null)));
   if (isFirst && item.type !== "input") inputs[0] = network.input?.shape ?? null;
   if (item.type === "input")
-    return { shape: inputShape(item), parameters: 0, problem: inputProblem(item, network) };
+    return { shape: inputShape(item), parameters: 0, ...inputProblem(item, network) };
   if (item.type === "join") return { shape: broadcast(inputs), parameters: 0, problem: "" };
   if (item.type === "code" || !item.call) return UNKNOWN;
   const rule = Object.hasOwn(RULES, item.call.kind) ? RULES[item.call.kind] : null;
@@ -62,7 +63,8 @@ function inferItem(item, network, results) {
   try {
     return { ...rule(known[0], new LayerArguments(item.call), known), problem: "" };
   } catch (problem) {
-    if (problem instanceof Impossible) return { ...UNKNOWN, problem: problem.message };
+    if (problem instanceof Impossible)
+      return { ...UNKNOWN, problem: problem.message, mend: problem.mend };
     if (problem instanceof Unknown) return withoutInput(item);
     throw problem;
   }
@@ -87,17 +89,24 @@ function inputShape({ call }) {
   return value.value.map((size) => (size.type === "int" ? size.value : null));
 }
 
-/** @param {Item} item @param {Network} network */
+/** @param {Item} item @param {Network} network @returns {Pick<Inferred, "problem" | "mend">} */
 function inputProblem(item, network) {
   const shape = inputShape(item);
   const data = network.input?.shape;
   const single = network.items.filter(({ type }) => type === "input").length === 1;
-  if (!shape || !data || !single) return "";
+  if (!shape || !data || !single) return { problem: "" };
   const fits =
     shape.length === data.length &&
     shape.every((size, i) => size === null || data[i] === null || size === data[i]);
-  return fits ? "" : t().shapes.inputDiffers(shapeText(data), shapeText(shape));
+  if (fits) return { problem: "" };
+  return {
+    problem: t().shapes.inputDiffers(shapeText(data), shapeText(shape)),
+    mend: data.includes(null) ? null : { set: ["shape", tupleText(data)] },
+  };
 }
+
+/** @param {Shape} shape */
+const tupleText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
 /** The shape of sums and products; null if it is not known or they do not fit. @param {(Shape | null)[]} shapes */
 function broadcast(shapes) {

@@ -61,10 +61,35 @@ export type Shape = (number | null)[];
 export interface Samples {
   shape: Shape;
   dtype: string;
+  /** Of targets that are class numbers, how many classes there are; 0 for targets that are numbers to predict. */
+  classes?: number;
 }
 
 /** The samples and targets of a data set of the visitor, by its name; null if there is none. */
 export type Brought = (name: string) => { samples: Samples; targets: Samples } | null;
+
+/** How a layer that does not fit can be mended: by a layer before it, or by another value of a parameter. */
+export type LayerMend =
+  | { before: [kind: string, given: string] }
+  | { set: [parameter: string, value: string] };
+
+/** A change that mends a problem, with the words of its button. */
+export interface Mend {
+  words: string;
+  changes: Change[];
+}
+
+/** What is wrong with a card. */
+export interface Problem {
+  /** The card: "block-0-2", "training-0" or "data-0". */
+  card: string;
+  /** The parameter that is wrong, if it is one with a field. */
+  parameter?: string;
+  words: string;
+  mends: Mend[];
+  /** Whether the last run ended with it. */
+  ran?: boolean;
+}
 
 /** How the text of a layer can be changed. */
 export type Place =
@@ -96,6 +121,8 @@ export interface Network {
   items: Item[];
   /** The samples that `fit` trains it with; null if that is not known. */
   input: Samples | null;
+  /** The targets that `fit` takes; null if they are not known. */
+  targets: Samples | null;
   range: Range;
   /** Where the first layer of an empty network goes. */
   list: Range | null;

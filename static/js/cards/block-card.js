@@ -11,6 +11,7 @@ import { useDrag } from "./block-drag.js";
 import { BlockField } from "./block-fields.js";
 import { linkedBlock, lookAtBlock } from "./block-links.js";
 import { lastRun, program, shapes } from "./blocks-model.js";
+import { CardProblems, problemsAt } from "./card-problems.js";
 
 /** @import { Inferred } from "../blocks/shapes.js" */
 /** @import { Item, Network } from "../blocks/types.js" */
@@ -42,6 +43,7 @@ export function BlockCard({ item, position, count }) {
   );
   const isFolded = fields.some(({ more }) => more);
   const isLocked = isHeld(item);
+  const isWrong = problemsAt(id).length > 0;
   const isLinked =
     linkedBlock.value?.network === position.network && linkedBlock.value.index === position.index;
 
@@ -55,7 +57,7 @@ export function BlockCard({ item, position, count }) {
   }
 
   return html`<li class="block" data-testid="block" data-type=${item.type} data-kind=${item.call?.kind ?? ""}
-    data-locked=${isLocked ? "" : undefined} aria-current=${isLinked ? "true" : undefined} data-problem=${result?.problem ? "" : undefined} data-position=${`${position.network}-${position.index}`}
+    data-locked=${isLocked ? "" : undefined} aria-current=${isLinked ? "true" : undefined} data-problem=${isWrong ? "" : undefined} data-card=${id} data-position=${`${position.network}-${position.index}`}
     aria-labelledby=${`${id}-title`} onKeyDown=${onKeyDown} onFocusIn=${() => lookAtBlock(position)} onClick=${() => lookAtBlock(position)}>
     <div class="block-head">
       <${Grip} ...${{ position, title, count }} />
@@ -100,7 +102,7 @@ export function BlockCard({ item, position, count }) {
       }
     </div>`
     }
-    ${result?.problem && html`<p class="block-problem" role="alert">${result.problem}</p>`}
+    <${CardProblems} card=${id} />
   </li>`;
 }
 
@@ -121,7 +123,7 @@ function sourcesOf({ type, items }, index) {
 /** Shape and parameters. @param {{item: Item, result?: Inferred}} props */
 function Measure({ item, result }) {
   const words = t().blocks.card;
-  if (result?.problem) return html`<span class="block-measure">${words.unfit}</span>`;
+  if (result?.problem) return html`<span class="block-measure" data-unfit>${words.unfit}</span>`;
   if (!result?.shape) {
     const isLater = lastRun.value.size === 0;
     return html`<span class="block-measure">${item.type === "code" ? "" : isLater ? words.shapeLater : words.shapeUnknown}</span>`;

@@ -9,11 +9,14 @@ import {
   stepped,
   titleOf,
 } from "../blocks/field-values.js";
+import { isNumber } from "../blocks/syntax.js";
 import { Icon } from "../components/icons.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { change, program } from "./blocks-model.js";
+import { wrongField } from "./card-problems.js";
 import { useRefusal } from "./field-problem.js";
+import { Definition, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Argument, Call, Range } from "../blocks/types.js" */
@@ -31,9 +34,10 @@ export function BlockField({ call, field, id }) {
   const value = valueOf(call, field.parameter);
   const text = inputText(field, value);
   if ((given && !given.literal) || (text === null && given) || call.starred) {
-    return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}
+    return html`<${Row} label=${label} id=${id} term=${termOf(field.label)}><code class="block-source" id=${id}
       title=${t().blocks.field.inCode}>${given?.text ?? "*"}</code></${Row}>`;
   }
+  const term = termOf(field.label, field.type === "choice" ? (text ?? "") : undefined);
   const write = (/** @type {string} */ next) => {
     const changes = setArgument(
       program.value,
@@ -44,7 +48,7 @@ export function BlockField({ call, field, id }) {
     change(changes, t().blocks.said.set(label, titleOf(next)));
   };
   const props = { id, field, text: text ?? "", write };
-  return html`<${Row} label=${label} id=${id} piece=${piece}>${control(props)}</${Row}>`;
+  return html`<${Row} label=${label} id=${id} piece=${piece} term=${term}>${control(props)}</${Row}>`;
 }
 
 /** The text that changes with a parameter: its argument, or the end of the call. @param {Call} call @param {string} parameter */
@@ -59,7 +63,7 @@ function control(props) {
     case "choice":
       return html`<${Choice} ...${props} />`;
     case "flag":
-      return html`<input type="checkbox" id=${props.id} checked=${props.text === "True"}
+      return html`<input type="checkbox" id=${props.id} aria-describedby=${termId(props.id)} checked=${props.text === "True"}
         onChange=${(/** @type {any} */ event) => props.write(event.target.checked ? "True" : "False")} />`;
     case "shape":
       return html`<${ShapeInput} ...${props} />`;
@@ -70,22 +74,23 @@ function control(props) {
 
 /**
  * A name with its control, which is out of use while its piece of the program is locked.
- * @param {{label: string, id: string, piece?: Range | null, children?: any}} props
+ * @param {{label: string, id: string, piece?: Range | null, term?: string, children?: any}} props `term`: what the name means
  */
-export function Row({ label, id, piece, children }) {
+export function Row({ label, id, piece, term = "", children }) {
   const isLocked = Boolean(piece) && isHeld(/** @type {Range} */ (piece));
-  const content = html`<label for=${id}>${label}</label>${children}`;
+  const explains = useTerm(id, label, term);
+  const content = html`<label for=${id} ...${explains.label}>${label}</label>${children}<${Definition} id=${id} text=${term} />`;
   return isLocked
     ? html`<fieldset class="block-field" disabled title=${t().locks.held}>${content}</fieldset>`
-    : html`<div class="block-field">${content}</div>`;
+    : html`<div class="block-field" ...${explains.row}>${content}</div>`;
 }
 
 /** @param {ControlProps} props */
 function Choice({ id, field, text, write }) {
   const options = field.options ?? [];
   const all = options.includes(text) ? options : [text, ...options];
-  return html`<select id=${id} value=${text} onChange=${(/** @type {any} */ event) => write(event.target.value)}>
-    ${all.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${titleOf(each)}</option>`)}
+  return html`<select id=${id} aria-describedby=${termId(id)} value=${text} onChange=${(/** @type {any} */ event) => write(event.target.value)}>
+    ${all.map((each) => html`<option key=${each} value=${each} selected=${each === text} title=${valueTerm(each)}>${titleOf(each)}</option>`)}
   </select>`;
 }
 
@@ -97,6 +102,7 @@ export function Stepper({ id, field, text, write, double, optional }) {
   const label = t().blocks.fields[field.label];
   const words = t().blocks.field;
   const { refuse, accept, described, note } = useRefusal(id);
+  const wrong = described ?? wrongField(id);
   const step = (/** @type {1 | -1} */ direction) => {
     accept();
     const next = stepped(text, direction, field, double);
@@ -113,7 +119,16 @@ export function Stepper({ id, field, text, write, double, optional }) {
       value.value <= (field.most ?? Infinity);
     const isNone = optional && entered === "";
     if (fits || isNone) accept();
-    else refuse(words.refused(target.value, { isWhole, least: field.least, most: field.most }));
+    else
+      refuse(
+        words.refused(target.value, {
+          label,
+          isNumber: isNumber(value),
+          isWhole,
+          least: field.least,
+          most: field.most,
+        }),
+      );
     if (isNone) write("None");
     else if (fits && entered !== text) write(entered);
     else target.value = text;
@@ -122,7 +137,7 @@ export function Stepper({ id, field, text, write, double, optional }) {
     <button type="button" class="button quiet" aria-label=${words.lessOf(label)} title=${words.less}
       onClick=${() => step(-1)}><${Icon} name="minus" /></button>
     <input id=${id} inputmode=${field.type === "number" ? "decimal" : "numeric"} value=${text} autocomplete="off"
-      placeholder=${optional ? words.none : undefined} aria-describedby=${described} onChange=${take} onKeyDown=${(
+      placeholder=${optional ? words.none : undefined} aria-invalid=${Boolean(wrong)} aria-describedby=${describedBy(id, wrong)} onChange=${take} onKeyDown=${(
         /** @type {KeyboardEvent} */ event,
       ) => {
         if (event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
@@ -145,7 +160,7 @@ function ShapeInput({ id, text, write }) {
     write(literal);
   }
   return html`<input id=${id} class="block-shape-input" value=${text} autocomplete="off" aria-invalid=${Boolean(described)}
-    aria-describedby=${described} onChange=${take} />${note}`;
+    aria-describedby=${describedBy(id, described)} onChange=${take} />${note}`;
 }
 
 /** @param {{call: Call, field: Field, id: string, given: Argument | null}} props */
@@ -167,15 +182,15 @@ function Regularizer({ call, field, id, given }) {
     );
   }
   const inner = kind ? given?.call : null;
-  return html`<${Row} label=${label} id=${id} piece=${pieceOf(call, field.parameter)}>
-    <select id=${id} value=${kind} onChange=${choose}>
+  return html`<${Row} label=${label} id=${id} piece=${pieceOf(call, field.parameter)} term=${termOf(field.label, kind || undefined)}>
+    <select id=${id} aria-describedby=${termId(id)} value=${kind} onChange=${choose}>
       ${[
         ["", none],
         ["L2", "L2"],
         ["L1", "L1"],
       ].map(
         ([value, title]) => html`
-        <option key=${value} value=${value} selected=${value === kind}>${title}</option>`,
+        <option key=${value} value=${value} selected=${value === kind} title=${valueTerm(value)}>${title}</option>`,
       )}
     </select>
   </${Row}>

@@ -2,19 +2,31 @@ import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../code-diff.js";
 import { t } from "../locale.js";
+import { onResize } from "../observe.js";
 import { refusals } from "../sharing/locks.js";
 import * as store from "../store.js";
 import { BlockCard } from "./block-card.js";
 import * as commands from "./block-commands.js";
 import { linkedBlock } from "./block-links.js";
 import { AddBlock } from "./block-menu.js";
-import { announcement, focusedBlock, program, shapes, undoChange } from "./blocks-model.js";
+import {
+  announcement,
+  endedCard,
+  focusedBlock,
+  program,
+  shapes,
+  undoChange,
+} from "./blocks-model.js";
 import { BroughtCard } from "./brought-card.js";
 import { DataCard } from "./data-card.js";
+import { TermTip } from "./terms.js";
 import { TrainingCard } from "./training-card.js";
 
 /** A change of the learning rate in words: by its name, or as the optimizer's only number. */
 const RATE = /^(learning_rate|SGD|Momentum|Adam|AdamW|RMSprop|Adagrad|Lion) \S+ → \S+$/;
+
+/** How long after a run has ended the page may still arrange itself. */
+const SETTLED_MS = 1000;
 
 /** @import { Network } from "../blocks/types.js" */
 
@@ -42,6 +54,21 @@ export function BlocksPanel() {
     if (card) bringIntoView(card, /** @type {HTMLElement} */ (place.current));
   }, [linked]);
 
+  const ended = endedCard.value;
+  useEffect(() => {
+    const card = ended && place.current?.querySelector(`[data-card="${ended}"]`);
+    const panel = place.current;
+    if (!card || !panel) return undefined;
+    // The error below the panel takes some of its room.
+    const stop = onResize(panel, () => bringIntoView(card, panel));
+    const timer = setTimeout(stop, SETTLED_MS);
+    bringIntoView(card, panel);
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [ended]);
+
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const isUndo =
@@ -68,6 +95,7 @@ export function BlocksPanel() {
       (training, number) => html`<${TrainingCard} key=${number} ...${{ training, number }}
       isOnly=${trainings.length === 1} />`,
     )}
+    <${TermTip} />
     <p class="visually-hidden" role="status" data-testid="blocks-announcement">${announcement.value}</p>
   </div>`;
 }

@@ -2,6 +2,7 @@ import { html, useEffect } from "../../vendor/preact.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setArgument } from "../blocks/edits.js";
 import { quoted } from "../blocks/field-values.js";
+import { fitted } from "../blocks/suited.js";
 import { shape } from "../format.js";
 import { t } from "../locale.js";
 import { OF_LIBRARY } from "../own-data/data-names.js";
@@ -9,7 +10,10 @@ import * as shelf from "../own-data/data-shelf.js";
 import { openDrawer } from "../own-data/drawer-state.js";
 import { isEmbedded } from "../sharing/embedded.js";
 import { Row } from "./block-fields.js";
-import { change, program } from "./blocks-model.js";
+import { change, program, readHere } from "./blocks-model.js";
+import { CardProblems, problemsAt } from "./card-problems.js";
+import { DataOffer, asksAbout, choseData } from "./data-offer.js";
+import { termId, termOf } from "./terms.js";
 
 /** @import { Call } from "../blocks/types.js" */
 
@@ -26,14 +30,19 @@ export function BroughtCard({ call, number }) {
   const id = `data-${number}`;
   const names = [...new Set([...(name === null ? [] : [name]), ...shelf.names.value])];
   /** @param {any} event */
-  const choose = ({ target }) =>
+  const choose = ({ target }) => {
     change(
       setArgument(program.value, call, "name", quoted(`"${target.value}"`, program.value.text)),
       t().blocks.said.data(target.value),
     );
+    choseData(target.value);
+  };
+  const suited = name !== null && asksAbout(name) ? fitted(program.value, readHere) : null;
   const words = t().blocks.data;
+  const isWrong = problemsAt(id).length > 0;
   const isMissing = !entry && !isLibrary && name !== null && shelf.entries.value !== null;
-  return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title} data-problem=${isMissing ? "" : undefined}>
+  return html`<section class="block data-card" data-testid="data-card" data-card=${id} aria-label=${words.title}
+    data-problem=${isMissing || isWrong ? "" : undefined}>
     <div class="block-head">
       <h3>${words.title}</h3>
       <span class="block-measure">${
@@ -43,17 +52,22 @@ export function BroughtCard({ call, number }) {
       }</span>
     </div>
     <div class="block-fields">
-      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>${
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call} term=${termOf("set")}>${
         name === null || !argumentOf(call, "name")?.literal
           ? html`<code class="block-source" id=${id}>${argumentOf(call, "name")?.text ?? "?"}</code>`
-          : html`<select id=${id} data-testid="dataset-select" value=${name} onChange=${choose}>
+          : html`<select id=${id} data-testid="dataset-select" aria-describedby=${termId(id)} value=${name} onChange=${choose}>
             ${names.map((each) => html`<option key=${each} value=${each} selected=${each === name}>${each}</option>`)}
           </select>`
       }</${Row}>
       ${about && html`<span class="hint">${t().data.counts(about.train, about.test)}</span>`}
       <${YourDataButton} />
     </div>
-    ${isMissing && html`<p class="block-problem" role="alert">${words.missing(name)}</p>`}
+    ${
+      suited &&
+      html`<${DataOffer} suited=${suited} question=${t().suited.unfit(name ?? "", suited.settings)}
+        take=${t().suited.fit} taken=${t().suited.fitted} field=${id} />`
+    }
+    ${isMissing ? html`<p class="block-problem" role="alert">${words.missing(name)}</p>` : html`<${CardProblems} card=${id} />`}
     ${about && about.classes.length > 0 && html`<p class="block-from" title=${about.classes.join(", ")}>${classList(about.classes)}</p>`}
   </section>`;
 }

@@ -3,6 +3,7 @@ import { argumentOf, valueOf } from "../blocks/calls.js";
 import { setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
+import { suitedSettings } from "../blocks/suited.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { percent, shape } from "../format.js";
@@ -11,6 +12,9 @@ import { isHeld, locksHere } from "../sharing/locks.js";
 import { BlockField, Row } from "./block-fields.js";
 import { change, program } from "./blocks-model.js";
 import { YourDataButton } from "./brought-card.js";
+import { CardProblems, problemsAt } from "./card-problems.js";
+import { DataOffer, asksAbout, choseData } from "./data-offer.js";
+import { termId, termOf } from "./terms.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Call } from "../blocks/types.js" */
@@ -49,11 +53,15 @@ export function DataCard({ call, number }) {
   /** @param {any} event */
   function choose({ target }) {
     const changes = outcomes.find(({ kind }) => kind === target.value)?.changes;
-    if (changes) change(changes, t().blocks.said.data(titleOf(target.value)));
+    if (!changes) return;
+    change(changes, t().blocks.said.data(titleOf(target.value)));
+    choseData(target.value);
   }
+  const suited = asksAbout(call.kind) ? suitedSettings(current, call.kind) : null;
   const words = t().blocks.data;
   const label = t().blocks.card.aboutThis;
-  return html`<section class="block data-card" data-testid="data-card" aria-label=${words.title}>
+  return html`<section class="block data-card" data-testid="data-card" data-card=${id} aria-label=${words.title}
+    data-problem=${problemsAt(id).length > 0 ? "" : undefined}>
     <div class="block-head">
       <h3>${words.title}</h3>
       <span class="block-measure"><span title=${words.shape}>${t().blocks.card.shapeBefore} <b>${shape(shapeOf(call.kind, call))}</b></span>
@@ -63,8 +71,8 @@ export function DataCard({ call, number }) {
     </div>
     ${explained && html`<p class="block-about">${t().blocks.about.data}</p>`}
     <div class="block-fields">
-      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call}>
-        <select id=${id} data-testid="dataset-select" value=${call.kind} onChange=${choose}>
+      <${Row} label=${t().blocks.fields.set} id=${id} piece=${call} term=${termOf("set")}>
+        <select id=${id} data-testid="dataset-select" aria-describedby=${termId(id)} value=${call.kind} onChange=${choose}>
           ${outcomes.filter(({ changes }) => changes).map(({ kind }) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
         </select>
       </${Row}>
@@ -85,6 +93,12 @@ export function DataCard({ call, number }) {
         left[0].reason ?? "",
       )}</p>`
     }
+    ${
+      suited &&
+      html`<${DataOffer} suited=${suited} question=${t().suited.question(titleOf(call.kind), suited.settings)}
+        take=${t().suited.take} taken=${t().suited.taken} field=${id} />`
+    }
+    <${CardProblems} card=${id} />
   </section>`;
 }
 
@@ -98,7 +112,7 @@ function Ratio({ call, id }) {
       ? ""
       : inputText({ parameter: "ratio", label: "ratio", type: "number" }, value);
   if ((given && !given.literal) || text === null || call.starred) {
-    return html`<${Row} label=${label} id=${id}><code class="block-source" id=${id}>${given?.text ?? "*"}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${id} term=${termOf("ratio")}><code class="block-source" id=${id}>${given?.text ?? "*"}</code></${Row}>`;
   }
   const first = setRatio(program.value, call, RATIOS[7]);
   const options = text === "" || RATIOS.includes(text) ? RATIOS : [...RATIOS, text].sort();
@@ -107,8 +121,8 @@ function Ratio({ call, id }) {
     const { changes } = setRatio(program.value, call, target.value);
     if (changes) change(changes, t().blocks.said.set(label, inPercent(target.value)));
   }
-  return html`<${Row} label=${label} id=${id}>
-    <select id=${id} data-testid="ratio-select" value=${text} disabled=${!first.changes} onChange=${choose}
+  return html`<${Row} label=${label} id=${id} term=${termOf("ratio")}>
+    <select id=${id} data-testid="ratio-select" aria-describedby=${termId(id)} value=${text} disabled=${!first.changes} onChange=${choose}
       title=${first.reason ?? t().dataChange.ratioAbout}>
       ${text === "" && html`<option value="" selected>${t().dataChange.all}</option>`}
       ${options.map((each) => html`<option key=${each} value=${each} selected=${each === text}>${inPercent(each)}</option>`)}

@@ -4,6 +4,7 @@ import { fittingMetrics, metricOf, metricsOf, setMetric } from "../blocks/metric
 import { t } from "../locale.js";
 import { Row } from "./block-fields.js";
 import { change, program, shapes } from "./blocks-model.js";
+import { Definition, termId, termOf, useTerm } from "./terms.js";
 
 /** @import { Call } from "../blocks/types.js" */
 
@@ -11,8 +12,9 @@ import { change, program, shapes } from "./blocks-model.js";
 export function Metrics({ compile, name: model, id }) {
   const names = metricsOf(compile);
   const label = t().blocks.fields.metrics;
+  const explains = useTerm(`${id}-metrics`, label, termOf("metrics"));
   if (names === null) {
-    return html`<${Row} label=${label} id=${`${id}-metrics`}><code class="block-source" id=${`${id}-metrics`}
+    return html`<${Row} label=${label} id=${`${id}-metrics`} term=${termOf("metrics")}><code class="block-source" id=${`${id}-metrics`}
       title=${t().metrics.inCode}>${argumentOf(compile, "metrics")?.text ?? "*"}</code></${Row}>`;
   }
   const chosen = names.map(metricOf);
@@ -23,8 +25,8 @@ export function Metrics({ compile, name: model, id }) {
     ...known.map(({ name }) => ({ name, title: t().metrics.names[name] })),
     ...others.map((name) => ({ name, title: name })),
   ];
-  return html`<div class="block-field block-metrics" role="group" aria-labelledby=${`${id}-metrics`} data-testid="metrics">
-    <span class="block-label" id=${`${id}-metrics`}>${label}</span>
+  return html`<div class="block-field block-metrics" role="group" aria-labelledby=${`${id}-metrics`} aria-describedby=${termId(`${id}-metrics`)} data-testid="metrics" ...${explains.row}>
+    <span id=${`${id}-metrics`} ...${explains.label} class="block-label term">${label}</span><${Definition} id=${`${id}-metrics`} text=${termOf("metrics")} />
     ${all.map(
       ({
         name,

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { setLearningRate } from "../actions.js";
-import { argumentOf, defaultOf, valueOf } from "../blocks/calls.js";
+import { argumentOf, defaultOf, literalOf, valueOf } from "../blocks/calls.js";
 import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
 import {
@@ -12,14 +12,17 @@ import {
   rateAt,
   titleOf,
 } from "../blocks/field-values.js";
+import { isNumber } from "../blocks/syntax.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { t } from "../locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
 import { change, program } from "./blocks-model.js";
+import { CardProblems, problemsAt, wrongField } from "./card-problems.js";
 import { useRefusal } from "./field-problem.js";
 import { Metrics } from "./metrics-field.js";
+import { Definition, GLOSSARY, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Range, Training } from "../blocks/types.js" */
@@ -35,13 +38,17 @@ export function TrainingCard({ training, number, isOnly }) {
   const words = t().blocks;
   const title = isOnly || !name ? words.training.title : words.training.of(name);
   const label = words.card.aboutThis;
-  return html`<section class="block training-card" data-testid="training-card" aria-label=${title}>
+  return html`<section class="block training-card" data-testid="training-card" data-card=${id} aria-label=${title}
+    data-problem=${problemsAt(id).length > 0 ? "" : undefined}>
     <div class="block-head">
       <h3>${title}</h3>
       <div class="block-actions">${[compile, fit, optimizer, schedule].some((call) => call && isHeld(call)) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
     </div>
-    ${explained && html`<p class="block-about">${words.about.training}</p>`}
+    ${
+      explained &&
+      html`<p class="block-about">${words.about.training} <a class="link" href=${GLOSSARY} target="_blank" rel="noopener">${words.terms.glossary}</a></p>`
+    }
     <div class="block-fields">
       ${(compile || optimizer) && html`<${Optimizer} ...${{ training, id }} />`}
       <${Rate} ...${{ call: schedule ?? optimizer, isSchedule: schedule !== null, id, isOnly }} />
@@ -54,6 +61,7 @@ export function TrainingCard({ training, number, isOnly }) {
       ${optimizer && html`<${Decay} ...${{ optimizer, id }} />`}
       ${number === 0 && html`<${Seed} />`}
     </div>
+    <${CardProblems} card=${id} />
   </section>`;
 }
 
@@ -74,7 +82,8 @@ function Optimizer({ training: { optimizer, compile }, id }) {
     const { name, changes } = nameFor(program.value, full);
     change([...changes, ...setArgument(program.value, compile, "optimizer", `${name}()`)], said);
   }
-  return html`<${Menu} ...${{ label, id: `${id}-optimizer`, value, choose, piece: optimizer ?? (compile && pieceOf(compile, "optimizer")) }}
+  const term = termOf("optimizer", value);
+  return html`<${Menu} ...${{ label, id: `${id}-optimizer`, value, choose, term, piece: optimizer ?? (compile && pieceOf(compile, "optimizer")) }}
     options=${OPTIMIZERS.map((kind) => ({ value: kind, title: kind }))} />`;
 }
 
@@ -84,14 +93,16 @@ const named = (name) =>
 
 /**
  * @param {{label: string, id: string, value: string, choose: (event: any) => void, options: {value: string, title: string}[],
- *          piece: Range | null}} props
+ *          piece: Range | null, term: string}} props
  */
-function Menu({ label, id, value, choose, options, piece }) {
+function Menu({ label, id, value, choose, options, piece, term }) {
   const all = options.some((each) => each.value === value)
     ? options
     : [{ value, title: value }, ...options];
-  return html`<${Row} label=${label} id=${id} piece=${piece}><select id=${id} value=${value} onChange=${choose}>
-    ${all.map((each) => html`<option key=${each.value} value=${each.value} selected=${each.value === value}>${each.title}</option>`)}
+  const wrong = wrongField(id);
+  return html`<${Row} label=${label} id=${id} piece=${piece} term=${term}><select id=${id} aria-invalid=${Boolean(wrong)}
+    aria-describedby=${describedBy(id, wrong)} value=${value} onChange=${choose}>
+    ${all.map((each) => html`<option key=${each.value} value=${each.value} selected=${each.value === value} title=${valueTerm(each.value)}>${each.title}</option>`)}
   </select></${Row}>`;
 }
 
@@ -103,17 +114,20 @@ function Rate({ call, isSchedule, id, isOnly }) {
   const [moving, setMoving] = useState(/** @type {number | null} */ (null));
   const slider = `${id}-rate`;
   const { refuse, accept, described, note } = useRefusal(slider);
+  const wrong = wrongField(`${id}-learning_rate`);
+  const name = isSchedule ? "firstLearningRate" : "learningRate";
+  const label = t().blocks.fields[name];
+  const explains = useTerm(slider, label, termOf(name));
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!call) return null;
   const first = call.kind === "OneCycle" ? "max_learning_rate" : "initial_learning_rate";
   const parameter = isSchedule ? first : "learning_rate";
-  const label = isSchedule ? t().blocks.fields.firstLearningRate : t().blocks.fields.learningRate;
   const given = argumentOf(call, parameter);
   const value = valueOf(call, parameter);
   if ((given && !given.literal) || (value?.type !== "float" && value?.type !== "int")) {
     const text = given?.text ?? t().blocks.field.inProgram;
-    return html`<${Row} label=${label} id=${slider}><code id=${slider} class="block-source">${text}</code></${Row}>`;
+    return html`<${Row} label=${label} id=${slider} term=${termOf(name)}><code id=${slider} class="block-source">${text}</code></${Row}>`;
   }
   const isLocked = isHeld(pieceOf(call, parameter));
   const rate = moving ?? value.value;
@@ -126,9 +140,9 @@ function Rate({ call, isSchedule, id, isOnly }) {
   /** @param {string} text */
   const write = (text) =>
     change(setArgument(program.value, call, parameter, text), t().blocks.said.set(label, text));
-  return html`<div class="block-field block-rate">
-    <label for=${slider}>${label}</label>
-    <input type="range" id=${slider} data-testid="learning-rate" disabled=${isLocked} min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
+  return html`<div class="block-field block-rate" ...${explains.row}>
+    <label for=${slider} ...${explains.label}>${label}</label><${Definition} id=${slider} text=${termOf(name)} />
+    <input type="range" id=${slider} data-testid="learning-rate" aria-describedby=${termId(slider)} disabled=${isLocked} min=${RATE_SLIDER.least} max=${RATE_SLIDER.most}
       step=${RATE_SLIDER.step} value=${placeOfRate(rate)} aria-valuetext=${numberText(rate)}
       onInput=${(/** @type {any} */ { target }) => {
         accept();
@@ -140,10 +154,12 @@ function Rate({ call, isSchedule, id, isOnly }) {
         write(numberText(rateAt(Number(target.value))));
       }} />
     <input class="rate-number" aria-label=${label} disabled=${isLocked} inputmode="decimal" value=${numberText(rate)}
-      aria-describedby=${described} onChange=${(/** @type {any} */ { target }) => {
-        const next = Number(enteredNumber(target.value));
+      aria-invalid=${Boolean(described ?? wrong)} aria-describedby=${describedBy(slider, described ?? wrong)}
+      onChange=${(/** @type {any} */ { target }) => {
+        const entered = enteredNumber(target.value);
+        const next = Number(entered);
         if (!(next > 0 && next < Infinity)) {
-          refuse(t().blocks.field.notPositive(target.value));
+          refuse(t().blocks.field.notPositive(target.value, isNumber(literalOf(entered))));
           target.value = numberText(rate);
           return;
         }
@@ -164,6 +180,7 @@ function Loss({ compile, id }) {
     return html`<${Row} label=${label} id=${`${id}-loss`}><code id=${`${id}-loss`} class="block-source">${given.text}</code></${Row}>`;
   }
   const value = known?.kind ?? String(given?.value?.value ?? t().blocks.field.none);
+  const term = termOf("loss", value, titles[/** @type {keyof typeof titles} */ (value)] ?? value);
   /** @param {any} event */
   function choose({ target }) {
     const loss = LOSSES.find(({ kind }) => kind === target.value);
@@ -172,7 +189,7 @@ function Loss({ compile, id }) {
     const set = setArgument(program.value, compile, "loss", `${name}(${loss.given})`);
     change([...changes, ...set], t().blocks.said.set(label, titles[loss.kind]));
   }
-  return html`<${Menu} ...${{ label, id: `${id}-loss`, value, choose, piece: pieceOf(compile, "loss") }}
+  return html`<${Menu} ...${{ label, id: `${id}-loss`, value, choose, term, piece: pieceOf(compile, "loss") }}
     options=${LOSSES.map(({ kind }) => ({ value: kind, title: titles[kind] }))} />`;
 }
 
@@ -216,7 +233,7 @@ function ParameterStepper({ call, id, field, text, double, optional }) {
       setArgument(program.value, call, parameter, next),
       t().blocks.said.set(label, titleOf(next)),
     );
-  return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
+  return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)} term=${termOf(field.label)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
 }
 
 /** The seed of weights, dropout and order. */
@@ -234,5 +251,5 @@ function Seed() {
   const text = given?.value?.type === "int" ? String(given.value.value) : "0";
   const write = (/** @type {string} */ next) =>
     change(setSeed(program.value, Number(next)), t().blocks.said.set(label, next));
-  return html`<${Row} label=${label} id="seed" piece=${given}><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
+  return html`<${Row} label=${label} id="seed" piece=${given} term=${termOf("seed")}><${Stepper} id="seed" field=${field} text=${text} write=${write} /></${Row}>`;
 }

@@ -104,8 +104,8 @@ const handlers = {
     store.transcriptVersion.value += 1;
   },
 
-  error({ type, message, line, op, traceback }) {
-    store.showError({ type, message, line, op, traceback });
+  error({ type, message, line, op, traceback, problem }) {
+    store.showError({ type, message, line, op, traceback, problem });
   },
 
   fit_begin({ points = [], ...fit }) {

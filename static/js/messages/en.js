@@ -2330,6 +2330,106 @@ export const en = {
       ratio: "For training",
       metrics: "Metrics",
     },
+    /** What the words of fields, and the values of their menus, mean. */
+    terms: {
+      glossary: "Glossary",
+      value: (/** @type {string} */ value, /** @type {string} */ about) => `${value}: ${about}`,
+      fields: {
+        units: "How many numbers the layer computes. More units can learn more, but more slowly.",
+        activation:
+          "The function that bends each result of the layer, so that layers together can do more than one.",
+        function: "The function that bends each number.",
+        bias: "A number that each unit adds to its sum, and learns like its weights.",
+        regularization:
+          "Adds a price for large weights to the loss, so that the network rather learns the rule than single samples.",
+        strength: "How much large weights cost. 0 is nothing.",
+        filters: "How many patterns the layer looks for. Each gives a channel of the result.",
+        window:
+          "The side of the square, or the number of steps, that is looked at at once; also called kernel size or pool size.",
+        stride: "By how many pixels or steps the window moves on. 2 halves the result.",
+        padding: "What happens at the edge: the window stays inside, or zeros are put around.",
+        dilation:
+          "The distance between the points that a filter looks at. 2 leaves out every second one.",
+        rate: "Dropout rate: the share of the inputs that is switched off at random in each training step.",
+        everyStep:
+          "Whether the layer gives its state after each step, as another recurrent layer needs it, or only the last one.",
+        dropout:
+          "Dropout rate: the share of the inputs that is switched off at random in each training step.",
+        shape: "The sizes along each axis, such as height × width × channels.",
+        scale: "The number by which all inputs are multiplied.",
+        offset: "The number that is then added.",
+        filtersEach: "How many patterns are looked for in each channel.",
+        factor: "How often each pixel is repeated along height and width.",
+        border: "How many pixels are added at each side.",
+        words: "How many different words or characters there are. Their numbers must be smaller.",
+        features: "How many numbers stand for each word.",
+        heads: "How many attentions look at the sequence side by side, each for something else.",
+        featuresEach: "How many numbers each head compares.",
+        earlierOnly:
+          "Whether a step sees only those before it, as when the next word is predicted.",
+        momentum:
+          "How slowly the mean and the deviation that are kept follow those of the batches.",
+        groups: "Into how many groups the channels are divided.",
+        deviation: "How strong the noise is: its standard deviation.",
+        slope: "By what negative numbers are multiplied.",
+        order: "The new order of the axes, counted from 1.",
+        times: "How often the sample is repeated.",
+        positions: "For how many positions there are vectors: the longest sequence.",
+        optimizer: "The rule by which the gradient of a batch changes the weights.",
+        learningRate:
+          "How far the weights move in each step. Too large, and the loss jumps or becomes NaN; too small, and nothing seems to happen.",
+        firstLearningRate:
+          "The learning rate at the beginning, or at its highest. A schedule changes it while training.",
+        loss: "The number that says how wrong the predictions are. Training makes it small.",
+        batchSize: "How many samples are looked at before the weights change once.",
+        epochs: "How often training goes through all samples.",
+        weightDecay: "Draws all weights a little towards 0 in each step, against overfitting.",
+        seed: "The number from which all random numbers follow. With the same seed a run repeats itself.",
+        set: "The samples and what they are. Another set brings the first and last layer with it.",
+        noise: "How far the points or shapes are scattered from their places.",
+        points: "How many points are made.",
+        pointsSeed: "The number from which the places of the points follow.",
+        images: "How many images are made.",
+        imagesSeed: "The number from which the images follow.",
+        ratio:
+          "The share of the samples for training. The others are validation data: the network is tested with them and never learns them.",
+        metrics: "What is measured beside the loss, for you to read. Training does not follow it.",
+      },
+      values: {
+        None: "Nothing is done.",
+        relu: "Lets positive numbers pass and makes negative ones 0. The usual choice.",
+        tanh: "Squeezes numbers smoothly between −1 and 1.",
+        sigmoid: "Squeezes numbers smoothly between 0 and 1, as a probability of yes.",
+        gelu: "A smooth relu, usual in transformers.",
+        silu: "A smooth relu: the number times its sigmoid. Also called swish.",
+        elu: "Like relu, but negative numbers fall smoothly to −1.",
+        selu: "An elu whose scale keeps mean and deviation from layer to layer.",
+        leaky_relu: "Like relu, but lets a little of negative numbers pass, so that no unit dies.",
+        softplus: "A smooth relu that is always positive.",
+        softmax: "Turns the scores of all classes into probabilities that add up to 1.",
+        valid: "The window stays inside, so that the result is smaller.",
+        same: "Zeros are put around, so that the result keeps its size.",
+        causal: "Zeros are put before the beginning, so that no step sees a later one.",
+        L1: "The price is the sum of the sizes of the weights: many become 0.",
+        L2: "The price is the sum of the squares of the weights: none becomes large.",
+        Adam: "Finds a step of its own for each weight. A good first choice.",
+        AdamW: "Adam with weight decay as it should be. Usual for transformers.",
+        SGD: "Goes straight down the gradient of the batch, by the learning rate.",
+        Momentum: "Like SGD, but keeps going in the direction of former steps, as a ball rolls.",
+        RMSprop: "Divides the step of each weight by the usual size of its gradient.",
+        Adagrad: "Like RMSprop, but steps only become smaller. Good for rare features.",
+        Lion: "Uses only the sign of the gradient. Needs a learning rate about ten times smaller than Adam's.",
+        SparseCategoricalCrossentropy:
+          "For one of several classes, as class numbers: how surprised the network is by the right one.",
+        CategoricalCrossentropy:
+          "For one of several classes, as rows with a single 1: how surprised the network is by the right one.",
+        BinaryCrossentropy: "For yes or no: how surprised the network is by the right answer.",
+        MeanSquaredError: "For numbers: the mean of the squared errors. Large errors count most.",
+        MeanAbsoluteError:
+          "For numbers: the mean size of the errors. Single large ones do not dominate.",
+        Huber: "For numbers: squared for small errors, absolute for large ones.",
+      },
+    },
     field: {
       inCode: "Your code sets this. Change it under Python.",
       inProgram: "in the program",
@@ -2341,19 +2441,75 @@ export const en = {
       sizes: "Write sizes as 28 × 28.",
       refused: (
         /** @type {string} */ text,
-        /** @type {{isWhole: boolean, least?: number, most?: number}} */ { isWhole, least, most },
+        /** @type {{label: string, isNumber: boolean, isWhole: boolean, least?: number, most?: number}} */ {
+          label,
+          isNumber,
+          isWhole,
+          least,
+          most,
+        },
       ) => {
-        const number = isWhole ? "whole number" : "number";
+        const kind = isWhole ? "whole number" : "number";
         const limits =
           most === undefined
             ? least === undefined
               ? ""
               : ` of at least ${least}`
             : ` from ${least ?? 0} to ${most}`;
-        return `“${text}” was not taken: enter a ${number}${limits}.`;
+        return `“${text}” ${isNumber ? "was not taken" : "is not a number"}: ${label.toLowerCase()} must be a ${kind}${limits}.`;
       },
-      notPositive: (/** @type {string} */ text) =>
-        `“${text}” was not taken: enter a number greater than 0.`,
+      notPositive: (/** @type {string} */ text, /** @type {boolean} */ isNumber) =>
+        `“${text}” ${isNumber ? "was not taken" : "is not a number"}: the learning rate must be greater than 0.`,
+    },
+    /** What is wrong with a card, in its words. */
+    problems: {
+      outputs: (/** @type {number} */ outputs, /** @type {number} */ classes) =>
+        `The last layer has ${plural(outputs, "output")}, the data has ${classes} classes.`,
+      targets: (/** @type {number} */ outputs, /** @type {number} */ targets) =>
+        `The last layer has ${plural(outputs, "output")}, but each sample has ${plural(targets, "target")}.`,
+      oneTarget: (/** @type {number} */ outputs) =>
+        `The last layer has ${plural(outputs, "output")}, but each sample has one number to predict.`,
+      oneNumber: (/** @type {number} */ outputs) =>
+        `The loss compares one number for each sample, but the last layer has ${plural(outputs, "output")}.`,
+      numbersForClasses: "The loss is for classes, but the data has numbers to predict.",
+      classNumbers:
+        "The loss takes a row of zeros with a single 1 for each sample (one-hot), but the data has class numbers.",
+      oneHot: (/** @type {number} */ targets) =>
+        `The loss takes class numbers, but the data has a row of ${targets} numbers for each sample (one-hot).`,
+      moreThanTwo: (/** @type {number} */ classes) =>
+        `The loss is for yes or no, but the data has ${classes} classes.`,
+      notYesOrNo: (/** @type {number} */ least, /** @type {number} */ most) =>
+        `The loss is for yes or no, 1 or 0, but the targets range from ${least} to ${most}.`,
+      eachRow:
+        "This layer gives a result for each row of a sample, but each sample has one target. Flatten puts all numbers into one row.",
+      negativeLabels: (/** @type {number} */ least) =>
+        `The data has a class number ${least}, but classes count from 0.`,
+      labelsFromOne: (/** @type {number} */ outputs) =>
+        `The classes of the data count from 1 to ${outputs}, but must count from 0. Subtract 1 from them under Python.`,
+      ids: (/** @type {number} */ rows, /** @type {number} */ most) =>
+        `The layer knows the numbers 0 to ${rows - 1}, but the data has ${most}.`,
+      negativeIds: (/** @type {number} */ least) =>
+        `The data has the number ${least}, but words are numbered from 0.`,
+      count: (/** @type {string} */ field) => `${field} must be a whole number of at least 1.`,
+      rate: "The learning rate must be greater than 0, or nothing is learnt.",
+      notFinite: (/** @type {number} */ step, /** @type {string} */ rate) =>
+        `At step ${step} the loss was no longer a finite number (NaN or infinity). ${
+          rate
+            ? `Most likely the learning rate, ${rate}, is too large.`
+            : "Most likely the learning rate is too large."
+        }`,
+      ended: (/** @type {string} */ message) => `The run ended here: ${message}`,
+    },
+    /** Buttons that mend it. */
+    mends: {
+      set: (/** @type {string} */ field, /** @type {string} */ value) =>
+        `Set ${field.toLowerCase()} to ${value}`,
+      makeIt: (/** @type {number} */ outputs) => `Make it ${outputs}`,
+      before: (/** @type {string} */ layer) => `Put ${layer} before it`,
+      loss: (/** @type {string} */ loss) => `Take the loss for ${loss}`,
+      lossAndOutputs: (/** @type {string} */ loss, /** @type {number} */ outputs) =>
+        `Take the loss for ${loss}, with ${plural(outputs, "output")}`,
+      made: (/** @type {string} */ mend) => `${mend}: done.`,
     },
     training: {
       title: "Training",
@@ -2386,6 +2542,20 @@ export const en = {
     },
   },
   /** Why Blocks cannot change the data of a program. */
+  suited: {
+    setting: (/** @type {string} */ field, /** @type {string} */ value) =>
+      `${field.toLowerCase()} ${value}`,
+    question: (/** @type {string} */ title, /** @type {string[]} */ settings) =>
+      `Other settings suit “${title}” better: ${settings.join(", ")}.`,
+    take: "Take what suits it",
+    keep: "Keep mine",
+    taken: "The settings that suit the data are taken.",
+    kept: "Your settings are kept.",
+    unfit: (/** @type {string} */ name, /** @type {string[]} */ mends) =>
+      `The network does not fit “${name}” yet. ${mends.join("; ")}?`,
+    fit: "Make it fit",
+    fitted: "The network fits the data.",
+  },
   dataChange: {
     notOffered: (/** @type {string[]} */ sets, /** @type {string} */ reason) =>
       `Not offered here: ${sets.join(", ")}. ${reason}`,

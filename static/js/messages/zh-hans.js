@@ -2030,6 +2030,93 @@ export const zhHans = {
       ratio: "用于训练",
       metrics: "指标",
     },
+    terms: {
+      glossary: "术语表",
+      value: (value, about) => `${value}：${about}`,
+      fields: {
+        units: "这一层计算多少个数。单元越多，能学的越多，但也越慢。",
+        activation: "对这一层的每个结果做非线性变换的函数；有了它，多层才比一层更强。",
+        function: "对每个数做非线性变换的函数。",
+        bias: "每个单元在加权和上再加的一个数，它和权重一样由训练得出。",
+        regularization: "在损失中为大的权重加上代价，使网络去学规律，而不是记住个别样本。",
+        strength: "大的权重要付多少代价；0 表示没有。",
+        filters: "这一层寻找多少种图案；每一种产生结果的一个通道。",
+        window: "一次看到的方块的边长，或一次看到的步数；也叫卷积核大小或池化大小。",
+        stride: "窗口每次移动多少像素或多少步；2 会使结果减半。",
+        padding: "在边缘怎么办：窗口留在内部，或在四周补零。",
+        dilation: "滤波器所看的各点之间的距离；2 表示每隔一个看一个。",
+        rate: "丢弃率：每个训练步中随机关闭的输入所占的比例。",
+        everyStep: "是在每一步之后都给出状态（后面再接循环层时需要），还是只给出最后的状态。",
+        dropout: "丢弃率：每个训练步中随机关闭的输入所占的比例。",
+        shape: "各轴上的大小，例如高 × 宽 × 通道。",
+        scale: "所有输入都乘以这个数。",
+        offset: "之后再加上的数。",
+        filtersEach: "在每个通道中寻找多少种图案。",
+        factor: "每个像素沿高和宽各重复多少次。",
+        border: "每一侧添加多少像素。",
+        words: "不同的词或字符有多少个；它们的编号必须小于这个数。",
+        features: "用多少个数表示一个词。",
+        heads: "有多少个注意力并排查看序列，各自关注不同的内容。",
+        featuresEach: "每个头比较多少个数。",
+        earlierOnly: "是否每一步只能看到它之前的步，例如预测下一个词的时候。",
+        momentum: "所保存的均值和标准差跟随各批次变化得有多慢。",
+        groups: "把通道分成多少组。",
+        deviation: "噪声有多强：它的标准差。",
+        slope: "负数要乘以的数。",
+        order: "各轴的新顺序，从 1 开始编号。",
+        times: "把样本重复多少次。",
+        positions: "有多少个位置的向量：即最长的序列。",
+        optimizer: "根据一个批次的梯度来改动权重的规则。",
+        learningRate: "每一步把权重移动多远。太大，损失会跳动或变成 NaN；太小，则好像没有变化。",
+        firstLearningRate: "开始时（或最高时）的学习率；训练中由调度器改变它。",
+        loss: "表示预测错得有多厉害的数；训练就是使它变小。",
+        batchSize: "看过多少个样本之后，才把权重改动一次。",
+        epochs: "训练把所有样本看多少遍。",
+        weightDecay: "每一步都把所有权重向 0 拉近一点，以防过拟合。",
+        seed: "所有随机数由这个数决定；种子相同，运行的结果就相同。",
+        set: "样本以及它们是什么。换成别的数据集时，第一层和最后一层会随之改变。",
+        noise: "点或图形偏离原来位置的程度。",
+        points: "生成多少个点。",
+        pointsSeed: "各点的位置由这个数决定。",
+        images: "生成多少幅图像。",
+        imagesSeed: "图像由这个数决定。",
+        ratio: "用于训练的样本所占的比例。其余的是验证数据：只用来测试网络，网络从不学习它们。",
+        metrics: "除损失之外还测量什么，供你参考；训练并不以它为准。",
+      },
+      values: {
+        None: "不做任何处理。",
+        relu: "让正数通过，把负数变为 0。最常用。",
+        tanh: "把数平滑地压缩到 −1 和 1 之间。",
+        sigmoid: "把数平滑地压缩到 0 和 1 之间，作为“是”的概率。",
+        gelu: "平滑的 relu，常用于 Transformer。",
+        silu: "平滑的 relu：一个数乘以它的 sigmoid。也叫 swish。",
+        elu: "类似 relu，但负数平滑地降到 −1。",
+        selu: "经过缩放的 elu，使均值和标准差逐层保持不变。",
+        leaky_relu: "类似 relu，但让负数也通过一点，这样单元不会失效。",
+        softplus: "平滑的 relu，结果总是正数。",
+        softmax: "把各类别的得分变成总和为 1 的概率。",
+        valid: "窗口留在内部，因此结果会变小。",
+        same: "在四周补零，使结果的大小不变。",
+        causal: "在开头之前补零，使每一步都看不到后面的步。",
+        L1: "代价是权重的绝对值之和：许多权重会变成 0。",
+        L2: "代价是权重的平方和：没有权重会变得很大。",
+        Adam: "为每个权重各自确定步长。首选。",
+        AdamW: "正确实现了权重衰减的 Adam，常用于 Transformer。",
+        SGD: "按学习率沿着批次的梯度直接下降。",
+        Momentum: "类似 SGD，但会像滚动的球一样，沿之前的方向继续前进。",
+        RMSprop: "把每个权重的步长除以其梯度通常的大小。",
+        Adagrad: "类似 RMSprop，但步长只会越来越小；适合罕见的特征。",
+        Lion: "只使用梯度的正负号；学习率约需比 Adam 小十倍。",
+        SparseCategoricalCrossentropy:
+          "用于多个类别之一，目标是类别编号：网络对正确答案有多“意外”。",
+        CategoricalCrossentropy:
+          "用于多个类别之一，目标是只有一个 1 的一行数：网络对正确答案有多“意外”。",
+        BinaryCrossentropy: "用于是或否：网络对正确答案有多“意外”。",
+        MeanSquaredError: "用于数值：误差平方的平均值，大的误差影响最大。",
+        MeanAbsoluteError: "用于数值：误差绝对值的平均值，不会由个别大的误差主导。",
+        Huber: "用于数值：小的误差取平方，大的误差取绝对值。",
+      },
+    },
     field: {
       inCode: "这个值由你的代码设定。请在“Python”中修改。",
       inProgram: "在程序中",
@@ -2039,16 +2126,53 @@ export const zhHans = {
       lessOf: (field) => `${field}：减小`,
       moreOf: (field) => `${field}：增大`,
       sizes: "请按 28 × 28 的形式填写。",
-      refused: (text, { isWhole, least, most }) => {
+      refused: (text, { label, isNumber, isWhole, least, most }) => {
         const limits =
           most === undefined
             ? least === undefined
               ? ""
               : `不小于 ${least} 的`
             : ` ${least ?? 0} 到 ${most} 之间的`;
-        return `未采用“${text}”：请输入${limits}${isWhole ? "整数" : "数"}。`;
+        return `${isNumber ? `未采用“${text}”` : `“${text}”不是数`}：${label}必须是${limits}${isWhole ? "整数" : "数"}。`;
       },
-      notPositive: (text) => `未采用“${text}”：请输入大于 0 的数。`,
+      notPositive: (text, isNumber) =>
+        `${isNumber ? `未采用“${text}”` : `“${text}”不是数`}：学习率必须大于 0。`,
+    },
+    problems: {
+      outputs: (outputs, classes) => `最后一层有 ${outputs} 个输出，而数据有 ${classes} 个类别。`,
+      targets: (outputs, targets) =>
+        `最后一层有 ${outputs} 个输出，而每个样本有 ${targets} 个目标值。`,
+      oneTarget: (outputs) => `最后一层有 ${outputs} 个输出，而每个样本只有一个要预测的数值。`,
+      oneNumber: (outputs) =>
+        `这个损失函数对每个样本只比较一个数，而最后一层有 ${outputs} 个输出。`,
+      numbersForClasses: "这个损失函数用于分类，而数据中是要预测的数值。",
+      classNumbers:
+        "这个损失函数要求每个样本是一行独热编码（只有一个 1，其余是 0），而数据中是类别编号。",
+      oneHot: (targets) =>
+        `这个损失函数要求类别编号，而数据中每个样本是一行 ${targets} 个数（独热编码）。`,
+      moreThanTwo: (classes) => `这个损失函数只用于是或否，而数据有 ${classes} 个类别。`,
+      notYesOrNo: (least, most) =>
+        `这个损失函数用于是或否（1 或 0），而目标值的范围是 ${least} 到 ${most}。`,
+      eachRow:
+        "这一层对样本的每一行各给出一个结果，而每个样本只有一个目标。Flatten 会把所有数排成一行。",
+      negativeLabels: (least) => `数据中有类别编号 ${least}，而类别从 0 开始编号。`,
+      labelsFromOne: (outputs) =>
+        `数据的类别编号是 1 到 ${outputs}，而应当从 0 开始。请在“Python”中把它们减去 1。`,
+      ids: (rows, most) => `这一层只认识 0 到 ${rows - 1} 的编号，而数据中有 ${most}。`,
+      negativeIds: (least) => `数据中有 ${least}，而词从 0 开始编号。`,
+      count: (field) => `${field}必须是不小于 1 的整数。`,
+      rate: "学习率必须大于 0，否则什么也学不到。",
+      notFinite: (step, rate) =>
+        `到第 ${step} 步，损失不再是有限的数（NaN 或无穷大）。很可能是学习率${rate ? ` ${rate} ` : ""}太大。`,
+      ended: (message) => `运行在这里出错而结束：${message}`,
+    },
+    mends: {
+      set: (field, value) => `把${field}设为 ${value}`,
+      makeIt: (outputs) => `改为 ${outputs} 个`,
+      before: (layer) => `在前面加上 ${layer}`,
+      loss: (loss) => `改用损失函数“${loss}”`,
+      lossAndOutputs: (loss, outputs) => `改用损失函数“${loss}”，${outputs} 个输出`,
+      made: (mend) => `已完成：${mend}。`,
     },
     training: {
       title: "训练",
@@ -2078,6 +2202,17 @@ export const zhHans = {
         shapes: "彩色图形（虚构）",
       },
     },
+  },
+  suited: {
+    setting: (field, value) => `${field} ${value}`,
+    question: (title, settings) => `更适合“${title}”的设置：${settings.join("，")}。`,
+    take: "采用适合的设置",
+    keep: "保留我的设置",
+    taken: "已采用适合数据的设置。",
+    kept: "已保留你的设置。",
+    unfit: (name, mends) => `网络还不适合“${name}”。要${mends.join("，")}吗？`,
+    fit: "使网络适合数据",
+    fitted: "网络已适合数据。",
   },
   dataChange: {
     notOffered: (sets, reason) => `这里不能选：${sets.join("、")}。${reason}`,

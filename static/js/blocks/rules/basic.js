@@ -1,7 +1,7 @@
 /** Shapes of dense layers, embeddings, normalization, and of layers that only rearrange. */
 
 import { t } from "../../locale.js";
-import { Impossible, known, product, shapeText } from "./layer.js";
+import { Impossible, divisorUpTo, known, product, shapeText, wrongRank } from "./layer.js";
 import { bias } from "./windows.js";
 
 /** @import { LayerArguments, Rule } from "./layer.js" */
@@ -68,7 +68,7 @@ function permute(input, layer) {
 
 /** @type {Rule} */
 function repeat(input, layer) {
-  if (input.length !== 1) throw layer.wrongRank(input, t().shapes.row, "Flatten()");
+  if (input.length !== 1) throw wrongRank(layer.kind, 1, input);
   return { shape: [layer.whole("n"), input[0]], parameters: 0 };
 }
 
@@ -96,7 +96,9 @@ function groups(input, layer) {
   const value = layer.value("groups");
   const count = value.type === "int" && value.value === -1 ? size : layer.whole("groups");
   if (size !== null && count !== null && size % count !== 0) {
-    throw new Impossible(t().shapes.channelGroups(layer.kind, count, size));
+    throw new Impossible(t().shapes.channelGroups(layer.kind, count, size), {
+      set: ["groups", String(divisorUpTo(count, size))],
+    });
   }
   return normalization(0)(input, layer, []);
 }
@@ -117,7 +119,9 @@ function positions(input, layer) {
   layer.sequence(input);
   const length = layer.whole("sequence_length");
   if (input[0] !== null && input[0] > length) {
-    throw new Impossible(t().shapes.positions(length, input[0]));
+    throw new Impossible(t().shapes.positions(length, input[0]), {
+      set: ["sequence_length", String(input[0])],
+    });
   }
   return { shape: input, parameters: length * layer.features(input) };
 }

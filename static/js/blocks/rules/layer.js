@@ -2,14 +2,21 @@
 
 import { t } from "../../locale.js";
 import { valueOf } from "../calls.js";
+import { entryOf } from "../catalogue.js";
 
-/** @import { Call, Shape, Value } from "../types.js" */
+/** @import { Call, LayerMend, Shape, Value } from "../types.js" */
 
 /** @typedef {{shape: Shape | null, parameters: number | null}} Result null: known after the first run */
 /** @typedef {(input: Shape, layer: LayerArguments, inputs: Shape[]) => Result} Rule */
 
 /** The layer cannot be built. The message says so in plain words, in the language of the page. */
-export class Impossible extends Error {}
+export class Impossible extends Error {
+  /** @param {string} message @param {LayerMend | null} [mend] */
+  constructor(message, mend = null) {
+    super(message);
+    this.mend = mend;
+  }
+}
 
 /** An argument is computed by the program, so that nothing is known before it runs. */
 export class Unknown extends Error {}
@@ -46,7 +53,14 @@ export class LayerArguments {
   /** @param {string} parameter @param {Value} value @param {number} least @returns {number} */
   checked(parameter, value, least) {
     if (value.type !== "int" || value.value < least) {
-      throw new Impossible(t().shapes.whole(parameter, this.kind, least));
+      const isAlone = valueOf(this.call, parameter) === value;
+      /** @type {LayerMend | null} */
+      const mend = isAlone ? { set: [parameter, String(least)] } : null;
+      const label = entryOf(this.kind)?.fields.find(
+        (field) => field.parameter === parameter,
+      )?.label;
+      const name = label ? t().blocks.fields[label] : parameter;
+      throw new Impossible(t().shapes.whole(name, this.kind, least), mend);
     }
     return value.value;
   }
@@ -90,19 +104,12 @@ export class LayerArguments {
 
   /** @param {Shape} input */
   image(input) {
-    if (input.length !== 3)
-      throw this.wrongRank(input, t().shapes.images, "Reshape((height, width, channels))");
+    if (input.length !== 3) throw wrongRank(this.kind, 3, input);
   }
 
   /** @param {Shape} input */
   sequence(input) {
-    if (input.length !== 2)
-      throw this.wrongRank(input, t().shapes.sequences, "Reshape((steps, features))");
-  }
-
-  /** @param {Shape} input @param {string} expected @param {string} help */
-  wrongRank(input, expected, help) {
-    return new Impossible(t().shapes.wrongRank(this.kind, expected, shapeText(input), help));
+    if (input.length !== 2) throw wrongRank(this.kind, 2, input);
   }
 
   /** The last size of the input, which the weights depend on. @param {Shape} input */
@@ -112,6 +119,49 @@ export class LayerArguments {
     }
     return known(input[input.length - 1]);
   }
+}
+
+/**
+ * A layer does not take samples with so many axes.
+ * @param {string} kind of the layer
+ * @param {number} rank of the samples that it takes
+ * @param {Shape} input
+ */
+export function wrongRank(kind, rank, input) {
+  const words = t().shapes;
+  const [expected, help] =
+    rank === 3
+      ? [words.images, "Reshape((height, width, channels))"]
+      : rank === 2
+        ? [words.sequences, "Reshape((steps, features))"]
+        : [words.row, "Flatten()"];
+  const sizes = rank === 1 ? null : rearranged(rank, input);
+  /** @type {LayerMend | null} */
+  const mend =
+    rank === 1
+      ? { before: ["Flatten", ""] }
+      : sizes && { before: ["Reshape", `(${sizes.join(", ")})`] };
+  return new Impossible(words.wrongRank(kind, expected, shapeText(input), help), mend);
+}
+
+/** The numbers of a sample as an image or as a sequence; null if nothing says how. @param {number} rank @param {Shape} input */
+function rearranged(rank, input) {
+  /** @type {number[]} */
+  const sizes = input.filter((size) => size !== null);
+  if (sizes.length < input.length || sizes.length === 0) return null;
+  if (sizes.length === rank - 1) return [...sizes, 1];
+  if (rank === 2) return sizes.length === 3 ? [sizes[0], sizes[1] * sizes[2]] : null;
+  const found = [1, 3]
+    .map((channels) => ({ channels, side: Math.sqrt(sizes[0] / channels) }))
+    .find(({ side }) => side > 1 && Number.isInteger(side));
+  return sizes.length === 1 && found ? [found.side, found.side, found.channels] : null;
+}
+
+/** The largest number up to `most` that divides all of `numbers`. @param {number} most @param {number[]} numbers */
+export function divisorUpTo(most, ...numbers) {
+  let divisor = Math.max(1, most);
+  while (numbers.some((number) => number % divisor !== 0)) divisor -= 1;
+  return divisor;
 }
 
 /** @param {number | null} size @returns {number} */

@@ -2,7 +2,7 @@
 
 import { t } from "../../locale.js";
 import { argumentOf } from "../calls.js";
-import { Impossible, known, LayerArguments, Unknown } from "./layer.js";
+import { Impossible, LayerArguments, Unknown, divisorUpTo, known } from "./layer.js";
 import { bias } from "./windows.js";
 
 /** @import { Rule } from "./layer.js" */
@@ -56,11 +56,14 @@ function attention(input, layer, inputs) {
   return { shape: [input[0], width], parameters };
 }
 
+/** @param {number} heads @param {number} width @returns {import("../types.js").LayerMend} */
+const fewerHeads = (heads, width) => ({ set: ["num_heads", String(divisorUpTo(heads, width))] });
+
 /** @param {number} width @param {number} heads @param {LayerArguments} layer */
 function headSize(width, heads, layer) {
   if (layer.value("key_dim").type !== "none") return layer.whole("key_dim");
   if (width % heads !== 0) {
-    throw new Impossible(t().shapes.heads(layer.kind, heads, width));
+    throw new Impossible(t().shapes.heads(layer.kind, heads, width), fewerHeads(heads, width));
   }
   return width / heads;
 }
@@ -72,7 +75,7 @@ function encoder(input, layer) {
   const inner = layer.whole("intermediate_dim");
   const heads = layer.whole("num_heads");
   if (width % heads !== 0) {
-    throw new Impossible(t().shapes.heads(layer.kind, heads, width));
+    throw new Impossible(t().shapes.heads(layer.kind, heads, width), fewerHeads(heads, width));
   }
   const products = 4 * (width * width + width) + (width * inner + inner) + (inner * width + width);
   return { shape: input, parameters: products + 4 * width };

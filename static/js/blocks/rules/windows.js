@@ -1,7 +1,7 @@
 /** Shapes of layers that look at windows: convolutions and pooling. */
 
 import { t } from "../../locale.js";
-import { Impossible, known } from "./layer.js";
+import { Impossible, divisorUpTo, known } from "./layer.js";
 
 /** @import { LayerArguments, Rule } from "./layer.js" */
 /** @import { Shape } from "../types.js" */
@@ -16,7 +16,10 @@ function outputSize(size, { window, stride, dilation = 1, padding }, layer) {
   if (size === null) return null;
   if (padding === "same" || padding === "causal") return Math.ceil(size / stride);
   const reach = (window - 1) * dilation + 1;
-  if (reach > size) throw new Impossible(t().shapes.window(layer.kind, reach, size));
+  if (reach > size)
+    throw new Impossible(t().shapes.window(layer.kind, reach, size), {
+      set: ["padding", '"same"'],
+    });
   return Math.floor((size - reach) / stride) + 1;
 }
 
@@ -43,10 +46,12 @@ const convolution = (axes) => (input, layer) => {
   expectRank(input, layer, axes);
   const channels = layer.features(input);
   const [filters, groups] = [layer.whole("filters"), layer.whole("groups")];
+  /** @type {import("../types.js").LayerMend} */
+  const mend = { set: ["groups", String(divisorUpTo(groups, channels, filters))] };
   if (channels % groups !== 0)
-    throw new Impossible(t().shapes.channelGroups(layer.kind, groups, channels));
+    throw new Impossible(t().shapes.channelGroups(layer.kind, groups, channels), mend);
   if (filters % groups !== 0)
-    throw new Impossible(t().shapes.filterGroups(layer.kind, groups, filters));
+    throw new Impossible(t().shapes.filterGroups(layer.kind, groups, filters), mend);
   const { shape, area } = windows(input.slice(0, -1), layer, "kernel_size", false);
   const weights = (area * channels * filters) / groups;
   return { shape: [...shape, filters], parameters: weights + bias(layer, filters) };

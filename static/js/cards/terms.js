@@ -2,6 +2,7 @@
 
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { titleOf } from "../blocks/field-values.js";
+import { GlossaryLink } from "../components/docs-link.js";
 import { t } from "../locale.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
@@ -141,8 +142,6 @@ export function TermTip() {
 
   return html`<div ref=${place} class="term-tip" popover="manual" data-testid="term" aria-hidden="true"
     onPointerEnter=${() => clearTimeout(timer.id)} onPointerLeave=${() => show(null, LINGER_MS)}>
-    ${now && html`<b>${now.title}</b><p>${now.text}</p><a class="link" href=${GLOSSARY} target="_blank" rel="noopener" tabindex="-1">${t().blocks.terms.glossary}</a>`}
+    ${now && html`<b>${now.title}</b><p>${now.text}</p><${GlossaryLink} tabindex=${-1} />`}
   </div>`;
 }
-
-export const GLOSSARY = "docs/glossary.html#networks-and-training";

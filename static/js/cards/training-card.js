@@ -13,6 +13,7 @@ import {
   titleOf,
 } from "../blocks/field-values.js";
 import { isNumber } from "../blocks/syntax.js";
+import { GlossaryLink } from "../components/docs-link.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { t } from "../locale.js";
@@ -22,7 +23,7 @@ import { change, program } from "./blocks-model.js";
 import { CardProblems, problemsAt, wrongField } from "./card-problems.js";
 import { useRefusal } from "./field-problem.js";
 import { Metrics } from "./metrics-field.js";
-import { Definition, GLOSSARY, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
+import { Definition, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Range, Training } from "../blocks/types.js" */
@@ -45,10 +46,7 @@ export function TrainingCard({ training, number, isOnly }) {
       <div class="block-actions">${[compile, fit, optimizer, schedule].some((call) => call && isHeld(call)) && html`<${LockMark} />`}<button type="button" class="button quiet icon-only" aria-label=${label} title=${label}
         aria-expanded=${explained} onClick=${() => setExplained(!explained)}><${Icon} name="question" /></button></div>
     </div>
-    ${
-      explained &&
-      html`<p class="block-about">${words.about.training} <a class="link" href=${GLOSSARY} target="_blank" rel="noopener">${words.terms.glossary}</a></p>`
-    }
+    ${explained && html`<p class="block-about">${words.about.training} <${GlossaryLink} /></p>`}
     <div class="block-fields">
       ${(compile || optimizer) && html`<${Optimizer} ...${{ training, id }} />`}
       <${Rate} ...${{ call: schedule ?? optimizer, isSchedule: schedule !== null, id, isOnly }} />

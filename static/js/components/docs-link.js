@@ -2,7 +2,17 @@ import { html } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
 import { t } from "../locale.js";
 
-/** The link to the documentation, which a small copy of the page does not have. @param {{class?: string}} props */
-export const DocsLink = ({ class: name = "" }) =>
+const GLOSSARY = "/docs/glossary.html#networks-and-training";
+
+/** A link into the documentation, which a small copy of the page does not have. @param {{path: string, text: string, class?: string, testid?: string, tabindex?: number}} props */
+const Link = ({ path, text, class: name = "", testid, tabindex }) =>
   document.documentElement.dataset.docs !== "none" &&
-  html`<a class="link ${name}" href=${urlOf("/docs/")} target="_blank" rel="noopener" data-testid="docs-link">${t().header.docs}</a>`;
+  html`<a class=${`link ${name}`} href=${urlOf(path)} target="_blank" rel="noopener" data-testid=${testid} tabindex=${tabindex}>${text}</a>`;
+
+/** @param {{class?: string}} props */
+export const DocsLink = (props) =>
+  html`<${Link} path="/docs/" text=${t().header.docs} testid="docs-link" ...${props} />`;
+
+/** @param {{tabindex?: number}} props */
+export const GlossaryLink = (props) =>
+  html`<${Link} path=${GLOSSARY} text=${t().blocks.terms.glossary} ...${props} />`;

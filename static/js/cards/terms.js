@@ -110,7 +110,9 @@ export function TermTip() {
     tip.showPopover?.();
     const { left, top, bottom } = row.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = tip;
-    const isBelow = bottom + GAP + height < innerHeight;
+    // What is wrong with the card stands below the field.
+    const isFree = !row.closest(".block")?.querySelector(".block-problem, [aria-invalid=true]");
+    const isBelow = top < GAP + height || (isFree && bottom + GAP + height < innerHeight);
     tip.style.left = `${Math.max(GAP, Math.min(left, innerWidth - width - GAP))}px`;
     tip.style.top = `${isBelow ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
   }, [now]);

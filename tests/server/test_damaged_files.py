@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,15 @@ from flask.testing import FlaskClient
 
 from playgrad import paths
 from playgrad.assets import MNIST, PYODIDE, PYODIDE_URL, Asset, fetch
+from playgrad.assets.codings import BROTLI, CODINGS, compressed, unpacked
+from playgrad.server.packing import pack
 from tests.server.processes import running_server
 from tests.sweeps import sweep
 
 LABELS = "t10k-labels-idx1-ubyte"
 FILES: dict[str, tuple[Asset, str]] = {
     f"{PYODIDE_URL}pyodide.mjs": (PYODIDE, "pyodide.mjs"),
+    f"{PYODIDE_URL}python_stdlib.zip": (PYODIDE, "python_stdlib.zip"),
     f"{PYODIDE_URL}pyodide.asm.wasm": (PYODIDE, "pyodide.asm.wasm"),
     f"{PYODIDE_URL}pyodide-lock.json": (PYODIDE, "pyodide-lock.json"),
     "/data/mnist/test-labels": (MNIST, LABELS),
@@ -37,7 +43,7 @@ OFTEN = [case for case in CASES if case[0].endswith("test-labels") or case[1] ==
 """Each file and each damage, but large files not with all damages."""
 HEADERS: list[dict[str, str]] = [
     {},
-    {"Accept-Encoding": "gzip"},
+    {"Accept-Encoding": "gzip, br"},
     {"Range": "bytes=0-9"},
     {"If-None-Match": '"x"'},
 ]
@@ -75,7 +81,8 @@ def test_damaged_file_is_refused_and_mended(
     asset, name = FILES[url]
     path = asset.folder() / name
     whole = client.get(url)
-    path.with_name(f"{name}.gz").unlink(missing_ok=True)
+    for ending in CODINGS:
+        compressed(path, ending).unlink(missing_ok=True)
     spoil(path, damage)
     for headers in [*HEADERS, {"If-None-Match": whole.headers["ETag"]}]:
         for method in ("GET", "HEAD"):
@@ -93,21 +100,33 @@ def test_damaged_file_is_refused_and_mended(
 
 
 @pytest.mark.survival("Damaged files on the server")
+@pytest.mark.parametrize("ending", CODINGS)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_compressed_copy_is_not_used(
-    client: FlaskClient, var: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, var: Path, damage: str, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed = MNIST.folder() / f"{LABELS}.gz"
-    spoil(packed, damage)
-    response = client.get("/data/mnist/test-labels", headers={"Accept-Encoding": "gzip"})
+    only = {"Accept-Encoding": CODINGS[ending]}
+    for other in CODINGS:
+        compressed(MNIST.folder() / LABELS, other).unlink(missing_ok=True)
     whole = (MNIST.folder() / LABELS).read_bytes()
+    monkeypatch.setenv("PLAYGRAD_ASSETS", "/nowhere")  # the original suffices
+
+    def make() -> None:
+        fetch(MNIST)
+        if ending in BROTLI:
+            pack([replace(MNIST, files=(MNIST.pinned[LABELS],))], ending)
+
+    make()
+    packed = compressed(MNIST.folder() / LABELS, ending)
+    spoil(packed, damage)
+    response = client.get("/data/mnist/test-labels", headers=only)
     assert (response.status_code, response.data) == (200, whole)
     assert "Content-Encoding" not in response.headers
-    monkeypatch.setenv("PLAYGRAD_ASSETS", "/nowhere")  # the original suffices
-    fetch(MNIST)
-    assert gzip.decompress(packed.read_bytes()) == whole
-    again = client.get("/data/mnist/test-labels", headers={"Accept-Encoding": "gzip"})
-    assert gzip.decompress(again.data) == whole
+    make()
+    assert b"".join(unpacked(packed)) == whole
+    again = client.get("/data/mnist/test-labels", headers=only)
+    assert again.headers["Content-Encoding"] == CODINGS[ending]
+    assert again.data == packed.read_bytes()
 
 
 @pytest.mark.survival("Damaged files on the server")
@@ -117,6 +136,9 @@ def test_whole_compressed_copy_is_served_beside_a_damaged_file(
     spoil(MNIST.folder() / LABELS, "one bit")
     packed = client.get("/data/mnist/test-labels", headers={"Accept-Encoding": "gzip"})
     assert packed.status_code == 200
+    content = gzip.decompress(packed.data)
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    assert packed.headers["Playgrad-Digest"] == f"sha-256=:{digest}:"
     assert client.get("/data/mnist/test-labels").status_code == 503
 
 

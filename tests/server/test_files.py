@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from playgrad.assets.codings import BROTLI, brotli_compressed, compressed
 
 ESCAPES = [
     "../secret.txt",
@@ -229,6 +232,38 @@ def test_compressed_form_goes_to_clients_that_accept_it(
     for response in (plain, packed, refused):
         assert response.headers["Vary"] == "Accept-Encoding"
         assert "Content-Disposition" not in response.headers
+
+
+def test_the_smallest_accepted_copy_is_sent(
+    client: FlaskClient, static: Path, with_compressed_form: bytes
+) -> None:
+    for ending, quality in BROTLI.items():
+        packed = brotli_compressed([with_compressed_form], quality)
+        compressed(static / "a.wasm", ending).write_bytes(packed)
+    best = compressed(static / "a.wasm", ".max.br").read_bytes()
+
+    def answer(accepted: str, method: str = "GET", **headers: str) -> TestResponse:
+        headers = {"Accept-Encoding": accepted} | headers
+        response = client.open("/static/a.wasm", method=method, headers=headers)
+        assert response.headers["Vary"] == "Accept-Encoding"
+        return response
+
+    for accepted in ("gzip, deflate, br, zstd", "br", "*", "gzip;q=0.5, br;q=0.8"):
+        response = answer(accepted)
+        assert (response.headers["Content-Encoding"], response.data) == ("br", best), accepted
+    for accepted in ("gzip", "br;q=0.5, gzip", "br;q=0, gzip"):
+        assert answer(accepted).headers["Content-Encoding"] == "gzip", accepted
+    for accepted in ("identity", "br;q=0", "zstd"):
+        assert answer(accepted).data == with_compressed_form, accepted
+
+    head = answer("br", "HEAD")
+    assert (head.data, head.headers["Content-Length"]) == (b"", str(len(best)))
+    etags = [answer(accepted).headers["ETag"] for accepted in ("br", "gzip", "identity")]
+    assert len(set(etags)) == 3
+    for accepted, etag in zip(("br", "gzip", "identity"), etags, strict=True):
+        assert answer(accepted, **{"If-None-Match": etag}).status_code == 304
+    assert answer("br", **{"If-None-Match": etags[1]}).status_code == 200
+    assert answer("br", Range="bytes=300-309").data == with_compressed_form[300:310]
 
 
 def test_range_refers_to_the_uncompressed_form(

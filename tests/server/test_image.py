@@ -3,7 +3,6 @@ failure."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import struct
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +13,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
+from playgrad.assets.codings import compressed, unpacked
 from playgrad.server import image
-from playgrad.server.bundle import Bundle, BundleCache
+from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache, ImageError
+from playgrad.server.texts import Text
 
 
 def test_image_holds_the_library_and_is_made_once(
@@ -32,7 +33,8 @@ def test_image_holds_the_library_and_is_made_once(
     pages = sum(count for _, count in header["pages"])
     files = sum(size for _, size in header["files"])
     assert len(content) == 4 + length + header["state"] + files + 4096 * pages
-    assert gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()) == content
+    for ending in (".br", ".gz"):
+        assert b"".join(unpacked(compressed(path, ending))) == content
 
     monkeypatch.setenv("PATH", "")  # without Node: the cached image is used
     assert ImageCache(BundleCache()).make() == path
@@ -44,8 +46,8 @@ def test_image_holds_the_library_and_is_made_once(
 
 def test_each_library_has_an_image_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     class Edited(BundleCache):
-        def get(self) -> Bundle:
-            return Bundle(b"", "another")
+        def get(self) -> Text:
+            return Text(b"another")
 
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(image, "_members", lambda bundle: [])
@@ -55,8 +57,8 @@ def test_each_library_has_an_image_of_its_own(monkeypatch: pytest.MonkeyPatch) -
 
 def test_failed_import_of_the_library_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken(BundleCache):
-        def get(self) -> Bundle:
-            return Bundle(b"", "broken")
+        def get(self) -> Text:
+            return Text(b"broken")
 
     monkeypatch.setattr(image, "_members", lambda bundle: [])
     with pytest.raises(ImageError, match="No module named 'numpy'"):
@@ -75,7 +77,7 @@ def test_missing_image_answers_404(
 
 
 @pytest.mark.survival("Damaged files on the server")
-@pytest.mark.parametrize("name", ["{}.bin", "{}.bin.gz", "{}.sha256"])
+@pytest.mark.parametrize("name", ["{}.bin", "{}.bin.br", "{}.bin.gz", "{}.sha256"])
 @pytest.mark.parametrize("damage", ["one bit", "cut"])
 def test_damaged_image_is_not_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, damage: str

@@ -8,15 +8,19 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+import brotli
 import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
 from playgrad.server.version import VERSION_HEADER
+
+UNPACK = {"gzip": gzip.decompress, "br": brotli.decompress}
 
 
 @pytest.fixture
@@ -87,17 +91,18 @@ def test_a_page_of_another_version_is_not_revalidated(client: FlaskClient, page:
 def test_texts_are_compressed_for_clients_that_accept_it(client: FlaskClient, page: Path) -> None:
     (page / "a.wgsl").write_text("fn f() {}\n" * 100)
     names = ["a.wgsl", "js/main.js", "css/theme.css", "examples/spiral.py"]
-    whole = ["/", "/version.json", "/examples.json", "/service-worker.js"]
-    for path in [*whole, *(f"/static/{name}" for name in names)]:
+    whole = ["/", "/version.json", "/examples.json", "/service-worker.js", "/bundle/playgrad.zip"]
+    paths_and_codings = product([*whole, *(f"/static/{name}" for name in names)], UNPACK)
+    for path, coding in paths_and_codings:
         plain = client.get(path)
-        packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+        packed = client.get(path, headers={"Accept-Encoding": coding})
         assert "Content-Encoding" not in plain.headers, path
-        assert packed.headers["Content-Encoding"] == "gzip", path
-        assert gzip.decompress(packed.data) == plain.data, path
+        assert packed.headers["Content-Encoding"] == coding, path
+        assert UNPACK[coding](packed.data) == plain.data, path
         assert len(packed.data) < len(plain.data), path
         assert packed.headers["ETag"] != plain.headers["ETag"], path
         assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding", path
-        for answer, encoding in ((plain, "identity"), (packed, "gzip")):
+        for answer, encoding in ((plain, "identity"), (packed, coding)):
             asked = {"If-None-Match": answer.headers["ETag"], "Accept-Encoding": encoding}
             assert client.get(path, headers=asked).status_code == 304, path
     ranged = {"Range": "bytes=0-3", "Accept-Encoding": "gzip"}

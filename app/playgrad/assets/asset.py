@@ -22,12 +22,20 @@ class File:
         sha256: in hexadecimal.
         gzip_level: compression level of the ``.gz`` copy that the server sends to browsers; None
             for files that are compressed already.
+        original: the published file, if it is a zip archive: this one has the same members,
+            uncompressed, because the transfer compresses them better together.
     """
 
     name: str
     size: int
     sha256: str
     gzip_level: int | None = None
+    original: File | None = None
+
+    @property
+    def published(self) -> File:
+        """The file as its sources have it."""
+        return self.original or self
 
     def matches(self, content: bytes) -> bool:
         """Return whether ``content`` has the pinned SHA-256."""
@@ -93,8 +101,3 @@ class Asset:
         for name, content in self.generated.items():
             total.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
         return total.hexdigest()[:16]
-
-
-def compressed(path: Path) -> Path:
-    """The gzip-compressed copy of ``path``, which the server sends to browsers."""
-    return path.with_name(f"{path.name}.gz")

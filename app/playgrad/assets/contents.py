@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import threading
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from playgrad.assets.codings import DamagedCopyError, unpacked
 
 _MOST_FILES = 4096
 _Version = tuple[object, ...]
@@ -36,7 +36,7 @@ class Digests:
         return self._once((str(path), *_version(path)), lambda: _sha256(path))
 
     def sha256_unpacked(self, path: Path) -> str:
-        """Return the SHA-256 of what a gzip file unpacks to; an empty text if it is damaged."""
+        """Return the SHA-256 of what a compressed copy unpacks to; "" if it is damaged."""
         return self._once((str(path), *_version(path), "unpacked"), lambda: _sha256_unpacked(path))
 
     def _once(self, version: _Version, compute: Callable[[], str]) -> str:
@@ -62,11 +62,13 @@ def _sha256(path: Path) -> str:
 
 
 def _sha256_unpacked(path: Path) -> str:
+    digest = hashlib.sha256()
     try:
-        with gzip.open(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (gzip.BadGzipFile, EOFError, zlib.error):
+        for portion in unpacked(path):
+            digest.update(portion)
+    except DamagedCopyError:
         return ""
+    return digest.hexdigest()
 
 
 DIGESTS = Digests()

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from playgrad import paths
-from playgrad.assets.asset import Asset, File, Source, compressed
+from playgrad.assets.asset import Asset, File, Source
+from playgrad.assets.codings import compressed, stored
 from playgrad.assets.progress import DownloadProgress
 from playgrad.assets.sources import Folder
 from playgrad.errors import PlaygradError
@@ -37,7 +38,7 @@ def fetch(
         DownloadError: no source has all files with the right SHA-256, or they cannot be written.
     """
     folder = asset.folder()
-    missing = [file for file in asset.files if not file.is_in(folder)]
+    missing = [file for file in asset.files if not _is_there(file, folder)]
     if missing:
         progress = progress or DownloadProgress(sys.stderr)
         try:
@@ -54,6 +55,16 @@ def fetch(
     return folder
 
 
+def _is_there(file: File, folder: Path) -> bool:
+    """Return whether ``folder`` has the file, after making it if it has the original."""
+    if file.is_in(folder):
+        return True
+    if file.original is None or not file.original.is_in(folder):
+        return False
+    _write(folder / file.name, stored((folder / file.name).read_bytes()), file.gzip_level)
+    return file.is_in(folder)
+
+
 def _sources(asset: Asset) -> Sequence[Source]:
     local = os.environ.get("PLAYGRAD_ASSETS")
     return [Folder(Path(local) / asset.path)] if local else asset.sources
@@ -65,15 +76,15 @@ def _fetch(
     """Fetch ``missing`` and remove from it what arrived."""
     failures: dict[Source, str] = {}
     for source in sources:
-        progress.begin(asset.title, str(source), sum(file.size for file in missing))
+        progress.begin(asset.title, str(source), sum(file.published.size for file in missing))
         try:
-            for file, content in source.read(tuple(missing), progress):
-                if not file.matches(content):
-                    actual = hashlib.sha256(content).hexdigest()
-                    raise ValueError(f"{file.name} has SHA-256 {actual}, expected {file.sha256}")
-                _write(asset.folder() / file.name, content, file.gzip_level)
+            by_name = {file.name: file for file in missing}
+            published = tuple(file.published for file in missing)
+            for found, content in source.read(published, progress):
+                file = by_name[found.name]
+                _write(asset.folder() / file.name, _checked(file, content), file.gzip_level)
                 missing.remove(file)
-                progress.finish(file.name, file.size)
+                progress.finish(file.name, found.size)
         except DownloadError:
             raise
         except Exception as error:  # whatever goes wrong with one source, the next one may work
@@ -90,6 +101,20 @@ def _fetch(
         hint="Connect to the internet and try again, or copy the folder "
         f"{asset.path!r} of a machine that has it into {paths.var()}.",
     )
+
+
+def _checked(file: File, content: bytes) -> bytes:
+    """Return the content of ``file``, from that or from the published one.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if file.original and file.original.matches(content):
+        content = stored(content)
+    if not file.matches(content):
+        actual = hashlib.sha256(content).hexdigest()
+        raise ValueError(f"{file.name} has SHA-256 {actual}, expected {file.published.sha256}")
+    return content
 
 
 def _write(path: Path, content: bytes, gzip_level: int | None) -> None:

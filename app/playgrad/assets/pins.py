@@ -14,8 +14,14 @@ PYODIDE_VERSION = "314.0.3"
 
 NUMPY = File(
     "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
-    2_916_023,
-    "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
+    10_747_518,
+    "e91ff3b1e06102d02c30f43124665ffbdca4c4e1d2c20d7306f10775b3579108",
+    gzip_level=6,
+    original=File(
+        "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
+        2_916_023,
+        "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
+    ),
 )
 
 LOCK = {
@@ -66,8 +72,14 @@ PYODIDE = Asset(
         ),
         File(
             "python_stdlib.zip",
-            2_545_106,
-            "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
+            9_662_766,
+            "a79221c20ce7e107b24ee5ab7cfd94b4cfad3cc97d389cbcaa02fc01fbecc34d",
+            gzip_level=6,
+            original=File(
+                "python_stdlib.zip",
+                2_545_106,
+                "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
+            ),
         ),
         NUMPY,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flask import Flask, Response, request
+from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, NotFound
 
 from playgrad import paths
@@ -30,7 +30,7 @@ from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import ComposedPage, compose
 from playgrad.server.page_bundle import folder_of
-from playgrad.server.texts import Text, describe_content, send_text
+from playgrad.server.texts import Text, send_text
 from playgrad.server.version import VERSION_HEADER, describe_version
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
@@ -96,7 +96,7 @@ def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> 
     @app.get("/version.json")
     def version() -> Response:
         text = json.dumps(describe_version(images, embedding).as_json())
-        return send_text(Text.of(text.encode()), "application/json", REVALIDATE)
+        return send_text(Text(text.encode()), "application/json", REVALIDATE)
 
     @app.get("/service-worker.js")
     def service_worker() -> Response:
@@ -132,13 +132,7 @@ def _add_docs_routes(app: Flask, build: DocsBuild | None) -> None:
 def _add_asset_routes(app: Flask, images: ImageCache) -> None:
     @app.get("/bundle/playgrad.zip")
     def bundle() -> Response:
-        archive = images.bundles.get()
-        response = Response(archive.content, mimetype="application/zip")
-        response.headers["Cache-Control"] = REVALIDATE
-        response.set_etag(archive.etag)
-        describe_content(response, archive.sha256, len(archive.content))
-        response.make_conditional(request)
-        return response
+        return send_text(images.bundles.get(), "application/zip", REVALIDATE)
 
     @app.get("/image/python.bin")
     def image() -> Response:

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import threading
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from playgrad import paths
+from playgrad.server.texts import Text
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # Used on the desktop only.
 _LEFT_OUT = frozenset({"assets", "cli", "docs", "server", "static"})
 # The oldest date that a zip can hold. A fixed date, so that equal files give equal archives.
 _DATE = (1980, 1, 1, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """A zip archive, and the SHA-256 of its bytes in hex."""
-
-    content: bytes
-    sha256: str
-
-    @property
-    def etag(self) -> str:
-        return self.sha256[:32]
+# Of Brotli. It takes 0.2 s, in which whoever edits the library waits.
+_QUALITY = 7
 
 
 def _members() -> Iterator[tuple[str, Path]]:
@@ -44,15 +33,12 @@ def _members() -> Iterator[tuple[str, Path]]:
         yield f"playgrad/player/{path.name}", path
 
 
-def _build(members: list[tuple[str, Path]]) -> Bundle:
+def _build(members: list[tuple[str, Path]]) -> Text:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:  # not compressed: the transfer does it better
         for name, path in members:
-            archive.writestr(
-                zipfile.ZipInfo(name, _DATE), path.read_bytes(), zipfile.ZIP_DEFLATED, 6
-            )
-    content = buffer.getvalue()
-    return Bundle(content, hashlib.sha256(content).hexdigest())
+            archive.writestr(zipfile.ZipInfo(name, _DATE), path.read_bytes())
+    return Text(buffer.getvalue(), _QUALITY)
 
 
 class BundleCache:
@@ -61,9 +47,9 @@ class BundleCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._signature: list[tuple[str, int, int]] | None = None
-        self._bundle: Bundle | None = None
+        self._bundle: Text | None = None
 
-    def get(self) -> Bundle:
+    def get(self) -> Text:
         """Return the archive of the library's current files."""
         with self._lock:
             members = sorted(_members())

@@ -58,4 +58,4 @@ def _examples_text(folder: Path, facts: Path, _versions: tuple[tuple[str, int, i
     for example in list_examples(folder):
         seconds = measured.get(example["id"], {}).get("seconds")
         examples.append(example | ({} if seconds is None else {"seconds": seconds}))
-    return Text.of(json.dumps(examples).encode())
+    return Text(json.dumps(examples).encode())

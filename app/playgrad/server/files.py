@@ -14,9 +14,9 @@ from werkzeug.http import quote_etag
 from werkzeug.wsgi import wrap_file
 
 from playgrad.assets import File
-from playgrad.assets.asset import compressed
+from playgrad.assets.codings import CODINGS, compressed
 from playgrad.assets.contents import DIGESTS
-from playgrad.server.texts import TEXTS, accepts_gzip, describe_content, is_text, send_text
+from playgrad.server.texts import TEXTS, accepted_codings, describe_content, is_text, send_text
 
 # The browser asks on every load, and gets 304 while the content is the same.
 REVALIDATE = "no-cache"
@@ -123,9 +123,9 @@ def resolve(root: Path, name: str) -> Path:
 def send(root: Path, name: str, cache_control: str, pinned: File | None = None) -> Response:
     """Respond to the current request with a file under ``root``.
 
-    If there is a ``name.gz`` next to the file and the client accepts gzip, that is sent with
-    ``Content-Encoding: gzip``. Other texts are compressed in memory. Range requests always get the
-    uncompressed file.
+    If there are compressed copies next to the file (``name.br``, ``name.gz``), the smallest that
+    the client accepts is sent. Texts without any are compressed in memory. Range requests always
+    get the uncompressed file.
 
     Args:
         pinned: the file's known size and SHA-256, if it has one.
@@ -136,23 +136,35 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
         RequestedRangeNotSatisfiable: the range begins after the end of the file.
     """
     path = resolve(root, name)
-    packed = compressed(path)
-    has_packed = packed.is_file()
-    is_packable = pinned is None and not has_packed and is_text(path)
-    if is_packable and accepts_gzip():
+    copies = {ending: copy for ending in CODINGS if (copy := compressed(path, ending)).is_file()}
+    is_packable = pinned is None and not copies and is_text(path)
+    if is_packable and accepted_codings():
         return _send_packed(path, cache_control)
-    use_packed = has_packed and accepts_gzip() and _is_undamaged(packed, pinned)
-    if pinned is not None and not use_packed and not pinned.is_at(path):
+    best = _best(copies, pinned)
+    if pinned is not None and best is None and not pinned.is_at(path):
         raise _damaged(path)
-    response = _respond(packed if use_packed else path)
+    coding, sent = best or ("", path)
+    response = _respond(sent)
     response.mimetype = _type(path)
     response.headers["Cache-Control"] = cache_control
-    describe_content(response, DIGESTS.sha256(path), path.stat().st_size)
-    if has_packed or is_packable:
+    if pinned is None:
+        describe_content(response, DIGESTS.sha256(path), path.stat().st_size)
+    else:
+        describe_content(response, pinned.sha256, pinned.size)
+    if copies or is_packable:
         response.vary.add("Accept-Encoding")
-    if use_packed:
-        response.headers["Content-Encoding"] = "gzip"
+    if coding:
+        response.headers["Content-Encoding"] = coding
     return response
+
+
+def _best(copies: dict[str, Path], pinned: File | None) -> tuple[str, Path] | None:
+    """Return coding and path of the compressed copy to send, by their endings; None for none."""
+    for coding in accepted_codings():
+        for ending, copy in copies.items():
+            if CODINGS[ending] == coding and _is_undamaged(copy, pinned):
+                return coding, copy
+    return None
 
 
 def _type(path: Path) -> str:

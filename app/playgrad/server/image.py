@@ -22,18 +22,21 @@ from typing import IO
 
 from playgrad import paths
 from playgrad.assets import PYODIDE
-from playgrad.assets.asset import compressed
+from playgrad.assets.codings import CODINGS, brotli_compressed, compressed
 from playgrad.assets.contents import DIGESTS
 from playgrad.assets.node import node_environment
 from playgrad.assets.pins import NUMPY
 from playgrad.io.whole_files import write_whole
-from playgrad.server.bundle import Bundle, BundleCache
+from playgrad.server.bundle import BundleCache
+from playgrad.server.texts import Text
 
 _SITE = "/lib/python3.14/site-packages"
 # Parts of NumPy that are used only to build packages.
 _UNUSED_SUFFIXES = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
 _TIMEOUT_SECONDS = 120
 _MOST_IMAGES = 8
+# Of Brotli: an image is made anew whenever the library has changed.
+_QUALITY = 5
 _RETRY_SECONDS = 60
 _log = logging.getLogger(__name__)
 
@@ -96,10 +99,11 @@ class ImageCache:
                 )
 
 
-def _path(bundle: Bundle) -> Path:
-    digest = hashlib.sha256(bundle.etag.encode())
-    for path in (_script(), _script().with_name("image.js"), _wheel()):
-        digest.update(path.read_bytes() if path.suffix != ".whl" else path.name.encode())
+def _path(bundle: Text) -> Path:
+    # Python in an image remembers where in the archives the modules are.
+    digest = hashlib.sha256(f"{bundle.sha256} {PYODIDE.fingerprint}".encode())
+    for path in (_script(), _script().with_name("image.js")):
+        digest.update(path.read_bytes())
     return paths.var() / "images" / f"{digest.hexdigest()[:32]}.bin"
 
 
@@ -109,14 +113,20 @@ def _digest_file(path: Path) -> Path:
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether an image, and its compressed copy if there is one, are as they were made."""
-    packed, digest = compressed(path), _digest_file(path)
+    """Return whether an image, and the compressed copies that it has, are as they were made."""
+    digest = _digest_file(path)
     if not path.is_file() or not digest.is_file():
         return False
     expected = digest.read_text()
-    if packed.is_file() and DIGESTS.sha256_unpacked(packed) != expected:
-        return False
+    for copy in _copies(path):
+        if copy.is_file() and DIGESTS.sha256_unpacked(copy) != expected:
+            return False
     return DIGESTS.sha256(path) == expected
+
+
+def _copies(path: Path) -> list[Path]:
+    """The compressed copies that an image may have."""
+    return [compressed(path, ending) for ending in CODINGS]
 
 
 def _script() -> Path:
@@ -127,10 +137,10 @@ def _wheel() -> Path:
     return PYODIDE.folder() / NUMPY.name
 
 
-def _members(bundle: Bundle) -> list[tuple[str, bytes]]:
+def _members(bundle: Text) -> list[tuple[str, bytes]]:
     """Return path and content of every file of the image, in a fixed order."""
     members = []
-    for archive in (zipfile.ZipFile(_wheel()), zipfile.ZipFile(BytesIO(bundle.content))):
+    for archive in (zipfile.ZipFile(_wheel()), zipfile.ZipFile(BytesIO(bundle.plain))):
         with archive:
             members += [
                 (f"{_SITE}/{name}", archive.read(name))
@@ -140,7 +150,7 @@ def _members(bundle: Bundle) -> list[tuple[str, bytes]]:
     return members
 
 
-def _make(bundle: Bundle, lock: IO[str]) -> bytes:
+def _make(bundle: Text, lock: IO[str]) -> bytes:
     """Return a new image. The lock is held until Node ends, which may be after this process."""
     try:
         members = _members(bundle)
@@ -165,12 +175,13 @@ def _make(bundle: Bundle, lock: IO[str]) -> bytes:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write an image, its gzipped copy and its digest, each whole or not at all; delete the oldest
-    images."""
+    """Write an image, its compressed copies and its digest, each whole or not at all; delete the
+    oldest images."""
+    write_whole(compressed(path, ".br"), brotli_compressed([image], _QUALITY))
     write_whole(compressed(path), gzip.compress(image, 6, mtime=0))
     write_whole(_digest_file(path), hashlib.sha256(image).hexdigest().encode())
     write_whole(path, image)
     by_age = sorted(path.parent.glob("*.bin"), key=lambda each: each.stat().st_mtime)
     for old in by_age[:-_MOST_IMAGES]:
-        for file in (old, compressed(old), _digest_file(old)):
+        for file in (old, *_copies(old), _digest_file(old)):
             file.unlink(missing_ok=True)

@@ -32,7 +32,7 @@ def names_content() -> Text:
     text = json.dumps(
         {"names": describe_names(), "bridge": TABLE}, ensure_ascii=False, separators=(",", ":")
     )
-    return Text.of(text.encode())
+    return Text(text.encode())
 
 
 def describe_names() -> dict[str, Entry]:

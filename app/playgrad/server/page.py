@@ -100,7 +100,7 @@ def _compose(
     ancestors = embedding.ancestors if embedding else ()
     text, hashes = _with_early_files(source, page.parent)
     policy = content_security_policy(hashes["script"], hashes["style"], ancestors)
-    return ComposedPage(Text.of(text.encode()), policy)
+    return ComposedPage(Text(text.encode()), policy)
 
 
 def compose_first_page() -> bytes:

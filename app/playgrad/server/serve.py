@@ -18,6 +18,7 @@ from playgrad.server.docs import DocsBuild
 from playgrad.server.embedding import FramePolicy
 from playgrad.server.hosts import Hosts
 from playgrad.server.image import ImageCache
+from playgrad.server.packing import pack_in_background
 
 # Threads only find files and hash them: the main loop sends them.
 _THREADS = 8
@@ -78,6 +79,7 @@ def serve(
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
+        pack_in_background()
         build = DocsBuild(docs_command) if docs_command else None
         server = make_server(create_app(images, hosts, embedding, build), listening)
         address = _address(host, listening.getsockname()[1])

@@ -6,12 +6,12 @@ import base64
 import gzip
 import hashlib
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 from flask import Response, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from playgrad.assets.codings import CODINGS, brotli_compressed
 from playgrad.assets.contents import DIGESTS
 
 _LEVEL = 9
@@ -26,18 +26,41 @@ _SUFFIXES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+_QUALITY = 9
+
+
 class Text:
-    """Bytes of a text, also compressed, and the SHA-256 of the text in hex."""
+    """Bytes, and their compressed forms, which are made when they are first asked for.
 
-    plain: bytes
-    packed: bytes
-    sha256: str
+    Attributes:
+        sha256: of the bytes, in hex.
+    """
 
-    @classmethod
-    def of(cls, plain: bytes) -> Text:
-        packed = gzip.compress(plain, _LEVEL, mtime=0)
-        return cls(plain, packed, hashlib.sha256(plain).hexdigest())
+    def __init__(self, plain: bytes, quality: int = _QUALITY) -> None:
+        """Args:
+        quality: Brotli's, 0 to 11.
+        """
+        self.plain = plain
+        self.sha256 = hashlib.sha256(plain).hexdigest()
+        self._quality = quality
+        self._lock = threading.Lock()
+        self._packed: dict[str, bytes] = {"": plain}
+
+    @property
+    def etag(self) -> str:
+        return self.sha256[:32]
+
+    def packed(self, coding: str) -> bytes:
+        """Return the bytes in a content coding: "br", "gzip", or "" for none."""
+        with self._lock:
+            if coding not in self._packed:
+                self._packed[coding] = self._pack(coding)
+            return self._packed[coding]
+
+    def _pack(self, coding: str) -> bytes:
+        if coding == "br":
+            return brotli_compressed([self.plain], self._quality)
+        return gzip.compress(self.plain, _LEVEL, mtime=0)
 
 
 class TextCache:
@@ -55,7 +78,7 @@ class TextCache:
             if text is not None:
                 self._texts[digest] = text  # the most recently used is last
                 return text
-        text = Text.of(path.read_bytes())
+        text = Text(path.read_bytes())
         with self._lock:
             self._texts[text.sha256] = text
             if len(self._texts) > _MOST_TEXTS:
@@ -72,9 +95,16 @@ def is_text(path: Path) -> bool:
     return path.suffix in _SUFFIXES and path.stat().st_size <= _MOST_BYTES
 
 
-def accepts_gzip() -> bool:
-    """Return whether the client takes a compressed answer. A range is always of the plain file."""
-    return "Range" not in request.headers and request.accept_encodings["gzip"] > 0
+def accepted_codings() -> list[str]:
+    """Return the content codings that the client accepts, best first.
+
+    None for a range: it is always of the plain file.
+    """
+    if "Range" in request.headers:
+        return []
+    qualities = {coding: request.accept_encodings[coding] for coding in CODINGS.values()}
+    accepted = [coding for coding, quality in qualities.items() if quality > 0]
+    return sorted(accepted, key=lambda coding: -qualities[coding])  # equal ones as in CODINGS
 
 
 def send_text(text: Text, mimetype: str, cache_control: str, etag_of: str = "") -> Response:
@@ -83,15 +113,14 @@ def send_text(text: Text, mimetype: str, cache_control: str, etag_of: str = "") 
     Args:
         etag_of: what the ETag depends on besides the content.
     """
-    packed = accepts_gzip()
-    content = text.packed if packed else text.plain
-    response = Response(content, mimetype=mimetype)
-    if packed:
-        response.headers["Content-Encoding"] = "gzip"
+    coding = next(iter(accepted_codings()), "")
+    response = Response(text.packed(coding), mimetype=mimetype)
+    if coding:
+        response.headers["Content-Encoding"] = coding
     response.vary.add("Accept-Encoding")
     response.headers["Cache-Control"] = cache_control
     describe_content(response, text.sha256, len(text.plain))
-    etag = hashlib.sha256(f"{text.sha256} {packed} {etag_of}".encode()).hexdigest()
+    etag = hashlib.sha256(f"{text.sha256} {coding} {etag_of}".encode()).hexdigest()
     response.set_etag(etag[:32])
     response.make_conditional(request)
     return response

@@ -85,11 +85,12 @@ const diverged = ({ from, to }) => t().status.diverged(loss(from), loss(to));
 
 /** How much of a starting Python has arrived. */
 function amount() {
-  const { received = 0, total = 0 } = store.bootProgress.value ?? {};
+  const { received = 0, total = 0, seconds = null } = store.bootProgress.value ?? {};
   if (received === 0 || received === total) return "";
   const words = t().status.arrived;
-  if (total === 0) return words.some((received / 1e6).toFixed(1));
-  return words.part(Math.floor((100 * received) / total), Math.round(total / 1e6));
+  const [some, all] = [received, total].map((bytes) => (bytes / 1e6).toFixed(1));
+  if (total === 0) return words.some(some);
+  return words.part(some, all, seconds === null ? "" : duration(Math.max(1, seconds)));
 }
 
 /** What a program waits for; data in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */

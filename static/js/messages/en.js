@@ -452,8 +452,11 @@ export const en = {
     stages: { python: "Starting Python…", library: "Loading the library…" },
     arrived: {
       some: (/** @type {string} */ megabytes) => `${megabytes} MB have arrived.`,
-      part: (/** @type {number} */ percent, /** @type {number} */ megabytes) =>
-        `${percent}% of ${megabytes} MB has arrived.`,
+      part: (
+        /** @type {string} */ received,
+        /** @type {string} */ total,
+        /** @type {string} */ left,
+      ) => `${received} of ${total} MB${left && ` · about ${left}`}.`,
     },
     waits: "Your run starts when it is ready.",
     intents: {

@@ -334,7 +334,8 @@ export const zhHans = {
     stages: { python: "正在启动 Python…", library: "正在加载程序库…" },
     arrived: {
       some: (megabytes) => `已接收 ${megabytes} MB。`,
-      part: (percent, megabytes) => `共 ${megabytes} MB，已接收 ${percent}%。`,
+      part: (received, total, left) =>
+        `已接收 ${received} / ${total} MB${left && `，约剩 ${left}`}。`,
     },
     waits: "准备好后就会开始运行。",
     intents: {

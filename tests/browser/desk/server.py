@@ -26,7 +26,7 @@ def _exchange(app: Flask, address: str) -> None:
 
     def module(name: str) -> Response:
         text = (_FOLDER / name).read_text(encoding="utf-8").replace("ws://desk", address)
-        return send_text(Text.of(text.encode()), "text/javascript", "no-cache")
+        return send_text(Text(text.encode()), "text/javascript", "no-cache")
 
     @app.get("/static/engine/python-boot.js")
     def boot() -> Response:

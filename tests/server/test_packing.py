@@ -1,0 +1,64 @@
+"""Brotli copies that the server makes in the background."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import brotli
+import pytest
+from flask.testing import FlaskClient
+
+from playgrad import paths
+from playgrad.assets import MNIST
+from playgrad.assets.codings import compressed
+from playgrad.server import packing
+from playgrad.server.packing import pack, pack_in_background
+
+LABELS = MNIST.pinned["t10k-labels-idx1-ubyte"]
+
+
+@pytest.fixture
+def labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of MNIST, in a folder that has no other file."""
+    content = (MNIST.folder() / LABELS.name).read_bytes()
+    monkeypatch.setattr(paths, "var", lambda: tmp_path)
+    MNIST.folder().mkdir()
+    path = MNIST.folder() / LABELS.name
+    path.write_bytes(content)
+    return path
+
+
+def test_what_is_there_gets_two_copies_and_the_smaller_is_sent(
+    client: FlaskClient, labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "_BEGIN_SECONDS", 0)
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    pack_in_background().join()
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before, "only its thread yields"
+    quick, best = (compressed(labels, ending) for ending in (".br", ".max.br"))
+    assert {path.name for path in labels.parent.iterdir()} == {labels.name, quick.name, best.name}
+    assert best.stat().st_size < quick.stat().st_size < LABELS.size / 2
+    response = client.get("/data/mnist/test-labels", headers={"Accept-Encoding": "gzip, br"})
+    assert response.data == best.read_bytes()
+    assert brotli.decompress(response.data) == labels.read_bytes()
+
+
+def test_only_missing_and_damaged_copies_are_made(labels: Path) -> None:
+    asset = replace(MNIST, files=(LABELS,))
+    copy = compressed(labels, ".br")
+    pack([asset], ".br")
+    made = copy.stat()
+    pack([asset], ".br")
+    assert os.path.samestat(copy.stat(), made)
+    whole = copy.read_bytes()
+    copy.write_bytes(whole[:-1])
+    pack([asset], ".br")
+    assert copy.read_bytes() == whole
+
+
+def test_damaged_file_is_not_packed(labels: Path) -> None:
+    labels.write_bytes(labels.read_bytes()[:-1] + b"x")
+    pack([replace(MNIST, files=(LABELS,))], ".br")
+    assert not compressed(labels, ".br").exists()

@@ -6,11 +6,12 @@
 FROM python:3.11-slim AS build
 WORKDIR /src
 COPY . .
-# The image of Python's memory, with which pages start fast, needs Node, which set-up brings.
+# The image of Python's memory, with which pages start fast, needs Node, which set-up brings. Brotli takes minutes.
 RUN python -B -m tools.setup run \
     && python -B -m tools.setup docs \
     && .venv/bin/python -m tools.docs --strict \
     && PATH="$PWD/.venv/node:$PATH" .venv/bin/python -c "from playgrad.server import bundle, image; image.ImageCache(bundle.BundleCache()).make()" \
+    && .venv/bin/python -c "from playgrad import assets; from playgrad.server import packing; packing.pack([assets.PYODIDE, assets.MNIST], '.max.br')" \
     && python -m pip wheel --no-deps --wheel-dir dist . \
     && mkdir /assets && cp -r var/pyodide var/mnist var/images /assets/
 

@@ -34,6 +34,22 @@ def get(target: str = "/healthz", *lines: str, version: str = "1.1") -> bytes:
     return "\r\n".join(head).encode()
 
 
+@pytest.mark.parametrize(
+    ("listening", "named", "others"),
+    [
+        ("127.0.0.1", [], False),
+        ("::1", [], False),
+        ("localhost", [], False),
+        ("127.0.0.1", ["lab.example"], True),  # behind a proxy
+        ("0.0.0.0", [], True),
+        ("::", [], True),
+        ("192.168.1.5", [], True),
+    ],
+)
+def test_who_can_call_the_server(listening: str, named: list[str], others: bool) -> None:
+    assert Hosts.of(listening, named).reach_others == others
+
+
 @pytest.mark.survival("Requests against the server")
 @pytest.mark.parametrize("host", OWN)
 def test_own_names_are_answered(served: ServerProcess, host: str) -> None:

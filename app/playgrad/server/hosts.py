@@ -63,6 +63,13 @@ class Hosts:
             names.add(name)
         return cls(listening, frozenset(names))
 
+    @property
+    def reach_others(self) -> bool:
+        """Whether other machines can call the server, as far as it knows."""
+        address = _address(self.listening)
+        is_here = self.listening == "localhost" or (address is not None and address.is_loopback)
+        return bool(self.named) or not is_here
+
     def allow(self, name: str) -> bool:
         """Return whether requests may call this server ``name``, as `host_name` returns it.
 

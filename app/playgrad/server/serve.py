@@ -79,7 +79,8 @@ def serve(
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
-        pack_in_background()
+        if hosts.reach_others:  # on this machine, bytes cost nothing, but packing them does
+            pack_in_background()
         build = DocsBuild(docs_command) if docs_command else None
         server = make_server(create_app(images, hosts, embedding, build), listening)
         address = _address(host, listening.getsockname()[1])

@@ -58,7 +58,7 @@
  *   what an interpreter was started from: code and libraries, compiled; the image of its memory and
  *   other files, by URL, in shared memory
  * @typedef {{kind: "loading", stage: "python" | "library", problem?: Delay | null,
- *            progress?: import("./load-report.js").LoadState["progress"]}} Loading
+ *            progress?: {received: number, total: number, seconds: number | null} | null}} Loading bytes
  * @typedef {{message: string, code: string, values: Record<string, string | number>}} Sentence
  *   in English, with its kind and what is in it, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay

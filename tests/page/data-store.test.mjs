@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { STATE } from "../../static/engine/data-files.js";
+import { urlOf } from "../../static/engine/root.js";
 import { en } from "../../static/js/messages/en.js";
 
 const PARTS = ["train-images", "train-labels"];
@@ -21,8 +22,10 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { fetch } = globalThis;
 // A path of the page is one of its server.
-globalThis.fetch = (path, options) =>
-  fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
+globalThis.fetch = (address, options) => {
+  const path = String(address).slice(urlOf("/").length - 1);
+  return fetch(`http://127.0.0.1:${server.address().port}${path}`, options);
+};
 const { DataStore } = await import("../../static/engine/data-store.js");
 
 /** @param {() => unknown} isSo */

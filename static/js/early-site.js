@@ -48,11 +48,24 @@
     location.reload();
   }
 
+  /** @param {ServiceWorker | null} worker */
+  const activated = (worker) =>
+    new Promise((resolve) => {
+      const look = () => {
+        if (!worker || worker.state === "activated" || worker.state === "redundant") resolve(null);
+      };
+      if (worker) worker.addEventListener("statechange", look);
+      look();
+    });
+
   async function open() {
     if (!isSecureContext) return say(words.insecure);
     if (!navigator.serviceWorker) return say(words.noWorkers);
     try {
-      await navigator.serviceWorker.register("service-worker.js", { updateViaCache: "none" });
+      const options = /** @type {const} */ ({ updateViaCache: "none" });
+      const registration = await navigator.serviceWorker.register("service-worker.js", options);
+      await registration.update(); // another one may be there, of a server that was here before
+      await activated(registration.installing || registration.waiting);
       await navigator.serviceWorker.ready;
     } catch (error) {
       const { name, message } = /** @type {Error} */ (error);

@@ -16,7 +16,7 @@
   /** The folder of the page: "/", but on a static host. */
   const FOLDER = new URL("./", location.href).pathname;
   /** Sites of one host share the storage. */
-  const CACHE = FOLDER === "/" ? "playgrad-1" : `playgrad-1 ${FOLDER}`;
+  const CACHE = site ? `playgrad-1 ${FOLDER}` : "playgrad-1";
   const CURRENT = "/kept/current";
   const VERSION = "/kept/version/";
   const CLIENT = "/kept/client/";
@@ -40,7 +40,7 @@
    * @typedef {Record<string, string>} Digests SHA-256 in hex, by path
    * @typedef {{version: string, headers: string, files: Digests, extras: Digests}} List
    *   `files`: all are kept; `extras`: those that there was a reason to fetch
-   * @typedef {{list: () => Promise<List>, get: (list: List, path: string, options: RequestInit) => Promise<Response>}} Site
+   * @typedef {{list: () => Promise<List | null>, get: (list: List, path: string, options: RequestInit) => Promise<Response>}} Site
    */
 
   /** What is kept, in the browser's cache storage and, for speed, here. */
@@ -80,10 +80,10 @@
       return version ? await this.list(version) : null;
     }
 
-    /** Know a version. @param {List} list */
+    /** Know a version, though there may be no room to keep it. @param {List} list */
     async note(list) {
+      this.#lists.set(list.version, Promise.resolve(list));
       await this.write(VERSION + list.version, JSON.stringify(list));
-      this.#lists.delete(list.version);
     }
 
     /** Open this version from now on. @param {List} list all of whose files are kept */
@@ -215,9 +215,13 @@
     const asked = host.list();
     asked.catch(() => {});
     const current = await kept.current().catch(() => null);
-    const list = current ? ((await inTime(asked)) ?? current) : await asked.catch(() => null);
-    // The host's own page tries again a few times, and then says what is wrong.
-    if (!list) return await fetch(event.request);
+    const found = await (current ? inTime(asked) : asked.catch(() => undefined));
+    const list = found === undefined ? current : found;
+    if (!list) {
+      // Something else is there now; or the first page, which tries again, and says what is wrong.
+      event.waitUntil(kept.assign(event.resultingClientId, NETWORK));
+      return await fetch(event.request);
+    }
     if (list !== current) await kept.note(list).catch(() => {});
     event.waitUntil(kept.assign(event.resultingClientId, list.version));
     const page = (await kept.match(fileKey(list, "/"))) ?? (await replace(event, list, "/"));
@@ -235,7 +239,7 @@
   async function answer(event, path) {
     const version = await kept.versionOf(event.clientId);
     if (event.resultingClientId) event.waitUntil(kept.assign(event.resultingClientId, version));
-    const list = await (version === NETWORK ? site?.list() : kept.list(version));
+    const list = version === NETWORK ? null : await kept.list(version);
     if (!list) return await fetch(event.request);
     if (!(path in list.files) && !(path in list.extras)) return refusal(path);
     const isDoubted = event.request.cache === "reload"; // the copy may be damaged
@@ -356,7 +360,7 @@
     if (request.mode === "navigate") {
       if (site && SITE_PAGES.includes(path)) event.respondWith(openSite(event, site));
       else if (!site && PAGES.includes(path)) event.respondWith(open(event, path));
-    } else if (FILES.test(path) && (isUnknown || site)) {
+    } else if (FILES.test(path) && isUnknown) {
       event.respondWith(answer(event, path));
     }
   });

@@ -23,14 +23,14 @@
   /** @param {Contents} list @param {string} path @param {RequestInit} options */
   async function get(list, path, options) {
     const digest = list.files[path] ?? list.extras[path];
-    if (options.cache === "reload") return await ask(digest, list, path, options);
+    if (options.cache === "reload" || options.cache === "only-if-cached")
+      return await ask(digest, list, path, options);
     const asked = underway.get(digest) ?? ask(digest, list, path, options);
     underway.set(digest, asked);
-    try {
-      return (await asked).clone();
-    } finally {
-      setTimeout(() => underway.delete(digest), SAME_TIME_MS);
-    }
+    const response = await asked.catch(() => null);
+    if (!response?.ok) underway.delete(digest);
+    else setTimeout(() => underway.delete(digest), SAME_TIME_MS);
+    return (await asked).clone();
   }
 
   /** @param {string} digest @param {Contents} list @param {string} path @param {RequestInit} options */
@@ -66,11 +66,15 @@
   }
 
   Reflect.set(self, "site", {
-    /** @returns {Promise<Contents>} the version that the host has now */
+    /**
+     * @returns {Promise<Contents | null>} the version that the host has now; null if it has something else
+     * @throws {Error} the host cannot be reached, or is in trouble
+     */
     async list() {
       const response = await fetch("version.json", { cache: "no-cache" });
-      if (!response.ok) throw new Error(`${response.status} for version.json`);
-      return await response.json();
+      if (response.status >= 500) throw new Error(`${response.status} for version.json`);
+      const list = response.ok && (await response.json().catch(() => null));
+      return list && list.files && list.sent && Array.isArray(list.packed) ? list : null;
     },
     get,
   });

@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,17 @@ class Host:
     def version(self) -> str:
         """The name of the version that is there."""
         return str(json.loads((self.folder / "course" / "version.json").read_bytes())["version"])
+
+    @contextmanager
+    def another_page(self, text: str) -> Iterator[None]:
+        """Have something else in place of the site."""
+        site = self.folder / "course"
+        site.rename(self.folder / "before")
+        site.mkdir()
+        (site / "index.html").write_text(text, encoding="utf-8")
+        yield
+        shutil.rmtree(site)
+        (self.folder / "before").rename(site)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -133,7 +145,10 @@ def test_a_visit_trains_a_new_version_replaces_the_old_and_neither_needs_the_hos
     visitor.expect_status("ready", "done")
     visitor.wait(lambda: visitor.page.evaluate(KEPT) == host.version)
 
-    # Without the host, the new one opens and trains.
+    # Another page at the same address is seen; without the host, what was kept opens and trains.
+    with host.another_page("<p>Something else</p>"):
+        visitor.page.reload()
+        expect(visitor.page.get_by_text("Something else")).to_be_visible()
     host.close()
     visitor.page.reload()
     assert visitor.page.evaluate(MARK) == "new"

@@ -70,19 +70,50 @@ def test_two_versions_are_there_at_most(site: Path, monkeypatch: pytest.MonkeyPa
     assert len({version["version"] for version in before}) == 3
     assert [(site / "files" / page).is_file() for page in pages] == [False, True, True]
 
+    # Written again, both stay; a damaged content is replaced.
+    damaged = site / "files" / before[-1]["files"]["/names.json"]
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:-9])
+    write_site(site, lite=True, say=lambda text: None)
+    assert damaged.read_bytes() == whole
+    assert [(site / "files" / page).is_file() for page in pages] == [False, True, True]
+
 
 def test_a_folder_with_other_things_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "thesis.txt").write_text("the only copy", encoding="utf-8")
-    for content in (None, "{}", "[]", "no JSON"):
+    for content in (None, "{}", "[]", "5", "no JSON"):
         if content is not None:
-            (tmp_path / "version.json").write_text(content, encoding="utf-8")
+            (tmp_path / ".playgrad-site.json").write_text(content, encoding="utf-8")
         assert main(["site", str(tmp_path), "--lite"]) == 1
         assert "no version of a site" in capsys.readouterr().err
     assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "the only copy"
     with pytest.raises(SiteError, match="is a file"):
         write_site(tmp_path / "thesis.txt", lite=True)
+
+
+def test_what_others_put_into_a_site_stays(site: Path) -> None:
+    others = [site / "CNAME", site / "files" / "thesis.txt", site / "docs" / "lesson.md"]
+    for path in others:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("the only copy", encoding="utf-8")
+    with pytest.raises(SiteError, match="docs is in the way"):
+        write_site(site, lite=True, say=lambda text: None)
+    (site / "docs").rename(site / "lessons")
+    write_site(site, lite=True, say=lambda text: None)
+    assert (site / "files" / "thesis.txt").exists() and (site / "CNAME").exists()
+
+
+def test_an_unfinished_site_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()  # a repository for GitHub Pages
+    with monkeypatch.context() as patch:
+        patch.setattr("playgrad.server.site.gzip.compress", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            write_site(tmp_path, lite=True, say=lambda text: None)
+    assert not (tmp_path / "version.json").exists()
+    write_site(tmp_path, lite=True, say=lambda text: None)
+    assert listed(tmp_path)["files"]
 
 
 def test_a_site_without_built_documentation_says_so(

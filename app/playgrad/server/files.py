@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
@@ -183,7 +184,8 @@ def _is_undamaged(packed: Path, pinned: File | None) -> bool:
     if pinned is None or DIGESTS.sha256_unpacked(packed) == pinned.sha256:
         return True
     _log.warning("%s is damaged: deleted. The next start of the server makes it again", packed)
-    packed.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # of a folder that cannot be written
+        packed.unlink()
     return False
 
 

@@ -12,10 +12,10 @@ import hashlib
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from flask.testing import FlaskClient
 
@@ -34,13 +34,12 @@ from playgrad.server.version import IMAGE, Version, describe_version
 
 LIST = "version.json"
 FILES = "files"
-_MARK = "packed"  # a key of the list, by which a site is recognised
+_RECORD = ".playgrad-site.json"
 _SENT = (
     "Content-Type", "Content-Security-Policy", "Playgrad-Digest", "Unencoded-Length",
 )  # fmt: skip
 _LITTLE_GAIN = 0.95
 _LEVEL = 6  # of gzip: 9 takes three times as long, for a hundredth
-_List = dict[str, Any]
 _NO_FRAMES = FramePolicy.of(["none"])
 # What a first visit needs until Python is up, with the image of its memory or without.
 _LATER = re.compile(r"/(data|image)/|/static/(gallery|weights|icons|vendor/onnx-messages)")
@@ -82,7 +81,10 @@ def write_site(target: Path, lite: bool = False, say: Callable[[str], None] = pr
         DownloadError: Pyodide or a data set is missing and cannot be fetched.
         ImageError: the image of Python's memory cannot be made.
     """
-    before = _list_in(target)
+    record = _Record.of(target)
+    docs = target / "docs"
+    if docs.exists() and not record.docs:
+        raise SiteError(f"{docs} is in the way.", hint="Move it, or name another folder.")
     if not lite and not (paths.docs() / "index.html").is_file():
         raise SiteError(
             "the documentation is not built.", hint="Run `make docs`, or leave it out with --lite."
@@ -96,37 +98,84 @@ def write_site(target: Path, lite: bool = False, say: Callable[[str], None] = pr
     client = create_app(images, embedding=_NO_FRAMES).test_client()
     version, page = _version(images, client, lite)
     say(f"Writing version {version.name[:8]}")
-    listed = _write_contents(target / FILES, version, client, page, before)
+    (target / FILES).mkdir(parents=True, exist_ok=True)
+    record.write(target)
+    if record.docs:
+        shutil.rmtree(docs, ignore_errors=True)
+    record.docs = not lite
+    listed = _write_contents(target / FILES, version, client, page, record)
+    record.write(target)
     if not lite:
-        shutil.copytree(paths.docs(), target / "docs", dirs_exist_ok=True)
-    else:
-        shutil.rmtree(target / "docs", ignore_errors=True)
+        shutil.copytree(paths.docs(), docs)
     write_whole(target / "index.html", compose_first_page())
     scripts = (paths.static() / "js" / name for name in ("site-files.js", "service-worker.js"))
     write_whole(target / "service-worker.js", b"\n".join(path.read_bytes() for path in scripts))
     write_whole(target / ".nojekyll", b"")  # GitHub Pages would leave out docs/_static
     write_whole(target / LIST, json.dumps(listed).encode())
-    _remove_all_but(target / FILES, [digest for _, digest in _digests(listed) + _digests(before)])
+    for digest in record.outdated():
+        (target / FILES / digest).unlink(missing_ok=True)
+    record.write(target)
     return _describe(target, version)
 
 
-def _list_in(target: Path) -> _List:
-    """Return the list of the version that is in the folder; an empty one if it is empty."""
-    if target.exists() and not target.is_dir():
-        raise SiteError(f"{target} is a file.", hint="Name a folder.")
-    try:
-        listed: _List = json.loads((target / LIST).read_bytes())
-        if _MARK in listed:
-            return listed
-    except FileNotFoundError:
-        if not target.exists() or not any(target.iterdir()):
-            return {_MARK: []}
-    except ValueError:
-        pass
-    raise SiteError(
-        f"{target} has files that are no version of a site.",
-        hint="Name a new folder, or one that `playgrad site` has written.",
-    )
+@dataclass
+class _Record:
+    """What `playgrad site` has written into a folder, and may replace; a file there keeps it.
+
+    Attributes:
+        versions: SHA-256 of the contents of each version, the newest last.
+        packed: by SHA-256, whether the content is compressed.
+        docs: whether the documentation is there.
+    """
+
+    versions: dict[str, list[str]]
+    packed: dict[str, bool]
+    docs: bool
+
+    @classmethod
+    def of(cls, folder: Path) -> _Record:
+        """Return the record of a folder. Raises SiteError if it has other things in it."""
+        if folder.exists() and not folder.is_dir():
+            raise SiteError(f"{folder} is a file.", hint="Name a folder.")
+        try:
+            return cls(**json.loads((folder / _RECORD).read_bytes()))
+        except FileNotFoundError:
+            if not folder.exists() or all(path.name.startswith(".") for path in folder.iterdir()):
+                return cls({}, {}, docs=False)
+        except (ValueError, TypeError):
+            pass
+        raise SiteError(
+            f"{folder} has files that are no version of a site.",
+            hint="Name a new folder, or one that `playgrad site` has written.",
+        )
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / _RECORD, json.dumps(vars(self)).encode())
+
+    def add(self, version: str, digests: Iterable[str]) -> None:
+        self.versions.pop(version, None)
+        self.versions[version] = sorted(digests)
+
+    def outdated(self) -> list[str]:
+        """Forget all but the last two versions; return what only they had."""
+        self.versions = dict(list(self.versions.items())[-2:])
+        wanted = {digest for digests in self.versions.values() for digest in digests}
+        outdated = [digest for digest in self.packed if digest not in wanted]
+        for digest in outdated:
+            del self.packed[digest]
+        return outdated
+
+    def has(self, digest: str, path: Path) -> bool:
+        """Return whether a content is there, undamaged."""
+        if digest not in self.packed:
+            return False
+        try:
+            content = path.read_bytes()
+            if self.packed[digest]:
+                content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
+            return False
+        return hashlib.sha256(content).hexdigest() == digest
 
 
 def _version(images: ImageCache, client: FlaskClient, lite: bool) -> tuple[Version, bytes]:
@@ -144,13 +193,12 @@ def _version(images: ImageCache, client: FlaskClient, lite: bool) -> tuple[Versi
 
 
 def _write_contents(
-    folder: Path, version: Version, client: FlaskClient, page: bytes, before: _List
-) -> _List:
+    folder: Path, version: Version, client: FlaskClient, page: bytes, record: _Record
+) -> dict[str, object]:
     """Write all contents that are new; return the list of the version, for its service worker."""
-    folder.mkdir(parents=True, exist_ok=True)
     sent: dict[str, dict[str, str]] = {}
-    written = {digest: path in before[_MARK] for path, digest in _digests(before)}
-    for path, digest in {**version.files, **version.extras}.items():
+    contents = {**version.files, **version.extras}
+    for path, digest in contents.items():
         with client.get(path) as response:
             content = page if path == "/" else response.data
             describe_content(response, digest, len(content))
@@ -160,24 +208,13 @@ def _write_contents(
         sent[path] = headers
         if headers.get("Content-Security-Policy") == SECURITY_HEADERS["Content-Security-Policy"]:
             del headers["Content-Security-Policy"]
-        if digest not in written or not (folder / digest).is_file():
+        if not record.has(digest, folder / digest):
             shorter = gzip.compress(content, _LEVEL, mtime=0)
-            written[digest] = len(shorter) < _LITTLE_GAIN * len(content)
-            write_whole(folder / digest, shorter if written[digest] else content)
-    listed = {**version.as_json(), "always": SECURITY_HEADERS, "sent": sent}
-    return {**listed, _MARK: [path for path, digest in _digests(listed) if written[digest]]}
-
-
-def _digests(listed: _List) -> list[tuple[str, str]]:
-    """Return path and SHA-256 of each file of a version."""
-    return [*listed.get("files", {}).items(), *listed.get("extras", {}).items()]
-
-
-def _remove_all_but(folder: Path, names: Iterable[str]) -> None:
-    wanted = set(names)
-    for path in folder.iterdir():
-        if path.name not in wanted:
-            path.unlink()
+            record.packed[digest] = len(shorter) < _LITTLE_GAIN * len(content)
+            write_whole(folder / digest, shorter if record.packed[digest] else content)
+    record.add(version.name, contents.values())
+    packed = [path for path, digest in contents.items() if record.packed[digest]]
+    return {**version.as_json(), "always": SECURITY_HEADERS, "sent": sent, "packed": packed}
 
 
 def _describe(target: Path, version: Version) -> Site:
@@ -186,6 +223,6 @@ def _describe(target: Path, version: Version) -> Site:
     first = sum(
         size
         for path, size in sizes.items()
-        if path.name in early or (path.parent == target and path.name != ".nojekyll")
+        if path.name in early or (path.parent == target and path.name[0] != ".")
     )
     return Site(version.name, len(sizes), sum(sizes.values()), first)

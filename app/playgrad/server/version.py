@@ -119,7 +119,7 @@ def _static_files() -> list[tuple[str, str]]:
             if name not in bundle.sources and not name.startswith(("js/", "engine/"))
         }
         files = rest | _files(bundle.folder)
-        del files[MANIFEST]
+        files.pop(MANIFEST, None)
     found = []
     for name, path in sorted(files.items()):
         with suppress(OSError):  # deleted in the meantime

@@ -223,7 +223,12 @@ ENDED = Dataset.from_tensor_slices((X, LABELS)).batch(11)
         (ENDED, {"seed": 1}, DataError, "seed cannot be set"),
         (ENDED, {"validation_split": 0.5}, DataError, "validation_split cannot be set"),
         (ENDED.map(lambda x, y: x), {}, DataError, "batch 0 of the data set is a single array"),
-        (ENDED.map(lambda x, y: ({"x": x}, y)), {}, DataError, "batch 0 .* holds a dictionary"),
+        (
+            ENDED.map(lambda x, y: ({"x": x}, y)),
+            {},
+            DataError,
+            "batch 0 .*: x is a dictionary, but the",
+        ),
         (ENDED.map(lambda x, y: (x, y[:3])), {}, DataError, "differ in length: 11 and 3 samples"),
         (
             iter([(X, LABELS), (X[:, :5], LABELS)]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,6 @@ LISTED = {
     "keras-regression-housing": ["read_csv.*pg.data.read_csv", "StandardScaler.*nn.Normalization"],
     "keras-seq2seq": ["needs the number of steps"],
     "keras-transfer-learning": ["Xception.*Pretrained models are not here"],
-    "keras-structured-features": ["Pass the inputs as a list"],
-    "keras-vae": ["A model of your own needs call"],
     "tf-hub-transfer": ["hub.KerasLayer.*cannot be downloaded", "tfds.load.*pg.data"],
     "tf-image-directory": ["get_file.*downloads nothing"],
     "tf-mobilenet-cifar": [
@@ -49,11 +48,11 @@ LISTED = {
 }
 """What is said of programs that have something for which there is no equivalent."""
 
-FAILING = {"keras-train-step": "metrics have no result while a train_step is built"}
-"""Programs that are rewritten in full, and fail for what Python does not do yet."""
+WARNED = {"keras-train-step": "metrics that it does not update, which are 0: loss, mae"}
+"""Warnings of programs that train, but not as their author thinks: Keras' logs are 0, too."""
 
-TRAINED = sorted(set(PROGRAMS) - set(LISTED) - set(FAILING))
-ENOUGH = 42
+TRAINED = sorted(set(PROGRAMS) - set(LISTED))
+ENOUGH = 45
 OFTEN = dice("pasted programs").sample(TRAINED, 4)
 
 
@@ -109,7 +108,8 @@ def test_program_trains_after_one_click(
     monkeypatch.chdir(tmp_path)
     pg.reset_default_graph()
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    with options_set(Options(verbose=0)):
+    warned = pytest.warns(RuntimeWarning, match=WARNED[name]) if name in WARNED else nullcontext()
+    with options_set(Options(verbose=0)), warned:
         exec(compile(answers()[name].fixed, "main.py", "exec"), namespace)
     session = next((each for each in namespace.values() if isinstance(each, pg.Session)), None)
     learned = [has_learned(each, session) for each in variables_of(namespace)]

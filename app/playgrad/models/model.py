@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from playgrad.errors import DataError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -19,7 +17,7 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training import batch_api, evaluation, fitting
-from playgrad.training.batch_source import BatchSource, check_rounds, is_stream
+from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, no_targets
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.data_checks import as_sequence
 from playgrad.training.fit_settings import Settings
@@ -35,7 +33,8 @@ class Model(StepMethods):
 
     A subclass can do without inputs and outputs. It keeps its layers in attributes, alone or in
     lists, and computes the outputs in ``call(self, inputs, training=False)``. It is built by the
-    first data, or by ``build((None, ...))``. ``train_step(self, data)`` can be overridden, too.
+    first data, or by ``build((None, ...))``. ``train_step(self, data)`` can be overridden, too;
+    a class that only trains the models that are its attributes needs no ``call``.
 
     Args:
         inputs: a tensor made by ``pg.Input``, or a list of them.
@@ -55,12 +54,14 @@ class Model(StepMethods):
         outputs: Tensor | Sequence[Tensor] | None = None,
         name: str | None = None,
     ) -> None:
-        if self.is_subclassed and inputs is None and outputs is None:
+        if inputs is None and outputs is None and (self.is_subclassed or self.has_own_step):
+            self.without_call = not self.is_subclassed
             self._set_up(new_graph(), None, name)
             return
         if inputs is None or outputs is None:
             raise GraphError(
-                "a model needs inputs and outputs, or a class with a method call(self, inputs)."
+                "a model needs inputs and outputs, or a class with a method call(self, inputs) or "
+                "train_step(self, data)."
             )
         ins = [inputs] if isinstance(inputs, Tensor) else list(inputs)
         outs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
@@ -84,8 +85,10 @@ class Model(StepMethods):
                 both.
 
         Raises:
-            GraphError: ``deep`` is false and the model is not built.
+            GraphError: ``deep`` is false and the model is not built, or its class has no ``call``.
         """
+        if self.built:
+            self.expect_outputs()
         if not deep:
             return self._twin(self.graph, self.structure, {})
         if self._structure is None:
@@ -200,8 +203,9 @@ class Model(StepMethods):
         epoch is one round through it, or ``steps_per_epoch`` batches.
 
         Args:
-            x: inputs, an array (samples, ...); a list of arrays if the model has several inputs. Or
-                a data set, which brings targets and the size of batches with it.
+            x: inputs, an array (samples, ...); if the model has several inputs, a list of arrays,
+                or a dictionary by the names of the inputs. Or a data set, which brings targets and
+                the size of batches with it.
             y: targets, an array (samples, ...); a list of arrays if the model has several outputs.
             batch_size: samples per step; 32 if None.
             epochs: number of epochs.
@@ -241,9 +245,7 @@ class Model(StepMethods):
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.
         """
-        self.without_targets = y is None and self.has_own_step and not is_stream(x)
-        if self.without_targets:
-            y = np.zeros(len(x[0] if isinstance(x, (list, tuple)) else x), np.float32)
+        y = self._targets(x, y)
         settings = Settings(
             batch_size,
             epochs,
@@ -330,7 +332,7 @@ class Model(StepMethods):
     def train_on_batch(
         self,
         x: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         class_weight: Mapping[int, float] | None = None,
         return_dict: bool = False,
@@ -338,7 +340,8 @@ class Model(StepMethods):
         """Update the weights once, from one batch.
 
         Args:
-            x, y, sample_weight, class_weight: as for `fit`.
+            x, y, sample_weight, class_weight: as for `fit`; only a ``train_step`` of the class can
+                do without y.
             return_dict: whether to return numbers by name.
 
         Returns:
@@ -347,9 +350,15 @@ class Model(StepMethods):
         Raises:
             NonFiniteError: the loss is NaN or infinite; nothing has changed.
         """
+        y = self._targets(x, y)
         return _as_requested(
             batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight), return_dict
         )
+
+    def _targets(self, x: Any, y: Any) -> Any:
+        """Return y, or zeros for a ``train_step`` that takes none."""
+        self.without_targets = y is None and self.has_own_step and not is_stream(x)
+        return no_targets(x) if self.without_targets else y
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False

@@ -23,6 +23,7 @@ from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
 from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
+from playgrad.models.named_inputs import in_order
 from playgrad.models.shared_session import shared_session
 from playgrad.models.structure import Structure
 from playgrad.models.summary import summary_text
@@ -53,6 +54,8 @@ class Network:
         source: (file, line) where the user created the network.
         layers_of_keras: the layers by the paths of their weights in files of Keras, if the network
             is from such a file.
+        input_keys: the keys of the dictionary that ``call`` of a class takes; None for another.
+        takes_dictionary: whether the last data was a dictionary by the names of the inputs.
     """
 
     def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
@@ -63,6 +66,8 @@ class Network:
         self.source = user_source()
         self._structure = structure
         self.layers_of_keras: Mapping[str, Layer] = {}
+        self.input_keys: list[str] | None = None
+        self.takes_dictionary = False
         self._device = "auto"
 
     def take_settings(self, other: Network) -> None:
@@ -127,8 +132,9 @@ class Network:
         """Apply the model to other tensors of its graph, with the same weights.
 
         Args:
-            inputs: a tensor or array for each input of the model; one alone needs no list. To get
-                arrays for arrays, use ``model.predict``.
+            inputs: a tensor or array for each input of the model, in a list or in a dictionary by
+                the names of the inputs; one alone needs no list. To get arrays for arrays, use
+                ``model.predict``.
             training: whether layers such as `Dropout` act as in a training step; None for what
                 holds for the layer or model that makes the call, or else False.
 
@@ -137,7 +143,10 @@ class Network:
 
         Raises:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
+            DataError: the names in a dictionary are not those of the inputs.
         """
+        if isinstance(inputs, Mapping):
+            inputs = list(in_order(self, inputs, f"the input of '{self.name}'").values())
         several = isinstance(inputs, (list, tuple))
         values = list(inputs) if several else [inputs]
         if not is_building():
@@ -180,6 +189,16 @@ class Network:
         pairs = zip(inputs, self.inputs, strict=True)
         cast_inputs = [cast_with_mask(x, tensor.dtype) for x, tensor in pairs]
         return self.structure.replay(cast_inputs, training, devices)
+
+    def expect_outputs(self) -> None:
+        """Raise GraphError if the network, which is built, has no outputs."""
+        if not self.outputs:
+            raise GraphError(
+                f"the class of '{self.name}' has no method call(self, inputs), so the model has no "
+                "outputs: it can be trained, but not called, evaluated or exported.",
+                source=self.source,
+                hint="Write call, or use the models that are its parts.",
+            )
 
     @property
     def output_names(self) -> list[str]:
@@ -448,6 +467,7 @@ class Network:
         """Return how the outputs are computed, with the values of the weights."""
         from playgrad.interchange.inference import inference_graph
 
+        self.expect_outputs()
         return inference_graph(
             self.name, self.inputs, self.outputs, self.session.values, self.input_description
         )
@@ -520,8 +540,12 @@ class Network:
         """Free the session's buffers; the weights are lost."""
         shared_session(self.graph).close()
 
-    def ensure_built(self, arrays: Sequence[Array]) -> None:
-        """Build the network for samples such as ``arrays`` if it is not built yet."""
+    def ensure_built(self, arrays: Sequence[Array], keys: Sequence[str] | None = None) -> None:
+        """Build the network for samples such as ``arrays`` if it is not built yet.
+
+        Args:
+            keys: the names of the arrays, for a class whose ``call`` takes a dictionary.
+        """
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print a table of the layers with their output shapes and numbers of parameters."""

@@ -109,6 +109,10 @@ class Sequential(Model):
     def layers(self) -> list[Layer]:
         return list(self._chain)
 
+    @property
+    def is_movable(self) -> bool:
+        return True
+
     def build(
         self,
         sample_shape: Sequence[int | None],
@@ -191,7 +195,9 @@ class Sequential(Model):
             move(self, x.graph)
         return super().__call__(inputs, *more, training=training, **named)
 
-    def ensure_built(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    def ensure_built(
+        self, arrays: Sequence[np.ndarray[Any, Any]], keys: Sequence[str] | None = None
+    ) -> None:
         if not self.built and len(arrays) == 1:
             self.build(arrays[0].shape[1:], arrays[0].dtype.name)
 

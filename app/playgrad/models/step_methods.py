@@ -31,9 +31,11 @@ class StepMethods(SubclassedNetwork):
 
     Attributes:
         without_targets: whether the data of the last ``fit`` had inputs only.
+        has_unset_metrics: whether its step returns metrics that it does not update.
     """
 
     without_targets = False
+    has_unset_metrics = False
 
     @property
     def has_own_step(self) -> bool:
@@ -78,13 +80,19 @@ class StepMethods(SubclassedNetwork):
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
     ) -> dict[str, Any]:
         """Update the compiled metrics with a batch, and return their results by name."""
-        for metric in self.metrics[1:]:
+        compiled = self._compiled_metrics()
+        for metric in compiled:
             metric.update_state(y, y_pred, sample_weight)
-        return {metric.name: metric.result() for metric in self.metrics[1:]}
+        return {metric.name: metric.result() for metric in compiled}
 
     @property
     def metrics(self) -> list[Metric]:
-        """A `playgrad.nn.Mean` called "loss", and the metrics of ``compile``."""
+        """A `playgrad.nn.Mean` called "loss", the metrics of ``compile``, and those that are
+        attributes. A class may list others."""
         tracker: Metric = vars(self).setdefault("_loss_tracker", Mean("loss"))
-        compiled = [] if self._recipe is None else self._recipe.objectives.metrics
-        return [tracker, *(metric for group in compiled for metric in group)]
+        attributes = (each for each in vars(self).values() if isinstance(each, Metric))
+        return list(dict.fromkeys([tracker, *self._compiled_metrics(), *attributes]))
+
+    def _compiled_metrics(self) -> list[Metric]:
+        groups = [] if self._recipe is None else self._recipe.objectives.metrics
+        return [metric for group in groups for metric in group]

@@ -18,7 +18,10 @@ StructureItem = LayerCall | Node
 
 @dataclass(frozen=True)
 class Structure:
-    """The layer calls and operations from ``inputs`` to ``outputs``, in topological order."""
+    """The layer calls and operations from ``inputs`` to ``outputs``, in topological order.
+
+    A model whose class has no ``call`` has no outputs.
+    """
 
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
@@ -26,7 +29,7 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        return self.outputs[0].graph
+        return self.inputs[0].graph
 
     @property
     def layers(self) -> list[Layer]:
@@ -143,11 +146,12 @@ def find_structure(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Struc
                 source=output.node.source,
             )
     structure = Structure(tuple(inputs), tuple(outputs), tuple(items))
-    _expect_unique_names(structure.layers)
+    expect_unique_names(structure.layers)
     return structure
 
 
-def _expect_unique_names(layers: Sequence[Layer]) -> None:
+def expect_unique_names(layers: Sequence[Layer]) -> None:
+    """Raise GraphError if two layers have the same name."""
     named: dict[str, Layer] = {}
     for layer in layers:
         name = layer.given_name

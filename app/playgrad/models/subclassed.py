@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from playgrad.models.moving import move
 from playgrad.models.network import Network
 from playgrad.models.structure import find_structure
 from playgrad.models.trainable import TrainableNetwork
+from playgrad.models.without_call import structure_of_parts
 from playgrad.nn.call_context import call_arguments, training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask
@@ -40,13 +41,19 @@ class SubclassedNetwork(TrainableNetwork):
     Layers, models and variables that are its attributes, alone or in lists, belong to it.
     """
 
+    without_call = False
     _own: ModelWeights | None = None
     _arrange: Callable[[Sequence[Any]], Any]
 
     @property
     def is_subclassed(self) -> bool:
-        """True if its class has a ``call`` of its own."""
-        return type(self).call is not Network.call
+        """True if its class has a ``call`` of its own, or it has neither inputs nor a ``call``."""
+        return self.without_call or type(self).call is not Network.call
+
+    @property
+    def is_movable(self) -> bool:
+        """True if it can be built anew in another graph."""
+        return self.is_subclassed
 
     def add_weight(self, *args: Any, **kwargs: Any) -> Variable:
         """Create a variable of the model itself; see `playgrad.nn.Layer.add_weight`."""
@@ -81,18 +88,21 @@ class SubclassedNetwork(TrainableNetwork):
         specs = [TensorSpec((batch_size, *one_or_more(shape)[1:]), dtype) for shape in shapes]
         self._build_in(self._home(), specs, _as_list if several else _first)
 
-    def ensure_built(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    def ensure_built(
+        self, arrays: Sequence[np.ndarray[Any, Any]], keys: Sequence[str] | None = None
+    ) -> None:
         if self.is_subclassed and not self.built:
             specs = [TensorSpec((None, *array.shape[1:]), array.dtype.name) for array in arrays]
-            self._build_in(self._home(), specs, _first if len(arrays) == 1 else _as_list)
+            arrange = _first if len(arrays) == 1 else _as_list
+            self._build_in(self._home(), specs, arrange if keys is None else AsDictionary(keys))
 
     def _home(self) -> Graph:
         """Return the graph of what the model is made of."""
-        movable = []
+        movable: list[Graph] = []
         for _, each in attributes(self, (*KINDS, Variable)):
-            if isinstance(each, Network):
+            if isinstance(each, SubclassedNetwork):
                 if each.built:
-                    movable.append(each.graph)
+                    movable.insert(len(movable) if each.is_movable else 0, each.graph)
             elif each.graph is not None:
                 graph: Graph = each.graph
                 return graph
@@ -109,13 +119,17 @@ class SubclassedNetwork(TrainableNetwork):
         try:
             with at_top(graph):
                 inputs = [Input(spec.shape[1:], spec.shape[0], spec.dtype) for spec in specs]
-                outputs = _flat(self._run(graph, arrange(inputs), False, {}))
-            structure = find_structure(inputs, outputs)
+                if self.without_call:
+                    structure = structure_of_parts(self, graph, inputs)
+                else:
+                    outputs = _flat(self._run(graph, arrange(inputs), False, {}))
+                    structure = find_structure(inputs, outputs)
         except BaseException:
             for layer in unbuilt:
                 layer.reset()
             raise
         self.graph, self._structure, self._arrange = graph, structure, arrange
+        self.input_keys = arrange.keys if isinstance(arrange, AsDictionary) else None
         known = {v for layer in structure.layers for v in layer.variables.values()}
         for path, variable in attributes(self, (Variable,)):
             if variable not in known:
@@ -177,6 +191,8 @@ class SubclassedNetwork(TrainableNetwork):
         named: dict[str, Any],
         *more: Any,
     ) -> Any:
+        if self.without_call:
+            self.expect_outputs()
         with training_context(training) as is_training, graph.as_default():
             return self.call(inputs, *more, **call_arguments(self.call, is_training, named))
 
@@ -222,6 +238,16 @@ class SubclassedNetwork(TrainableNetwork):
         return [(layer.name or layer.kind or type(layer).__name__, layer) for layer in self.layers]
 
 
+class AsDictionary:
+    """Puts the tensors of a dictionary together again."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = list(keys)
+
+    def __call__(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        return dict(zip(self.keys, leaves, strict=True))
+
+
 def _first(leaves: Sequence[Any]) -> Any:
     return leaves[0]
 
@@ -233,8 +259,7 @@ def _as_list(leaves: Sequence[Any]) -> Any:
 def _taken_apart(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """Return the tensors of an argument, and what puts others in their places."""
     if isinstance(inputs, Mapping):
-        keys = list(inputs)
-        return list(inputs.values()), lambda leaves: dict(zip(keys, leaves, strict=True))
+        return list(inputs.values()), AsDictionary(inputs)
     several = isinstance(inputs, (list, tuple))
     if several and any(isinstance(x, Tensor) or np.ndim(x) for x in inputs):
         return list(inputs), type(inputs)

@@ -52,6 +52,7 @@ class TrainableNetwork(Network):
         Raises:
             GraphError: an argument of a layer is a function.
         """
+        self.expect_outputs()
         return {"name": self.name, **structure_config(self.structure)}
 
     def layer_graph(self) -> dict[str, Any]:
@@ -62,6 +63,7 @@ class TrainableNetwork(Network):
             ExportError: an argument of a layer is a function.
         """
         try:
+            self.expect_outputs()
             config = structure_config(self.structure)
         except GraphError as error:
             raise ExportError(error.message, hint=error.hint) from None

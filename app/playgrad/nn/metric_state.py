@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,30 +16,44 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.arrays.join import stack
-from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.elementwise.definitions import cast, equal, where
 from playgrad.ops.reductions.reduce import reduce_sum
 from playgrad.ops.state import Variable
 
 Array = np.ndarray[Any, Any]
 
 
-class _OfBatches(threading.local):
-    """Whether metrics keep the values of one batch, because `fit` takes the means itself."""
+@dataclass
+class BatchSums:
+    """The sums of metrics in a step that is being built.
 
-    applies = False
+    Attributes:
+        of: by the states of the metrics that the step has updated.
+        missing: the names of metrics whose results it has taken without updating them.
+    """
+
+    of: dict[MetricState, Tensor] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+
+class _OfBatches(threading.local):
+    """The sums over one batch, if `fit` takes the means over the batches itself."""
+
+    sums: BatchSums | None = None
 
 
 _of_batches = _OfBatches()
 
 
 @contextmanager
-def values_of_batches() -> Iterator[None]:
+def values_of_batches() -> Iterator[BatchSums]:
     """Let metrics have the values of the batch of the step that is being built, and no state."""
-    before, _of_batches.applies = _of_batches.applies, True
+    before, sums = _of_batches.sums, BatchSums()
+    _of_batches.sums = sums
     try:
-        yield
+        yield sums
     finally:
-        _of_batches.applies = before
+        _of_batches.sums = before
 
 
 class MetricState:
@@ -64,8 +79,9 @@ class MetricState:
             self._add(stack([*columns, reduce_sum(weights)]))
 
     def _add(self, sums: Tensor) -> None:
-        if _of_batches.applies:
-            self._new = sums
+        batch = _of_batches.sums
+        if batch is not None:
+            batch.of[self] = batch.of[self] + sums if self in batch.of else sums
             return
         graph = sums.graph if is_building() or not self._sums else next(iter(self._sums))
         if graph not in self._sums:
@@ -84,12 +100,32 @@ class MetricState:
         ):
             return Variable(fill(tuple(shape), 0.0), f"{self._name}_sums", trainable=False)
 
+    def means_of_batch(self) -> Tensor | None:
+        """Return the means (n,) over the batch of the step that is being built.
+
+        None if no step is being built, or if it has not updated the metric.
+        """
+        sums = None if _of_batches.sums is None else _of_batches.sums.of.get(self)
+        if sums is None:
+            return None
+        count = sums[-1]
+        return sums[:-1] / where(equal(count, 0.0), 1.0, count)
+
     def mean_tensor(self) -> Tensor:
         """Return the mean of one number, while a function or a step is being built.
 
+        It is 0 in a step that has not updated the metric, as in Keras.
+
         Raises:
-            GraphError: it has not been updated there, or has several numbers.
+            GraphError: a function has not updated it, or it has several numbers.
         """
+        batch = _of_batches.sums
+        if batch is not None:
+            means = self.means_of_batch()
+            if means is not None:
+                return means[0]
+            batch.missing.append(self._name)
+            return fill((), 0.0)
         if self._new is None or self._new.shape != (2,):
             raise GraphError(
                 f"the result of {self._name} is not known while a function is being built.",

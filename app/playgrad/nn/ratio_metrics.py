@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from playgrad.errors import ShapeError, shape_text
@@ -18,6 +19,20 @@ from playgrad.ops.arrays.one_hot import one_hot
 from playgrad.ops.arrays.sort import top_k as largest
 from playgrad.ops.elementwise.definitions import cast, equal, squared_difference
 from playgrad.ops.reductions.reduce import reduce_sum
+
+
+@dataclass(frozen=True)
+class ResultOfBatches:
+    """The result of a `RatioMetric` in a ``train_step``, for the logs: it is computed from the
+    means over all batches.
+
+    Attributes:
+        means: of the batch, (n,), in the order of ``names``.
+    """
+
+    metric: RatioMetric
+    names: Sequence[str]
+    means: Tensor
 
 
 class RatioMetric(Metric):
@@ -38,7 +53,15 @@ class RatioMetric(Metric):
             cls.result = _also_of_state(cls.__dict__["result"])  # type: ignore[method-assign]
 
     def _parts(self, y_true: Tensor, y_pred: Tensor) -> Sequence[Tensor]:
+        self._output = y_pred.shape
         return self.part_values(y_true, y_pred)
+
+    def of_batch(self) -> Any:
+        """Return `ResultOfBatches` in a step that has updated the metric; else a tensor."""
+        means = self.state.means_of_batch()
+        if means is None:
+            return self.state.mean_tensor()
+        return ResultOfBatches(self, self.part_names(self._output), means)
 
     def part_names(self, output: Shape) -> Sequence[str]:
         """Return the names of the numbers for predictions of the shape ``output``: ``parts``."""
@@ -71,7 +94,7 @@ def _also_of_state(result: Callable[..., Any]) -> Callable[..., Any]:
         if means is not None:
             return result(self, means)
         if is_building():
-            return self.state.mean_tensor()
+            return self.of_batch()
         own, count = self.state.means()
         return self.result_of(own, round(count)) if own else 0.0
 

@@ -130,6 +130,10 @@ class RestoredModel:
         )
 
     def _graph(self) -> Graph:
+        if not self._record.outputs:
+            raise CheckpointError(
+                "the class of the model has no method call, so it has no outputs."
+            )
         try:
             return graph_from_json(self._record.graph)
         except PlaygradError as error:

@@ -60,8 +60,7 @@ def _view(model: Any, sample: dict[str, Any] | None) -> View:
         check_without_effect(model.outputs)
         return {"version": model.train_excerpt.number, **text_view(writer, sample)}
     shown = model.test_excerpt or model.train_excerpt
-    scale = scale_of(model)
-    if model.train_excerpt is None or shown is None or scale is None:
+    if model.train_excerpt is None or shown is None or (scale := scale_of(model)) is None:
         return NOTHING
     for make in (_points, _images, _rows, _classes):
         if (view := make(model, scale)) is not None:

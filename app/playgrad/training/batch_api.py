@@ -36,6 +36,7 @@ def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -
     """
     batch_size = check_count(PREDICTION_BATCH if batch_size is None else batch_size, "batch_size")
     xs = prepare_inputs(network, x, name)
+    network.expect_outputs()
     for tensor in network.outputs:
         if tensor.spec.rank == 0:
             raise ShapeError(

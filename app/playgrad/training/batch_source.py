@@ -100,16 +100,16 @@ class BatchSource:
             DataError, ShapeError, DTypeError: it does not fit; the error names the batch.
         """
         where = f"batch {self.position - 1} of {self.name}"
-        if has_own_step(recipe.network) and not isinstance(batch, (tuple, list, Mapping)):
+        if has_own_step(recipe.network) and not isinstance(batch, (tuple, list)):
             recipe.network.without_targets = True  # type: ignore[attr-defined]
-            batch = batch, np.zeros(len(batch), np.float32)
+            batch = batch, no_targets(batch)
         if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
             kind = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else _kind(batch)
             raise DataError(
                 f"{where} is {kind}, but it must be a pair (x, y), or (x, y, sample_weight)."
             )
         x, y, *weight = batch
-        xs, ys = prepare_data(recipe, inputs_of(x, where), inputs_of(y, where), f"{where}: ")
+        xs, ys = prepare_data(recipe, inputs_of(x), inputs_of(y), f"{where}: ")
         given = weight[0] if weight else None
         if given is not None and class_weight is not None:
             raise DataError(f"class_weight and the weights in {self.name} exclude each other.")
@@ -117,18 +117,15 @@ class BatchSource:
         return Samples(xs, ys, weights)
 
 
-def inputs_of(part: Any, where: str) -> Any:
-    """Return the x or y of a batch as `fit` takes it: a list if it is several arrays.
-
-    Raises:
-        DataError: it is a dictionary.
-    """
-    if isinstance(part, Mapping):
-        raise DataError(
-            f"{where} holds a dictionary.",
-            hint="Make it a tuple of arrays with map, in the order of the model's inputs.",
-        )
+def inputs_of(part: Any) -> Any:
+    """Return the x or y of a batch as `fit` takes it: a list if it is several arrays."""
     return list(part) if isinstance(part, tuple) else part
+
+
+def no_targets(x: Any) -> np.ndarray[Any, Any]:
+    """Return zeros in place of the targets of inputs without any."""
+    first = next(iter(x.values())) if isinstance(x, Mapping) else x
+    return np.zeros(len(first[0] if isinstance(first, (list, tuple)) else first), np.float32)
 
 
 def check_rounds(

@@ -23,7 +23,13 @@ def as_sequence(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] = ()) -> list[Array]:
+def as_arrays(
+    values: Any,
+    count: int | None,
+    what: str,
+    layers: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> list[Array]:
     """Return ``values`` as arrays of dtypes that the device can hold.
 
     Floats become float32, whole numbers int32; uint8 stays, because images are stored as bytes, and
@@ -36,6 +42,7 @@ def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] =
             in a list of arrays.
         what: their name in errors: ``x`` or ``y``.
         layers: names of the layers that the arrays belong to, for errors.
+        names: those of the arrays in errors; by default they are numbered.
 
     Raises:
         DataError: the number of arrays is wrong, or an array is empty, ragged, not finite, or too
@@ -52,7 +59,8 @@ def as_arrays(values: Any, count: int | None, what: str, layers: Sequence[str] =
             f"{count}.",
             hint=f"Pass a list with one for each of: {', '.join(layers)}." if layers else None,
         )
-    names = [what] if len(items) == 1 else [f"{what}[{i}]" for i in range(len(items))]
+    if not names:
+        names = [what] if len(items) == 1 else [f"{what}[{i}]" for i in range(len(items))]
     return [_as_array(item, name) for item, name in zip(items, names, strict=True)]
 
 

@@ -57,7 +57,9 @@ def fit(
                 step = data.build(settings)
             try:
                 state.input = data.input
-                state.train, state.test = to_keep(data.train, data.test)
+                has_outputs = bool(recipe.network.outputs)
+                excerpts = (data.train, data.test) if has_outputs else (None, None)
+                state.train, state.test = to_keep(*excerpts)
                 state.source, state.lost = user_source(), False
                 with recovering(recipe):
                     test = None if validation is None else validation()

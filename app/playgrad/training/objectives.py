@@ -129,12 +129,16 @@ class Objectives:
         names = _loss_names(layers)
         for name, i, metric in self._named_metrics(layers, outputs):
             if isinstance(metric, RatioMetric):
-                parts = [f"{name}/{part}" for part in metric.part_names(outputs[i].shape)]
-                self._ratios[name] = (metric, parts)
-                names += parts
+                names += self.names_of_parts(name, metric, metric.part_names(outputs[i].shape))
             else:
                 names.append(name)
         return names
+
+    def names_of_parts(self, name: str, metric: RatioMetric, parts: Sequence[str]) -> list[str]:
+        """Return the names of the columns from which `logs` computes the metric ``name``."""
+        columns = [f"{name}/{part}" for part in parts]
+        self._ratios[name] = (metric, columns)
+        return columns
 
     def _named_metrics(
         self, layers: Sequence[str], outputs: Sequence[Tensor]

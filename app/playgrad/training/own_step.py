@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playgrad.errors import GraphError
+from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.models.named_inputs import input_names
 from playgrad.models.network import Network
 from playgrad.nn.metric_state import values_of_batches
+from playgrad.nn.ratio_metrics import ResultOfBatches
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.elementwise.definitions import cast, is_finite, logical_and
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
@@ -24,7 +27,7 @@ class OwnStep:
 
     Attributes:
         names: those of the logs, of which the first is the loss.
-        columns: the logs, scalars.
+        columns: the logs, scalars, or (n,) with n names.
         writes: the nodes that update variables.
     """
 
@@ -59,6 +62,8 @@ def own_step(
     graph = network.graph
     before = len(graph.nodes)
     data: Any = xs[0] if len(xs) == 1 else list(xs)
+    if network.takes_dictionary:
+        data = dict(zip(input_names(network), xs, strict=True))
     if not network.without_targets:
         parts = [ys[0] if len(ys) == 1 else list(ys), *weights[:1]]
         data = (data, *parts)
@@ -70,8 +75,18 @@ def own_step(
         finite = is_finite(total)
         return finite if healthy is None else logical_and(healthy, finite)
 
-    with values_of_batches(), gated_updates(gate), collected_updates(graph) as updates:
+    with (
+        values_of_batches() as batch,
+        gated_updates(gate),
+        collected_updates(graph) as updates,
+    ):
         logs = network.train_step(data)
+    if batch.missing and not network.has_unset_metrics:
+        network.has_unset_metrics = True
+        warn_user(
+            f"train_step of '{network.name}' returns metrics that it does not update, which are 0: "
+            f"{', '.join(batch.missing)}. Call their update_state."
+        )
     names, columns = _columns(logs, network)
     assign_updates(updates, healthy)
     writes = [
@@ -82,7 +97,7 @@ def own_step(
     return OwnStep(names, columns, writes)
 
 
-def _columns(logs: Any, network: Network) -> tuple[list[str], list[Tensor]]:
+def _columns(logs: Any, network: Any) -> tuple[list[str], list[Tensor]]:
     if not isinstance(logs, Mapping) or not logs:
         raise GraphError(
             f"train_step of '{network.name}' must return a dictionary of numbers by name, got "
@@ -90,8 +105,27 @@ def _columns(logs: Any, network: Network) -> tuple[list[str], list[Tensor]]:
             source=network.source,
             hint='End it with: return {"loss": loss}.',
         )
-    found = {str(name): as_tensor(value, network.graph) for name, value in logs.items()}
-    scalars = {name: cast(reduce_mean(cast(t, "float32")), "float32") for name, t in found.items()}
-    loss = scalars.pop("loss", None)
-    first = next(iter(scalars.values())) if loss is None else loss
-    return ["loss", *scalars], [first, *scalars.values()]
+    names, columns = [], []
+    loss: Tensor | None = None
+    for name, value in _flat(logs):
+        if isinstance(value, ResultOfBatches):
+            names += network.recipe.objectives.names_of_parts(name, value.metric, value.names)
+            columns.append(value.means)
+            continue
+        scalar = cast(reduce_mean(cast(as_tensor(value, network.graph), "float32")), "float32")
+        if name == "loss":
+            loss = scalar
+        else:
+            names.append(name)
+            columns.append(scalar)
+    first = columns[0] if loss is None else loss
+    return ["loss", *names], [first if first.shape == () else first[0], *columns]
+
+
+def _flat(logs: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the logs, with those of dictionaries in them, as in Keras."""
+    for name, value in logs.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        else:
+            yield str(name), value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,9 @@ def predict_stream(network: Network, source: BatchSource, steps: int | None) -> 
             except StopIteration:
                 break
             where = f"batch {source.position - 1} of {source.name}"
-            x = inputs_of(batch[0] if isinstance(batch, tuple) else batch, where)
-            first = np.asarray(x[0] if isinstance(x, list) else x)
+            x = inputs_of(batch[0] if isinstance(batch, tuple) else batch)
+            parts_of_x = list(x.values()) if isinstance(x, Mapping) else x
+            first = np.asarray(parts_of_x[0] if isinstance(parts_of_x, list) else x)
             size = max(size, len(first) if first.ndim else 1)
             outputs = predict(network, x, size, where)
             parts.append(outputs if isinstance(outputs, list) else [outputs])

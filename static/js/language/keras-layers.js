@@ -1,7 +1,7 @@
 /** Layers and models of a program's own: several inputs are several arguments, and the batch comes first. */
 
 import { t } from "../locale.js";
-import { children, enclosing, readArguments } from "./tree.js";
+import { children, enclosing } from "./tree.js";
 
 /**
  * @import { SyntaxNode } from "./tree.js"
@@ -20,8 +20,6 @@ export function ownLayers(program) {
         const message = isNot(program.text(node), batchFirst);
         problems.push({ from: node.from, to: node.to, message });
       }
-      const place = withoutCall(program, node) ?? dictionaryOfInputs(program, node);
-      if (place) problems.push(place);
       const input = node.name === "FunctionDefinition" ? listInput(program, node) : null;
       if (!input) return;
       const insert = `*${program.text(input)}`;
@@ -70,28 +68,4 @@ function losesBatch(program, node) {
     ["call", "forward"].includes(program.text(method)) &&
     enclosing(node, "ClassDefinition") !== null
   );
-}
-
-/** A class of models that trains, but computes no outputs. @param {Program} program @param {SyntaxNode} node @returns {Problem | null} */
-function withoutCall(program, node) {
-  const body = node.name === "ClassDefinition" ? node.getChild("Body") : null;
-  const name = node.getChild("VariableName");
-  if (!body || !name || !/\bdef train_step\(self\b/.test(program.text(body))) return null;
-  const isMade = new RegExp(`\\b${program.text(name)}\\(\\w+=?\\w*, \\w+\\)`).test(program.code);
-  const hasOwnInit = /\bdef __init__\(/.test(program.text(body));
-  if (/\bdef (?:call|forward)\(self\b/.test(program.text(body)) || (isMade && !hasOwnInit))
-    return null;
-  return { from: name.from, to: name.to, message: t().bridge.needsCall };
-}
-
-/** Inputs by name, which are a list here. @param {Program} program @param {SyntaxNode} node @returns {Problem | null} */
-function dictionaryOfInputs(program, node) {
-  const list = node.name === "CallExpression" ? node.getChild("ArgList") : null;
-  const callee = node.firstChild;
-  if (!list || callee?.name !== "MemberExpression" || !callee.lastChild) return null;
-  if (!["fit", "predict", "evaluate"].includes(program.text(callee.lastChild))) return null;
-  const [first] = readArguments(list, program.code);
-  const value = first && (first.name === null || first.name === "x") ? first.value : null;
-  if (value?.name !== "DictionaryExpression") return null;
-  return { from: value.from, to: value.to, message: t().bridge.listOfInputs };
 }

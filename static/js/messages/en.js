@@ -763,8 +763,6 @@ export const en = {
     weightsFiles: "Weights files of playgrad are .safetensors, .npz or .weights.h5.",
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
-    needsCall: "A model of your own needs call(self, inputs), also if train_step does not use it.",
-    listOfInputs: "Pass the inputs as a list, in the order of the model's inputs.",
     batchFirst: "The first dimension is that of the batch: x.reshape(-1, size).",
     stepsUnknown:
       "A recurrent layer needs the number of steps: write it in place of None, and pad sequences to it.",

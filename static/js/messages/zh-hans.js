@@ -765,8 +765,6 @@ export const zhHans = {
     weightsFiles: "playgrad 的权重文件是 .safetensors、.npz 或 .weights.h5。",
     padding: (layer) =>
       `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
-    needsCall: "自定义的模型需要 call(self, inputs)，即使 train_step 不用它。",
-    listOfInputs: "请按模型输入的顺序，以列表传入输入。",
     batchFirst: "第一维是批次：请写 x.reshape(-1, size)。",
     stepsUnknown: "循环层需要知道步数：请用具体数字代替 None，并把序列填充到这个长度。",
     shapeFromData: "逐层添加的模型会从数据得到形状。",

@@ -84,6 +84,40 @@ def test_a_chinese_browser_opens_in_chinese(chinese: Playground) -> None:
     page.keyboard.press("Escape")
 
 
+def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground) -> None:
+    page, at = chinese.page, chinese.at
+    editor, language = at("editor"), at("language-select")
+    at("code-tab").click()
+    at("example-select").select_option("spiral")
+    expect(editor).to_contain_text("每个类别一个得分")
+    expect(at("reset-code")).to_have_count(0)
+    language.select_option("en")
+    expect(editor).to_contain_text("a score for each class")
+    expect(editor).not_to_contain_text("每个类别一个得分")
+    expect(at("reset-code")).to_have_count(0)
+    language.select_option("zh-Hans")
+    page.evaluate(
+        """async () => {
+          const [{ edit }, { source }] = await Promise.all(
+            ["examples", "store"].map((name) => import(`/static/js/${name}.js`)));
+          edit(source.value.replace("0.03", "0.02"));
+        }"""
+    )
+    language.select_option("en")
+    expect(at("reset-code")).to_be_visible()
+    expect(editor).to_contain_text("每个类别一个得分")
+    expect(at("example-select").locator("option:checked")).to_have_text("Separate the spiral")
+    at("reset-code").click()
+    at("reset-code-confirm").click()
+    expect(editor).to_contain_text("a score for each class")
+    language.select_option("zh-Hans")
+    expect(editor).to_contain_text("每个类别一个得分")
+    assert (
+        page.evaluate("async () => Object.keys((await import('/static/js/store.js')).codes.value)")
+        == []
+    )
+
+
 def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None:
     chinese.start("1 / 0")
     expect(status(chinese, "error")).to_have_text("出错")

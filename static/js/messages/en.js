@@ -655,6 +655,10 @@ export const en = {
   },
   /** The bundled examples by id, where the language is not that of their programs. */
   examples: /** @type {Record<string, {title: string, description: string}>} */ ({}),
+  programs: {
+    /** The program of a bundled example with its comments, docstrings and printed strings in the language of the page. */
+    translated: (/** @type {{id: string, source: string}} */ { source }) => source,
+  },
   editor: {
     network: "Network",
     blocks: "Blocks",

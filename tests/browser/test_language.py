@@ -118,6 +118,12 @@ def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground
     )
 
 
+def test_fit_prints_in_the_language_of_the_page(chinese: Playground) -> None:
+    chinese.start(GOOD.replace(", verbose=0", ""))
+    expect(status(chinese, "done")).to_have_text("已完成")
+    expect(chinese.at("console")).to_contain_text("第 2/2 轮：loss ")
+
+
 def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None:
     chinese.start("1 / 0")
     expect(status(chinese, "error")).to_have_text("出错")

@@ -816,6 +816,8 @@ export const en = {
       "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
+    /** What `fit` prints after each epoch; the fields are those of `playgrad.runtime.options`. */
+    epochLine: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
     title: "Output",
     label: "Output of the code",
     clear: "Clear",

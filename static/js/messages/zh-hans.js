@@ -636,6 +636,7 @@ export const zhHans = {
       "并使用支持隔离的浏览器：较新的 Chrome、Edge、Firefox 或 Safari。",
   },
   output: {
+    epochLine: "第 {epoch}/{epochs} 轮：{numbers}（{seconds} 秒）",
     title: "输出",
     label: "代码的输出",
     clear: "清除",

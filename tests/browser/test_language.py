@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -77,6 +78,7 @@ def test_a_chinese_browser_opens_in_chinese(chinese: Playground) -> None:
     expect(status(chinese, "ready")).to_have_text("就绪")
     expect(page.get_by_role("button", name="运行", exact=True)).to_be_visible()
     expect(at("gallery")).to_contain_text("分开螺旋")
+    expect(at("docs-link").first).to_have_attribute("href", re.compile("/docs/zh-hans/"))
     at("share").click()
     expect(at("share-link")).to_have_attribute("aria-label", "这个程序的链接")
     page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")

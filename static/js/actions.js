@@ -119,6 +119,7 @@ function launch({ paused, inLab, resumed, branch }) {
     device: store.deviceChoice.value,
     paused,
     doctor: true,
+    epoch_line: t().output.epochLine,
     ...store.runOptions.value,
   };
   const { source } = store.executed.value;

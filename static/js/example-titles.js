@@ -9,8 +9,10 @@ import { titleIn } from "./program-title.js";
 export const titleOf = ({ id, title }) => t().examples[id]?.title ?? title;
 
 /** Whether another program stands in place of an example, by its docstring. @param {Example} example @param {string | undefined} code of the visitor, if there is any */
-export const isReplaced = ({ source, title }, code) =>
-  Boolean(source) && code !== undefined && titleIn(code) !== title;
+export const isReplaced = ({ source, title, versions = [] }, code) =>
+  Boolean(source) &&
+  code !== undefined &&
+  ![title, ...versions.map(titleIn)].includes(titleIn(code));
 
 /** The title of a program that began as an example; "" if it stands in place of it and has none. @param {Example} example @param {string | undefined} code */
 export const titleOfProgram = (example, code) =>

@@ -1,11 +1,11 @@
 /** The examples, and the visitor's changes to each of them, which their session keeps. */
 
-import { batch } from "../vendor/preact.js";
+import { batch, effect, untracked } from "../vendor/preact.js";
 import { load } from "../engine/downloads.js";
 import { urlOf } from "../engine/root.js";
 import { offer } from "./download.js";
 import { flushEvents } from "./engine/engine-events.js";
-import { t } from "./locale.js";
+import { language, t } from "./locale.js";
 import { rememberShown } from "./session/session-parts.js";
 import { locksHere, moveLocks } from "./sharing/locks.js";
 import * as store from "./store.js";
@@ -20,10 +20,15 @@ export async function loadExamples(session) {
   try {
     const [list] = await Promise.all([fetchList(), session]);
     batch(() => {
-      store.codes.value = changesOf(list);
-      store.examples.value = [...list, ...withoutExample(list)];
+      store.examples.value = list.map(inLanguage);
+      store.codes.value = changesOf(store.examples.value);
+      store.examples.value = [...store.examples.value, ...withoutExample(list)];
       const open = store.example.value ?? list[0];
       if (open) openExample(open.id);
+    });
+    effect(() => {
+      void language.value;
+      untracked(followLanguage);
     });
   } catch (problem) {
     const message = t().errors.examples(/** @type {Error} */ (problem).message);
@@ -44,11 +49,42 @@ async function fetchList() {
   return JSON.parse(new TextDecoder().decode(content));
 }
 
+/** An example in the language of the page. @param {Example} example @returns {Example} */
+function inLanguage(example) {
+  const { versions = [example.source] } = example;
+  const source = versions[0] && t().programs.translated({ id: example.id, source: versions[0] });
+  return { ...example, source, versions: [...new Set([...versions, source])] };
+}
+
+/** Have the programs of the page that nobody has changed follow its language. Their lines stay the same. */
+function followLanguage() {
+  batch(() => {
+    store.examples.value = store.examples.value.map(inLanguage);
+    store.source.value = inPageLanguage(store.exampleId.value, store.source.value);
+    const { executed, shared } = store;
+    const ran = inPageLanguage(executed.value.exampleId, executed.value.source);
+    if (ran !== executed.value.source) executed.value = { ...executed.value, source: ran };
+    const { exampleId = "", code = "" } = shared.value ?? {};
+    const linked = inPageLanguage(exampleId, code);
+    if (shared.value && linked !== code) shared.value = { ...shared.value, code: linked };
+  });
+}
+
+/** A program in the language of the page, if it is that of its example. @param {string} id @param {string} code */
+export function inPageLanguage(id, code) {
+  const original = store.examples.value.find((each) => each.id === id);
+  return original && store.isOriginal(original, code) ? original.source : code;
+}
+
 /** The code that differs from its example: a project comes with the code of its example. @param {Example[]} list */
 function changesOf(list) {
   const codes = Object.entries(store.codes.value);
   const changed = codes.filter(
-    ([id, code]) => list.find((each) => each.id === id)?.source !== code,
+    ([id, code]) =>
+      !store.isOriginal(
+        list.find((each) => each.id === id),
+        code,
+      ),
   );
   return changed.length < codes.length ? Object.fromEntries(changed) : store.codes.value;
 }
@@ -132,6 +168,7 @@ export function selectExample(id) {
       aside.get(id)?.();
     }
     openExample(id);
+    followLanguage(); // the run that was put aside may be of a time before another language
   });
 }
 
@@ -158,7 +195,7 @@ export function edit(code) {
     if (!id) return true;
     const others = { ...store.codes.value };
     delete others[id];
-    const isChanged = code !== store.example.value?.source;
+    const isChanged = !store.isOriginal(store.example.value, code);
     store.codes.value = isChanged ? { ...others, [id]: code } : others;
     return true;
   });

@@ -220,8 +220,11 @@ export const runOptions = signal(/** @type {{devices?: number, lab?: M.LabOption
 /** The line that a node or an error asked to show; a new object for each request. */
 export const revealedLine = signal(/** @type {{line: number} | null} */ (null));
 
+/** Whether code is that of its example, in one of the languages of the page. @param {T.Example | undefined} original @param {string} code */
+export const isOriginal = (original, code) =>
+  code === original?.source || Boolean(original?.versions?.includes(code));
 /** Whether code is not that of its example. One that began with data of the visitor has no code of its own. @param {T.Example | undefined} original @param {string} code */
-export const differs = (original, code) => Boolean(original?.source) && code !== original?.source;
+export const differs = (original, code) => Boolean(original?.source) && !isOriginal(original, code);
 
 export const example = computed(() => examples.value.find(({ id }) => id === exampleId.value));
 export const edited = computed(() => {

@@ -16,8 +16,9 @@
  *
  * @typedef {EpochRow & {stepsPerSecond: number | null, seconds: number, eta: number | null}} Progress
  *
- * @typedef {{id: string, title: string, description: string, source: string, seconds?: number}} Example
- *   `seconds`: that it takes on one core of a processor; for an example of the server
+ * @typedef {{id: string, title: string, description: string, source: string, seconds?: number, versions?: string[]}} Example
+ *   `source`: in the language of the page; `seconds`: that it takes on one core of a processor, for an example of the
+ *   server; `versions`: its source in English, and in the other languages in which the page has shown it
  *
  * @typedef {{strategy: string} & M.LabDetails} LabSettings
  *

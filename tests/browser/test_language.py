@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -77,11 +78,52 @@ def test_a_chinese_browser_opens_in_chinese(chinese: Playground) -> None:
     expect(status(chinese, "ready")).to_have_text("就绪")
     expect(page.get_by_role("button", name="运行", exact=True)).to_be_visible()
     expect(at("gallery")).to_contain_text("分开螺旋")
+    expect(at("docs-link").first).to_have_attribute("href", re.compile("/docs/zh-hans/"))
     at("share").click()
     expect(at("share-link")).to_have_attribute("aria-label", "这个程序的链接")
     page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
     assert violations(page) == []
     page.keyboard.press("Escape")
+
+
+def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground) -> None:
+    page, at = chinese.page, chinese.at
+    editor, language = at("editor"), at("language-select")
+    at("code-tab").click()
+    at("example-select").select_option("spiral")
+    expect(editor).to_contain_text("每个类别一个得分")
+    expect(at("reset-code")).to_have_count(0)
+    language.select_option("en")
+    expect(editor).to_contain_text("a score for each class")
+    expect(editor).not_to_contain_text("每个类别一个得分")
+    expect(at("reset-code")).to_have_count(0)
+    language.select_option("zh-Hans")
+    page.evaluate(
+        """async () => {
+          const [{ edit }, { source }] = await Promise.all(
+            ["examples", "store"].map((name) => import(`/static/js/${name}.js`)));
+          edit(source.value.replace("0.03", "0.02"));
+        }"""
+    )
+    language.select_option("en")
+    expect(at("reset-code")).to_be_visible()
+    expect(editor).to_contain_text("每个类别一个得分")
+    expect(at("example-select").locator("option:checked")).to_have_text("Separate the spiral")
+    at("reset-code").click()
+    at("reset-code-confirm").click()
+    expect(editor).to_contain_text("a score for each class")
+    language.select_option("zh-Hans")
+    expect(editor).to_contain_text("每个类别一个得分")
+    assert (
+        page.evaluate("async () => Object.keys((await import('/static/js/store.js')).codes.value)")
+        == []
+    )
+
+
+def test_fit_prints_in_the_language_of_the_page(chinese: Playground) -> None:
+    chinese.start(GOOD.replace(", verbose=0", ""))
+    expect(status(chinese, "done")).to_have_text("已完成")
+    expect(chinese.at("console")).to_contain_text("第 2/2 轮：loss ")
 
 
 def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None:

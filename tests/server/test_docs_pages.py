@@ -87,7 +87,7 @@ def test_the_guides_are_there(client: FlaskClient) -> None:
 
 def test_the_page_links_to_the_docs(client: FlaskClient) -> None:
     link = paths.static() / "js" / "components" / "docs-link.js"
-    assert 'path="/docs/"' in link.read_text(encoding="utf-8")
+    assert 'en: "/docs/"' in link.read_text(encoding="utf-8")
 
 
 def test_docs_address_without_a_slash_is_redirected(client: FlaskClient) -> None:

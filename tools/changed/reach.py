@@ -29,6 +29,7 @@ READ_WHOLE = {
     "static/examples/": (
         "tests/test_examples.py",
         "tests/test_gallery.py",
+        "tests/page/test_chinese_examples.py",
         "tests/browser/test_examples_in_page.py",
     ),
     "static/gallery/": ("tests/test_gallery.py", "tests/browser/test_gallery.py"),

@@ -28,6 +28,8 @@ class Options:
         batch_size: for every ``fit``.
         seed: for the graphs of models.
         verbose: for every ``fit``.
+        epoch_line: printed by ``fit`` after each epoch, with the fields ``epoch``, ``epochs``,
+            ``numbers`` and ``seconds``.
         start_paused: ``fit`` waits for a resume before its first step.
         strategy: for all models, or `SINGLE`.
         placement: for all models, in place of a strategy.
@@ -45,6 +47,7 @@ class Options:
     batch_size: int | None = None
     seed: int | None = None
     verbose: int | None = None
+    epoch_line: str = "epoch {epoch}/{epochs}: {numbers} ({seconds} s)"
     start_paused: bool = False
     strategy: Any = None
     placement: Any = None

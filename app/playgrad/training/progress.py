@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.runtime.options import get_options
 from playgrad.training.chunk_loop import Watch
 
 _SPEED_SECONDS = 5.0
@@ -144,7 +145,10 @@ class TrainingProgress:
         )
         if self.verbose:
             numbers = ", ".join(f"{key} {value:.4f}" for key, value in logs.items())
-            print(f"epoch {self.epoch}/{self.epochs}: {numbers} ({seconds:.1f} s)", flush=True)
+            line = get_options().epoch_line.format(
+                epoch=self.epoch, epochs=self.epochs, numbers=numbers, seconds=f"{seconds:.1f}"
+            )
+            print(line, flush=True)
 
     def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:
         """Emit ``fit_end``.

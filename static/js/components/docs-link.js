@@ -1,6 +1,9 @@
 import { html } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
-import { t } from "../locale.js";
+import { language, t } from "../locale.js";
+
+/** Where the documentation begins: most of it is in English. */
+const BEGINNINGS = { en: "/docs/", "zh-Hans": "/docs/zh-hans/first-steps.html" };
 
 const GLOSSARY = "/docs/glossary.html#networks-and-training";
 
@@ -11,7 +14,7 @@ const Link = ({ path, text, class: name = "", testid, tabindex }) =>
 
 /** @param {{class?: string}} props */
 export const DocsLink = (props) =>
-  html`<${Link} path="/docs/" text=${t().header.docs} testid="docs-link" ...${props} />`;
+  html`<${Link} path=${BEGINNINGS[language.value]} text=${t().header.docs} testid="docs-link" ...${props} />`;
 
 /** @param {{tabindex?: number}} props */
 export const GlossaryLink = (props) =>

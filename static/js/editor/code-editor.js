@@ -34,6 +34,7 @@ export function CodeEditor() {
 function followSource(view) {
   let shown = /** @type {string | null} */ (null);
   let wasHeld = false;
+  let original = /** @type {string | undefined} */ (undefined);
   const onEdit = (/** @type {string} */ code) =>
     batch(() => {
       edit(code);
@@ -46,7 +47,8 @@ function followSource(view) {
     const id = `${waits} ${store.example.value?.id}`;
     const code = store.source.value;
     const { isHeld } = locksHere.value;
-    if (id !== shown || (isHeld && !wasHeld)) {
+    const isTranslated = original !== store.example.value?.source; // locked lines, too
+    if (id !== shown || (isHeld && (!wasHeld || isTranslated))) {
       shown = id;
       // A new state, so that undo does not return to another example, or to before lines were locked.
       const all = [...extensions(onEdit), lineLocks, followCursor, EditorState.readOnly.of(waits)];
@@ -55,6 +57,7 @@ function followSource(view) {
       view.dispatch({ changes: replacement(view.state, code) });
     }
     wasHeld = isHeld;
+    original = store.example.value?.source;
     showLocks(view);
   });
 }

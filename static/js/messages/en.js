@@ -663,6 +663,10 @@ export const en = {
   },
   /** The bundled examples by id, where the language is not that of their programs. */
   examples: /** @type {Record<string, {title: string, description: string}>} */ ({}),
+  programs: {
+    /** The program of a bundled example with its comments, docstrings and printed strings in the language of the page. */
+    translated: (/** @type {{id: string, source: string}} */ { source }) => source,
+  },
   editor: {
     network: "Network",
     blocks: "Blocks",
@@ -818,6 +822,8 @@ export const en = {
       "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
+    /** What `fit` prints after each epoch; the fields are those of `playgrad.runtime.options`. */
+    epochLine: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
     title: "Output",
     label: "Output of the code",
     clear: "Clear",

@@ -1,6 +1,7 @@
 /** Records each run that has trained, when it ends. */
 
 import { effect, untracked } from "../../vendor/preact.js";
+import { isReplaced } from "../example-titles.js";
 import { titleIn } from "../program-title.js";
 import { thinned, unusedColour, withRun } from "../runs.js";
 import * as store from "../store.js";
@@ -72,6 +73,7 @@ function record() {
 function named(example, source, exampleId) {
   const title = example?.title ?? exampleId;
   if (!store.differs(example, source)) return { title, isEdited: false };
-  const own = titleIn(source);
-  return own === title ? { title, isEdited: true } : { title: own, isEdited: false };
+  return example && isReplaced(example, source)
+    ? { title: titleIn(source), isEdited: false }
+    : { title, isEdited: true };
 }

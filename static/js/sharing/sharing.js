@@ -2,7 +2,7 @@
 
 import { batch, computed } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
-import { edit, openExample } from "../examples.js";
+import { edit, inPageLanguage, openExample } from "../examples.js";
 import { takeLabSettings } from "../lab-settings.js";
 import { t } from "../locale.js";
 import { panels } from "../panels.js";
@@ -96,9 +96,10 @@ export async function arrivedProgram() {
   }
 }
 
-/** Show a program that came with a link; nothing runs. @param {Shared} shared */
-export function showProgram(shared) {
+/** Show a program that came with a link; nothing runs. @param {Shared} arrived */
+export function showProgram(arrived) {
   batch(() => {
+    const shared = { ...arrived, code: inPageLanguage(arrived.exampleId, arrived.code) };
     if (!store.examples.value.some(({ id }) => id === shared.exampleId)) {
       const own = {
         id: shared.exampleId,

@@ -50,6 +50,24 @@ test("nothing is wrong with the cards of the examples", () => {
   }
 });
 
+test("nothing is said of labels that the program has changed, or of a model that it compiles again", () => {
+  const loss = "nn.BinaryCrossentropy(from_logits=True)";
+  const text = program("nn.Flatten(), nn.Dense(1)", { data: "mnist()", loss });
+  assert.equal(problems(text).length, 1);
+  for (const change of [
+    "y %= 2",
+    "y = y % 2",
+    "y[:] = y % 2",
+    "y[y > 0] = 1",
+    "relabel(y)",
+    "if small:\n    y[y > 0] = 1",
+    "for each in range(9):\n    y[each] = 1",
+  ])
+    assert.deepEqual(problems(text.replace("model =", `${change}\nmodel =`)), [], change);
+  const again = "model.compile(optimizer='adam', loss='mse')\nmodel.fit";
+  assert.deepEqual(problems(text.replace("model.fit", again)), []);
+});
+
 test("the last layer has as many outputs as the data has classes", () => {
   for (const count of [1, 3]) {
     const text = program(`nn.Dense(8), nn.Dense(${count})`);

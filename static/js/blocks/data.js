@@ -9,7 +9,7 @@ import { children, elements, evaluate, parts } from "./syntax.js";
 /** @import { Brought, Call, Samples, Shape } from "./types.js" */
 
 /** @param {Shape} shape @param {string} dtype @returns {Known} */
-const array = (shape, dtype) => ({ is: "array", samples: { shape, dtype } });
+export const array = (shape, dtype) => ({ is: "array", samples: { shape, dtype } });
 
 /** @param {Known[]} items @returns {Known} */
 const tuple = (...items) => ({ is: "tuple", items });

@@ -96,6 +96,7 @@ function numberProblems(program, training) {
  * @returns {Problem[]}
  */
 function objectiveProblem(program, training, shapes) {
+  if (training.isRecompiled) return [];
   const network = networkOf(program, training);
   const classes = network?.targets?.classes;
   const purpose = purposeOf(training);

@@ -1,5 +1,6 @@
 /** Reads a program: its data, networks and training, as far as they are written down. */
 
+import { array } from "./data.js";
 import { Expressions } from "./expressions.js";
 import { boundNames, readConstants, readImports, statementsOf } from "./names.js";
 import { assignment, children, isBroken, parse, walk } from "./syntax.js";
@@ -21,6 +22,10 @@ export function readProgram(text, brought = () => null) {
   return { text, names, broken: isBroken(script, text), ...expressions.found() };
 }
 
+/** Whether a call is one of a function, not of a method such as `model.fit`. @param {Node} node */
+const isOwnCall = (node) =>
+  node.name === "CallExpression" && children(node)[0].name === "VariableName";
+
 /** Follows statements in their order, as far as the values of names are known. */
 class Statements {
   /** @param {Expressions} expressions */
@@ -39,9 +44,12 @@ class Statements {
     switch (statement.name) {
       case "AssignStatement":
         return this.assign(statement, context);
-      case "ExpressionStatement":
-        this.expressions.value(children(statement)[0], { ...context, statement });
+      case "ExpressionStatement": {
+        const [expression] = children(statement);
+        this.expressions.value(expression, { ...context, statement });
+        if (isOwnCall(expression)) this.changed(expression, context);
         return;
+      }
       case "ReturnStatement":
         return this.giveBack(statement, context);
       case "UpdateStatement":
@@ -90,6 +98,7 @@ class Statements {
       return this.destructure(inner, value, context);
     }
     const name = this.nameOf(target);
+    if (target.name === "MemberExpression") return this.changed(target, context);
     if (!name) return this.forget(boundNames(target, this.text), context);
     context.values.set(name, value);
     if (value?.is === "network" && !value.network.name) {
@@ -135,7 +144,7 @@ class Statements {
     const name = this.nameOf(children(statement)[0]);
     const value = context.values.get(name);
     if (value?.is === "array") {
-      context.values.set(name, { is: "array", samples: { ...value.samples, dtype: "float32" } });
+      context.values.set(name, array(value.samples.shape, "float32"));
     } else if (value?.is === "tensor") {
       context.values.set(name, this.expressions.code(statement, context));
     } else {
@@ -179,6 +188,16 @@ class Statements {
     this.bodies(statement, { ...context, conditional: true });
     this.forget(assigned, context);
     for (const name of tensors) context.values.set(name, result);
+  }
+
+  /** Arrays that code may have changed in place: of which classes they are is not known any more. @param {Node} node @param {Context} context */
+  changed(node, context) {
+    walk(node, (each) => {
+      const name = this.nameOf(each);
+      const value = context.values.get(name);
+      if (value?.is === "array")
+        context.values.set(name, array(value.samples.shape, value.samples.dtype));
+    });
   }
 
   /** @param {Iterable<string>} names @param {Context} context */

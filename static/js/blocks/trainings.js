@@ -5,6 +5,17 @@ import { argumentOf, readCall } from "./calls.js";
 /** @import { Source } from "./calls.js" */
 /** @import { Argument, Call, Network, Training } from "./types.js" */
 
+/** @type {Training} */
+const NONE = {
+  name: "",
+  scope: "",
+  compile: null,
+  isRecompiled: false,
+  fit: null,
+  optimizer: null,
+  schedule: null,
+};
+
 export class Trainings {
   /** @param {Source} source */
   constructor(source) {
@@ -28,12 +39,13 @@ export class Trainings {
     if (!entry) {
       // Many objects have a method "fit"; a model has been compiled before.
       if (call.kind === "fit" && !network) return;
-      const training = { name, scope, compile: null, fit: null, optimizer: null, schedule: null };
+      const training = { ...NONE, name, scope };
       entry = { training, network };
       this.list.push(entry);
     }
     if (call.kind === "fit") entry.training.fit ??= call;
-    else if (!entry.training.compile) {
+    else if (entry.training.compile) entry.training.isRecompiled = true;
+    else {
       entry.training.compile = call;
       entry.training.optimizer = this.callOf(argumentOf(call, "optimizer"));
       entry.training.schedule = this.callOf(argumentOf(entry.training.optimizer, "learning_rate"));
@@ -59,7 +71,7 @@ export class Trainings {
     );
     for (const optimizer of loose) {
       const schedule = this.callOf(argumentOf(optimizer, "learning_rate"));
-      trainings.push({ name: "", scope: "", compile: null, fit: null, optimizer, schedule });
+      trainings.push({ ...NONE, optimizer, schedule });
     }
     return trainings;
   }

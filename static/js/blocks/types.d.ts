@@ -134,6 +134,8 @@ export interface Training {
   name: string;
   scope: string;
   compile: Call | null;
+  /** Whether there are further calls of compile: which one holds when fit begins is not known. */
+  isRecompiled: boolean;
   fit: Call | null;
   /** Null if it is a name such as "adam", or not known. */
   optimizer: Call | null;

@@ -29,7 +29,7 @@ def test_histograms_show_a_training_from_its_first_step(playground: Playground) 
     ridge.press("ArrowRight")
     expect(ridge).to_have_attribute("aria-valuetext", re.compile("^Step \\d: \\d+ from "))
 
-    playground.start(GOOD.replace("epochs=2", "epochs=100000"))
+    playground.start(GOOD.replace("epochs=2", "epochs=5000"))
     playground.wait(lambda: int(view.get_attribute("data-records") or 0) > 2)
     playground.at("stop").click()
     playground.expect_status("stopped")

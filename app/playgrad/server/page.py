@@ -43,6 +43,17 @@ _EMBEDDED = {
     "  </body>": '    <link rel="stylesheet" href="static/css/embed.css">\n  </body>',
 }
 
+# What the first page of a static host lacks of index.html, and has in place of its elements.
+_LATER = re.compile(
+    r' *<(?:link rel="(?:apple-touch-icon|manifest|modulepreload)"|div id="app"|!-- '
+    r'|script type="module"|link rel="stylesheet" href="static/(?!css/early)).*\n'
+)
+_CHARSET = '<meta charset="utf-8">'  # a browser looks for it at the beginning only
+_FIRST = {
+    "static/js/early-boot.js": "static/js/early-site.js",
+    'href="static/favicon.svg" type="image/svg+xml"': 'href="data:,"',
+}
+
 
 @dataclass(frozen=True)
 class ComposedPage:
@@ -110,12 +121,15 @@ def compose_first_page() -> bytes:
         FileNotFoundError, ValueError: as `compose` does.
     """
     static = paths.static()
-    text, hashes = _with_early_files((static / "site.html").read_text(encoding="utf-8"), static)
+    source = _LATER.sub("", (static / "index.html").read_text(encoding="utf-8"))
+    for there, here in _FIRST.items():
+        source = source.replace(there, here)
+    text, hashes = _with_early_files(source, static)
     policy = content_security_policy(hashes["script"], hashes["style"])
     # In an element, browsers do not take the directive about frames.
     kept = "; ".join(rule for rule in policy.split("; ") if not rule.startswith("frame-"))
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{kept}">'
-    return text.replace("<!-- policy -->", meta).encode()
+    element = f'<meta http-equiv="Content-Security-Policy" content="{kept}">'
+    return text.replace(_CHARSET, f"{_CHARSET}\n    {element}").encode()
 
 
 def _with_early_files(source: str, static: Path) -> tuple[str, dict[str, list[str]]]:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any, Self
+
+
+def show_signature(cls: type) -> None:
+    """Have `inspect.signature` return what ``__init__`` of a class takes.
+
+    Python before 3.11.7 prefers ``__new__``, in whichever base class that is defined.
+    """
+    if sys.version_info < (3, 11, 7):
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        own = list(signature.parameters.values())[1:]
+        cls.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
 
 class _Recorded:
     """Keeps what a constructor was called with."""
 
     _passed: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        show_signature(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)

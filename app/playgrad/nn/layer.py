@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import sys
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from playgrad.constructed import show_signature
 from playgrad.dtypes import dtype
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, PlaygradError
@@ -74,10 +74,7 @@ class Layer(LayerChecks, LayerWeights):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if sys.version_info < (3, 11, 7):  # where it would be that of LayerWeights.__new__
-            signature = inspect.signature(cls.__init__)
-            own = list(signature.parameters.values())[1:]
-            cls.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+        show_signature(cls)
         if not cls.kind and not cls.__module__.startswith("playgrad."):
             cls.kind = cls.__name__.lower()
             if getattr(_REGISTRY.get(cls.kind), "__module__", "").startswith("playgrad."):

@@ -53,6 +53,7 @@ class Loss(Constructed):
     negated_as_metric: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 

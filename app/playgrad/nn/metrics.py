@@ -42,6 +42,7 @@ class Metric(Constructed):
     direction: str | None = None
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 

@@ -122,6 +122,7 @@ class Optimizer(Constructed):
     kind: ClassVar[str] = "optimizer"
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 import re
 import shutil
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from flask.testing import FlaskClient
 
 from playgrad import paths
 from playgrad.assets import FASHION_MNIST, MNIST, PYODIDE, fetch
+from playgrad.assets.contents import DIGESTS
 from playgrad.errors import PlaygradError
 from playgrad.io.whole_files import write_whole
 from playgrad.server.app import create_app
@@ -169,13 +169,11 @@ class _Record:
         """Return whether a content is there, undamaged."""
         if digest not in self.packed:
             return False
+        sha256 = DIGESTS.sha256_unpacked if self.packed[digest] else DIGESTS.sha256
         try:
-            content = path.read_bytes()
-            if self.packed[digest]:
-                content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error):
+            return sha256(path) == digest
+        except OSError:
             return False
-        return hashlib.sha256(content).hexdigest() == digest
 
 
 def _version(images: ImageCache, client: FlaskClient, lite: bool) -> tuple[Version, bytes]:

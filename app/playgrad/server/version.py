@@ -37,8 +37,7 @@ IMAGE = "/image/python.bin"
 _UNUSED_SUFFIXES = (".gz", ".map", ".mjs", ".ts", ".txt")
 _UNUSED_FOLDERS = (
     "bundled/", "examples/", "js/early-", "css/early", "css/docs-state", "standalone/",
-    "vendor/player/",
-    "js/site-files.js",
+    "vendor/player/", "js/site-files.js",
 )  # fmt: skip
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""

@@ -7,7 +7,7 @@ import sys
 from typing import Any, Self
 
 
-def show_signature(cls: type) -> None:
+def _show_signature(cls: type) -> None:
     """Have `inspect.signature` return what ``__init__`` of a class takes.
 
     Python before 3.11.7 prefers ``__new__``, in whichever base class that is defined.
@@ -18,19 +18,26 @@ def show_signature(cls: type) -> None:
         cls.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
 
 
-class _Recorded:
-    """Keeps what a constructor was called with."""
+class Recorded:
+    """Keeps what a constructor was called with. A class below it has the ``__init__``."""
 
     _passed: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        show_signature(cls)
+        _show_signature(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self = super().__new__(cls)
         self._passed = args, kwargs
         return self
+
+
+class Constructed(Recorded):
+    """Base class of objects that remember the arguments of their constructors."""
+
+    def __init__(self) -> None:
+        """Take no arguments, unless a subclass does."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the constructor by name; those left out are not among them."""
@@ -40,10 +47,3 @@ class _Recorded:
         bound = dict(list(signature.bind(self, *args, **kwargs).arguments.items())[1:])
         more = next((p.name for p in parameters if p.kind == p.VAR_KEYWORD), "")
         return bound | bound.pop(more, {})
-
-
-class Constructed(_Recorded):
-    """Base class of objects that remember the arguments of their constructors."""
-
-    def __init__(self) -> None:
-        """Take no arguments, unless a subclass does."""

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from playgrad.constructed import show_signature
 from playgrad.dtypes import dtype
 from playgrad.dtypes import dtype as dtype_of
 from playgrad.errors import DTypeError, GraphError, PlaygradError
@@ -74,7 +73,6 @@ class Layer(LayerChecks, LayerWeights):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        show_signature(cls)
         if not cls.kind and not cls.__module__.startswith("playgrad."):
             cls.kind = cls.__name__.lower()
             if getattr(_REGISTRY.get(cls.kind), "__module__", "").startswith("playgrad."):

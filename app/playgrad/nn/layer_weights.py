@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from playgrad.constructed import Recorded
 from playgrad.errors import GraphError
 from playgrad.graph.eager import assign_values
 from playgrad.graph.spec import TensorSpec
@@ -15,7 +16,7 @@ from playgrad.ops.state import Variable
 Array = np.ndarray[Any, Any]
 
 
-class LayerWeights:
+class LayerWeights(Recorded):
     """The weights of a layer, and their values.
 
     Attributes:
@@ -24,16 +25,9 @@ class LayerWeights:
         source: (file, line) where the user created the layer.
     """
 
-    _passed: tuple[tuple[Any, ...], dict[str, Any]]
     variables: dict[str, Variable]
     built: bool
     source: tuple[str, int] | None
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        # Not in Layer, where it would hide the parameters of __init__ from inspect.signature.
-        layer = super().__new__(cls)
-        layer._passed = args, kwargs
-        return layer
 
     def __getattr__(self, name: str) -> Any:
         variables = vars(self).get("variables", {})

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from playgrad.assets.node import node_environment
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
 from tests import files, rotation, survival, sweeps
 from tests.seconds import COMMITTED, Seconds, Stopwatch
 from tools.setup import system
@@ -135,6 +135,15 @@ def pinned_device(empty_cache: None) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAYGRAD_DEVICE", os.environ.get("PLAYGRAD_DEVICE", "cpu"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def default_seed() -> Iterator[None]:
+    """Leave a default graph with the default seed: a program that a test runs may set another, and
+    the weights of all later models would be other ones."""
+    yield
+    if get_default_graph().seed != 0:
+        reset_default_graph()
 
 
 @pytest.fixture(scope="session")

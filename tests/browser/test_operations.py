@@ -23,7 +23,7 @@ def test_a_step_is_gone_through_operation_by_operation(playground: Playground) -
     expect(count).to_have_text(f"0 of {total}")
     following = at("queue").locator("li[data-next] code")
     first = following.inner_text()
-    assert page.locator(".graph-item[data-light=ready]").count() > 0
+    expect(page.locator(".graph-item[data-light=ready]").first).to_be_attached()
 
     page.keyboard.press("F10")
     expect(count).to_have_text(f"1 of {total}")

@@ -9,12 +9,13 @@ import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
 from playgrad.compiler.dispatches import device_bytes
-from playgrad.compiler.place import HOST, Policy
+from playgrad.compiler.place import Policy
 from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
 from playgrad.devices.base import Plan
 from playgrad.devices.device import Device, Loaded
+from playgrad.devices.kinds import HOST
 from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node

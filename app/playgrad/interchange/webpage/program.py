@@ -15,6 +15,7 @@ from playgrad.compiler.memory import aligned
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
+from playgrad.devices.kinds import FIRST_GPU
 from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import to_device_bytes
 from playgrad.errors import OutOfMemoryError, UnsupportedOpError
@@ -38,7 +39,6 @@ STRUCTURED = frozenset({
 """The operations of static/standalone/operations/, which remain once all shapes are known."""
 
 WEIGHTS = "weights"
-_GPU = "gpu:0"
 _DTYPES = {"float32", "int32", "uint32", "uint8", "bool"}
 """Those of weights and constants; results may also be float64."""
 
@@ -95,8 +95,8 @@ def _plan(program: Program, shapes: Shapes, places: Mapping[str, Place]) -> dict
     """
     target = Target(is_software=False, limits=Limits())
     try:
-        compiled = run_passes(program, shapes, Policy(_GPU, [_GPU]))
-        segments = compiled.segments[_GPU]
+        compiled = run_passes(program, shapes, Policy(FIRST_GPU, [FIRST_GPU]))
+        segments = compiled.segments[FIRST_GPU]
         # Merged kernels would be faster, but are the larger part of a page with many layers.
         builder = PlanBuilder(
             segments, compiled.program.fetches, target, places, merge_dispatches=False

@@ -8,21 +8,21 @@ from operator import itemgetter
 from typing import Any
 
 from playgrad.compiler.cache import CompileCache
-from playgrad.compiler.dispatches import VariablePlaces
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.guard import guard
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
-from playgrad.compiler.portable_ops import ops_to_json
 from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
-from playgrad.graph.serialize import graph_to_json
+from playgrad.compiler.steps import VariablePlaces
+from playgrad.compiler.steps_data import steps_of
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
 from playgrad.ops.core.kernel import Target
@@ -50,30 +50,10 @@ class Compiled:
             self._plans[key] = builder.build()
         return self._plans[key]
 
-    def processor_plan(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
-        """Return the work of ``device``, a processor in another interpreter, as plain data.
-
-        Returns:
-            ``graph``: the nodes (graph/serialize.py); ``operations``: those that the user's program
-            defines (compiler/portable_ops.py); ``segments``: the names of each one's nodes;
-            ``feeds``: the tensors that are fed, by placeholder or channel; ``outputs``: the names
-            of the tensors that are read; ``variables``: buffer and place in it by name.
-        """
-        segments = self.segments[device]
-        nodes = [node for segment in segments for node in segment.nodes]
-        outputs = [t.name for s in segments for t in s.results(self.program.fetches)]
-        return {
-            "graph": graph_to_json(nodes[0].graph, nodes),
-            "operations": ops_to_json(nodes, device),
-            "segments": [[node.name for node in segment.nodes] for segment in segments],
-            "feeds": {
-                node.attrs.get("channel", node.name): node.outputs[0].name
-                for node in nodes
-                if node.op.name in ("placeholder", "receive")
-            },
-            "outputs": list(dict.fromkeys(outputs)),
-            "variables": {name: [place.buffer, place.offset] for name, place in variables.items()},
-        }
+    def steps(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
+        """Return the Steps of ``device``, which runs no Plans (compiler/steps_data.py)."""
+        kind = kind_of(device)
+        return steps_of(self.segments[device], self.program.fetches, variables, kind)
 
 
 _cache: CompileCache[Compiled] = CompileCache()

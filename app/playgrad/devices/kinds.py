@@ -9,11 +9,15 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from playgrad.devices.target import AdapterInfo
-from playgrad.dtypes import NAMES, dtype
+from playgrad.dtypes import NAMES, dtype, to_device_bytes
 from playgrad.errors import DeviceError
 from playgrad.graph.opdef import OpDef
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
 
 _HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op"}
@@ -34,6 +38,7 @@ class Kind:
         fuses: one kernel may compute several operations.
         updates_in_place: variables are overwritten; otherwise arrays are replaced, all of them at
             the end of a run.
+        in_words: values are in words of 32 bits, as shaders read them; otherwise as in NumPy.
         dtypes: the dtypes of the values that it can hold.
         adapter: that of all its devices; None if the host lists their adapters.
     """
@@ -45,6 +50,7 @@ class Kind:
     has_kernels: bool
     fuses: bool
     updates_in_place: bool
+    in_words: bool
     dtypes: frozenset[str]
     adapter: AdapterInfo | None = None
 
@@ -66,6 +72,15 @@ class Kind:
         """Return whether something computes ``op`` here, or it needs nothing."""
         return not self.has_kernels or op.lower is not None or op.alias
 
+    def bytes_of(self, spec: TensorSpec) -> int:
+        """Return the bytes that a tensor takes in a buffer."""
+        kind = dtype(spec.dtype)
+        return kind.device_bytes(spec.size) if self.in_words else kind.numpy.itemsize * spec.size
+
+    def to_bytes(self, array: np.ndarray[Any, Any]) -> bytes | memoryview:
+        """Return the bytes of an array as they are in a buffer."""
+        return to_device_bytes(array) if self.in_words else array.tobytes()
+
 
 CPU = Kind(
     name="cpu",
@@ -75,6 +90,7 @@ CPU = Kind(
     has_kernels=False,
     fuses=False,
     updates_in_place=False,
+    in_words=False,
     dtypes=frozenset(NAMES),
     adapter=AdapterInfo("NumPy", backend="numpy"),
 )
@@ -86,6 +102,7 @@ GPU = Kind(
     has_kernels=True,
     fuses=True,
     updates_in_place=True,
+    in_words=True,
     dtypes=frozenset(name for name in NAMES if dtype(name).storage is not None),
 )
 KINDS = {kind.name: kind for kind in (CPU, GPU)}

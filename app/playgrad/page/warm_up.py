@@ -11,9 +11,9 @@ import gc
 
 from playgrad import nn, ops, optim
 from playgrad.compiler.compile import run_passes
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
 from playgrad.devices.kinds import FIRST_GPU, HOST
 from playgrad.devices.saved_tunings import dump_tunings, kernels_hash, parse_tunings
 from playgrad.devices.target import Limits, Target

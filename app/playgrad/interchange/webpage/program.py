@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.compile import placeable, run_passes
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.memory import aligned
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
 from playgrad.devices.kinds import FIRST_GPU
 from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import to_device_bytes

@@ -75,11 +75,13 @@ def test_fused_steps_in_place_give_the_values_of_random_programs(sampled: Sample
     external = {"state": np.frombuffer(memory, np.uint8)}
     runner = StepsRunner(json.loads(json.dumps(data)), external, "planned")
     assert data["writes"] == []
-    runner.feed({
-        name: array
-        for fed, array in sampled.feeds.items()
-        if (name := program.feeds[fed].node.name) in data["feeds"]
-    })
+    runner.feed(
+        {
+            name: array
+            for fed, array in sampled.feeds.items()
+            if (name := program.feeds[fed].node.name) in data["feeds"]
+        }
+    )
     runner.run(0, lambda: False)
     results = runner.results([tensor.name for tensor in compiled.program.fetches])
     for actual, value in zip(results, expected, strict=True):

@@ -14,6 +14,7 @@ from playgrad.compiler.guard import guard
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
+from playgrad.compiler.portable_ops import ops_to_json
 from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
@@ -51,9 +52,20 @@ class Compiled:
         return self._plans[key]
 
     def steps(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
-        """Return the Steps of ``device``, which runs no Plans (compiler/steps_data.py)."""
-        kind = kind_of(device)
-        return steps_of(self.segments[device], self.program.fetches, variables, kind)
+        """Return the Steps of ``device``, a processor in another interpreter.
+
+        Returns:
+            Steps (compiler/steps_data.py), with the operations that the user's program defines
+            (compiler/portable_ops.py) as ``operations``, and as ``sources`` the lines of the
+            program that made the nodes, by name, for errors.
+        """
+        segments = self.segments[device]
+        nodes = [node for segment in segments for node in segment.nodes]
+        return {
+            **steps_of(segments, self.program.fetches, variables, kind_of(device)),
+            "operations": ops_to_json(nodes, device),
+            "sources": {node.name: list(node.source) for node in nodes if node.source},
+        }
 
 
 _cache: CompileCache[Compiled] = CompileCache()

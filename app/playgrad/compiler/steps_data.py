@@ -5,19 +5,17 @@ Steps are a JSON-serializable dictionary::
     version     1
     buffers     [{id, size, role: arena|feed|constant|state, data?: base64, external?: key}]
     steps       [{op, attrs, inputs: [slot, ...], outputs: [slot, ...], expressions?,
-                  nodes: [name, ...], source?: [file, line]}]
+                  nodes: [name, ...]}]
     segments    [[first step, last step + 1], ...]
     feeds       {channel: slot}
     fetches     {tensor name: slot}
     writes      [[slot of a variable, slot of its new value], ...]
-    operations  {name: text}
 
 A slot is ``[buffer, offset in bytes, shape, dtype]``. ``attrs`` are encoded as in a graph
-(graph/serialize.py). ``expressions`` has one for each output of an elementwise operation, over its
-inputs (ops/expression). ``nodes`` are those that a step computes, the last of them by itself.
+(graph/serialize.py). ``expressions`` has one for each output of an elementwise operation
+(ops/expression/typed.py). ``nodes`` are those that a step computes, the last of them by itself.
 ``external`` buffers belong to the session and hold variables. ``writes`` take effect at the end of
-a run; it is empty where operations overwrite variables. ``operations`` are those that the user's
-program defines (portable_ops.py).
+a run; it is empty where operations overwrite variables.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ from typing import Any
 
 from playgrad.compiler.memory import Block, plan_memory
 from playgrad.compiler.plan_tables import Buffers
-from playgrad.compiler.portable_ops import ops_to_json
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.steps import (
     FEED,
@@ -43,7 +40,7 @@ from playgrad.devices.kinds import Kind
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.expression import expr
+from playgrad.ops.expression.typed import typed
 
 VERSION = 1
 
@@ -64,7 +61,6 @@ def steps_of(
 
     Raises:
         OutOfMemoryError: a result is larger.
-        UnsupportedOpError: an operation of the user's program cannot be sent elsewhere.
     """
     return _Writer(segments, fetches, variables, kind, largest).write()
 
@@ -128,7 +124,6 @@ class _Writer:
 
     def write(self) -> dict[str, Any]:
         steps = self.steps
-        nodes = [step.node for step in steps.items]
         return {
             "version": VERSION,
             "steps": [self._step(step) for step in steps.items],
@@ -136,7 +131,6 @@ class _Writer:
             "feeds": {key: self._slot(tensor) for key, (tensor, _) in steps.feeds.items()},
             "fetches": {tensor.name: self._slot(tensor) for tensor in self.read},
             "writes": [self._write(name, tensor) for name, tensor in steps.written.items()],
-            "operations": ops_to_json(nodes, nodes[0].device or "") if nodes else {},
             "buffers": self.buffers.table,
         }
 
@@ -155,10 +149,10 @@ class _Writer:
             ],
             "nodes": [node.name],
         }
-        if node.op.elementwise is not None and node.op.source is None:
-            data["expressions"] = [expr.to_json(e) for e in node.op.elementwise.build(node.attrs)]
-        if node.source:
-            data["source"] = list(node.source)
+        if node.op.elementwise is not None:
+            dtypes = [tensor.dtype for tensor in node.inputs]
+            exprs = node.op.elementwise.build(node.attrs)
+            data["expressions"] = [encode(typed(expr, dtypes)) for expr in exprs]
         return data
 
     def _slot(self, tensor: Tensor) -> list[Any]:

@@ -44,6 +44,7 @@ class StepsRunner:
     """Loaded Steps. Each tensor is an array in the memory of a buffer.
 
     Args:
+        steps: may have ``operations`` and ``sources``, as `Compiled.steps` adds them.
         external: the bytes of the session's buffers, by key.
         device: its name, for errors.
 
@@ -56,8 +57,9 @@ class StepsRunner:
         self._feeds = {key: self._view(slot) for key, slot in steps["feeds"].items()}
         self._fetches = {name: self._view(slot) for name, slot in steps["fetches"].items()}
         self._writes = [(self._view(a), self._view(b)) for a, b in steps["writes"]]
-        ops = ops_from_json(steps["operations"])
-        items = [self._step(data, ops, device) for data in steps["steps"]]
+        self._ops = ops_from_json(steps.get("operations", {}))
+        self._sources = steps.get("sources", {})
+        items = [self._step(data, device) for data in steps["steps"]]
         self._segments = [items[first:end] for first, end in steps["segments"]]
 
     def feed(self, feeds: Mapping[str, Array]) -> None:
@@ -92,16 +94,17 @@ class StepsRunner:
             return np.empty(shape, dtype)
         return np.frombuffer(self._buffers[buffer], dtype, count, offset).reshape(shape)
 
-    def _step(self, data: Mapping[str, Any], ops: Mapping[str, Any], device: str) -> _Step:
-        name = data["op"]
+    def _step(self, data: Mapping[str, Any], device: str) -> _Step:
+        op, name = data["op"], data["nodes"][-1]
+        source = self._sources.get(name)
         computation = Computation(
-            ops[name] if name in ops else lookup(name),
+            self._ops[op] if op in self._ops else lookup(op),
             decode(data["attrs"]),
             tuple(TensorSpec(tuple(shape), dtype) for _, _, shape, dtype in data["inputs"]),
             tuple(TensorSpec(tuple(shape), dtype) for _, _, shape, dtype in data["outputs"]),
-            data["nodes"][-1],
+            name,
             device,
-            tuple(data["source"]) if "source" in data else None,
+            None if source is None else tuple(source),
         )
         inputs = [self._view(slot) for slot in data["inputs"]]
         for array in inputs:

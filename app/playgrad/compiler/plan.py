@@ -157,13 +157,7 @@ class PlanBuilder:
         return place_feeds(self.feeds, uses, self.limits.max_buffer_size, self.reuse_memory)
 
     def _where(self, storage: Storage, buffers: Buffers) -> tuple[int, int]:
-        if storage.place in self.feeds:
-            block = self.feeds[storage.place]
-            return buffers.number[f"{FEED}{block.arena}"], block.offset
-        if storage.place is not None:
-            return buffers.external(storage.place.buffer), storage.place.offset
-        block = self.steps.blocks[storage.block]
-        return buffers.number[f"arena{block.arena}"], block.offset
+        return buffers.where(storage, self.steps.blocks, self.feeds)
 
     def _slot(self, tensor: Tensor, buffers: Buffers) -> dict[str, Any]:
         buffer, offset = self._where(self.steps.storage[tensor], buffers)

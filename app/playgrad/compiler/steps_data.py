@@ -163,14 +163,5 @@ class _Writer:
         return [self._placed(variable, value), self._slot(value)]
 
     def _placed(self, storage: Storage, tensor: Tensor) -> list[Any]:
-        buffer, offset = self._where(storage)
+        buffer, offset = self.buffers.where(storage, self.steps.blocks, self.feeds)
         return [buffer, offset, list(tensor.spec.static_shape), tensor.dtype]
-
-    def _where(self, storage: Storage) -> tuple[int, int]:
-        if storage.place is None:
-            block = self.steps.blocks[storage.block]
-            return self.buffers.number[f"arena{block.arena}"], block.offset
-        if storage.place in self.feeds:
-            block = self.feeds[storage.place]
-            return self.buffers.number[f"{FEED}{block.arena}"], block.offset
-        return self.buffers.external(storage.place.buffer), storage.place.offset

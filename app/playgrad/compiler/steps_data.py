@@ -62,10 +62,10 @@ def steps_of(
     Raises:
         OutOfMemoryError: a result is larger.
     """
-    return _Writer(segments, fetches, variables, kind, largest).write()
+    return _StepWriter(segments, fetches, variables, kind, largest).write()
 
 
-class _Writer:
+class _StepWriter:
     """Places the tensors of a `StepList`, and writes it."""
 
     def __init__(

@@ -22,7 +22,7 @@ Steps = Mapping[str, Any]
 
 
 @dataclass
-class _Step:
+class _LoadedStep:
     computation: Computation
     inputs: list[Array]
     outputs: list[Array]
@@ -94,7 +94,7 @@ class StepsRunner:
             return np.empty(shape, dtype)
         return np.frombuffer(self._buffers[buffer], dtype, count, offset).reshape(shape)
 
-    def _step(self, data: Mapping[str, Any], device: str) -> _Step:
+    def _step(self, data: Mapping[str, Any], device: str) -> _LoadedStep:
         op, name = data["op"], data["nodes"][-1]
         source = self._sources.get(name)
         computation = Computation(
@@ -109,7 +109,7 @@ class StepsRunner:
         inputs = [self._view(slot) for slot in data["inputs"]]
         for array in inputs:
             array.flags.writeable = False
-        return _Step(computation, inputs, [self._view(slot) for slot in data["outputs"]])
+        return _LoadedStep(computation, inputs, [self._view(slot) for slot in data["outputs"]])
 
 
 def _memory(buffer: Mapping[str, Any], external: Mapping[str, Array]) -> Array:

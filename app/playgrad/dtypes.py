@@ -41,7 +41,12 @@ class DType:
         return "float32" if self.name == "float16" else self.name
 
     def device_bytes(self, count: int) -> int:
-        """Return the bytes of ``count`` elements in a GPU buffer: a multiple of 4, at least 4."""
+        """Return the bytes of ``count`` elements in a GPU buffer: a multiple of 4, at least 4.
+
+        Types that no GPU has take as many as in NumPy.
+        """
+        if self.storage is None:
+            return max(4, self.numpy.itemsize * count)
         return max(4, 4 * -(-count // self.per_word))
 
 

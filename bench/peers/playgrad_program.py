@@ -16,7 +16,7 @@ import numpy as np
 import playgrad as pg
 from playgrad import nn
 from playgrad.compiler.compile import Compiled
-from playgrad.compiler.dispatches import device_bytes
+from playgrad.devices.kinds import GPU
 from playgrad.runtime import programs
 from playgrad.training.device_data import BatchStream
 from playgrad.training.prepare_data import prepare_data
@@ -74,7 +74,7 @@ def least_bytes(runnable):
     Activations are results of the forward pass. Each is alive until the last node that reads it.
     """
     order = runnable.compiled.order
-    state = sum(device_bytes(node.outputs[0].spec) for node in order if node.op.name == "variable")
+    state = sum(GPU.bytes_of(node.outputs[0].spec) for node in order if node.op.name == "variable")
     stored = {}  # for a view of a tensor, such as a reshape: the tensor
     written, read = {}, {}
     for now, node in enumerate(order):
@@ -86,7 +86,7 @@ def least_bytes(runnable):
             elif node.phase == "forward" and node.op.name not in ("variable", "constant"):
                 written[tensor] = now
     pairs = (
-        device_bytes(a.spec) + device_bytes(b.spec)
+        GPU.bytes_of(a.spec) + GPU.bytes_of(b.spec)
         for a, b in combinations(written, 2)
         if written[b] <= read.get(a, -1) and written[a] <= read.get(b, -1)
     )

@@ -12,7 +12,8 @@ from unittest import mock
 import numpy as np
 from wgpu.backends import wgpu_native
 
-from playgrad.compiler.dispatches import Place, device_bytes
+from playgrad.compiler.steps import Place
+from playgrad.devices import kinds
 from playgrad.devices._wgpu import WgpuHost
 from playgrad.devices.base import Execution
 from playgrad.dtypes import dtype, from_device_bytes, to_device_bytes
@@ -67,7 +68,7 @@ def record(runnable: Runnable, feeds: Mapping[str, Array] | None = None) -> Reco
     }
     sizes: dict[str, int] = {}
     for spec, place in variables.values():
-        end = place.offset + device_bytes(spec)
+        end = place.offset + kinds.GPU.bytes_of(spec)
         sizes[place.buffer] = max(sizes.get(place.buffer, 0), end)
     state = {}
     for key, buffer in store.external(GPU).items():

@@ -60,7 +60,7 @@ _DRIVE = """async ({ runs, training, questions }) => {
   await ask({ kind: "restore" }, bytes);
   await run(program, { ...options, resume: true }, [], bytes);
   for (const [source, options] of others) await run(source, options, options.lab ? training : []);
-  const sized = (key, value) => (value instanceof Uint8Array ? `${value.length} bytes` : value);
+  const sized = (key, value) => (value instanceof Uint8Array ? value.length : value);
   const numbers = (key, value) =>
     typeof value === "number" && !Number.isFinite(value) ? String(value) : sized(key, value);
   return JSON.stringify({ asked, answers, events: events() }, numbers);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from playgrad.compiler.dispatches import Place
+from playgrad.compiler.steps import Place
 from playgrad.devices import _wgpu
 from playgrad.dtypes import to_device_bytes
 from playgrad.graph.spec import TensorSpec

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from playgrad import ops
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.kernel_text import BufferAccess, KernelText
+from playgrad.compiler.steps import Place
 from playgrad.devices import registry
 from playgrad.devices.base import Plan
 from playgrad.devices.null import NullHost

@@ -13,9 +13,9 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.compiler.cache import CompileCache
 from playgrad.compiler.compile import Compiled, compile_program
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup

@@ -7,9 +7,10 @@ import pytest
 
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
-from playgrad.compiler.place import Policy, canonical, place
+from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.split import split
+from playgrad.devices.kinds import canonical
 from playgrad.errors import DeviceError, GraphError, UnsupportedOpError
 from playgrad.graph.opdef import OpDef
 

@@ -12,10 +12,10 @@ import pytest
 
 from playgrad import ops
 from playgrad.compiler.compile import compile_program
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.null import NullHost

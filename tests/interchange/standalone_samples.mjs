@@ -18,7 +18,7 @@ const results = JSON.parse(Buffer.concat(chunks).toString()).map(({ program, wei
   try {
     const predict = interpreter(program, bytesOf(weights));
     const data = inputs.map(
-      (text, i) => new ARRAYS[program.tensors[program.inputs[i]].dtype](bytesOf(text)),
+      (text, i) => program.inputs[i] && new ARRAYS[program.inputs[i][3]](bytesOf(text)),
     );
     return predict(data).map((x) => ({
       dtype: x.dtype,

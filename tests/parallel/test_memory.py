@@ -7,10 +7,10 @@ import pytest
 
 import playgrad as pg
 from playgrad.compiler.compile import compile_program
-from playgrad.compiler.dispatches import Place
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
 from playgrad.devices.target import Limits, Target
 from playgrad.ops.state import is_variable
 from playgrad.parallel import collectives

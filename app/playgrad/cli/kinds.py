@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from playgrad.devices.kinds import KINDS
 from playgrad.errors import CheckpointError
 from playgrad.interchange.bounds import MOST_STEPS
 
@@ -76,15 +77,15 @@ def port(text: str) -> int:
 
 
 def device(text: str) -> str:
-    if not re.fullmatch(r"auto|cpu|gpu(:\d+)?", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, cpu, gpu, gpu:N")
+    if not re.fullmatch(rf"auto|({'|'.join(KINDS)})(:\d+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of auto, {', '.join(KINDS)}, gpu:N")
     return text
 
 
 def device_kinds(text: str) -> tuple[str, ...]:
     kinds = tuple(text.split(","))
-    if not set(kinds) <= {"cpu", "gpu"}:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of cpu, gpu and cpu,gpu")
+    if not set(kinds) <= set(KINDS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(KINDS)} and cpu,gpu")
     return kinds
 
 

@@ -21,6 +21,7 @@ from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
 from playgrad.compiler.planner import Automatic
+from playgrad.devices.kinds import kind_of
 from playgrad.devices.registry import ensure_devices
 from playgrad.doctor.inspector import Inspector
 from playgrad.doctor.words import in_words
@@ -258,10 +259,7 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
 def _placement(options: argparse.Namespace) -> Automatic | None:
     if options.placement is None:
         return None
-    kind = options.device.partition(":")[0]
-    if kind == AUTO:
-        kind = default_device(AUTO).device.partition(":")[0]
-    kinds = options.device_kinds or (kind,)
+    kinds = options.device_kinds or (kind_of(default_device(options.device).device).name,)
     names = tuple(f"{kind}:{i}" for kind in kinds for i in range(options.devices or 2))
     ensure_devices(names)
     return Automatic(names)

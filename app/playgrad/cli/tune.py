@@ -10,6 +10,7 @@ from typing import Any
 from playgrad.cli.lists import print_table
 from playgrad.devices import registry
 from playgrad.devices.device_times import save_device_times
+from playgrad.devices.kinds import index_of
 from playgrad.devices.logical import gpu_hint
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, default_tuning
 from playgrad.errors import DeviceError
@@ -20,7 +21,7 @@ def run_tune(options: argparse.Namespace) -> int:
     """List, forget or measure tunings, depending on ``options``."""
     if options.list:
         return _list(options.json)
-    device = registry.gpu(int(options.device.partition(":")[2] or 0))
+    device = registry.gpu(index_of(options.device))
     if options.forget:
         registry.save_tuning(device, None)
         save_device_times(device.host.info, None)

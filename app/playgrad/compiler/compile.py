@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import Any
 
 from playgrad.compiler.cache import CompileCache
-from playgrad.compiler.dispatches import VariablePlaces
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.guard import guard
@@ -22,7 +21,9 @@ from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
-from playgrad.graph.serialize import graph_to_json
+from playgrad.compiler.steps import VariablePlaces
+from playgrad.compiler.steps_data import steps_of
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
 from playgrad.ops.core.kernel import Target
@@ -50,29 +51,20 @@ class Compiled:
             self._plans[key] = builder.build()
         return self._plans[key]
 
-    def processor_plan(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
-        """Return the work of ``device``, a processor in another interpreter, as plain data.
+    def steps(self, device: str, variables: VariablePlaces) -> dict[str, Any]:
+        """Return the Steps of ``device``, a processor in another interpreter.
 
         Returns:
-            ``graph``: the nodes (graph/serialize.py); ``operations``: those that the user's program
-            defines (compiler/portable_ops.py); ``segments``: the names of each one's nodes;
-            ``feeds``: the tensors that are fed, by placeholder or channel; ``outputs``: the names
-            of the tensors that are read; ``variables``: buffer and place in it by name.
+            Steps (compiler/steps_data.py), with the operations that the user's program defines
+            (compiler/portable_ops.py) as ``operations``, and as ``sources`` the lines of the
+            program that made the nodes, by name, for errors.
         """
         segments = self.segments[device]
         nodes = [node for segment in segments for node in segment.nodes]
-        outputs = [t.name for s in segments for t in s.results(self.program.fetches)]
         return {
-            "graph": graph_to_json(nodes[0].graph, nodes),
+            **steps_of(segments, self.program.fetches, variables, kind_of(device)),
             "operations": ops_to_json(nodes, device),
-            "segments": [[node.name for node in segment.nodes] for segment in segments],
-            "feeds": {
-                node.attrs.get("channel", node.name): node.outputs[0].name
-                for node in nodes
-                if node.op.name in ("placeholder", "receive")
-            },
-            "outputs": list(dict.fromkeys(outputs)),
-            "variables": {name: [place.buffer, place.offset] for name, place in variables.items()},
+            "sources": {node.name: list(node.source) for node in nodes if node.source},
         }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.graph.tensor import Node
 
 
@@ -44,4 +45,4 @@ def final_nodes(work: Sequence[Node], tasks: Mapping[Node, Hashable]) -> set[Nod
 
 
 def _writes_in_place(node: Node) -> bool:
-    return node.op.writes > 0 and (node.device or "").startswith("gpu")
+    return node.op.writes > 0 and kind_of(node.device or HOST).updates_in_place

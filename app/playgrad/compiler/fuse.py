@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.target import Limits
 from playgrad.dtypes import dtype
 from playgrad.graph.opdef import OpDef
@@ -106,7 +107,7 @@ class _Fuser:
                 refused.add(candidate)
             else:
                 group = merged
-        if _on_gpu(sink):
+        if kind_of(sink.device or HOST).fuses:
             self._take_base(group)
         self.absorbed.update(group.members)
         return group
@@ -181,10 +182,6 @@ class _Fuser:
         if sink.op.writes:
             op, attrs = UPDATE_WITH_EPILOGUE, {**attrs, "variables": sink.attrs["variables"]}
         self.rewriter.copy(sink, op=op, inputs=inputs, attrs=attrs)
-
-
-def _on_gpu(node: Node) -> bool:
-    return node.device is not None and node.device.startswith("gpu")
 
 
 def _bindings(group: _Group) -> int:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from playgrad.compiler.dispatch_groups import DispatchGroup, Strand, is_small
-from playgrad.compiler.dispatches import Dispatch, Place
+from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.memory import Block
+from playgrad.compiler.steps import Place
 from playgrad.devices.target import Target
 
 HORIZON = 32

@@ -16,8 +16,8 @@ from operator import attrgetter
 import numpy as np
 
 from playgrad.compiler.bounds import range_of
-from playgrad.compiler.place import HOST
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.errors import DataError, FeedError
 from playgrad.graph.opdef import Array, Attrs, OpDef, lookup, register
 from playgrad.graph.spec import TensorSpec
@@ -94,8 +94,8 @@ def guard(program: Program) -> Program:
     host: list[HostCheck] = []
     unknown: list[Node] = []
     for node in program.order():
-        on_gpu = (node.device or "").startswith("gpu")
-        if node.op.check is None or not (on_gpu or _is_fed(node)):
+        unchecked = kind_of(node.device or HOST).has_kernels
+        if node.op.check is None or not (unchecked or _is_fed(node)):
             continue
         takes_labels = node.op.name in _CHECKED_TARGETS or "labels" in node.attrs
         trusted = _OF_TARGETS if takes_labels else _OF_DATA

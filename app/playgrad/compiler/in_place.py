@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from playgrad.compiler.dispatch_groups import DispatchGroup
-from playgrad.compiler.dispatches import Dispatch, Dispatches, Storage
+from playgrad.compiler.dispatches import Dispatch, Dispatches
 from playgrad.compiler.memory import Block
+from playgrad.compiler.steps import Storage
 
 
 def write_in_place(parts: Dispatches, groups: Sequence[DispatchGroup]) -> None:
@@ -27,7 +28,7 @@ def write_in_place(parts: Dispatches, groups: Sequence[DispatchGroup]) -> None:
         members = group.members
         touched = Counter(storage.block for member in members for storage, _ in member.operands)
         for member in members:
-            for source, target in _pairs(member, parts.blocks, now, touched):
+            for source, target in _pairs(member, parts.steps.blocks, now, touched):
                 operands = dict(zip(_names(member), member.operands, strict=True))
                 moved[operands[target][0].block] = operands[source][0]
                 _read_through(member, source, target)
@@ -41,7 +42,8 @@ def write_in_place(parts: Dispatches, groups: Sequence[DispatchGroup]) -> None:
 
     for dispatch in parts.items:
         dispatch.operands = [(place(storage), written) for storage, written in dispatch.operands]
-    parts.storage = {tensor: place(storage) for tensor, storage in parts.storage.items()}
+    steps = parts.steps
+    steps.storage = {tensor: place(storage) for tensor, storage in steps.storage.items()}
 
 
 def _names(member: Dispatch) -> list[str]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.dtypes import dtype
 from playgrad.graph.opdef import Sample, register
 from playgrad.graph.spec import TensorSpec
@@ -76,8 +77,7 @@ class _Ordering:
         for value, writer in writes:
             self._order(value.node, writer)
         for value, writer in writes:
-            # On a cpu arrays are replaced, never overwritten.
-            if not (writer.device or "").startswith("cpu"):
+            if kind_of(writer.device or HOST).updates_in_place:
                 self._protect(value, writer)
         return _rewrite(self.program, self.before, self.copied)
 

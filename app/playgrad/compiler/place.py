@@ -6,33 +6,17 @@ or its planner, then the session's default device.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.compiler.program import Program, Rewriter
-from playgrad.dtypes import dtype
+from playgrad.devices.kinds import HOST, canonical, kind_of
 from playgrad.errors import DeviceError, GraphError, PlaygradError, UnsupportedOpError
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 
-HOST = "cpu:0"
 Placement = Callable[[Node], "str | None"]
 """Returns the device for a node without a device scope; None for the default device."""
-_NAME = re.compile(r"(cpu|gpu)(?::(\d+))?")
-_HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op"}
-
-
-def canonical(name: str) -> str:
-    """Return the full name of a device: ``gpu:0`` for ``gpu``.
-
-    Raises:
-        DeviceError: ``name`` is not the name of a device.
-    """
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise DeviceError(f"{name!r} is not a device.", hint="Write cpu, gpu, cpu:0 or gpu:0.")
-    return f"{match[1]}:{match[2] or 0}"
 
 
 @dataclass(frozen=True)
@@ -107,13 +91,14 @@ class Policy:
         if names:
             return Decision(device, f"soft: {self._obstacle(node, names[0])}")
         if device != self.default:
-            return Decision(device, f"only the cpu can run it: {unsupported(node, self.default)}")
+            reason = kind_of(self.default).unsupported(node)
+            return Decision(device, f"only the cpu can run it: {reason}")
         return Decision(device, self.default_reason)
 
     def _obstacle(self, node: Node, device: str) -> str:
         if device not in self.available:
             return f"{device} does not exist"
-        return f"{device} cannot run it: {unsupported(node, device)}"
+        return f"{device} cannot run it: {kind_of(device).unsupported(node)}"
 
     def _problem(self, node: Node, device: str) -> PlaygradError | None:
         if device not in self.available:
@@ -123,7 +108,7 @@ class Policy:
                 source=node.source,
                 hint=f"Available: {', '.join(self.available)}.",
             )
-        reason = unsupported(node, device)
+        reason = kind_of(device).unsupported(node)
         if reason is None:
             return None
         return UnsupportedOpError(
@@ -190,19 +175,7 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
 
 def home_of(node: Node, default: str) -> str:
     """Return the device of ``node`` without any request: ``default``, or the cpu if necessary."""
-    return default if unsupported(node, default) is None else HOST
-
-
-def unsupported(node: Node, device: str) -> str | None:
-    """Return why ``device`` cannot run ``node``, or None if it can."""
-    if device.startswith("cpu"):
-        return None
-    for tensor in (*node.inputs, *node.outputs):
-        if dtype(tensor.dtype).storage is None:
-            return f"no GPU has {tensor.dtype} values"
-    if node.op.lower is None and not node.op.alias and node.op.name not in _HELD_ANYWHERE:
-        return "it has no GPU kernel"
-    return None
+    return default if kind_of(default).unsupported(node) is None else HOST
 
 
 def variables_of(node: Node) -> list[str]:
@@ -234,6 +207,6 @@ def _follow_first_use(
     for node in order:
         if node.op.name in ("constant", "placeholder") and node not in requested:
             users = [user for user in consumers.get(node.outputs[0], []) if user in decisions]
-            if users and unsupported(node, decisions[users[0]].device) is None:
+            if users and kind_of(decisions[users[0]].device).unsupported(node) is None:
                 reason = f"with its first user '{users[0].name}'"
                 decisions[node] = Decision(decisions[users[0]].device, reason)

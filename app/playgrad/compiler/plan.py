@@ -1,4 +1,4 @@
-"""Turns the part of a program that is on one GPU into a Plan: plain data that a runner replays.
+"""Lowers the steps of one GPU to a Plan: plain data that a runner replays.
 
 A Plan is a JSON-serializable dictionary::
 
@@ -14,10 +14,11 @@ A Plan is a JSON-serializable dictionary::
 
 A command is one dispatch. The entry point of every kernel is ``main``; binding i of group 0 is
 ``bindings[i]``. ``external`` buffers belong to the session (they hold variables), all others to the
-Plan. A kernel names its family and parameters, so that another backend can do the same by other
-means; one of family "group" lists its members. ``nodes`` are those that a command computes,
-``node`` the first of them. An alarm is a word that is 0 before a run; if it is not afterwards, the
-driver has ended loops of an operation of the user's program before their end.
+Plan. A kernel names the family and parameters that it was made from, for whoever reads it; one of
+family "group" lists its members. Other backends start from the steps (steps.py). ``nodes`` are
+those that a command computes, ``node`` the first of them. An alarm is a word that is 0 before a
+run; if it is not afterwards, the driver has ended loops of an operation of the user's program
+before their end.
 """
 
 from __future__ import annotations
@@ -26,22 +27,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from playgrad.compiler.dispatch_groups import DispatchGroup, binds_too_many
-from playgrad.compiler.dispatches import (
-    ALARM,
-    FEED,
-    Dispatch,
-    Dispatches,
-    Place,
-    Storage,
-    VariablePlaces,
-    device_bytes,
-)
+from playgrad.compiler.dispatches import ALARM, Dispatch, Dispatches
 from playgrad.compiler.group_kernel import group_kernel
 from playgrad.compiler.grouping import group_dispatches, group_of_one, set_lifetimes
 from playgrad.compiler.in_place import write_in_place
 from playgrad.compiler.memory import Block, aligned, plan_memory
 from playgrad.compiler.plan_tables import Buffers, Kernels, declarations
 from playgrad.compiler.segments import Segment
+from playgrad.compiler.steps import FEED, Place, StepList, Storage, VariablePlaces, place_feeds
+from playgrad.devices.kinds import GPU
 from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.kernel import Target
@@ -70,17 +64,20 @@ class PlanBuilder:
     ) -> None:
         self.limits = target.limits
         self.reuse_memory = reuse_memory
-        self.parts = Dispatches(target, variables)
+        self.steps = StepList(GPU, variables, self.limits.max_storage_buffer_binding_size)
+        self.parts = Dispatches(target, self.steps)
         self.groups: list[DispatchGroup] = []
         self.cuts: list[tuple[int, int]] = []  # the groups of each segment
         self.read = [segment.results(fetches) for segment in segments]
         self.feeds: dict[Place, Block] = {}
         for segment in segments:
-            fed = len(self.parts.feeds)
+            fed = len(self.steps.feeds)
             first = len(self.parts.items)
             for node in segment.nodes:
                 try:
-                    self.parts.add(node)
+                    step = self.steps.add(node)
+                    if step is not None:
+                        self.parts.lower(step)
                 except PlaygradError as error:
                     raise error.located(node.name, node.source) from None
             dispatches = self.parts.items[first:]
@@ -91,9 +88,9 @@ class PlanBuilder:
             )
             self.cuts.append((len(self.groups), len(self.groups) + len(groups)))
             self.groups += groups
-            for tensor, place in list(self.parts.feeds.values())[fed:]:
+            for tensor, place in list(self.steps.feeds.values())[fed:]:
                 begin, end = self.cuts[-1]
-                self.feeds[place] = Block(device_bytes(tensor.spec), begin, max(begin, end - 1))
+                self.feeds[place] = Block(GPU.bytes_of(tensor.spec), begin, max(begin, end - 1))
 
     def build(self) -> dict[str, Any]:
         """The Plan."""
@@ -101,13 +98,13 @@ class PlanBuilder:
         if self.reuse_memory:
             write_in_place(self.parts, self.groups)
             self._set_lifetimes()
-        arenas = plan_memory(self.parts.blocks, self.limits.max_buffer_size, self.reuse_memory)
+        arenas = plan_memory(self.steps.blocks, self.limits.max_buffer_size, self.reuse_memory)
         buffers = Buffers()
         for number, size in enumerate(arenas):
             buffers.add(f"arena{number}", "arena", size)
-        if self.parts.constants:
+        if self.steps.constants:
             buffers.add(
-                "constant", "constant", len(self.parts.constants), data=self.parts.constants
+                "constant", "constant", len(self.steps.constants), data=self.steps.constants
             )
         for number, size in enumerate(self._place_feeds()):
             buffers.add(f"{FEED}{number}", "feed", size)
@@ -127,7 +124,7 @@ class PlanBuilder:
             "kernels": list(kernels.table.values()),
             "commands": commands,
             "segments": segments,
-            "feeds": {key: self._slot(t, buffers) for key, (t, _) in self.parts.feeds.items()},
+            "feeds": {key: self._slot(t, buffers) for key, (t, _) in self.steps.feeds.items()},
             "fetches": {t.name: self._slot(t, buffers) for read in self.read for t in read},
         }
         if self.parts.alarms:
@@ -143,41 +140,27 @@ class PlanBuilder:
         return plan
 
     def _set_lifetimes(self) -> None:
-        set_lifetimes(self.parts.blocks, self.groups)
+        set_lifetimes(self.steps.blocks, self.groups)
         # A tensor that is read after its segment lives until then.
         for (_, end), tensors in zip(self.cuts, self.read, strict=True):
             for tensor in tensors:
-                storage = self.parts.storage[tensor]
+                storage = self.steps.storage[tensor]
                 if storage.block >= 0:
-                    block = self.parts.blocks[storage.block]
+                    block = self.steps.blocks[storage.block]
                     block.last = max(block.last, end)
 
     def _place_feeds(self) -> list[int]:
-        """Place the feeds, and return the sizes of their buffers.
-
-        The feeds of a segment are written before it begins. Later ones may reuse the place of one
-        that nothing reads any more.
-        """
-        for now, group in enumerate(self.groups):
-            for member in group.members:
-                for storage, _ in member.operands:
-                    if storage.place in self.feeds:
-                        block = self.feeds[storage.place]
-                        block.last = max(block.last, now)
-        blocks = list(self.feeds.values())
-        return plan_memory(blocks, self.limits.max_buffer_size, self.reuse_memory, min_arenas=1)
+        uses = (
+            (storage for member in group.members for storage, _ in member.operands)
+            for group in self.groups
+        )
+        return place_feeds(self.feeds, uses, self.limits.max_buffer_size, self.reuse_memory)
 
     def _where(self, storage: Storage, buffers: Buffers) -> tuple[int, int]:
-        if storage.place in self.feeds:
-            block = self.feeds[storage.place]
-            return buffers.number[f"{FEED}{block.arena}"], block.offset
-        if storage.place is not None:
-            return buffers.external(storage.place.buffer), storage.place.offset
-        block = self.parts.blocks[storage.block]
-        return buffers.number[f"arena{block.arena}"], block.offset
+        return buffers.where(storage, self.steps.blocks, self.feeds)
 
     def _slot(self, tensor: Tensor, buffers: Buffers) -> dict[str, Any]:
-        buffer, offset = self._where(self.parts.storage[tensor], buffers)
+        buffer, offset = self._where(self.steps.storage[tensor], buffers)
         shape = list(tensor.spec.static_shape)
         return {"buffer": buffer, "offset": offset, "shape": shape, "dtype": tensor.dtype}
 

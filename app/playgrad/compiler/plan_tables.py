@@ -1,4 +1,4 @@
-"""The tables of a Plan, and the declarations of a kernel's bindings."""
+"""The tables of a Plan and of Steps, and the declarations of a kernel's bindings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from playgrad.compiler.memory import Block
+from playgrad.compiler.steps import FEED, Place, Storage
 from playgrad.graph.serialize import encode
 
 
@@ -34,7 +36,7 @@ class Kernels:
 
 
 class Buffers:
-    """The Plan's table of buffers."""
+    """The table of buffers."""
 
     def __init__(self) -> None:
         self.table: list[dict[str, Any]] = []
@@ -48,6 +50,18 @@ class Buffers:
         self.table.append(entry)
         self.number[key] = entry["id"]
         return len(self.table) - 1
+
+    def where(
+        self, storage: Storage, blocks: Sequence[Block], feeds: Mapping[Place, Block]
+    ) -> tuple[int, int]:
+        """Return the number of the buffer that has ``storage``, and the offset there."""
+        if storage.place is None:
+            block = blocks[storage.block]
+            return self.number[f"arena{block.arena}"], block.offset
+        if storage.place in feeds:
+            block = feeds[storage.place]
+            return self.number[f"{FEED}{block.arena}"], block.offset
+        return self.external(storage.place.buffer), storage.place.offset
 
     def external(self, key: str) -> int:
         """Return the number of buffer ``key``; a new one belongs to the session."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from playgrad.compiler.final_work import final_nodes
 from playgrad.compiler.segment_groups import WORTH, Group, group_nodes
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node, Tensor
 
 _Task = tuple[str, str | None, bool]
@@ -63,19 +64,18 @@ _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str, list[Segment]]:
     """Cut the work of each device into segments, in one order that no device deadlocks in.
 
-    This applies to GPUs, and to processors if there are several or if nodes have task scopes. A
-    single ``cpu:0`` runs node by node, so that the executor can share nodes among threads.
+    This applies to devices with their own memory, and to processors if there are several or if
+    nodes have task scopes. A single ``cpu:0`` runs node by node, so that the executor can share
+    nodes among threads.
 
     Args:
-        apart: processors whose segments include variables and constants, as on GPUs.
+        apart: processors with their own memory, as GPUs have, whose segments include variables and
+            constants.
     """
-    remote = {
-        node.device
-        for node in order
-        if node.device and (node.device.startswith("gpu") or node.device in apart)
-    }
-    cpus = {node.device for node in order if node.device and node.device.startswith("cpu")}
-    whole = len(cpus) > 1 or any(node.task for node in order)
+    used = {node.device for node in order if node.device}
+    remote = {device for device in used if kind_of(device).runs_plans or device in apart}
+    processors = [device for device in used if kind_of(device).on_cores]
+    whole = len(processors) > 1 or any(node.task for node in order)
     work = [node for node in order if node.op.name not in _SOURCES]
     tasks: dict[Node, _Task] = {
         node: (node.device, INPUTS if _sends_source(node) else node.task, False)

@@ -10,6 +10,7 @@ from playgrad.contract.cases import Case, CaseNode, add_case
 from playgrad.contract.comparison import BrokenRuleError, expect_close
 from playgrad.contract.interpreter import evaluate
 from playgrad.contract.weighted_sum import weighted_sum
+from playgrad.devices.kinds import kind_of
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
@@ -71,11 +72,9 @@ def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
 
 
 def runs_on(op: OpDef, device: str) -> bool:
-    """Return whether ``device`` is a cpu, or ``op`` has a kernel, needs none, or becomes another
-    op for known shapes."""
-    if device.startswith("cpu") or op.lower is not None:
-        return True
-    return op.alias or op.specialise is not None or op.name == "constant"
+    """Return whether ``device`` computes ``op``, needs not, or computes what it becomes for known
+    shapes."""
+    return kind_of(device).has_kernel(op) or op.specialise is not None or op.name == "constant"
 
 
 def _run(session: Session, nodes: list[CaseNode]) -> list[list[Array]]:

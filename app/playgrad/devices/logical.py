@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from playgrad.devices.base import Host
+from playgrad.devices.kinds import GPU, KINDS, Kind, index_of, kind_of
 from playgrad.devices.target import AdapterInfo
 from playgrad.devices.this_host import adapters, this_host
 from playgrad.errors import DeviceError
 
 attached_hosts: list[Host] = []
 """Hosts offered as GPUs in addition to this host's adapters."""
-_counts: dict[str, int] = {"cpu": 1}
+_counts: dict[str, int] = {}
 MOST = 1024
 """Maximum number of logical devices of a kind. A page has a lower one."""
 
@@ -25,7 +26,7 @@ MOST = 1024
 def gpu_adapters() -> list[AdapterInfo]:
     """Return the adapter of each GPU: this host's, real ones first, then the attached hosts'."""
     physical = adapters()
-    count = _counts.get("gpu", len(physical)) if physical else 0
+    count = _counts.get(GPU.name, len(physical)) if physical else 0
     logical = [physical[index % len(physical)] for index in range(count)]
     return logical + [host.info for host in attached_hosts]
 
@@ -40,28 +41,34 @@ def gpu_hint() -> str:
     )
 
 
-def set_logical_devices(cpu: int | None = None, gpu: int | None = None) -> None:
+def _adapters_of(kind: Kind) -> list[AdapterInfo]:
+    """Return the adapter of each device of a kind."""
+    return gpu_adapters() if kind.adapter is None else [kind.adapter] * _counts.get(kind.name, 1)
+
+
+def set_logical_devices(**counts: int | None) -> None:
     """Set the number of logical devices of each kind: ``cpu:0`` to ``cpu:<n - 1>``, and so on.
 
     In a page, each kind is limited to the number of the machine's cores, or 4 if that is more.
 
     Args:
-        cpu: devices on this machine's processor, each with its own thread (in a page: worker).
-            The default is 1.
-        gpu: devices, assigned to the adapters in turn. The default is one on each adapter.
+        counts: by the name of the kind; None changes nothing. ``cpu`` are devices on this machine's
+            processor, each with its own thread (in a page: worker); the default is 1. ``gpu`` are
+            assigned to the adapters in turn; the default is one on each adapter.
 
     Raises:
-        DeviceError: a number is out of range, or GPUs are requested but there is no adapter.
+        DeviceError: there is no such kind, a number is out of range, or GPUs are requested but
+            there is no adapter.
     """
-    for kind, count in (("cpu", cpu), ("gpu", gpu)):
+    for name, count in counts.items():
         if count is None:
             continue
         most = _most()
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
-            raise DeviceError(f"{kind} must be a number of devices from 1 to {most}, got {count!r}")
-        if kind == "gpu" and not gpu_adapters():
+            raise DeviceError(f"{name} must be a number of devices from 1 to {most}, got {count!r}")
+        if not _adapters_of(kind_of(name)):
             raise DeviceError("WebGPU offers no adapter here.", hint=gpu_hint())
-        _counts[kind] = count
+        _counts[name] = count
 
 
 def _most() -> int:
@@ -71,16 +78,14 @@ def _most() -> int:
 def reset_logical_devices() -> None:
     """Return to the default number of logical devices."""
     _counts.clear()
-    _counts["cpu"] = 1
 
 
 def ensure_devices(names: Sequence[str]) -> None:
     """Create logical devices as needed so that all of ``names`` (such as ``gpu:3``) exist."""
-    for kind in ("cpu", "gpu"):
-        numbers = [int(name.partition(":")[2]) for name in names if name.startswith(kind)]
-        count = sum(name.startswith(kind) for name in device_names())
-        if numbers and max(numbers) >= count:
-            set_logical_devices(**{kind: max(numbers) + 1})
+    for kind in KINDS.values():
+        numbers = [index_of(name) for name in names if kind_of(name) is kind]
+        if numbers and max(numbers) >= len(_adapters_of(kind)):
+            set_logical_devices(**{kind.name: max(numbers) + 1})
 
 
 def list_devices() -> list[dict[str, Any]]:
@@ -90,20 +95,16 @@ def list_devices() -> list[dict[str, Any]]:
         A dictionary for each device: ``device`` is its name (``cpu:0``, ``gpu:1``), ``adapter`` the
         name of its adapter, ``software`` whether that runs on the CPU, ``backend`` its API.
     """
-    devices: list[dict[str, Any]] = [
-        {"device": f"cpu:{index}", "adapter": "NumPy", "software": False, "backend": "numpy"}
-        for index in range(_counts["cpu"])
+    return [
+        {
+            "device": f"{kind.name}:{index}",
+            "adapter": info.name,
+            "software": info.is_software,
+            "backend": info.backend,
+        }
+        for kind in KINDS.values()
+        for index, info in enumerate(_adapters_of(kind))
     ]
-    for index, info in enumerate(gpu_adapters()):
-        devices.append(
-            {
-                "device": f"gpu:{index}",
-                "adapter": info.name,
-                "software": info.is_software,
-                "backend": info.backend,
-            }
-        )
-    return devices
 
 
 def device_names() -> list[str]:

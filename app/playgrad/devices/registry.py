@@ -11,6 +11,7 @@ from dataclasses import replace
 from playgrad.devices.base import Host
 from playgrad.devices.data_cache import DataCache
 from playgrad.devices.device import Device
+from playgrad.devices.kinds import GPU, HOST, index_of, kind_of
 from playgrad.devices.logical import (
     attached_hosts,
     device_names,
@@ -81,7 +82,7 @@ def runs_plans(name: str) -> bool:
 
     GPUs do. In a page, which has one thread for Python, so do all processors except ``cpu:0``.
     """
-    return name.startswith("gpu") or (name != "cpu:0" and _connect() is not None)
+    return kind_of(name).runs_plans or (name != HOST and _connect() is not None)
 
 
 def start(names: Sequence[str]) -> None:
@@ -98,9 +99,8 @@ def opened(name: str) -> Device:
     Raises:
         DeviceError: there is no such device, or it cannot be opened.
     """
-    kind, _, index = name.partition(":")
-    if kind == "gpu":
-        return gpu(int(index))
+    if kind_of(name) is GPU:
+        return gpu(index_of(name))
     device = _processors.get(name)
     if device is not None:
         device.check()

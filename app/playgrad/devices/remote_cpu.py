@@ -101,13 +101,13 @@ class RemoteCpu(Device):
     def write_all(self, writes: Sequence[tuple[int, int, Array]]) -> None:
         with self.guarded():
             for buffer, offset, array in writes:
-                argument = {"place": [buffer, offset], "headers": headers_of([array])}
-                self.host.ask("write", array.tobytes(), **argument)
+                self.host.ask("write", array.tobytes(), place=[buffer, offset])
 
     def read_all(self, ranges: Sequence[Range]) -> list[Array]:
-        places = [[each.buffer, each.offset] for each in ranges]
+        sizes = [math.prod(each.shape) * np.dtype(each.dtype).itemsize for each in ranges]
+        asked = [[r.buffer, r.offset, r.offset + s] for r, s in zip(ranges, sizes, strict=True)]
         with self.guarded():
-            _, data = self.host.ask("read", places=places)
+            _, data = self.host.ask("read", ranges=asked)
         return arrays_from([[each.dtype, each.shape] for each in ranges], data)
 
     def load(self, plan: Plan, external: Mapping[str, int]) -> RemotePlan:

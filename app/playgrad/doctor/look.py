@@ -24,7 +24,6 @@ from playgrad.ops.state import Variable
 from playgrad.training.recipe import Recipe
 
 Array = np.ndarray[Any, Any]
-_HOST = "cpu:0"
 _RELU = "relu"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.vocabulary import Vocabulary
+from playgrad.devices.kinds import HOST
 from playgrad.errors import DataError, GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
@@ -37,7 +38,6 @@ from playgrad.runtime.session import Session
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]
-_HOST = "cpu:0"
 _KERNEL_PROBLEMS = {
     "unknown": "the training step does not have an operation named '{name}'.",
     "no_output": "'{name}' computes nothing: it only makes others run together.",
@@ -316,7 +316,7 @@ def scores(
         predictions = [placeholder(p.dtype.name, (None, *p.shape[1:])) for p in outputs]
         columns = objectives.per_sample(targets, predictions)
     feeds = dict(zip([*targets, *predictions], [*ys, *outputs], strict=True))
-    with Session(graph, _HOST, threads=1) as session:
+    with Session(graph, HOST, threads=1) as session:
         values = session.run(columns, feeds)
     means = [float(mean) for value in values for mean in np.atleast_1d(_means(value))]
     names = objectives.names(model.output_names, model.outputs)

@@ -21,6 +21,7 @@ from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.contract.comparison import BrokenRuleError, expect_close
 from playgrad.devices import registry
 from playgrad.devices.base import check_plan
+from playgrad.devices.kinds import kind_of
 from playgrad.devices.pending import patience
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.dtypes import dtype
@@ -99,7 +100,7 @@ class KernelBench:
     ) -> None:
         shown = node_kernel(session, fetches, node, feeds)
         self.of_run = feeds is not None
-        if not shown.device.startswith("gpu"):
+        if not kind_of(shown.device).runs_plans:
             raise Unavailable("no_wgsl", device=shown.device)
         self.name = node.name
         self.nodes = tuple(dict.fromkeys([*shown.fused, shown.within or node.name]))

@@ -11,11 +11,11 @@ from playgrad.compiler.compile import Compiled, run_passes
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
+from playgrad.devices.kinds import FIRST_GPU
 from playgrad.devices.target import Target
 from playgrad.inspection.node_values import NodeValues
 
 Array = np.ndarray[Any, Any]
-_GPU = "gpu:0"
 
 
 def operation_alone(
@@ -50,8 +50,8 @@ def planned(
 ) -> tuple[Compiled, dict[str, Any]]:
     """Compile a program for one GPU; return its Plan, in which each dispatch has its own kernel."""
     shapes = {name: array.shape for name, array in feeds.items()}
-    compiled = run_passes(program, shapes, Policy(_GPU, [_GPU]))
-    segments, fetches = compiled.segments[_GPU], compiled.program.fetches
+    compiled = run_passes(program, shapes, Policy(FIRST_GPU, [FIRST_GPU]))
+    segments, fetches = compiled.segments[FIRST_GPU], compiled.program.fetches
     plan = PlanBuilder(segments, fetches, target, {}, merge_dispatches=False).build()
     texts = {kernel["id"]: kernel for kernel in plan["kernels"]}
     kernels = []

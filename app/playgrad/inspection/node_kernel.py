@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.problem import Unavailable
 from playgrad.runtime.feeds import FeedDict
@@ -81,7 +82,7 @@ def node_kernel(
     commands = plan.get("commands", [])
     kernels = {kernel["id"]: kernel for kernel in plan.get("kernels", [])}
     shown = [_command(c, kernels[c["kernel"]]) for c in commands if sink in c["nodes"]]
-    if device.startswith("gpu") and not shown:
+    if kind_of(device).runs_plans and not shown:
         raise Unavailable("resolved")
     return NodeKernel(device, within, fused, shown, len(commands))
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from playgrad.devices.kinds import HOST
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
@@ -22,7 +23,6 @@ Array = np.ndarray[Any, Any]
 Sample = int | tuple[Array, Array] | Literal["last"] | None
 """A sample that takes all places of the batch: the number of one that is trained with, or input and
 target (1, ...) of another; "last" for the batch of the last step, None for the first one."""
-_HOST = "cpu:0"
 MOST_GROWTH = 8
 """The copy is made anew when gradients have made it this many times as large."""
 
@@ -223,7 +223,7 @@ class NodeValues:
     def _computed(self, tensors: Sequence[Tensor], sample: Sample) -> list[Array]:
         feeds = self._feeds(tensors, sample)
         if self._private is None:
-            self._private = Session(self._copy.graph, _HOST, threads=1)
+            self._private = Session(self._copy.graph, HOST, threads=1)
         results: list[Array] = self._private.run(list(tensors), feeds)
         return results
 

@@ -18,6 +18,7 @@ from playgrad.compiler.compile import run_passes
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.compiler.work_estimates import operations
+from playgrad.devices.kinds import FIRST_GPU
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.dtypes import dtype
 from playgrad.graph.graph import Graph
@@ -30,7 +31,6 @@ SIDE = 512
 """Rows and columns of the matrices; a side takes 1 MiB."""
 ELEMENTS = 1 << 21
 REPEATS = 3
-_GPU = "gpu:0"
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,9 @@ def _seconds(device: WebGpuDevice, operation: Any, arrays: list[np.ndarray[Any, 
     feeds = {tensor.node.name: tensor for tensor in inputs}
     values = {tensor.node.name: array for tensor, array in zip(inputs, arrays, strict=True)}
     program = Program(graph, [result], [], feeds)
-    compiled = run_passes(program, {n: a.shape for n, a in values.items()}, Policy(_GPU, [_GPU]))
-    plan = device.load(compiled.plan(_GPU, device.target, {}), {})
+    shapes = {name: array.shape for name, array in values.items()}
+    compiled = run_passes(program, shapes, Policy(FIRST_GPU, [FIRST_GPU]))
+    plan = device.load(compiled.plan(FIRST_GPU, device.target, {}), {})
     try:
         plan.run(0, values, [])
         once = plan.run(0, {}, []).seconds

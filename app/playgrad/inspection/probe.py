@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.devices.kinds import HOST
 from playgrad.dtypes import dtype
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph, at_top
@@ -36,7 +37,6 @@ MOST_WEIGHTS = 4_000_000
 """Of a network that is looked at in training: a copy of the weights takes time and memory."""
 MOST_WORK = 100_000_000
 """Values of all activations of the sample times weights of a layer, as a bound of a look's time."""
-_HOST = "cpu:0"
 
 
 @dataclass(frozen=True)
@@ -141,20 +141,20 @@ class SampleProbe:
     def _opened(self) -> Session:
         nodes = self.nodes  # before the session, which is made for a graph
         if self._session is None:
-            self._session = Session(nodes.loss.graph, _HOST, threads=1)
+            self._session = Session(nodes.loss.graph, HOST, threads=1)
         return self._session
 
     def _build(self) -> ProbeNodes:
         network, objectives, graph = self._network, self._recipe.objectives, self._network.graph
         x, y = self._excerpt.x, self._excerpt.y
         calls = layers_of(graph).calls
-        with _draws_kept(graph), at_top(graph), graph.name_scope("look"), graph.device(_HOST):
+        with _draws_kept(graph), at_top(graph), graph.name_scope("look"), graph.device(HOST):
             x_in = placeholder(x.dtype.name, (None, *x.shape[1:]), "x")
             y_in = placeholder(y.dtype.name, (None, *y.shape[1:]), "y")
             before, known = len(graph.nodes), set(calls)
             with collected_updates(graph), collected_penalties(graph) as activities:
                 items = len(network.structure.items)
-                outputs = network.apply([x_in], training=True, devices=[_HOST] * items)
+                outputs = network.apply([x_in], training=True, devices=[HOST] * items)
             results = {c.layer: c.outputs[0] for t, c in calls.items() if t not in known}
             columns = objectives.per_sample([y_in], outputs)
             loss = mean_of_batch(with_penalties(columns, network, activities)[0])

@@ -16,7 +16,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.models.shared_session import shared_session
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
-from playgrad.runtime.interpreter import explained
+from playgrad.runtime.interpreter import Computation, explained
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
@@ -60,7 +60,7 @@ def compute(node: Node, inputs: Sequence[Array]) -> None:
             with np.errstate(all="ignore"):
                 results = list(node.op.reference(inputs, node.attrs))
     except Exception as error:
-        raise explained(error, node) from None
+        raise explained(error, Computation.of(node)) from None
     for tensor, array in zip(node.outputs, results, strict=True):
         tensor.set_eager_value(array)
     if node.op.writes:

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from playgrad.compiler.place import canonical
+from playgrad.devices.kinds import canonical
 from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec

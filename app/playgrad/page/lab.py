@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from playgrad.devices.kinds import KINDS, kind_of
 from playgrad.page.trace_events import event_views
 from playgrad.runtime.hooks import Event
 from playgrad.runtime.open_sessions import memory_in_use
@@ -134,8 +135,8 @@ class Lab:
             return cls(SINGLE, steps=chosen.get("steps"))
         strategy = strategy_named(name, chosen.get("devices", 1), **_options(name, chosen))
         delays = {place: delay for place, delay in enumerate(chosen.get("delays", ())) if delay}
-        seconds = {kind: _by_name(delays, kind) for kind in ("cpu", "gpu")}
-        delayed = strategy.with_delays(seconds["cpu"] | seconds["gpu"])
+        seconds = {name: s for kind in KINDS for name, s in _by_name(delays, kind).items()}
+        delayed = strategy.with_delays(seconds)
         if delayed is not None:
             strategy, delays = delayed, {}
         return cls(strategy, delays, chosen.get("steps"))
@@ -144,7 +145,7 @@ class Lab:
         """Set the delays of ``model``, which is about to be trained; return the page's event."""
         self._chunks = self._longest_trace = 0
         if self.delays is not None:
-            kind = model.session.device.partition(":")[0]
+            kind = kind_of(model.session.device).name
             model.session.executor.delays = _by_name(self.delays, kind)
         strategy = get_options().strategy or model.strategy
         self._trained = None if strategy == SINGLE else strategy

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from playgrad.compiler.place import HOST
 from playgrad.compiler.program import Program
 from playgrad.data.excerpt import Excerpt
+from playgrad.devices.kinds import HOST
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find

@@ -11,15 +11,15 @@ import gc
 
 from playgrad import nn, ops, optim
 from playgrad.compiler.compile import run_passes
-from playgrad.compiler.dispatches import Place
-from playgrad.compiler.place import HOST, Policy
+from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.compiler.steps import Place
+from playgrad.devices.kinds import FIRST_GPU, HOST
 from playgrad.devices.saved_tunings import dump_tunings, kernels_hash, parse_tunings
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import global_variables
 
-_GPU = "gpu:0"
 _IMAGES, _LABELS = (8, 4, 4), (8,)
 """Shapes of a batch."""
 _ROUNDS = 3
@@ -49,6 +49,7 @@ def _compile_step() -> None:
     initial = [graph.tensor(node.attrs["initializer"]) for node in variables]
     run_passes(Program(graph, initial), {}, Policy(HOST, [HOST]))
     program = Program(graph, [loss], [step], {"x": images, "y": labels})
-    compiled = run_passes(program, {"x": _IMAGES, "y": _LABELS}, Policy(_GPU, [HOST, _GPU]))
+    shapes, policy = {"x": _IMAGES, "y": _LABELS}, Policy(FIRST_GPU, [HOST, FIRST_GPU])
+    compiled = run_passes(program, shapes, policy)
     places = {node.name: Place(f"state{number}", 0) for number, node in enumerate(variables)}
-    compiled.plan(_GPU, Target(False, Limits()), places)
+    compiled.plan(FIRST_GPU, Target(False, Limits()), places)

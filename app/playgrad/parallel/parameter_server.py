@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.place import canonical
+from playgrad.devices.kinds import canonical, kind_of
 from playgrad.devices.this_host import wait_any
 from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Node, Tensor
@@ -173,7 +173,7 @@ class ParameterServer:
         Raises:
             PlaygradError: no replica is left.
         """
-        with shared_among(sum(client.device.startswith("cpu") for client in self._alive())):
+        with shared_among(sum(kind_of(client.device).on_cores for client in self._alive())):
             return self._run(updates, stop)
 
     def _run(self, updates: int, stop: Callable[[], bool]) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.place import canonical
+from playgrad.devices.kinds import canonical
 from playgrad.devices.pending import Delay, Pending, Result
 from playgrad.errors import PlaygradError
 from playgrad.graph.graph import Graph

@@ -12,22 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.lifetimes import last_uses
-from playgrad.compiler.portable_ops import ops_from_json
-from playgrad.compiler.segments import Segment
-from playgrad.devices.base import Plan
 from playgrad.devices.remote_cpu import arrays_from, headers_of
 from playgrad.errors import error_to_json
-from playgrad.graph.serialize import graph_from_json
-from playgrad.runtime.interpreter import RunValues, node_work
+from playgrad.runtime.steps_runner import StepsRunner
 
 Array = np.ndarray[Any, Any]
-Place = tuple[int, int]
 Request = Mapping[str, Any]
 Answer = tuple[Any, list[Array]]
-
-_CARRIED = {"placeholder", "receive", "send"}
-"""Operations that move tensors in and out, which the session's end does."""
 
 
 class Server:
@@ -43,8 +34,7 @@ class Server:
 
     def _reset(self) -> None:
         self._last_id = 0
-        self._buffers: set[int] = set()
-        self._arrays: dict[Place, Array] = {}
+        self._buffers: dict[int, Array] = {}
         self._programs: dict[int, _LoadedProgram] = {}
 
     def serve(self, text: str, data: Sequence[bytes]) -> tuple[str, bytes]:
@@ -65,34 +55,33 @@ class Server:
         return None, []
 
     def _on_stats(self, request: Request, data: bytes) -> Answer:
-        size = sum(array.nbytes for array in self._arrays.values())
+        size = sum(buffer.nbytes for buffer in self._buffers.values())
         counts = {"buffers": len(self._buffers), "programs": len(self._programs)}
         return {**counts, "bytes": size}, []
 
     def _on_create_buffer(self, request: Request, data: bytes) -> Answer:
         buffer = self._new_id()
-        self._buffers.add(buffer)
+        self._buffers[buffer] = np.zeros(request["size"], np.uint8)
         return buffer, []
 
     def _on_destroy_buffer(self, request: Request, data: bytes) -> Answer:
-        self._buffers.remove(request["buffer"])
-        for place in [place for place in self._arrays if place[0] == request["buffer"]]:
-            del self._arrays[place]
+        del self._buffers[request["buffer"]]
         return None, []
 
     def _on_write(self, request: Request, data: bytes) -> Answer:
         buffer, offset = request["place"]
-        (self._arrays[buffer, offset],) = arrays_from(request["headers"], data)
+        self._buffers[buffer][offset : offset + len(data)] = np.frombuffer(data, np.uint8)
         return None, []
 
     def _on_read(self, request: Request, data: bytes) -> Answer:
-        return None, [self._arrays[buffer, offset] for buffer, offset in request["places"]]
+        ranges = request["ranges"]
+        return None, [self._buffers[buffer][start:end] for buffer, start, end in ranges]
 
     def _on_load(self, request: Request, data: bytes) -> Answer:
         program = self._new_id()
-        self._programs[program] = _LoadedProgram(
-            request["device"], request["plan"], request["external"], self._arrays
-        )
+        external = {key: self._buffers[number] for key, number in request["external"].items()}
+        runner = StepsRunner(request["plan"], external, request["device"])
+        self._programs[program] = _LoadedProgram(runner)
         return program, []
 
     def _on_unload(self, request: Request, data: bytes) -> Answer:
@@ -112,9 +101,9 @@ class Server:
         else:
             program.run(request["run"], request["segment"], feeds, self._stop)
             done = 1
-            if request["last"]:
-                program.commit(request["run"])
-        results = program.results(request["fetches"])
+        results = program.runner.results(request["fetches"])
+        if request.get("last"):
+            program.commit(request["run"])
         seconds = time.perf_counter() - start
         return {"headers": headers_of(results), "steps_done": done, "seconds": seconds}, results
 
@@ -130,36 +119,11 @@ class Server:
 
 
 class _LoadedProgram:
-    """A loaded Plan and the values of the current run."""
+    """Loaded Steps, and which run they are in."""
 
-    def __init__(
-        self, device: str, plan: Plan, external: Mapping[str, int], arrays: dict[Place, Array]
-    ) -> None:
-        graph = graph_from_json(plan["graph"], ops_from_json(plan["operations"]))
-        self._arrays = arrays
+    def __init__(self, runner: StepsRunner) -> None:
+        self.runner = runner
         self._run = 0
-        self._values = RunValues(self._stored)
-        self._places: dict[str, Place] = {
-            name: (external[key], offset) for name, (key, offset) in plan["variables"].items()
-        }
-        self._feeds = {key: graph.tensor(name) for key, name in plan["feeds"].items()}
-        self._outputs = {name: graph.tensor(name) for name in plan["outputs"]}
-        segments = [
-            Segment(device, index, [graph.node(name) for name in names])
-            for index, names in enumerate(plan["segments"])
-        ]
-        dying = last_uses(segments, set(self._outputs.values()))
-        self._segments = [
-            [
-                (node_work(node, self._values), dying.get(node, ()))
-                for node in segment.nodes
-                if node.op.name not in _CARRIED
-            ]
-            for segment in segments
-        ]
-
-    def _stored(self, name: str) -> Array:
-        return self._arrays[self._places[name]]
 
     def run(
         self,
@@ -168,25 +132,13 @@ class _LoadedProgram:
         feeds: Mapping[str, Array],
         stop: Callable[[], bool],
     ) -> None:
-        """Feed, and compute a segment. A new number ``run`` discards the last run's values."""
-        if run != self._run:
-            self._values.clear()
-            self._run = run
-        tensors = self._values.tensors
-        tensors.update((self._feeds[key], array) for key, array in feeds.items())
-        for work, dead in () if segment is None else self._segments[segment]:
-            if stop():
-                raise KeyboardInterrupt
-            work()
-            for tensor in dead:
-                tensors.pop(tensor, None)
-
-    def results(self, names: Sequence[str]) -> list[Array]:
-        return [self._values.tensors[self._outputs[name]] for name in names]
+        """Feed, and compute a segment. What the last run wrote is lost unless it was committed."""
+        self._run = run
+        self.runner.feed(feeds)
+        if segment is not None:
+            self.runner.run(segment, stop)
 
     def commit(self, run: int) -> None:
         """Let what ``run`` wrote to variables take effect."""
         if run == self._run:
-            for name, array in self._values.written.items():
-                self._arrays[self._places[name]] = array
-            self._values.written.clear()
+            self.runner.commit()

@@ -11,7 +11,6 @@ from contextlib import ExitStack, closing, suppress
 
 import numpy as np
 
-from playgrad.compiler.place import HOST, canonical
 from playgrad.compiler.program import Program
 from playgrad.devices import registry as devices
 from playgrad.devices.device_times import (
@@ -21,11 +20,12 @@ from playgrad.devices.device_times import (
     known_device_times,
     save_device_times,
 )
+from playgrad.devices.kinds import FIRST_GPU, HOST, canonical, kind_of
 from playgrad.errors import DeviceError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.ops import matmul, reduce_sum, relu
 from playgrad.ops.state import Variable
-from playgrad.runtime.device_choice import GPU, DeviceChoice, choice_after_failure, choose_device
+from playgrad.runtime.device_choice import DeviceChoice, choice_after_failure, choose_device
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
@@ -94,8 +94,9 @@ def _existing(name: str) -> str:
     available = devices.device_names()
     device = canonical(name)
     if device not in available:
-        if device.startswith("gpu") and GPU not in available:
-            devices.gpu(0)  # explains that there is none
+        first = kind_of(device).first
+        if first not in available:
+            devices.opened(first)  # explains that there is none
         raise DeviceError(f"there is no {device} here.", hint=f"Available: {', '.join(available)}.")
     return device
 
@@ -109,7 +110,7 @@ def measure_devices() -> DeviceTimes:
         PlaygradError: the GPU cannot run it.
     """
     with ExitStack() as stack:
-        cpu, gpu = (stack.enter_context(closing(_TestStep(device))) for device in (HOST, GPU))
+        cpu, gpu = (stack.enter_context(closing(_TestStep(device))) for device in (HOST, FIRST_GPU))
         trials: list[DeviceTrial] = []
         while len(trials) < MOST_TRIALS:
             # The devices take turns, so that other load on the machine affects both.

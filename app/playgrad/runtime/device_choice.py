@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from playgrad.compiler.place import HOST
 from playgrad.devices.device_times import DeviceTimes
+from playgrad.devices.kinds import FIRST_GPU, HOST
 from playgrad.devices.target import AdapterInfo
 
-GPU = "gpu:0"
 COMPILING = 1.0
 """Seconds in which a hardware GPU is opened and has compiled a small training step."""
 COMPILING_IN_SOFTWARE = 60.0
@@ -53,11 +52,11 @@ def choose_device(
     """
     if adapter is None:
         return DeviceChoice(HOST, f"{HOST}, since there is no GPU here.")
-    gpu = f"{GPU} ({adapter.name})"
+    gpu = f"{FIRST_GPU} ({adapter.name})"
     if adapter.is_software:
         return _if_software(gpu, None if in_page else seconds, times)
     if in_page:
-        return DeviceChoice(GPU, f"{gpu}, since NumPy has no fast matrix products in a page.")
+        return DeviceChoice(FIRST_GPU, f"{gpu}, since NumPy has no fast matrix products in a page.")
     return _if_hardware(gpu, seconds, times)
 
 
@@ -77,7 +76,7 @@ def _if_software(gpu: str, seconds: float | None, times: DeviceTimes | None) -> 
         return DeviceChoice(HOST, f"{software}, and {_BUSY} to measure whether it is faster.")
     gain = seconds * (1 - times.gpu / times.cpu)
     if times.gpu < SOFTWARE_WORTH * times.cpu and gain > COMPILING_IN_SOFTWARE:
-        return DeviceChoice(GPU, _by_measurement(GPU, gpu, times))
+        return DeviceChoice(FIRST_GPU, _by_measurement(FIRST_GPU, gpu, times))
     return DeviceChoice(HOST, _by_measurement(HOST, gpu, times))
 
 
@@ -91,8 +90,8 @@ def _if_hardware(gpu: str, seconds: float | None, times: DeviceTimes | None) -> 
     if times is None:
         return None
     if not times.calm:
-        return DeviceChoice(GPU, f"{gpu}, since {_BUSY} to measure whether NumPy is faster.")
-    device = GPU if times.gpu < HARDWARE_LIMIT * times.cpu else HOST
+        return DeviceChoice(FIRST_GPU, f"{gpu}, since {_BUSY} to measure whether NumPy is faster.")
+    device = FIRST_GPU if times.gpu < HARDWARE_LIMIT * times.cpu else HOST
     return DeviceChoice(device, _by_measurement(device, gpu, times))
 
 
@@ -105,8 +104,8 @@ def choice_after_failure(adapter: AdapterInfo, problem: str) -> DeviceChoice:
     A session opens a hardware GPU again, and reports what is wrong with it.
     """
     if not adapter.is_software:
-        return DeviceChoice(GPU)
-    return DeviceChoice(HOST, f"{HOST}, since {GPU} ({adapter.name}) failed: {problem}")
+        return DeviceChoice(FIRST_GPU)
+    return DeviceChoice(HOST, f"{HOST}, since {FIRST_GPU} ({adapter.name}) failed: {problem}")
 
 
 def _by_measurement(device: str, gpu: str, times: DeviceTimes) -> str:

@@ -20,6 +20,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from playgrad.devices.kinds import kind_of
 from playgrad.devices.pending import TIMEOUT_SECONDS
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.run import Run
@@ -83,7 +84,7 @@ class Executor:
             commit()
             return
         devices = {task.device for task in tasks if isinstance(task, SegmentTask)}
-        with shared_among(sum(device.startswith("cpu") for device in devices)):
+        with shared_among(sum(kind_of(device).on_cores for device in devices)):
             Run(
                 tasks,
                 self._threads,

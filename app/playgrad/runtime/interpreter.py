@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.devices.kinds import CPU
 from playgrad.errors import OutOfMemoryError, PlaygradError
+from playgrad.graph.opdef import Attrs, OpDef
+from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 
@@ -78,13 +81,13 @@ def _compute(node: Node, values: RunValues) -> Callable[[], None]:
 
     def work() -> None:
         nonlocal compute
-        compute = compute or prepared(node)
+        compute = compute or compute_of(Computation.of(node))
         try:
             # Infinity and NaN without a warning, as on a GPU.
             with np.errstate(all="ignore"):
                 results = compute([tensors[tensor] for tensor in inputs])
         except Exception as error:
-            raise explained(error, node) from None
+            raise explained(error, Computation.of(node)) from None
         for tensor, result in zip(outputs, results, strict=True):
             tensors[tensor] = result
         for variable, result in zip(variables, results, strict=False):
@@ -93,36 +96,64 @@ def _compute(node: Node, values: RunValues) -> Callable[[], None]:
     return work
 
 
-def prepared(node: Node) -> Callable[[Sequence[Array]], Sequence[Array]]:
-    """Return the reference of the node's operation as a function of its input arrays.
+@dataclass(frozen=True)
+class Computation:
+    """What is needed to compute an operation, and to explain its errors."""
+
+    op: OpDef
+    attrs: Attrs
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    name: str
+    device: str | None
+    source: tuple[str, int] | None
+
+    @classmethod
+    def of(cls, node: Node) -> Computation:
+        return cls(
+            node.op,
+            node.attrs,
+            tuple(tensor.spec for tensor in node.inputs),
+            tuple(tensor.spec for tensor in node.outputs),
+            node.name,
+            node.device,
+            node.source,
+        )
+
+    @property
+    def result_bytes(self) -> int:
+        """The bytes of its results."""
+        return sum(map(CPU.bytes_of, self.outputs))
+
+
+def compute_of(computation: Computation) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    """Return the reference of an operation as a function of its input arrays.
 
     Raises:
         OutOfMemoryError: the results would be larger than `LARGEST`.
     """
-    if _bytes(node) > LARGEST:
-        raise _out_of_memory(node)
-    if node.op.prepare is not None:
-        return node.op.prepare([tensor.spec for tensor in node.inputs], node.attrs)
-    reference, attrs = node.op.reference, node.attrs
-    return lambda arrays: reference(arrays, attrs)
+    op, attrs = computation.op, computation.attrs
+    if computation.result_bytes > LARGEST:
+        raise _out_of_memory(computation)
+    if op.prepare is not None:
+        return op.prepare(computation.inputs, attrs)
+    return lambda arrays: op.reference(arrays, attrs)
 
 
-def explained(error: Exception, node: Node) -> Exception:
-    """Return ``error``, raised while ``node`` was computed, with the node's name and source."""
+def explained(error: Exception, computation: Computation) -> Exception:
+    """Return ``error``, raised by ``computation``, with its name and source."""
     if isinstance(error, MemoryError):
-        return _out_of_memory(node)
-    error.add_note(f"{node.device} was computing '{node.name}'.")
-    return error.located(node.name, node.source) if isinstance(error, PlaygradError) else error
+        return _out_of_memory(computation)
+    error.add_note(f"{computation.device} was computing '{computation.name}'.")
+    if isinstance(error, PlaygradError):
+        return error.located(computation.name, computation.source)
+    return error
 
 
-def _bytes(node: Node) -> int:
-    return sum(t.spec.size * np.dtype(t.dtype).itemsize for t in node.outputs)
-
-
-def _out_of_memory(node: Node) -> OutOfMemoryError:
+def _out_of_memory(computation: Computation) -> OutOfMemoryError:
     return OutOfMemoryError(
-        f"there is no room for a result of {_bytes(node):,} bytes.",
-        op=node.name,
-        source=node.source,
+        f"there is no room for a result of {computation.result_bytes:,} bytes.",
+        op=computation.name,
+        source=computation.source,
         hint="Use a smaller batch or a smaller network.",
     )

@@ -37,7 +37,7 @@ def device_memory(runnable: Runnable) -> dict[str, DeviceMemory]:
 
 
 def _values(runnable: Runnable, device: str) -> int:
-    if device.startswith("gpu"):
+    if device in runnable.plans:
         buffers = runnable.plans[device].plan["buffers"]
         return sum(buffer["size"] for buffer in buffers if buffer["role"] != "state")
     segments = runnable.compiled.segments[device]

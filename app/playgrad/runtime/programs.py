@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from playgrad.compiler.compile import Compiled, compile_program
-from playgrad.compiler.dispatches import device_bytes
-from playgrad.compiler.place import HOST, Policy
+from playgrad.compiler.place import Policy
 from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
 from playgrad.devices.base import Plan
 from playgrad.devices.device import Device, Loaded
+from playgrad.devices.kinds import CPU, HOST
 from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -188,7 +188,7 @@ class Programs:
             places = self.store.places_on(graph, name)
             self._check_variables(compiled, graph)
             if isinstance(device, RemoteCpu):
-                plans[name] = compiled.processor_plan(name, places)
+                plans[name] = compiled.steps(name, places)
             else:
                 ensure_tuned(device)
                 plans[name] = compiled.plan(name, device.target, places)
@@ -340,7 +340,7 @@ def _groups(variables: Sequence[Node]) -> Iterator[list[Node]]:
     group: list[Node] = []
     size = 0
     for node in variables:
-        bytes_of_node = device_bytes(node.outputs[0].spec)
+        bytes_of_node = CPU.bytes_of(node.outputs[0].spec)
         if group and size + bytes_of_node > INITIAL_BYTES:
             yield group
             group, size = [], 0
@@ -355,7 +355,7 @@ def _check_memory(variables: Sequence[Node], elsewhere: Sequence[Node]) -> None:
     Raises:
         OutOfMemoryError: they do not.
     """
-    sizes = {node: device_bytes(node.outputs[0].spec) for node in variables}
+    sizes = {node: CPU.bytes_of(node.outputs[0].spec) for node in variables}
     here = sum(sizes.values()) - sum(sizes[node] for node in elsewhere)
     group = max(sum(sizes[node] for node in group) for group in _groups(variables))
     largest = max(variables, key=sizes.__getitem__)

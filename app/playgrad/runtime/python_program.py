@@ -14,7 +14,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
-from playgrad.runtime.interpreter import explained, prepared
+from playgrad.runtime.interpreter import Computation, compute_of, explained
 
 Array = np.ndarray[Any, Any]
 
@@ -95,7 +95,7 @@ class PythonProgram:
             with np.errstate(all="ignore"):
                 fetched, written = self._run(variables, fed, stop)
         except Exception as error:
-            raise explained(error, self._node(error)) from None
+            raise explained(error, Computation.of(self._node(error))) from None
         return fetched, dict(zip(self._written, written, strict=True))
 
     def _node(self, error: Exception) -> Node:
@@ -120,7 +120,7 @@ class PythonProgram:
             self._names[node.outputs[0]] = self._written.get(name) or self._value(name)
         else:
             number = len(self._lines)
-            self._globals[f"f{number}"] = prepared(node)
+            self._globals[f"f{number}"] = compute_of(Computation.of(node))
             for place, tensor in enumerate(node.outputs):
                 self._names[tensor] = f"v{number}_{place}"
             arguments = tuple(self._names[tensor] for tensor in node.inputs)

@@ -12,6 +12,7 @@ import numpy as np
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
+from playgrad.devices.kinds import kind_of
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
@@ -68,7 +69,7 @@ class Runnable:
         self.executor = executor
         self.new_transport = new_transport
         self.blas_threads = worthwhile_threads(
-            node for node in compiled.order if (node.device or "").startswith("cpu")
+            node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
         self._rebuild()
 

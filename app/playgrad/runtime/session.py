@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from playgrad.compiler.compile import PassReport, pass_reports
-from playgrad.compiler.place import HOST, Policy
+from playgrad.compiler.place import Policy
 from playgrad.compiler.planner import PlacementSummary
 from playgrad.devices import registry as devices
 from playgrad.devices.device import Device
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.pending import Result
 from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.graph import Graph, get_default_graph
@@ -139,7 +140,8 @@ class Session:
     @property
     def adapter(self) -> str:
         """The name of the adapter of ``device``."""
-        return "NumPy" if self.device.startswith("cpu") else self.opened(self.device).adapter
+        adapter = kind_of(self.device).adapter
+        return self.opened(self.device).adapter if adapter is None else adapter.name
 
     def opened(self, name: str) -> Device:
         """Return a device that runs Plans, the same object until the device is lost."""

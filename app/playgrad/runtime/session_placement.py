@@ -15,6 +15,7 @@ from playgrad.compiler.planner import (
 )
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
+from playgrad.devices.kinds import kind_of
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -130,7 +131,9 @@ class SessionPlacement:
 
     def _policy(self, chosen: Placement | None) -> Policy:
         available = devices.device_names()
-        apart = frozenset(n for n in available if n.startswith("cpu") and devices.runs_plans(n))
+        apart = frozenset(
+            name for name in available if kind_of(name).on_cores and devices.runs_plans(name)
+        )
         return Policy(self.device, available, chosen or (lambda node: None), self.soft, apart)
 
 

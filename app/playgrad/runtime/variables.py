@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.dispatches import Place, device_bytes
 from playgrad.compiler.memory import aligned
+from playgrad.compiler.steps import Place
 from playgrad.devices.device import Device, Range
-from playgrad.devices.target import Limits
+from playgrad.devices.kinds import kind_of
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -87,7 +87,7 @@ class VariableStore:
         Raises:
             OutOfMemoryError: a variable is larger than the device allows.
         """
-        list(_packed(nodes, self._open_device(device).target.limits))
+        list(_packed(nodes, self._open_device(device)))
 
     def allocate(self, graph: Graph, nodes: Sequence[Node], name: str) -> None:
         """Allocate memory on the device ``name`` for all variables of ``nodes``, or for none.
@@ -98,7 +98,7 @@ class VariableStore:
             OutOfMemoryError: a variable is larger than the device allows, or memory is exhausted.
         """
         device = self._open_device(name)
-        packed = list(_packed(nodes, device.target.limits))
+        packed = list(_packed(nodes, device))
         buffers: list[int] = []
         try:
             for _, size in packed:
@@ -123,7 +123,7 @@ class VariableStore:
         """
         self.check_size([node], name)
         device = self._open_device(name)
-        buffer = device.create_data_buffer(aligned(device_bytes(node.outputs[0].spec)))
+        buffer = device.create_data_buffer(aligned(kind_of(name).bytes_of(node.output.spec)))
         if buffer is not None:
             self._place(graph, [(node, 0)], device, buffer)
         return buffer is not None
@@ -272,13 +272,14 @@ def _is_data(key: Key) -> bool:
     return holds_data(key[0].node(key[1]))
 
 
-def _packed(nodes: Sequence[Node], limits: Limits) -> Iterator[tuple[list[tuple[Node, int]], int]]:
+def _packed(nodes: Sequence[Node], device: Device) -> Iterator[tuple[list[tuple[Node, int]], int]]:
     """Pack variables into buffers; yield, for each buffer, its variables with their offsets, and
     its size in bytes."""
+    kind, limits = kind_of(device.name), device.target.limits
     offsets: list[tuple[Node, int]] = []
     offset = 0
     for node in nodes:
-        size = aligned(device_bytes(node.outputs[0].spec))
+        size = aligned(kind.bytes_of(node.output.spec))
         if size > limits.max_storage_buffer_binding_size:
             raise OutOfMemoryError(
                 f"the variable '{node.name}' needs {size:,} bytes, but this adapter can bind at "

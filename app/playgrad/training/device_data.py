@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.devices import registry
+from playgrad.devices.kinds import kind_of
 from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
 from playgrad.graph.graph import at_top
@@ -172,7 +173,6 @@ def _check_room(session: Session, name: str, array: Array) -> None:
 
 def _largest_binding(device: str) -> int | None:
     """Return the most bytes of a tensor that a kernel on ``device`` can bind; None: no limit."""
-    kind, _, index = device.partition(":")
-    if kind != "gpu":
+    if not kind_of(device).runs_plans:
         return None
-    return registry.gpu(int(index)).target.limits.max_storage_buffer_binding_size
+    return registry.opened(device).target.limits.max_storage_buffer_binding_size

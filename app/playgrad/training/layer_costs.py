@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 
-from playgrad.compiler.place import canonical
+from playgrad.devices.kinds import canonical
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.structure import StructureItem, outputs_of
 from playgrad.nn.layer_calls import LayerCall

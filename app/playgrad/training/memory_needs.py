@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.devices.kinds import index_of, kind_of
 from playgrad.devices.registry import gpu_adapters
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
@@ -43,17 +44,17 @@ def check_training_memory(
         OutOfMemoryError: it does not fit.
     """
     weights = sum(map(_bytes, network.variables))
-    if device.startswith("gpu") and sys.platform == "emscripten":
+    if kind_of(device).runs_plans and sys.platform == "emscripten":
         text = f"holding the weights of this network ({_layers_text(network)})"
         check_memory(weights, text, "Use fewer or smaller layers.")
         return
-    if device.startswith("gpu") and not _is_software(device):
+    if kind_of(device).runs_plans and not _is_software(device):
         return
     gradients = sum(map(_bytes, network.trainable_variables))
     accumulates = optimizer.accumulation.steps is not None
     slots = optimizer.slots_per_weight + optimizer.use_ema + accumulates
     state = weights + gradients * slots
-    if device.startswith("cpu"):
+    if not kind_of(device).updates_in_place:
         state *= 2  # a step replaces all arrays at its end, or none
     data = sum(array.nbytes for array in arrays)
     calls = [item for item in network.structure.items if isinstance(item, LayerCall)]
@@ -67,7 +68,7 @@ def check_training_memory(
 
 def _is_software(device: str) -> bool:
     """Return whether the GPU ``device`` is emulated, in the memory of this process."""
-    number, adapters = int(device.partition(":")[2] or 0), gpu_adapters()
+    number, adapters = index_of(device), gpu_adapters()
     return number < len(adapters) and adapters[number].is_software
 
 

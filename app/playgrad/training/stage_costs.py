@@ -28,7 +28,7 @@ from playgrad.training.divided_layers import divided_layers
 from playgrad.training.layer_costs import size_of
 from playgrad.training.measured_steps import PASSES, measured_step, seconds_by_stage, task_of
 from playgrad.training.recipe import Recipe
-from playgrad.training.strategies.base import named_devices
+from playgrad.training.strategies.base import device_kind, named_devices
 
 REPEATS = 7
 """Measured runs of each step, interleaved, after one to warm up. Their least time is the cost of
@@ -68,7 +68,7 @@ def measure_step(
             hint="Leave --here out.",
         )
     few = min(max(micro_batches, _FEW), _MANY)
-    kind = recipe.network.session.device.partition(":")[0]
+    kind = device_kind(recipe.network)
     with ExitStack() as stack:
         # A device measured alone also gets only its share of the cores.
         stack.enter_context(shared_among(together))

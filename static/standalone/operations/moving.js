@@ -5,7 +5,6 @@ import {
   eachLine,
   lines,
   pick,
-  reshape,
   sizeOf,
   stridesOf,
   transpose,
@@ -14,9 +13,6 @@ import {
 
 /** @import { Spec, Tensor } from "../tensors.js" */
 /** @typedef {(inputs: Tensor[], attrs: any, outputs: Spec[]) => Tensor[]} Operation */
-
-/** Those whose result has the elements of the first input in their order. @type {Operation} */
-const reshaped = ([x], _, [output]) => [reshape(x, output.shape)];
 
 /** @type {Operation} */
 const broadcasted = ([x], _, [output]) => [broadcast(x, output.shape)];
@@ -171,10 +167,6 @@ const unstackRows = ([x], _, outputs) =>
 
 /** @type {Record<string, Operation>} */
 export const MOVING = {
-  reshape: reshaped,
-  expand_dims: reshaped,
-  squeeze: reshaped,
-  merge_axes: reshaped,
   broadcast_to: broadcasted,
   fill: filled,
   concat,

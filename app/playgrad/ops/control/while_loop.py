@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from playgrad.devices.kinds import kind_of
 from playgrad.errors import GraphError, UnsupportedOpError
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import user_source
@@ -114,7 +115,7 @@ def _check(node: Node, outer: str | None) -> None:
             source=node.source,
             hint="Use the variable itself, or read it before the loop.",
         )
-    if node.device not in (None, outer) and not str(node.device).startswith("cpu"):
+    if node.device not in (None, outer) and kind_of(str(node.device)).has_kernels:
         raise UnsupportedOpError(
             f"a while_loop runs on the processor, but '{node.name}' is placed on {node.device}.",
             op=node.name,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from playgrad.compiler.compile import Compiled, placeable, run_passes
 from playgrad.compiler.lifetimes import last_uses, peak_bytes
-from playgrad.compiler.place import HOST, Policy, canonical, decide, unsupported
+from playgrad.compiler.place import Policy, decide
 from playgrad.compiler.planner import Automatic, PlannedPlacement, Shapes
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
+from playgrad.devices.kinds import HOST, canonical, kind_of
 from playgrad.errors import DeviceError, OutOfMemoryError
 from playgrad.graph.tensor import Node
 from playgrad.parallel.placement.clusters import Cluster, Groups, find_clusters, find_groups
@@ -42,7 +43,7 @@ class AutomaticPlanner:
         """Choose the faster of one device and several; see `Planner.plan`."""
         devices = _usable_devices(policy, request)
         search = Search(program, shapes, policy, self.costs, request.memory)
-        kinds = {device.partition(":")[0]: device for device in reversed(devices)}
+        kinds = {kind_of(device): device for device in reversed(devices)}
         singles = [search.alone(device) for device in dict.fromkeys((devices[0], *kinds.values()))]
         # All counts of few devices, and doubling counts of many.
         most = len(devices)
@@ -144,7 +145,7 @@ class Search:
         for node in self._placeable.order():
             bound = [homes[group] for group in groups.bound.get(node, ()) if group in homes]
             pinned = [*bound, *([self._pinned[node]] if node in self._pinned else [])]
-            able = [device for device in devices if unsupported(node, device) is None]
+            able = [device for device in devices if kind_of(device).unsupported(node) is None]
             for device in pinned[:1] or able or [HOST]:
                 allowed.setdefault(device, []).append(node)
         seconds: dict[Node, dict[str, float]] = {n: {} for n in self._placeable.order()}
@@ -166,8 +167,8 @@ def _bytes_used(compiled: Compiled, device: str) -> int:
 def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
     """Return the devices to consider, the session's default first. Of several GPUs on one adapter
     only one counts, because they share it."""
-    kind = policy.default.partition(":")[0]
-    names = [name for name in policy.available if name.startswith(kind)]
+    kind = kind_of(policy.default)
+    names = [name for name in policy.available if kind_of(name) is kind]
     if request.devices is not None:
         names = [canonical(name) for name in request.devices]
     for name in names:
@@ -178,7 +179,7 @@ def _usable_devices(policy: Policy, request: Automatic) -> list[str]:
             )
     names.sort(key=lambda name: name != policy.default)
     adapters = {entry["device"]: entry["adapter"] for entry in registry.list_devices()}
-    hardware = {name if name.startswith("cpu") else adapters[name]: name for name in names[::-1]}
+    hardware = {name if kind_of(name).on_cores else adapters[name]: name for name in names[::-1]}
     return [name for name in dict.fromkeys(names) if name in hardware.values()]
 
 

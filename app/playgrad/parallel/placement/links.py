@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from playgrad import ops
+from playgrad.devices.kinds import Kind, kind_of
 from playgrad.graph.graph import Graph
 from playgrad.runtime.measuring import MeasuredNode, run_in_turns
 from playgrad.runtime.session import Session
@@ -39,11 +40,11 @@ class Links:
     """The links between kinds of devices."""
 
     def __init__(self) -> None:
-        self._measured: dict[frozenset[str], DeviceLink] = {}
+        self._measured: dict[frozenset[Kind], DeviceLink] = {}
 
     def between(self, first: str, second: str) -> DeviceLink:
         """Return the link between two devices, measured once for their kinds."""
-        kinds = frozenset((first.partition(":")[0], second.partition(":")[0]))
+        kinds = frozenset((kind_of(first), kind_of(second)))
         if kinds not in self._measured:
             self._measured[kinds] = _measure(first, second)
         return self._measured[kinds]

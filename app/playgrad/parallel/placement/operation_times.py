@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playgrad.devices import registry
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.dtypes import dtype
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Attrs, OpDef, lookup
@@ -85,12 +86,12 @@ class OperationTimes:
     def overhead(self) -> float:
         """Seconds that a single processor takes for each operation in addition to computing it."""
         graph = Graph()
-        with graph.as_default(), graph.device("cpu:0"):
+        with graph.as_default(), graph.device(HOST):
             start = tensor = placeholder("float32", [2, 2])
             for _ in range(_CHAIN_LENGTH):  # small operations that cannot be fused
                 tensor = transpose(tensor)
         feeds = {start: np.zeros((2, 2), np.float32)}
-        with Session(graph, "cpu:0", threads=1) as session:
+        with Session(graph, HOST, threads=1) as session:
             (runs,) = run_in_turns([MeasuredNode(session, tensor.node, feeds)], 2 + 2 * _REPEATS)
         least = min(
             run.seconds - math.fsum(seconds_by(run.trace.events, _name).values()) for run in runs
@@ -103,7 +104,7 @@ class OperationTimes:
             return 0.0
         each, bandwidth = self._elementwise_rate(device, sharing)
         if node.op.alias:
-            return each if device.startswith("cpu") else 0.0
+            return 0.0 if kind_of(device).has_kernels else each
         return each + _bytes_touched(node) / bandwidth
 
     def _elementwise_rate(self, device: str, sharing: int) -> tuple[float, float]:
@@ -122,9 +123,9 @@ class OperationTimes:
 
 def _kind(device: str, sharing: int) -> tuple[str, int]:
     """Return the hardware behind ``device``: equal for devices that take equally long."""
-    if device.startswith("cpu"):
-        return ("cpu", max(1, (os.cpu_count() or 1) // sharing))
-    return (registry.gpu(int(device.partition(":")[2])).adapter, 1)
+    if kind_of(device).on_cores:
+        return (HOST, max(1, (os.cpu_count() or 1) // sharing))
+    return (registry.opened(device).adapter, 1)
 
 
 def bytes_of(specs: Iterable[TensorSpec]) -> int:
@@ -152,7 +153,7 @@ def _is_worth_measuring(node: Node, device: str) -> bool:
     """Return whether the bytes of ``node`` alone say little of its time. A GPU's kernel that writes
     in place is never measured, as there may be no memory for separate results."""
     op = _operation(node).op
-    if op.alias or op.state or op.name in _FREE or (op.writes and not device.startswith("cpu")):
+    if op.alias or op.state or op.name in _FREE or (op.writes and kind_of(device).updates_in_place):
         return False
     return not op.elementwise or _bytes_touched(node) >= _MANY_BYTES
 
@@ -172,7 +173,7 @@ def _measure(operation: _Operation, device: str, sharing: int) -> float:
         # Writing into a variable takes as long as writing a new tensor.
         op = replace(operation.op, writes=False)
         node = graph.add(op, list(feeds), operation.attrs, name="measured")
-    measure = _on_processor if device.startswith("cpu") else _on_gpu
+    measure = _on_processor if kind_of(device).on_cores else _on_gpu
     with Session(graph, device, threads=1) as session, shared_among(sharing):
         return measure(session, node, feeds)
 

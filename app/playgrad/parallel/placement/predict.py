@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from playgrad.compiler.compile import Compiled
-from playgrad.compiler.place import HOST
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.split import sender_of
 from playgrad.compiler.task_table import task_table
 from playgrad.devices import registry
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.graph.tensor import Node
 from playgrad.parallel.placement.links import Links
 from playgrad.parallel.placement.operation_times import OperationTimes
@@ -46,9 +46,9 @@ class CostModel:
         self, nodes: Sequence[Node], device: str, devices: Sequence[str]
     ) -> dict[Node, float]:
         """Return the seconds of each of ``nodes`` on ``device`` while all ``devices`` compute."""
-        if not device.startswith("cpu"):
+        if not kind_of(device).on_cores:
             return self.times.seconds(nodes, device)
-        return self.times.seconds(nodes, HOST, sum(name.startswith("cpu") for name in devices))
+        return self.times.seconds(nodes, HOST, sum(kind_of(name).on_cores for name in devices))
 
     def predict(self, compiled: Compiled) -> Prediction:
         """Predict a run of ``compiled``."""
@@ -87,7 +87,7 @@ def _rates(devices: Sequence[str]) -> tuple[float, ...]:
     if sys.platform == "emscripten":
         return ()
     hardware = {entry["device"] for entry in registry.list_devices() if not entry["software"]}
-    gpus = sum(name in hardware and name.startswith("gpu") for name in devices)
+    gpus = sum(name in hardware and not kind_of(name).on_cores for name in devices)
     return (1.0,) * ((os.cpu_count() or 1) + gpus)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from playgrad.compiler.place import canonical
+from playgrad.devices.kinds import canonical, kind_of
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, GraphError
 from playgrad.models.network import Network
@@ -280,12 +280,12 @@ DEVICES = StrategyOption(
 
 
 def device_kind(network: Network) -> str:
-    """Return the kind of device that ``network`` trains on: "cpu" or "gpu"."""
-    return network.session.device.partition(":")[0]
+    """Return the name of the kind of device that ``network`` trains on."""
+    return kind_of(network.session.device).name
 
 
 def named_devices(devices: Devices, kind: str) -> tuple[str, ...]:
-    """Return the names of ``devices``: a number means that many of ``kind`` ("cpu" or "gpu").
+    """Return the names of ``devices``: a number means that many of ``kind``.
 
     Raises:
         DeviceError: there are no devices, one is named twice, or a GPU does not exist.

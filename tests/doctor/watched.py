@@ -11,7 +11,7 @@ import playgrad as pg
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
 from playgrad.graph.graph import reset_default_graph
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.options import Options, options_set
 
 FILE = "watched.py"

@@ -11,7 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)

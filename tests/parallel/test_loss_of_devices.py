@@ -15,7 +15,7 @@ from playgrad import nn
 from playgrad.devices import registry
 from playgrad.devices.pending import Outcome
 from playgrad.errors import DeviceLostError
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.parallel import (
     AsynchronousDataParallel,
     DataParallel,

@@ -16,7 +16,7 @@ from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.pending import Outcome
 from playgrad.errors import DeviceError, DeviceLostError
-from playgrad.models.shared_session import is_data
+from playgrad.networks.shared_session import is_data
 from playgrad.ops.state import global_variables
 from playgrad.parallel import (
     AsynchronousDataParallel,

@@ -15,7 +15,7 @@ from playgrad import nn
 from playgrad.devices import registry
 from playgrad.devices.null import NullHost
 from playgrad.errors import GraphError, NonFiniteError
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.parallel import DataParallel, Pipeline, Strategy
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.parallel.schedules import PIPEDREAM, SCHEDULES, TWO_STREAMS

@@ -13,7 +13,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.data import Dataset
 from playgrad.errors import GraphError
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.parallel import (
     AsynchronousDataParallel,
     DataParallel,

@@ -22,7 +22,7 @@ from playgrad.inspection.input_pixels import described_input, input_of_pixels, u
 from playgrad.inspection.pictures import image_size
 from playgrad.io.npy_header import MAGIC, read_header
 from playgrad.io.npz import NpzFile
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
 Samples = tuple[str, Array]

@@ -15,7 +15,7 @@ from playgrad.data.text_table import TextTable, read_table
 from playgrad.errors import DTypeError, ReadError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.inspection.input_pixels import described_input
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
 

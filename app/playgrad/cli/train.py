@@ -33,7 +33,7 @@ from playgrad.errors import (
     PlaygradError,
 )
 from playgrad.graph.graph import get_default_graph, reset_default_graph
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set

@@ -16,7 +16,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import DataError, GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.inspection.forward import check_without_effect
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 

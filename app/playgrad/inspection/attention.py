@@ -16,7 +16,7 @@ import numpy as np
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
 from playgrad.inspection.activations import BATCH, Factors, compute, results
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.sharded_layer import ShardedLayer

@@ -26,7 +26,7 @@ from playgrad.inspection.histories import (
 from playgrad.inspection.probe import SAMPLES, SampleProbe
 from playgrad.inspection.unseen_networks import check_looked_at, is_looked_at
 from playgrad.inspection.weight_snapshots import WeightSnapshots
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.ops.state import Variable
 from playgrad.training.callbacks import Callback
 from playgrad.training.recipe import Recipe

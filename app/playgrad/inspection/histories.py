@@ -16,7 +16,7 @@ import numpy as np
 from playgrad.dtypes import dtype
 from playgrad.inspection.bins import BINS, Binned, binned, common_exponent
 from playgrad.inspection.probe import ProbeResults
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.nn.layer import Layer
 from playgrad.ops.state import Variable
 

@@ -14,7 +14,7 @@ from playgrad.errors import GraphError, PlaygradError
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.serialize import add_node, decode, encode, node_to_json
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.structure import Structure, StructureItem, find_structure
+from playgrad.networks.structure import Structure, StructureItem, find_structure
 from playgrad.nn.layer import Layer, layer_type
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, Variable, is_variable, random_step
 

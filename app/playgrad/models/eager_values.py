@@ -14,7 +14,7 @@ from playgrad.graph.eager import COMPUTE
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
 from playgrad.runtime.interpreter import Computation, explained
 from playgrad.runtime.session import Session

@@ -8,10 +8,10 @@ from typing import Any
 from playgrad.errors import DataError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
-from playgrad.models.cloning import copy_structure, copy_values
 from playgrad.models.inputs import new_graph
 from playgrad.models.step_methods import AnyTargets, StepMethods
-from playgrad.models.structure import Structure, find_structure
+from playgrad.networks.cloning import copy_structure, copy_values
+from playgrad.networks.structure import Structure, find_structure
 from playgrad.nn.layer import Layer
 from playgrad.optim.optimizer import Optimizer
 from playgrad.optim.optimizer import get as get_optimizer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.graph import Graph
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 
 
 def move(network: Any, graph: Graph) -> None:

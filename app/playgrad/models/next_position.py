@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
-from playgrad.models.structure import Structure, StructureItem
+from playgrad.networks.structure import Structure, StructureItem
 from playgrad.nn.activation_layers import LeakyReLU, ReLU
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.basic import Activation, Dropout

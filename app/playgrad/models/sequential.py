@@ -17,8 +17,8 @@ from playgrad.graph.traversal import ancestors
 from playgrad.models.inputs import Input, new_graph
 from playgrad.models.model import Model
 from playgrad.models.moving import move
-from playgrad.models.network import Network
-from playgrad.models.structure import find_structure
+from playgrad.networks.network import Network
+from playgrad.networks.structure import find_structure
 from playgrad.nn.layer import Layer, layer_type
 from playgrad.nn.layer_calls import layers_of
 from playgrad.ops.core.build import as_tensor, one_or_more

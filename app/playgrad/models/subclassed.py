@@ -14,10 +14,10 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.models.inputs import Input
 from playgrad.models.moving import move
-from playgrad.models.network import Network
-from playgrad.models.structure import find_structure
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.models.without_call import structure_of_parts
+from playgrad.networks.network import Network
+from playgrad.networks.structure import find_structure
 from playgrad.nn.call_context import call_arguments, training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask

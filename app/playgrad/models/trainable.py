@@ -19,8 +19,8 @@ from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import load_metadata, path_or_bytes
 from playgrad.models.configuration import structure_config, structure_from_config
-from playgrad.models.network import Network
-from playgrad.models.structure import Structure
+from playgrad.networks.network import Network
+from playgrad.networks.structure import Structure
 from playgrad.nn.metrics import Metric
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer

@@ -9,8 +9,8 @@ from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.models.moving import move
-from playgrad.models.network import Network
-from playgrad.models.structure import Structure, StructureItem, expect_unique_names
+from playgrad.networks.network import Network
+from playgrad.networks.structure import Structure, StructureItem, expect_unique_names
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.sublayers import attributes

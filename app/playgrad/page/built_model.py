@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.data.excerpt import Excerpt, excerpt_of
 from playgrad.errors import PlaygradError
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]

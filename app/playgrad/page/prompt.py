@@ -18,7 +18,7 @@ import numpy as np
 
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import RANDOM_STEP
 from playgrad.page.faults import describe
 

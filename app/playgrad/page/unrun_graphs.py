@@ -11,7 +11,7 @@ from playgrad.devices.registry import device_names
 from playgrad.errors import DeviceError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Tensor
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.options import get_options
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.errors import NonFiniteError, ShapeError
 from playgrad.graph.graph import at_top
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.state import group, placeholder
 from playgrad.runtime.hooks import get_hooks

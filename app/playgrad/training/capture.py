@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.errors import DeviceLostError, GraphError
-from playgrad.models.shared_session import is_data, shared_session
+from playgrad.networks.shared_session import is_data, shared_session
 from playgrad.training.checkpoint import FitRecord, State
 from playgrad.training.recipe import Recipe
 from playgrad.training.resumed_length import Length

@@ -14,7 +14,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import OutOfMemoryError, shape_text
 from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import DATA, TARGETS, Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by

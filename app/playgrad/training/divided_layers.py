@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from playgrad.models.structure import outputs_of
+from playgrad.networks.structure import outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.parallel_dense import ColumnParallelDense
 from playgrad.nn.sharded_layer import ShardedLayer

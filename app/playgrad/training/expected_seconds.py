@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from playgrad.compiler.work_estimates import RATE
 from playgrad.graph.traversal import ancestors
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.training.layer_costs import arithmetic
 
 PASSES = 3

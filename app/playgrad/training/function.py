@@ -16,8 +16,8 @@ from playgrad.errors import GraphError
 from playgrad.graph.eager import is_building, is_recording
 from playgrad.graph.graph import Graph, at_top, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.network import Network
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.network import Network
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import RANDOM_ADVANCE, Variable, placeholder
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.session import Session

@@ -13,7 +13,7 @@ from playgrad.compiler.guard import HostCheck, depends_on_feeds, input_checks
 from playgrad.compiler.program import Program
 from playgrad.errors import DataError, PlaygradError
 from playgrad.graph.traversal import ancestors
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
 _checks: WeakKeyDictionary[Network, dict[Any, list[HostCheck]]] = WeakKeyDictionary()

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from playgrad.devices.kinds import canonical
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.structure import StructureItem, outputs_of
+from playgrad.networks.structure import StructureItem, outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.sharded_layer import ShardedLayer
 from playgrad.parallel.stages import Chain

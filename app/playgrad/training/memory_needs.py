@@ -18,7 +18,7 @@ from playgrad.devices.kinds import index_of, kind_of
 from playgrad.devices.registry import gpu_adapters
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.optim.optimizer import Optimizer
 from playgrad.runtime.estimates import check_memory, size_text

@@ -9,7 +9,7 @@ from playgrad.errors import CheckpointError
 from playgrad.graph.serialize import graph_to_json
 from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP
 from playgrad.training.checkpoint import ModelRecord, Weight
 from playgrad.training.compile_settings import compile_settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.errors import GraphError
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.training.data_checks import as_sequence
 from playgrad.training.objectives import Objectives
 

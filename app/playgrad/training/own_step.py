@@ -9,8 +9,8 @@ from typing import Any
 from playgrad.errors import GraphError
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.named_inputs import input_names
-from playgrad.models.network import Network
+from playgrad.networks.named_inputs import input_names
+from playgrad.networks.network import Network
 from playgrad.nn.metric_state import values_of_batches
 from playgrad.nn.ratio_metrics import ResultOfBatches
 from playgrad.ops.core.build import as_tensor

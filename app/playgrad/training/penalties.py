@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.nn.layer_calls import layers_of
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DataError
-from playgrad.models.named_inputs import in_order as in_order_of_inputs
-from playgrad.models.network import Network
+from playgrad.networks.named_inputs import in_order as in_order_of_inputs
+from playgrad.networks.network import Network
 from playgrad.training import data_checks as checks
 from playgrad.training.index_checks import check_indices
 from playgrad.training.named_outputs import in_order

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from playgrad.graph.tensor import Node
-from playgrad.models.cloning import clone_network
-from playgrad.models.network import Network
+from playgrad.networks.cloning import clone_network
+from playgrad.networks.network import Network
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.rewrite import DistributedStep

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.errors import DeviceLostError
 from playgrad.graph.tensor import Tensor
-from playgrad.models.shared_session import is_data, shared_session
+from playgrad.networks.shared_session import is_data, shared_session
 from playgrad.ops.state import RANDOM_STEP
 from playgrad.parallel.replicas import mirrored_by, replica_of
 from playgrad.runtime.session import Session

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import CheckpointError
-from playgrad.models.network import Network
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.network import Network
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import is_variable
 from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by

@@ -16,7 +16,7 @@ from dataclasses import replace
 from playgrad import errors
 from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.runtime.hooks import get_hooks
 from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
 from playgrad.training.checkpoint import Checkpoint, FitRecord

@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.graph.tensor import Tensor
 from playgrad.io.weights import write_file
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.ops.state import RANDOM_STEP
 from playgrad.training.capture import capture
 from playgrad.training.checkpoint import Checkpoint, FitRecord, State

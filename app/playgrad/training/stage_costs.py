@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 
 from playgrad.errors import GraphError
-from playgrad.models.structure import outputs_of
+from playgrad.networks.structure import outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.simulator import Machine
 from playgrad.parallel.step_jobs import StageCost

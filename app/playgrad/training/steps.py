@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import BOOKKEEPING, Variable
 from playgrad.ops.training.write_history import record

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DataError
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.training.batch_api import predict
 from playgrad.training.batch_source import BatchSource, inputs_of
 from playgrad.training.recipe import Recipe

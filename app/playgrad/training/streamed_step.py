@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from playgrad.errors import DataError
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import Variable
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.replicas import mirrored_by

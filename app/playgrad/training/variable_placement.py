@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from playgrad.models.network import Network
-from playgrad.models.shared_session import shared_session
+from playgrad.networks.network import Network
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import Variable
 from playgrad.parallel.rewrite import DistributedStep
 from playgrad.runtime.session_placement import PlacementRequest

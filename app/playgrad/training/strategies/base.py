@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from playgrad.devices.kinds import canonical, kind_of
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, GraphError
-from playgrad.models.network import Network
+from playgrad.networks.network import Network
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import Partition, take_apart

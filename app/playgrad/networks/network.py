@@ -23,10 +23,10 @@ from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
 from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
-from playgrad.models.named_inputs import in_order
-from playgrad.models.shared_session import shared_session
-from playgrad.models.structure import Structure
-from playgrad.models.summary import summary_text
+from playgrad.networks.named_inputs import in_order
+from playgrad.networks.shared_session import shared_session
+from playgrad.networks.structure import Structure
+from playgrad.networks.summary import summary_text
 from playgrad.nn.call_context import training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask, layers_of

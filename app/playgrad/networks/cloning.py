@@ -10,9 +10,9 @@ from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.models.network import Network
-from playgrad.models.shared_session import shared_session
-from playgrad.models.structure import Structure, StructureItem, find_structure
+from playgrad.networks.network import Network
+from playgrad.networks.shared_session import shared_session
+from playgrad.networks.structure import Structure, StructureItem, find_structure
 from playgrad.nn.layer import Layer
 from playgrad.ops.state import RANDOM_STEP, is_variable, random_step
 

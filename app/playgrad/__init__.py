@@ -64,6 +64,7 @@ from playgrad.models import eager_values as eager_values
 from playgrad.models.checkpoints import load
 from playgrad.models.generating import generate
 from playgrad.models.loading import model_from_json
+from playgrad.networks.formats import Formats, provide_formats
 from playgrad.nn import Input, Model, Sequential
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
@@ -76,6 +77,15 @@ from playgrad.training.function import CompiledFunction, function
 from playgrad.training.gradient_tape import GradientTape
 
 __version__ = "0.1.0"
+
+
+def _formats() -> Formats:
+    from playgrad.interchange import formats
+
+    return formats
+
+
+provide_formats(_formats)
 
 __all__ = [
     "CheckpointError",

@@ -14,8 +14,8 @@ import pytest
 
 from playgrad.contract.cases import add_case
 from playgrad.graph.graph import Graph
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
+from playgrad.networks.inference import InferenceGraph
 from tests.interchange.networks import MODELS, built, predictions
 from tests.interchange.predictions import expect_sample
 from tests.interchange.test_onnx_operations import CASES

@@ -13,11 +13,11 @@ from playgrad.contract.cases import Case, add_case, cases_of, operations
 from playgrad.errors import ExportError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.onnx.importing.replay import TRANSLATIONS as READ
 from playgrad.interchange.onnx.opsets import AXES_AS_INPUT, OPSETS, WRITTEN
 from playgrad.interchange.onnx.translation import TRANSLATIONS
+from playgrad.networks.inference import InferenceGraph
 from tests.interchange.predictions import OPERATIONS, expect_sample
 from tests.sweeps import budget, dice
 

@@ -19,10 +19,10 @@ from playgrad import nn
 from playgrad.contract.cases import Case, add_case
 from playgrad.errors import CheckpointError
 from playgrad.graph.graph import Graph
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.keras.layers import CLASSES
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.readers import ONNX
+from playgrad.networks.inference import InferenceGraph
 from playgrad.runtime.options import Options, options_set
 from tests.interchange.keras_side import opened, predicted
 from tests.interchange.layer_variants import VARIANTS, variant

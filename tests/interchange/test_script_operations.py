@@ -10,9 +10,9 @@ import pytest
 from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.script.export import HELPERS, script_text
 from playgrad.interchange.script.expressions import EXPRESSIONS
+from playgrad.networks.inference import InferenceGraph
 from tests.interchange.predictions import OPERATIONS, expect_sample
 
 LEFT_OUT = {"while_loop"}

@@ -17,8 +17,8 @@ from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.errors import ExportError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.webpage.program import STRUCTURED, PageProgram, page_program
+from playgrad.networks.inference import InferenceGraph
 from tests.interchange.predictions import OPERATIONS
 
 RUN = Path(__file__).with_name("standalone_samples.mjs")

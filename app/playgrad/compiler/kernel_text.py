@@ -14,12 +14,12 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import prod
 
+from playgrad.ops.core.wgsl_text import BRACKET, OPENING, closing, without_comments
+
 # Kernels are long, and a search is ten times as fast if its pattern begins with a letter: so what
 # must not precede a match is checked after its first letter.
-_COMMENT = re.compile(r"//[^\n]*")
 _NAME = re.compile(r"[A-Za-z_](?<![\w.].)\w*")  # not the name of a member
 _AFTER_AND = re.compile(r"&\s*([A-Za-z_]\w*)")
-_BRACKET = re.compile(r"[(\[{)\]}]")
 _BRACE = re.compile(r"([{}])")
 _ASSIGNMENT = re.compile(r"\s*=(?!=)")
 _CHANGE = re.compile(r"\s*(?:\+\+|--|\.|(?:<<|>>|[+\-*/%&|^])=)")
@@ -39,7 +39,6 @@ BUILTINS = {
     "local_invocation_index",
     "global_invocation_id",
 }
-_OPENING = "([{"
 
 
 @dataclass(frozen=True)
@@ -155,8 +154,8 @@ class KernelText:
             if assignment := _ASSIGNMENT.match(text, end):
                 # A statement, not the last part of a loop's head.
                 value = text[assignment.end() : text.index(";", end)]
-                brackets = _BRACKET.findall(value)
-                depths = accumulate(1 if bracket in _OPENING else -1 for bracket in brackets)
+                brackets = BRACKET.findall(value)
+                depths = accumulate(1 if bracket in OPENING else -1 for bracket in brackets)
                 if min(depths, default=0) < 0:
                     return False
         return True
@@ -229,18 +228,3 @@ def _rename(text: str, names: Mapping[str, str], slots: Mapping[str, BufferAcces
             done = end
     parts.append(text[done:])
     return "".join(parts)
-
-
-def without_comments(code: str) -> str:
-    """Return ``code`` without its comments."""
-    return _COMMENT.sub("", code)
-
-
-def closing(text: str, opening: int) -> int:
-    """The position of the bracket that closes the one at ``opening``."""
-    depth = 0
-    for bracket in _BRACKET.finditer(text, opening):
-        depth += 1 if bracket[0] in _OPENING else -1
-        if depth == 0:
-            return bracket.start()
-    raise ValueError("brackets do not match")

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from playgrad.compiler.kernel_text import closing, without_comments
 from playgrad.devices.target import Target
 from playgrad.ops.core.kernel import KernelCall
 from playgrad.ops.core.loops import depth, rounds
+from playgrad.ops.core.wgsl_text import closing, without_comments
 
 COPIES = (2, 4, 8, 16, 32, 64)
 MOST_COPIES = 256

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,23 +11,27 @@ import numpy as np
 
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError
-from playgrad.interchange.inference import InferenceGraph
+from playgrad.graph.spec import TensorSpec
+from playgrad.interchange.keras.export import keras_weights_bytes as keras_weights_bytes
+from playgrad.interchange.keras.importing.file import KerasFile
+from playgrad.interchange.keras.importing.weights import weights_for_model
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import encode_checked, write_file
+from playgrad.networks.inference import InferenceGraph
 from playgrad.nn.layer import Layer
 
 if TYPE_CHECKING:
     from playgrad.interchange.pytorch.writer import NetworkStructure
-    from playgrad.interchange.settings import CompileSettings
+    from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 
 
 class Exported(Protocol):
-    """A network, as far as formats need it; the class `Network` itself imports this module."""
+    """A network, as far as formats need it."""
 
     @property
     def name(self) -> str: ...
@@ -152,6 +156,24 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     raise CheckpointError(
         f"{asked}.", hint=f"The formats are: {known}. model.save writes {ENDING} files."
     )
+
+
+def weights_from_keras(
+    content: Any,
+    is_model: bool,
+    layers: Mapping[str, Layer],
+    layer_graph: Callable[[], Mapping[str, Any]],
+    specs: Mapping[str, TensorSpec],
+) -> dict[str, Array]:
+    """Return the weights in a file of Keras by the names that they have in a model.
+
+    Args:
+        content: of the file.
+        is_model: whether it is a ``.keras`` file, not one of weights alone.
+        layers, layer_graph, specs: as in `weights_for_model`, with the same errors.
+    """
+    weights = KerasFile(content).weights if is_model else content
+    return weights_for_model(weights, layers, layer_graph, specs)
 
 
 def export(

@@ -13,12 +13,12 @@ from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
-from playgrad.interchange.settings import CompileSettings
 from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import load_metadata, path_or_bytes
 from playgrad.models.configuration import structure_config, structure_from_config
+from playgrad.networks.compile_settings import CompileSettings
 from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
 from playgrad.nn.metrics import Metric

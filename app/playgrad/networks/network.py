@@ -23,6 +23,8 @@ from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
 from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
+from playgrad.networks.formats import formats
+from playgrad.networks.inference import InferenceGraph, inference_graph
 from playgrad.networks.named_inputs import in_order
 from playgrad.networks.shared_session import shared_session
 from playgrad.networks.structure import Structure
@@ -37,8 +39,7 @@ from playgrad.ops.state import Variable
 from playgrad.runtime.session import Session
 
 if TYPE_CHECKING:
-    from playgrad.interchange.inference import InferenceGraph
-    from playgrad.interchange.settings import CompileSettings
+    from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 
@@ -435,9 +436,7 @@ class Network:
             self.export(file, "keras")  # type: ignore[arg-type]
             return
         if ending == ".h5":
-            from playgrad.interchange.keras.export import keras_weights_bytes
-
-            content = keras_weights_bytes(self.layer_graph(), self.named_weights())
+            content = formats().keras_weights_bytes(self.layer_graph(), self.named_weights())
             write_file(file, content)  # type: ignore[arg-type]
             return
         io.save(self.named_weights(), file, format, self.file_metadata())
@@ -465,8 +464,6 @@ class Network:
 
     def inference_graph(self) -> InferenceGraph:
         """Return how the outputs are computed, with the values of the weights."""
-        from playgrad.interchange.inference import inference_graph
-
         self.expect_outputs()
         return inference_graph(
             self.name, self.inputs, self.outputs, self.session.values, self.input_description
@@ -485,9 +482,7 @@ class Network:
             ExportError: the format has no equivalent of a layer or an operation of the network, or
                 the opset lacks an operator.
         """
-        from playgrad.interchange.formats import export
-
-        export(self, path, format, opset)
+        formats().export(self, path, format, opset)
 
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
         """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.
@@ -505,16 +500,13 @@ class Network:
         """
         file = path_or_bytes(file)
         if is_hdf5(file) or is_keras(file):
-            from playgrad.interchange.keras.importing.file import KerasFile
-            from playgrad.interchange.keras.importing.weights import weights_for_model
-
             specs = self.weight_specs()
             with named_after(file):
-                content: Any = file if isinstance(file, bytes) else read_file(file, specs)
-                if is_keras(file):
-                    content = KerasFile(content).weights
+                content = file if isinstance(file, bytes) else read_file(file, specs)
                 self.set_weights(
-                    weights_for_model(content, self.layers_of_keras, self.layer_graph, specs)
+                    formats().weights_from_keras(
+                        content, is_keras(file), self.layers_of_keras, self.layer_graph, specs
+                    )
                 )
         else:
             self.set_weights(io.load(file, self.weight_specs()))

@@ -13,9 +13,9 @@ from playgrad.errors import CheckpointError, ExportError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.serialize import graph_from_json
 from playgrad.graph.spec import Shape, TensorSpec
-from playgrad.interchange.inference import InferenceGraph, inference_graph
 from playgrad.models.loading import model_from_json
 from playgrad.models.trainable import ARCHITECTURE
+from playgrad.networks.inference import InferenceGraph, inference_graph
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoint import Checkpoint, Weight
 

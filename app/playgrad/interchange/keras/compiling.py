@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.errors import ExportError
 from playgrad.interchange.keras.layers import described
-from playgrad.interchange.settings import CompileSettings
+from playgrad.networks.compile_settings import CompileSettings
 from playgrad.nn.curve_metrics import AUC
 from playgrad.nn.loss import Loss
 from playgrad.nn.metrics import Accuracy, LossMetric, Metric, TopKAccuracy

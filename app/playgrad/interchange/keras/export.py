@@ -17,8 +17,8 @@ from playgrad.interchange.keras.compiling import compile_config, optimizer_varia
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
 from playgrad.interchange.keras.importing.file import INPUT
 from playgrad.interchange.keras.layers import described, keras_layer
-from playgrad.interchange.settings import CompileSettings
 from playgrad.io.hdf5.writer import hdf5_bytes
+from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 VERSION = "3.15.1"

@@ -9,10 +9,10 @@ import numpy as np
 
 from playgrad.data.input_description import KEY
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.onnx import arrays, elementwise, products, reductions
 from playgrad.interchange.onnx.builder import GraphBuilder
 from playgrad.interchange.onnx.translation import TRANSLATIONS, Translation
+from playgrad.networks.inference import InferenceGraph, refusal
 
 assert arrays and elementwise and products and reductions  # imported to fill the table
 

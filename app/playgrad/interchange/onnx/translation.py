@@ -9,8 +9,8 @@ import numpy as np
 
 from playgrad.errors import ExportError
 from playgrad.graph.tensor import Node
-from playgrad.interchange.inference import refusal
 from playgrad.interchange.onnx.builder import GraphBuilder
+from playgrad.networks.inference import refusal
 
 Array = np.ndarray[Any, Any]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.interchange.inference import refusal
 from playgrad.interchange.pytorch.writer import Layout, ProgramWriter
+from playgrad.networks.inference import refusal
 
 EXPRESSIONS = {
     "abs": "{0}.abs()",

@@ -19,10 +19,10 @@ from playgrad.data.input_description import InputDescription
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.pictures import image_size
-from playgrad.interchange.inference import InferenceGraph, refusal
 from playgrad.interchange.script import helpers
 from playgrad.interchange.script.expressions import EXPRESSIONS
 from playgrad.io.npz import dump
+from playgrad.networks.inference import InferenceGraph, refusal
 
 Array = np.ndarray[Any, Any]
 

@@ -18,7 +18,7 @@ from playgrad.inspection.input_pixels import described_input, usual_input
 from playgrad.inspection.outputs import SEVERAL, scale_of
 from playgrad.inspection.pictures import image_size
 from playgrad.inspection.writers import Writer, codes_of, writer_of
-from playgrad.interchange.inference import InferenceGraph
+from playgrad.networks.inference import InferenceGraph
 
 Array = np.ndarray[Any, Any]
 LONGEST_PROMPT = 24

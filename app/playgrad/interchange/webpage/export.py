@@ -10,9 +10,9 @@ import zlib
 from typing import Any
 
 from playgrad import paths
-from playgrad.interchange.inference import InferenceGraph
 from playgrad.interchange.webpage.about import Names, about, fixed_shapes
 from playgrad.interchange.webpage.program import page_program
+from playgrad.networks.inference import InferenceGraph
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -21,7 +21,7 @@ from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import to_device_bytes
 from playgrad.errors import OutOfMemoryError, UnsupportedOpError
 from playgrad.graph.tensor import Node
-from playgrad.interchange.inference import InferenceGraph, refusal
+from playgrad.networks.inference import InferenceGraph, refusal
 from playgrad.ops.state import is_variable
 
 Array = np.ndarray[Any, Any]

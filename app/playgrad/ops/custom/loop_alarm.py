@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from playgrad.compiler.kernel_text import closing
+from playgrad.ops.core.wgsl_text import closing
 
 ALARM = "pg_open_loops"
 """The binding of the count, an array with one atomic number."""

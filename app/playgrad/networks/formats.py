@@ -1,0 +1,48 @@
+"""The files of other libraries: a seam, as what reads and writes them is above networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from playgrad.graph.spec import TensorSpec
+from playgrad.nn.layer import Layer
+
+Array = np.ndarray[Any, Any]
+
+
+class Formats(Protocol):
+    """What networks need of the files of other libraries; `playgrad.interchange.formats` has it."""
+
+    def export(
+        self, model: Any, path: str | Path, name: str | None = None, opset: int | None = None
+    ) -> None: ...
+
+    def keras_weights_bytes(
+        self, architecture: Mapping[str, Any], weights: Mapping[str, Array]
+    ) -> bytes: ...
+
+    def weights_from_keras(
+        self,
+        content: Any,
+        is_model: bool,
+        layers: Mapping[str, Layer],
+        layer_graph: Callable[[], Mapping[str, Any]],
+        specs: Mapping[str, TensorSpec],
+    ) -> dict[str, Array]: ...
+
+
+_providers: list[Callable[[], Formats]] = []
+
+
+def provide_formats(provider: Callable[[], Formats]) -> None:
+    """Let networks use what ``provider`` returns. The package itself calls this once."""
+    _providers[:] = [provider]
+
+
+def formats() -> Formats:
+    """Return the formats, which are imported when they are first needed."""
+    return _providers[0]()

@@ -11,6 +11,10 @@ fn is_nan_value(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
+fn is_finite_value(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
+}
+
 // The larger number; NaN where either is NaN, as in NumPy.
 fn larger(x: f32, y: f32) -> f32 {
   if (is_nan_value(x)) {

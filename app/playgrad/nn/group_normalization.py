@@ -11,8 +11,9 @@ from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axis_after_batch
 from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.reductions.statistics import inverse_deviation
 
 
 class GroupNormalization(ScaledLayer):
@@ -83,7 +84,7 @@ class GroupNormalization(ScaledLayer):
         others = [i for i in range(1, x.spec.rank + 1) if i != axis]
         centred = grouped - reduce_mean(grouped, others, keepdims=True)
         variance = reduce_mean(square(centred), others, keepdims=True)
-        result = reshape(centred * rsqrt(variance + self.epsilon), [-1, *sizes])
+        result = reshape(centred * inverse_deviation(variance, self.epsilon), [-1, *sizes])
         trailing = [1] * (x.spec.rank - 1 - axis)
         if self.scale:
             result = result * reshape(self.variables["gamma"], [-1, *trailing])

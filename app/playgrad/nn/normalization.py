@@ -18,9 +18,10 @@ from playgrad.nn.scaled_layer import ScaledLayer
 from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant, one_or_more, whole
-from playgrad.ops.elementwise.definitions import cast, maximum, rsqrt, square, where
+from playgrad.ops.elementwise.definitions import cast, maximum, square, where
 from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.reductions.statistics import inverse_deviation
 from playgrad.ops.training.replica import cross_replica_mean
 
 _LEAST_SHARE = 1e-12
@@ -104,7 +105,7 @@ class BatchNormalization(ScaledLayer):
         else:
             centred = x - self._along_channels(self.variables["moving_mean"], x)
             variance = self.variables["moving_variance"]
-        factor = rsqrt(variance + self.epsilon)
+        factor = inverse_deviation(variance, self.epsilon)
         if self.scale:
             factor = factor * self.variables["gamma"]
         result = centred * self._along_channels(factor, x)
@@ -218,7 +219,8 @@ class LayerNormalization(ScaledLayer):
             beta = self.variables["beta"] if self.center else constant(np.zeros(width), x.dtype)
             return layer_normalization(x, gamma, beta, self.epsilon)
         centred = x - reduce_mean(x, axes, keepdims=True)
-        result = centred * rsqrt(reduce_mean(square(centred), axes, keepdims=True) + self.epsilon)
+        variance = reduce_mean(square(centred), axes, keepdims=True)
+        result = centred * inverse_deviation(variance, self.epsilon)
         sizes = [self.known(x.shape, n) if n in axes else 1 for n in range(axes[0], x.spec.rank)]
         if self.scale:
             result = result * reshape(self.variables["gamma"], sizes)

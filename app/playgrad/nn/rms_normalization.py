@@ -11,8 +11,9 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axes_after_batch, axis_argument
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.reductions.statistics import inverse_deviation
 
 
 class RMSNormalization(Layer):
@@ -45,6 +46,6 @@ class RMSNormalization(Layer):
         x = inputs[0]
         axes = axes_after_batch(self, self.axis, x.shape)
         warn_of_masked_steps(self.name, x, axes)
-        factor = rsqrt(reduce_mean(square(x), axes, keepdims=True) + self.epsilon)
+        factor = inverse_deviation(reduce_mean(square(x), axes, keepdims=True), self.epsilon)
         sizes = [self.known(x.shape, n) if n in axes else 1 for n in range(1, x.spec.rank)]
         return x * factor * reshape(self.variables["scale"], sizes)

@@ -42,7 +42,9 @@ def log_softmax(x, axis):
 
 def layer_normalization(x, gamma, beta, epsilon):
     x = x - x.mean(-1, keepdims=True)
-    return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * gamma + beta
+    variance = (x * x).mean(-1, keepdims=True)
+    variance[np.isinf(variance)] = np.nan
+    return x / np.sqrt(variance + epsilon) * gamma + beta
 
 
 def pad(x, padding, value):

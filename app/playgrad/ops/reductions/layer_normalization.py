@@ -15,13 +15,14 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.composed_gradient import composed_gradient
 from playgrad.ops.core.build import add_node, as_tensors, expect_floating
 from playgrad.ops.core.samples import floats, integers
-from playgrad.ops.elementwise.definitions import rsqrt, square
+from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.layer_normalization import (
     lower_layer_normalization,
     lower_layer_normalization_gradient,
 )
 from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.ops.reductions.statistics import inverse_deviation
 
 
 def layer_normalization(
@@ -37,7 +38,7 @@ def layer_normalization(
         epsilon: added to the variance, so that it is never 0.
 
     Returns:
-        A tensor of the shape and dtype of ``x``.
+        A tensor of the shape and dtype of ``x``. Rows whose variance is out of range are NaN.
 
     Raises:
         ShapeError: the shapes differ from these.
@@ -82,6 +83,7 @@ def _normalized(x: Array, epsilon: float) -> tuple[Array, Array]:
     """Return the normalized rows, and the factors that they were multiplied by."""
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = np.mean(centred * centred, axis=-1, keepdims=True)
+    variance[np.isinf(variance)] = np.nan  # a factor of 0 would hide that it is out of range
     factor = 1 / np.sqrt(variance + x.dtype.type(epsilon))
     return centred * factor, factor
 
@@ -110,7 +112,7 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
 
 def _composed_gradient(x: Tensor, gamma: Tensor, grad: Tensor, epsilon: float) -> list[Tensor]:
     centred = x - reduce_mean(x, -1, keepdims=True)
-    factor = rsqrt(reduce_mean(square(centred), -1, keepdims=True) + epsilon)
+    factor = inverse_deviation(reduce_mean(square(centred), -1, keepdims=True), epsilon)
     normalized = centred * factor
     by_scale, scaled = grad * normalized, grad * gamma
     mean = reduce_mean(scaled, -1, keepdims=True)

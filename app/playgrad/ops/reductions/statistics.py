@@ -184,6 +184,14 @@ def unit_vectors(x: Tensor, axis: int, least: float) -> Tensor:
     return scaled * rsqrt(maximum(squares, least / divisor / divisor))
 
 
+def inverse_deviation(variance: Tensor, epsilon: float) -> Tensor:
+    """Return ``1 / sqrt(variance + epsilon)``, or NaN where the variance is infinite.
+
+    There squares are out of range. A factor of 0 would hide that.
+    """
+    return rsqrt(where(is_inf(variance), float("nan"), variance) + epsilon)
+
+
 def _root_of_squares(
     x: Tensor, axes: Sequence[int], keepdims: bool, total: Callable[..., Tensor], name: str | None
 ) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 from playgrad import ops
 from playgrad.graph.tensor import Tensor
 from playgrad.interchange.onnx.importing.call import NotApplicableError, OperatorCall, translates
+from playgrad.ops.reductions.statistics import inverse_deviation
 
 Pairs = list[tuple[int, int]]
 _COST = 2048
@@ -186,7 +187,7 @@ def _global_max(call: OperatorCall) -> Tensor:
 
 def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
     mean = ops.reduce_mean(x, axes, keepdims=True)
-    return (x - mean) * ops.rsqrt(ops.var(x, axes, keepdims=True) + epsilon)
+    return (x - mean) * inverse_deviation(ops.var(x, axes, keepdims=True), epsilon)
 
 
 def _of_channels(vector: Any, rank: int) -> Tensor:
@@ -200,8 +201,9 @@ def _layer_normalization(call: OperatorCall) -> Sequence[Tensor]:
     y = _normalized(call.x, axes, call.get("epsilon", 1e-5)) * call.required(1)
     y = y if (bias := call.input(2)) is None else y + bias
     mean = ops.reduce_mean(call.x, axes, keepdims=True)
-    deviation = ops.var(call.x, axes, keepdims=True) + call.get("epsilon", 1e-5)
-    return [y, mean, ops.rsqrt(deviation)][: len(call.outputs)]
+    variance = ops.var(call.x, axes, keepdims=True)
+    factor = inverse_deviation(variance, call.get("epsilon", 1e-5))
+    return [y, mean, factor][: len(call.outputs)]
 
 
 @translates("InstanceNormalization")
@@ -238,4 +240,5 @@ def _batch_normalization(call: OperatorCall) -> Tensor:
         raise NotApplicableError(f"momentum={call.get('momentum')!r:.40}")
     rank = len(call.x.shape)
     scale, bias, mean, variance = (_of_channels(v, rank) for v in call.all[1:5])
-    return (call.x - mean) * ops.rsqrt(variance + call.get("epsilon", 1e-5)) * scale + bias
+    factor = inverse_deviation(variance, call.get("epsilon", 1e-5))
+    return (call.x - mean) * factor * scale + bias

@@ -14,7 +14,7 @@ import grimp
 PACKAGE = Path(__file__).resolve().parent.parent / "app" / "playgrad"
 ONE_IDEA = (
     {"playgrad.graph.graph", "playgrad.graph.opdef", "playgrad.graph.tensor"},
-    {"playgrad.nn.layer", "playgrad.nn.layer_calls"},
+    {"playgrad.nn.layer", "playgrad.nn.layer_calls", "playgrad.nn.deferred"},
 )
 """Modules that may import each other, because none is of use without the others."""
 LOSS_AND_METRIC = (

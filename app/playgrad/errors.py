@@ -128,7 +128,7 @@ class CheckpointError(PlaygradError, ValueError):
 
 
 class SequenceLengthError(CheckpointError):
-    """The model of a file takes sequences of any length, and its layers need one.
+    """A model takes sequences of any length, but a layer, or a format of files, needs one.
 
     Attributes:
         inputs: the shape of one sample and the dtype of each input, with None for what is open.

@@ -173,7 +173,8 @@ def test_a_keras_model_predicts_the_same_and_survives_a_reload(
 
 
 def test_the_page_asks_for_the_length_of_sequences(visitor: Playground, tmp_path: Path) -> None:
-    theirs = keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4)])
+    inputs = keras.Input(batch_shape=(5, None, 3))
+    theirs = keras.Sequential([inputs, keras.layers.LSTM(4, stateful=True)])
     path = tmp_path / "steps.keras"
     theirs.save(path)
     visitor.write(PREDICT.format(sizes="5, 7, 3"))

@@ -320,7 +320,7 @@ def test_an_lstm_has_a_forget_bias_and_regularizers() -> None:
         (lambda: nn.GRU(2, use_cudnn=True), pg.UnsupportedOpError, "use_cudnn=True"),
         (lambda: nn.LSTM(2, dropout=1.0), pg.ShapeError, "dropout must be below 1"),
         (lambda: nn.LSTM(2)(pg.Input((3,))), pg.ShapeError, r"\(batch, steps, features\)"),
-        (lambda: nn.LSTM(2)(pg.Input((None, 3))), pg.ShapeError, "needs to know dimension 1"),
+        (lambda: nn.LSTM(2)(pg.Input((3, None))), pg.ShapeError, "needs to know dimension 2"),
         (lambda: nn.GRU(2, stateful=True)(pg.Input((3, 1))), pg.ShapeError, "batch_size="),
         (
             lambda: nn.LSTM(2)(pg.Input((3, 1)), initial_state=pg.Input((2,))),

@@ -62,7 +62,8 @@ def test_a_damaged_file_is_named(name: str, tmp_path: Path) -> None:
 def test_a_file_of_open_length_is_read_with_one(tmp_path: Path) -> None:
     from tests.interchange.keras_side import keras
 
-    network = keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4)])
+    inputs = keras.Input(batch_shape=(2, None, 3))
+    network = keras.Sequential([inputs, keras.layers.LSTM(4, stateful=True)])
     network.save(tmp_path / "steps.keras")
     content = (tmp_path / "steps.keras").read_bytes()
     with python_side() as side:
@@ -77,6 +78,19 @@ def test_a_file_of_open_length_is_read_with_one(tmp_path: Path) -> None:
         assert answer["ok"], answer
         assert answer["model"]["sequence_length"] == steps
         assert answer["model"]["inputs"] == [{"shape": [steps, 3], "dtype": "float32"}]
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_file_that_takes_any_length_is_described(tmp_path: Path) -> None:
+    from tests.interchange.keras_side import keras
+
+    keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4)]).save(tmp_path / "any.keras")
+    content = (tmp_path / "any.keras").read_bytes()
+    with python_side() as side:
+        answer = side.ask("model_file", name="any.keras", payload=content)
+    assert answer["ok"], answer
+    assert answer["model"]["sequence_length"] is None
+    assert answer["model"]["inputs"] == [{"shape": [None, 3], "dtype": "float32"}]
 
 
 def test_the_page_and_python_bound_sequences_alike() -> None:

@@ -16,6 +16,7 @@ from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.keras.export import keras_bytes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.saving import checkpoint_of
 from tests.nn.resumed_runs import Trained, run
 
 Array = np.ndarray[Any, Any]
@@ -217,3 +218,14 @@ def test_a_checkpoint_of_a_later_version_is_refused(
     monkeypatch.setattr(module, "VERSION", 1)
     with pytest.raises(CheckpointError, match=r"of version 2, .* reads versions up to 1.*Update"):
         Checkpoint.decode(checkpoint)
+
+
+def test_a_model_that_takes_any_size_waits_for_its_program() -> None:
+    x = pg.Input((None, 2))
+    model = pg.Model(x, nn.LSTM(3)(x))
+    model.compile("sgd", "mse", device="cpu")
+    model.fit(np.ones((4, 5, 2), "f"), np.ones((4, 3), "f"), verbose=0)
+    restored = RestoredModel(checkpoint_of(model, model.recipe, model._training))
+    with pytest.raises(CheckpointError, match="before the program runs: it takes inputs of any si"):
+        restored.predict(np.ones((4, 5, 2), np.float32))
+    assert restored.named_weights().keys() == model.named_weights().keys()

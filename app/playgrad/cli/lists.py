@@ -12,7 +12,7 @@ import numpy as np
 
 from playgrad import io, paths
 from playgrad.cli.checkpoint_folder import model_file
-from playgrad.cli.saved_model import saved_model
+from playgrad.cli.saved_model import asking_for_length, saved_model
 from playgrad.devices.logical import gpu_adapters, gpu_hint
 from playgrad.devices.registry import list_devices
 from playgrad.errors import shape_text
@@ -87,7 +87,8 @@ def convert(
             io.save(tensors, target, chosen.name, io.load_metadata(source))
             print(f"{len(tensors)} tensors written to {target}")
         else:
-            saved_model(source, sequence_length).export(target, chosen.name, opset)
+            with asking_for_length():
+                saved_model(source, sequence_length).export(target, chosen.name, opset)
             steps = f", for sequences of {sequence_length} steps" if sequence_length else ""
             print(f"the model of {source} written to {target}{steps}, without {chosen.lacks}")
         return 0

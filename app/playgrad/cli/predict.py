@@ -18,7 +18,7 @@ from playgrad.cli.open_samples import open_samples
 from playgrad.cli.prediction_inputs import Samples, read_samples
 from playgrad.cli.saved_model import saved_model
 from playgrad.data.text_table import decode_text
-from playgrad.errors import DataError, ReadError, SequenceLengthError, shape_text
+from playgrad.errors import DataError, ReadError, shape_text
 from playgrad.inspection.outputs import softmax
 from playgrad.models.model import Model
 from playgrad.runtime.default_device import AUTO
@@ -59,13 +59,12 @@ def predict(options: argparse.Namespace) -> int:
 
 def _model(options: argparse.Namespace) -> tuple[Model, list[Samples]]:
     """Return the model, and the samples if they had to be read for their length."""
-    try:
-        return saved_model(options.model, options.sequence_length), []
-    except SequenceLengthError as error:
-        if len(error.inputs) != 1:
-            raise
-        samples = open_samples(options.inputs, *error.inputs[0])
-    return saved_model(options.model, samples[0][1].shape[1]), samples
+    model = saved_model(options.model, options.sequence_length)
+    if not model.built or len(model.inputs) != 1:
+        return model, []
+    (x,) = model.inputs
+    is_open = x.spec.rank > 1 and x.shape[1] is None and None not in x.shape[2:]
+    return model, open_samples(options.inputs, x.shape[1:], x.dtype) if is_open else []
 
 
 def _check_model(model: Model) -> None:

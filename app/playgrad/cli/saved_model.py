@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from playgrad.cli.checkpoint_folder import model_file
 from playgrad.errors import DataError, SequenceLengthError
 from playgrad.interchange.readers import KERAS, load_model, reader_of
@@ -25,8 +28,15 @@ def saved_model(name: str, sequence_length: int | None = None) -> Model:
             f"--sequence-length is for files of Keras, but {name} is one of {reader.name}.",
             hint="Leave it out.",
         )
-    try:
+    with asking_for_length():
         return load_model(file, sequence_length)
+
+
+@contextmanager
+def asking_for_length() -> Iterator[None]:
+    """Have errors about an open length of sequences name the option that sets it."""
+    try:
+        yield
     except SequenceLengthError as error:
         error.hint = "Add --sequence-length N: the number of steps in each sample."
         raise

@@ -11,6 +11,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -44,19 +45,21 @@ class _Fingerprint:
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
-        self._count = 0
+        self._last_id = -1
         self.ops: dict[int, OpDef] = {}
 
     def of(self, graph: Graph) -> bytes:
-        """Return the hash of all nodes so far.
+        """Return the hash of all nodes so far, of which some may have been removed since.
 
         Raises:
             _NotPlainError: an attribute cannot be part of a key.
         """
-        for node in graph.nodes[self._count :]:
+        new = list(takewhile(lambda node: node.id > self._last_id, reversed(graph.nodes)))
+        for node in reversed(new):
             self._hash.update(_description(node).encode())
             self.ops[id(node.op)] = node.op
-        self._count = len(graph.nodes)
+        if new:
+            self._last_id = new[0].id
         return self._hash.digest()
 
 

@@ -38,6 +38,7 @@ class Graph(Scoped):
         super().__init__()
         self.seed = seed
         self.nodes: list[Node] = []
+        self._last_id = -1
         self._by_name: dict[str, Node] = {}
         self.random_ops = 0
 
@@ -169,7 +170,8 @@ class Graph(Scoped):
         return self._append(node, specs)
 
     def _next_id(self) -> int:
-        return self.nodes[-1].id + 1 if self.nodes else 0
+        self._last_id += 1  # never that of a node that was removed
+        return self._last_id
 
     def remove(self, nodes: Collection[Node]) -> None:
         """Take ``nodes`` out again, which no other node of the graph may use.

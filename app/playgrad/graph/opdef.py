@@ -73,6 +73,8 @@ class OpDef:
         writes: output j is written in place into the variable ``attrs["variables"][j]``.
         specialise: maps static input specs and attributes to the ``(op name, attributes, numbers
             of the remaining inputs)`` that replace the op once shapes are known.
+        expand: maps inputs of known shapes and attributes to the outputs, made of other operations
+            that replace the op once shapes are known.
         epilogue: its kernel can apply an expression to each element that it stores.
         packed: its kernel reads and writes elements that are packed into words (uint8, float16).
             For other kernels they are unpacked before and packed after.
@@ -101,6 +103,7 @@ class OpDef:
     specialise: (
         Callable[[Sequence[TensorSpec], Attrs], tuple[str, Attrs, tuple[int, ...]] | None] | None
     ) = None
+    expand: Callable[[Sequence[Tensor], Attrs], Sequence[Tensor]] | None = None
     checked: tuple[int, ...] = ()
     check: Callable[[Sequence[Array], Sequence[TensorSpec], Attrs], str | None] | None = None
     elementwise: Any = None

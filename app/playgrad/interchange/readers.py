@@ -102,9 +102,9 @@ def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Mod
     Args:
         file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
         sequence_length: the number of steps of samples, for a file of Keras whose inputs do not say
-            it, ``Input((None, 3))``, and whose layers need it, as recurrent ones do. A model takes
-            sequences of one length, and so does the file that it is saved to: load the first file
-            again for another. At most 10,000, for each step is a part of the graph.
+            it, ``Input((None, 3))``. Without it the model takes sequences of any length, unless its
+            layers keep states. With it, as ONNX files need it, the length is that of the model and
+            of the file that it is saved to. At most 10,000, for each step is a part of the graph.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,13 +13,14 @@ import numpy as np
 
 from playgrad import io
 from playgrad.data.input_description import InputDescription
-from playgrad.errors import CheckpointError, ExportError, GraphError
+from playgrad.errors import CheckpointError, ExportError, GraphError, SequenceLengthError
 from playgrad.graph.eager import at_once, is_building, is_detached
 from playgrad.graph.graph import Graph
 from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.graph.traversal import ancestors
 from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.tensor_entry import as_numbers
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
+_id = attrgetter("id")
 
 
 class Network:
@@ -462,9 +465,29 @@ class Network:
         """Return the settings of training; None if the network cannot be trained, or not yet."""
         return None
 
+    def _expect_known_sizes(self) -> None:
+        """Raise SequenceLengthError if the operations of a layer depend on sizes left open."""
+        for node in sorted(ancestors([output.node for output in self.outputs]), key=_id):
+            if node.op.expand is not None:
+                layer, _, _ = node.name.rpartition("/")
+                raise SequenceLengthError(
+                    f"the model '{self.name}' takes sequences of any length, but its operations, "
+                    f"those of layer '{layer}' first, depend on the length.",
+                    op=node.name,
+                    source=node.source,
+                    inputs=[(each.shape[1:], each.dtype) for each in self.inputs],
+                    hint="Save it to a .keras file, and load that for one length: "
+                    "pg.load_model(file, sequence_length=50).",
+                )
+
     def inference_graph(self) -> InferenceGraph:
-        """Return how the outputs are computed, with the values of the weights."""
+        """Return how the outputs are computed, with the values of the weights.
+
+        Raises:
+            SequenceLengthError: that depends on sizes that the inputs leave open.
+        """
         self.expect_outputs()
+        self._expect_known_sizes()
         return inference_graph(
             self.name, self.inputs, self.outputs, self.session.values, self.input_description
         )

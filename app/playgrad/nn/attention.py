@@ -316,7 +316,6 @@ class MultiHeadAttention(Layer):
             )
         for shape in shapes:
             self.expect_rank(shape, 3, "(batch, positions, features)")
-            self.known(shape, 1)
         roles = in_roles(shapes)
         keys, values = roles["key"][1], roles["value"][1]
         if keys != values:

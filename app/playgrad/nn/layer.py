@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 import itertools
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.dtypes import dtype as dtype_of
-from playgrad.errors import DTypeError, GraphError, PlaygradError
+from playgrad.errors import DTypeError, GraphError, PlaygradError, ShapeError
 from playgrad.graph.eager import graph_mode, is_at_once, is_building, is_detached
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.scopes import is_part
@@ -22,8 +23,9 @@ from playgrad.graph.tensor import Tensor
 from playgrad.nn import initializers
 from playgrad.nn.call_context import call_arguments, training_context
 from playgrad.nn.constraints import Constraint
+from playgrad.nn.deferred import deferred_call, has_open_sizes
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of, pass_mask
+from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of, pass_mask, remove_nodes
 from playgrad.nn.layer_checks import LayerChecks
 from playgrad.nn.layer_weights import LayerWeights
 from playgrad.nn.regularizers import Regularizer
@@ -199,9 +201,7 @@ class Layer(LayerChecks, LayerWeights):
                 arguments = [self._as_floats(tensor) for tensor in tensors]
                 if not self.built:
                     self.build(*(tensor.shape for tensor in arguments), **options)
-                result: Any = self.call(
-                    *arguments, **call_arguments(self.call, is_training, options)
-                )
+                result: Any = self._result(arguments, is_training, options)
                 if not self.built:
                     self.built = True
                     adopt_variables(self)
@@ -224,6 +224,25 @@ class Layer(LayerChecks, LayerWeights):
             layers_of(graph).calls.update(dict.fromkeys(outputs, call))
         several: Any = outputs  # the type is that of most layers
         return outputs[0] if isinstance(result, Tensor) else several
+
+    def _result(self, tensors: Sequence[Tensor], training: bool, options: Mapping[str, Any]) -> Any:
+        """Return what ``call`` returns; where it needs sizes that are unknown, it is deferred."""
+        call = partial(self.call, **call_arguments(self.call, training, dict(options)))
+        graph, keeps_states = tensors[0].graph, bool(getattr(self, "states", ()))
+        if training or keeps_states or is_at_once() or not has_open_sizes(tensors):
+            return call(*tensors)
+        before = len(graph.nodes)
+        try:
+            return call(*tensors)
+        except ShapeError as error:
+            new = graph.nodes[before:]
+            if any(node.phase == "variable" for node in new):
+                raise
+            remove_nodes(graph, set(new))
+            try:
+                return deferred_call(self, call, tensors)
+            except PlaygradError:
+                raise error from None
 
     def _penalize(self, outputs: Sequence[Tensor]) -> None:
         """Add the penalties of ``outputs`` to those of the step that is being built."""

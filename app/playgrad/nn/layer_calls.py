@@ -6,13 +6,13 @@ inputs and outputs here and replay them on other inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playgrad.graph.graph import Graph
 from playgrad.graph.source import warn_user
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.state import Variable
 
@@ -99,6 +99,18 @@ def layers_of(graph: Graph) -> GraphLayers:
     """Return the layers of ``graph``. They live as long as it does; it knows nothing of layers."""
     layers: GraphLayers = vars(graph).setdefault("_layers", GraphLayers())
     return layers
+
+
+def remove_nodes(graph: Graph, nodes: Collection[Node]) -> None:
+    """Take ``nodes``, which no others use, out of ``graph``, and what is known of their tensors."""
+    graph.remove(nodes)
+    layers = layers_of(graph)
+    tables: tuple[dict[Tensor, Any], ...] = (
+        layers.calls, layers.masks, layers.shards, layers.copies,
+    )  # fmt: skip
+    for table in tables:
+        for tensor in [tensor for tensor in table if tensor.node in nodes]:
+            del table[tensor]
 
 
 def pass_mask(

@@ -16,6 +16,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.models.loading import model_from_json
 from playgrad.models.trainable import ARCHITECTURE
 from playgrad.networks.inference import InferenceGraph, inference_graph
+from playgrad.nn.deferred import DEFERRED
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoint import Checkpoint, Weight
 
@@ -137,8 +138,10 @@ class RestoredModel:
         try:
             return graph_from_json(self._record.graph)
         except PlaygradError as error:
+            why = error.message
+            if DEFERRED in why:
+                why = "it takes inputs of any size, for which its operations are built in a run."
             raise CheckpointError(
-                f"the restored model can be saved, but not used before the program runs: "
-                f"{error.message}",
+                f"the restored model can be saved, but not used before the program runs: {why}",
                 hint="Press Resume or Run.",
             ) from None

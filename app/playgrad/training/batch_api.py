@@ -98,9 +98,9 @@ def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
         tuple((array.dtype.name, array.shape[1:]) for array in samples.arrays),
         tuple(recipe.network.trainable_variables),
     )
-    if key not in recipe.batch_steps:
-        recipe.batch_steps[key] = _build_batch_step(recipe, samples)
-    return recipe.batch_steps[key]
+    step = recipe.batch_steps.built(key, lambda: _build_batch_step(recipe, samples))
+    recipe.batch_steps.drop_oldest()
+    return step
 
 
 def _build_batch_step(recipe: Recipe, samples: Samples) -> BatchStep:

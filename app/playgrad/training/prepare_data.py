@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import DataError
+from playgrad.errors import DataError, ShapeError
+from playgrad.networks.fixed_sizes import hint_for_sizes
 from playgrad.networks.named_inputs import in_order as in_order_of_inputs
 from playgrad.networks.network import Network
 from playgrad.training import data_checks as checks
@@ -90,7 +91,12 @@ def prepare_inputs(network: Network, x: Any, name: str) -> list[Array]:
     checks.check_lengths(xs, f"the arrays of {name}")
     # A model may have operations and variables, but no layers.
     layer = (network.layers[0].name if network.layers else None) or "input"
-    for i, (array, tensor) in enumerate(zip(xs, network.inputs, strict=True)):
-        xs[i] = checks.as_samples(array, tensor.spec, names[i], layer)
+    given = list(xs)
+    for i, (array, tensor) in enumerate(zip(given, network.inputs, strict=True)):
+        try:
+            xs[i] = checks.as_samples(array, tensor.spec, names[i], layer)
+        except ShapeError as error:
+            error.hint = error.hint or hint_for_sizes(network, [each.shape for each in given])
+            raise
     check_indices(network, xs, name)
     return xs

@@ -16,6 +16,7 @@ from playgrad.runtime.options import SINGLE, get_options
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.device_data import BatchStream, DeviceData, DeviceDataCache
 from playgrad.training.objectives import Objectives
+from playgrad.training.step_cache import StepCache
 from playgrad.training.steps import BatchStep, EvalStep, TrainStep
 
 
@@ -56,6 +57,12 @@ class TrainStepKey:
     stream: BatchStream
     stages: tuple[int, ...]
     trained: tuple[Variable, ...]
+
+    @property
+    def follows(self) -> TrainStepKey | None:
+        """The step that this one alternates with, and records in the variables of."""
+        first = self.stream.first
+        return None if first is None else TrainStepKey(first, self.stages, self.trained)
 
 
 @dataclass(frozen=True)
@@ -149,9 +156,9 @@ class Recipe:
     strategy: StepBuilder | None = None
     placement: PlacementRequest = None
     data: DeviceDataCache = field(init=False)
-    train_steps: dict[TrainStepKey, TrainStep] = field(default_factory=dict)
-    eval_steps: dict[EvalStepKey, EvalStep] = field(default_factory=dict)
-    batch_steps: dict[BatchStepKey, BatchStep] = field(default_factory=dict)
+    train_steps: StepCache[TrainStepKey, TrainStep] = field(init=False)
+    eval_steps: StepCache[EvalStepKey, EvalStep] = field(init=False)
+    batch_steps: StepCache[BatchStepKey, BatchStep] = field(init=False)
     stages: dict[StagesKey, tuple[int, ...]] = field(default_factory=dict)
     distributed: dict[DistributionKey, DistributedStep] = field(default_factory=dict)
     extra_nodes: dict[DistributionKey, Node] = field(default_factory=dict)
@@ -159,6 +166,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         self.data = DeviceDataCache(self.network)
+        graph = self.network.graph
+        self.train_steps, self.eval_steps = StepCache(graph), StepCache(graph)
+        self.batch_steps = StepCache(graph)
 
     def placing(self) -> Placing:
         """Return what places the training: the options of the host, else what the model says."""

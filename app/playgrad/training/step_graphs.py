@@ -47,10 +47,11 @@ def build_train_step(
     """
     trained = tuple(recipe.network.trainable_variables)
     key = TrainStepKey(stream, tuple(stages), trained)
-    if key not in recipe.train_steps:
-        first = None if stream.first is None else build_train_step(recipe, stream.first, stages)
-        recipe.train_steps[key] = _train_step(recipe, stream, stages, first)
-    return recipe.train_steps[key]
+    first = None if stream.first is None else build_train_step(recipe, stream.first, stages)
+    step = recipe.train_steps.built(key, lambda: _train_step(recipe, stream, stages, first))
+    if not (stages or recipe.distributed):
+        recipe.train_steps.drop_oldest()
+    return step
 
 
 def _train_step(
@@ -141,9 +142,9 @@ def _stage_scope(stage: int) -> str:
 def build_eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
     """Return the evaluation step over ``data``, built once for equal arguments."""
     key = EvalStepKey(data, batch)
-    if key not in recipe.eval_steps:
-        recipe.eval_steps[key] = _eval_step(recipe, data, batch)
-    return recipe.eval_steps[key]
+    step = recipe.eval_steps.built(key, lambda: _eval_step(recipe, data, batch))
+    recipe.eval_steps.drop_oldest()
+    return step
 
 
 def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:

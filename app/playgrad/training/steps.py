@@ -262,3 +262,7 @@ class BatchStep:
     update: Node
     gate: Tensor
     names: list[str] | None = None
+
+    @property
+    def bookkeeping(self) -> tuple[Variable, ...]:
+        return ()

@@ -82,8 +82,12 @@ def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, 
     """
     places: dict[str, tuple[str, tuple[int, ...]]] = {}
     specs: dict[str, TensorSpec] = {}
+    first_states: dict[str, Array] = {}  # Keras does not save them
     for path, layer in layers.items():
         own = layer.weight_specs()
+        states = {id(state) for state in getattr(layer, "states", ())}
+        for name in [name for name in own if id(layer.variables.get(name)) in states]:
+            first_states[f"{layer.name}/{name}"] = np.zeros(own.pop(name).static_shape, np.float32)
         shapes = {name: spec.static_shape for name, spec in own.items()}
         for name, (place, shape) in weight_places(layer.kind, layer.get_config(), shapes).items():
             places[f"{layer.name}/{name}"] = (f"{path}/{place}", shape)
@@ -93,7 +97,7 @@ def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, 
         for path, layer in layers.items()
         if isinstance(layer, Normalization)
     }
-    return read_weights(file, places, specs, _checked(file, moments))
+    return read_weights(file, places, specs, _checked(file, moments)) | first_states
 
 
 def set_moments(file: Hdf5File, layers: Mapping[str, Layer]) -> None:

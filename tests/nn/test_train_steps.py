@@ -163,6 +163,24 @@ def test_what_needs_call_says_so(tmp_path: Path) -> None:
             model.save(tmp_path / name)
 
 
+def test_a_file_of_a_class_without_call_gives_its_weights(tmp_path: Path) -> None:
+    model = variational()
+    model.fit(X, epochs=2, verbose=0)
+    path = tmp_path / "vae.playgrad"
+    model.save(path)
+    for load in (pg.load, pg.load_model):
+        with pytest.raises(
+            pg.CheckpointError, match="class without a method call, whose"
+        ) as raised:
+            load(path)
+        assert "model.load_weights(file)" in (raised.value.hint or "")
+    again = variational()
+    again.build((None, 6))
+    again.load_weights(path)
+    np.testing.assert_array_equal(again.encoder.predict(X)[0], model.encoder.predict(X)[0])
+    assert np.isfinite(again.fit(X, verbose=0).history["loss"]).all()
+
+
 class Adversarial(pg.Model):
     """Two chains, with graphs and optimizers of their own."""
 

@@ -40,8 +40,8 @@ def load(file: str | Path | BinaryIO | bytes, device: str = "auto") -> Model:
         device: "auto", "cpu" or "gpu", as for `Model.compile`.
 
     Raises:
-        CheckpointError: the file cannot be read, is damaged, is of a later version, or has no
-            model.
+        CheckpointError: the file cannot be read, is damaged, is of a later version, has no model,
+            or one of a class without ``call``.
         GraphError: it has a layer that the program defines.
     """
     source = path_or_bytes(file)
@@ -62,6 +62,13 @@ def model_of(checkpoint: Checkpoint, device: str = "auto") -> Model:
     """Return the model of a checkpoint, as `load` does."""
     record = checkpoint.model
     text = record.file_metadata.get(ARCHITECTURE)
+    if text is None and not record.outputs:
+        raise CheckpointError(
+            "the model is of a class without a method call, whose training is in the program, so "
+            "the file has its weights, but no network.",
+            hint="Create the model and build it as the program does, then call "
+            "model.load_weights(file).",
+        )
     if text is None:
         raise CheckpointError(
             "the file does not describe the layers, because functions of the program are among "

@@ -33,8 +33,8 @@ class Model(StepMethods):
 
     A subclass can do without inputs and outputs. It keeps its layers in attributes, alone or in
     lists, and computes the outputs in ``call(self, inputs, training=False)``. It is built by the
-    first data, or by ``build((None, ...))``. ``train_step(self, data)`` can be overridden, too;
-    a class that only trains the models that are its attributes needs no ``call``.
+    first data, or by ``build((None, ...))``. ``train_step(self, data)`` and ``test_step`` can be
+    overridden, too; a class that only trains the models that are its attributes needs no ``call``.
 
     Args:
         inputs: a tensor made by ``pg.Input``, or a list of them.
@@ -160,7 +160,7 @@ class Model(StepMethods):
                 "a strategy places all operations itself.",
                 hint="Pass either a strategy or a placement.",
             )
-        if loss is None and self.has_own_step:
+        if loss is None and (self.has_own_step or self.has_own_test_step):
             loss = AnyTargets()
         self._recipe = Recipe(
             self,
@@ -245,7 +245,7 @@ class Model(StepMethods):
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.
         """
-        y = self._targets(x, y)
+        y = self._targets(x, y, self.has_own_step)
         settings = Settings(
             batch_size,
             epochs,
@@ -280,7 +280,7 @@ class Model(StepMethods):
         The result is exact: it does not depend on the batch size.
 
         Args:
-            x, y, sample_weight: as for `fit`.
+            x, y, sample_weight: as for `fit`; only a ``test_step`` of the class can do without y.
             batch_size: samples per step; 200 if None.
             verbose: 1 to print the result.
             steps: batches of a data set to evaluate; None for one round.
@@ -294,6 +294,7 @@ class Model(StepMethods):
             GraphError: the model is not compiled.
             DataError, ShapeError, DTypeError: the data does not fit.
         """
+        y = self._targets(x, y, self.has_own_test_step)
         logs = evaluation.evaluate(self.recipe, x, y, batch_size, sample_weight, steps)
         if verbose:
             print(", ".join(f"{name} {value:.4f}" for name, value in logs.items()))
@@ -350,14 +351,14 @@ class Model(StepMethods):
         Raises:
             NonFiniteError: the loss is NaN or infinite; nothing has changed.
         """
-        y = self._targets(x, y)
+        y = self._targets(x, y, self.has_own_step)
         return _as_requested(
             batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight), return_dict
         )
 
-    def _targets(self, x: Any, y: Any) -> Any:
-        """Return y, or zeros for a ``train_step`` that takes none."""
-        self.without_targets = y is None and self.has_own_step and not is_stream(x)
+    def _targets(self, x: Any, y: Any, has_own_step: bool) -> Any:
+        """Return y, or zeros for a step of the class that takes none."""
+        self.without_targets = y is None and has_own_step and not is_stream(x)
         return no_targets(x) if self.without_targets else y
 
     def test_on_batch(

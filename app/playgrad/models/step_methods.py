@@ -27,10 +27,10 @@ class AnyTargets(Loss):
 
 
 class StepMethods(SubclassedNetwork):
-    """A network whose training step can be overridden.
+    """A network whose steps of training and evaluation can be overridden.
 
     Attributes:
-        without_targets: whether the data of the last ``fit`` had inputs only.
+        without_targets: whether the data of the step that is built last had inputs only.
         has_unset_metrics: whether its step returns metrics that it does not update.
     """
 
@@ -41,6 +41,11 @@ class StepMethods(SubclassedNetwork):
     def has_own_step(self) -> bool:
         """True if its class overrides ``train_step``."""
         return type(self).train_step is not StepMethods.train_step
+
+    @property
+    def has_own_test_step(self) -> bool:
+        """True if its class overrides ``test_step``."""
+        return type(self).test_step is not StepMethods.test_step
 
     def train_step(self, data: Any) -> dict[str, Any]:
         """Update the weights from a batch, and return numbers for the logs.
@@ -60,6 +65,20 @@ class StepMethods(SubclassedNetwork):
         variables = self.trainable_variables
         optimizer = self.recipe.optimizer
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return self.compute_metrics(x, y, y_pred) | {"loss": loss}
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """Return numbers for the logs of a batch, as in ``train_step``, without an update.
+
+        Override it to evaluate in another way. ``evaluate`` and the validation of ``fit`` run it on
+        the device, in batches of their own size; the logs are means over all samples.
+
+        Args:
+            data: as for ``train_step``.
+        """
+        x, y, *weight = data
+        y_pred = self(x, training=False)
+        loss = self.compute_loss(x, y, y_pred, weight[0] if weight else None)
         return self.compute_metrics(x, y, y_pred) | {"loss": loss}
 
     def compute_loss(

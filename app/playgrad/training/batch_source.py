@@ -10,7 +10,7 @@ import numpy as np
 from playgrad.data.dataset import Dataset
 from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close
 from playgrad.errors import DataError
-from playgrad.training.own_step import has_own_step
+from playgrad.training.own_step import has_own_step, has_own_test_step
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
 from playgrad.training.sample_weights import Samples, sample_weights
@@ -100,9 +100,11 @@ class BatchSource:
             DataError, ShapeError, DTypeError: it does not fit; the error names the batch.
         """
         where = f"batch {self.position - 1} of {self.name}"
-        if has_own_step(recipe.network) and not isinstance(batch, (tuple, list)):
-            recipe.network.without_targets = True  # type: ignore[attr-defined]
-            batch = batch, no_targets(batch)
+        network = recipe.network
+        if has_own_step(network) or has_own_test_step(network):
+            is_alone = not isinstance(batch, (tuple, list))
+            network.without_targets = is_alone  # type: ignore[attr-defined]
+            batch = (batch, no_targets(batch)) if is_alone else batch
         if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
             kind = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else _kind(batch)
             raise DataError(

@@ -139,7 +139,8 @@ _HINTS = {
 def run_evaluation(watch: Watch, sizer: ChunkSizer, step: EvalStep) -> dict[str, float]:
     """Return the means of the columns over the whole data set of ``step``."""
     session = watch.session
-    step.rewind(session)
-    repeat = partial(session.repeat, step.run)
-    run_steps(watch, sizer, repeat, step.steps, lambda _: None, training=False)
+    for part in step.parts:
+        part.rewind(session)
+        repeat = partial(session.repeat, part.run)
+        run_steps(watch, sizer, repeat, part.steps, lambda _: None, training=False)
     return step.means(session)

@@ -1,8 +1,9 @@
-"""Training steps that a model computes in a method ``train_step`` of its own."""
+"""Steps that a model computes in methods ``train_step`` and ``test_step`` of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from playgrad.training.layer_updates import assign_updates, collected_updates
 
 @dataclass(frozen=True)
 class OwnStep:
-    """What a ``train_step`` has added to the graph.
+    """What a ``train_step`` or a ``test_step`` has added to the graph.
 
     Attributes:
         names: those of the logs, of which the first is the loss.
@@ -39,6 +40,44 @@ class OwnStep:
 def has_own_step(network: Network) -> bool:
     """Return whether the class of ``network`` overrides ``train_step``."""
     return bool(getattr(network, "has_own_step", False))
+
+
+def has_own_test_step(network: Network) -> bool:
+    """Return whether the class of ``network`` overrides ``test_step``."""
+    return bool(getattr(network, "has_own_test_step", False))
+
+
+def has_targets(network: Network) -> bool:
+    """Return whether the data of the step that is built has targets."""
+    return not getattr(network, "without_targets", False)
+
+
+@contextmanager
+def with_targets(network: Network) -> Iterator[None]:
+    """Build steps in the block for data with targets, whatever the training has."""
+    before = getattr(network, "without_targets", False)
+    network.without_targets = False  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        network.without_targets = before  # type: ignore[attr-defined]
+
+
+def own_test_step(
+    network: Any, xs: Sequence[Tensor], ys: Sequence[Tensor], weights: Sequence[Tensor]
+) -> OwnStep:
+    """Add what ``test_step`` of a model does with a batch.
+
+    Raises:
+        GraphError: it returns something else than logs.
+    """
+    graph = network.graph
+    before = len(graph.nodes)
+    with values_of_batches() as batch:
+        logs = network.test_step(_data(network, xs, ys, weights))
+    _warn_of_missing(network, "test_step", batch.missing)
+    names, columns = _columns(logs, network, "test_step")
+    return OwnStep(names, columns, _writes(graph.nodes[before:]))
 
 
 def own_step(
@@ -61,12 +100,6 @@ def own_step(
     """
     graph = network.graph
     before = len(graph.nodes)
-    data: Any = xs[0] if len(xs) == 1 else list(xs)
-    if network.takes_dictionary:
-        data = dict(zip(input_names(network), xs, strict=True))
-    if not network.without_targets:
-        parts = [ys[0] if len(ys) == 1 else list(ys), *weights[:1]]
-        data = (data, *parts)
 
     def gate(grads: Sequence[Tensor]) -> Tensor:
         total = reduce_sum(grads[0])
@@ -80,27 +113,45 @@ def own_step(
         gated_updates(gate),
         collected_updates(graph) as updates,
     ):
-        logs = network.train_step(data)
-    if batch.missing and not network.has_unset_metrics:
-        network.has_unset_metrics = True
-        warn_user(
-            f"train_step of '{network.name}' returns metrics that it does not update, which are 0: "
-            f"{', '.join(batch.missing)}. Call their update_state."
-        )
-    names, columns = _columns(logs, network)
+        logs = network.train_step(_data(network, xs, ys, weights))
+    _warn_of_missing(network, "train_step", batch.missing)
+    names, columns = _columns(logs, network, "train_step")
     assign_updates(updates, healthy)
-    writes = [
-        node for node in graph.nodes[before:] if node.op.writes and node.name != RANDOM_ADVANCE
-    ]
+    writes = _writes(graph.nodes[before:])
     if not any(optimizer.iterations.node.name in node.attrs["variables"] for node in writes):
         writes.append(optimizer.iterations.assign_add(1).node)
     return OwnStep(names, columns, writes)
 
 
-def _columns(logs: Any, network: Any) -> tuple[list[str], list[Tensor]]:
+def _data(
+    network: Any, xs: Sequence[Tensor], ys: Sequence[Tensor], weights: Sequence[Tensor]
+) -> Any:
+    """Return a batch as the methods take it."""
+    data: Any = xs[0] if len(xs) == 1 else list(xs)
+    if network.takes_dictionary:
+        data = dict(zip(input_names(network), xs, strict=True))
+    if network.without_targets:
+        return data
+    return (data, ys[0] if len(ys) == 1 else list(ys), *weights[:1])
+
+
+def _warn_of_missing(network: Any, method: str, missing: Sequence[str]) -> None:
+    if missing and not network.has_unset_metrics:
+        network.has_unset_metrics = True
+        warn_user(
+            f"{method} of '{network.name}' returns metrics that it does not update, which are 0: "
+            f"{', '.join(missing)}. Call their update_state."
+        )
+
+
+def _writes(nodes: Sequence[Node]) -> list[Node]:
+    return [node for node in nodes if node.op.writes and node.name != RANDOM_ADVANCE]
+
+
+def _columns(logs: Any, network: Any, method: str) -> tuple[list[str], list[Tensor]]:
     if not isinstance(logs, Mapping) or not logs:
         raise GraphError(
-            f"train_step of '{network.name}' must return a dictionary of numbers by name, got "
+            f"{method} of '{network.name}' must return a dictionary of numbers by name, got "
             f"{type(logs).__name__}.",
             source=network.source,
             hint='End it with: return {"loss": loss}.',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from playgrad.graph.tensor import Node
@@ -57,12 +57,13 @@ class TrainStepKey:
     stream: BatchStream
     stages: tuple[int, ...]
     trained: tuple[Variable, ...]
+    has_targets: bool = True
 
     @property
     def follows(self) -> TrainStepKey | None:
         """The step that this one alternates with, and records in the variables of."""
         first = self.stream.first
-        return None if first is None else TrainStepKey(first, self.stages, self.trained)
+        return None if first is None else replace(self, stream=first)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class EvalStepKey:
 
     data: DeviceData
     batch: int
+    has_targets: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,14 @@ from playgrad.parallel.partition import STAGE
 from playgrad.training.device_data import BatchStream, DeviceData
 from playgrad.training.layer_updates import Updates, assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
-from playgrad.training.own_step import OwnStep, has_own_step, own_step
+from playgrad.training.own_step import (
+    OwnStep,
+    has_own_step,
+    has_own_test_step,
+    has_targets,
+    own_step,
+    own_test_step,
+)
 from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
@@ -46,7 +54,7 @@ def build_train_step(
             distributed before it can run.
     """
     trained = tuple(recipe.network.trainable_variables)
-    key = TrainStepKey(stream, tuple(stages), trained)
+    key = TrainStepKey(stream, tuple(stages), trained, has_targets(recipe.network))
     first = None if stream.first is None else build_train_step(recipe, stream.first, stages)
     step = recipe.train_steps.built(key, lambda: _train_step(recipe, stream, stages, first))
     if not (stages or recipe.distributed):
@@ -141,8 +149,9 @@ def _stage_scope(stage: int) -> str:
 
 def build_eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
     """Return the evaluation step over ``data``, built once for equal arguments."""
-    key = EvalStepKey(data, batch)
-    step = recipe.eval_steps.built(key, lambda: _eval_step(recipe, data, batch))
+    key = EvalStepKey(data, batch, has_targets(recipe.network))
+    build = _own_eval_step if has_own_test_step(recipe.network) else _eval_step
+    step = recipe.eval_steps.built(key, lambda: build(recipe, data, batch))
     recipe.eval_steps.drop_oldest()
     return step
 
@@ -175,3 +184,29 @@ def _eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
         run = group(position.assign_add(1), *recorder.nodes, name="step")
     names = objectives.names(network.output_names, network.outputs)
     return EvalStep(run, recorder, position, steps, data.count, names)
+
+
+def _own_eval_step(recipe: Recipe, data: DeviceData, batch: int) -> EvalStep:
+    """Return the evaluation by ``test_step`` of a class, whose batches are not padded."""
+    whole, rest = divmod(data.count, batch)
+    step = _own_part(recipe, data, 0, batch, whole)
+    last = _own_part(recipe, data, whole * batch, rest, 1) if rest else None
+    return replace(step, count=data.count, rest=last)
+
+
+def _own_part(recipe: Recipe, data: DeviceData, first: int, batch: int, steps: int) -> EvalStep:
+    """Return the part over ``steps`` batches from sample number ``first``."""
+    graph = recipe.network.graph
+    with at_top(graph), graph.name_scope("evaluate") as scope:
+        position = Variable(0, "position", trainable=False, dtype="uint32", contents=BOOKKEEPING)
+        with graph.phase("input"):
+            numbers = constant(np.arange(first, first + batch, dtype=np.int32))
+            index = cast(position, "int32") * batch + numbers
+            xs = [gather(x, index, name="x") for x in data.xs]
+            ys = [gather(y, index, name="y") for y in data.ys]
+            weights = [gather(w, index, name="weight") for w in data.weights]
+        own = own_test_step(recipe.network, xs, ys, weights)
+    with at_top(graph), graph.reenter_scope(scope):
+        recorder = Recorder([column * float(batch) for column in own.columns], steps, position)
+        run = group(position.assign_add(1), *own.writes, *recorder.nodes, name="step")
+    return EvalStep(run, recorder, position, steps, steps * batch, own.names)

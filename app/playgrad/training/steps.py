@@ -218,8 +218,9 @@ class EvalStep:
 
     Attributes:
         run: the node to run; it adds 1 to ``position``.
-        steps: the number of steps that cover the data set.
+        steps: the number of steps that cover the data set, without ``rest``.
         count: the number of samples.
+        rest: sums over the samples that do not fill a batch, if those are not padded.
     """
 
     run: Node
@@ -228,11 +229,18 @@ class EvalStep:
     steps: int
     count: int
     names: list[str]
+    rest: EvalStep | None = None
+
+    @property
+    def parts(self) -> list[EvalStep]:
+        """This step, and the one over the samples that do not fill a batch."""
+        return [self] if self.rest is None else [self, self.rest]
 
     @property
     def bookkeeping(self) -> tuple[Variable, ...]:
         """The variables whose values matter only while steps are running."""
-        return (*self.recorder.variables, self.position)
+        rest = () if self.rest is None else self.rest.bookkeeping
+        return (*self.recorder.variables, self.position, *rest)
 
     def rewind(self, session: Session) -> None:
         """Go back to the first sample."""
@@ -240,8 +248,10 @@ class EvalStep:
 
     def means(self, session: Session) -> dict[str, float]:
         """Return the means over all samples by name, once all steps have run."""
-        arrays = session.run(list(self.recorder.variables))
-        sums = self.recorder.take(arrays, 0, self.steps).sum(axis=0, dtype=np.float64)
+        sums: Any = 0.0
+        for part in self.parts:
+            arrays = session.run(list(part.recorder.variables))
+            sums += part.recorder.take(arrays, 0, part.steps).sum(axis=0, dtype=np.float64)
         return dict(zip(self.names, map(float, sums / self.count), strict=True))
 
 

@@ -23,6 +23,7 @@ from playgrad.training.evaluation import (
 from playgrad.training.excerpt import Excerpt, excerpt
 from playgrad.training.fit_settings import BATCH, Settings
 from playgrad.training.memory_needs import check_training_memory
+from playgrad.training.own_step import with_targets
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
 from playgrad.training.resume import LAST_BATCH
@@ -87,7 +88,12 @@ class TrainingData(ABC):
         weights = sample_weights(ys, None, weight[0] if weight else None, what)
         samples = Samples(xs, ys, weights)
         self.test = excerpt(samples)
-        return lambda: ArrayEvaluation(recipe, samples)
+
+        def evaluation() -> Evaluation:
+            with with_targets(recipe.network):
+                return ArrayEvaluation(recipe, samples)
+
+        return evaluation
 
 
 class ArrayData(TrainingData):

@@ -135,3 +135,23 @@ def test_a_chain_that_is_not_built_has_no_names() -> None:
     model.compile("adam", "mse", device="cpu")
     with pytest.raises(pg.DataError, match="have no names"):
         model.fit({"age": AGE}, AGE, verbose=0)
+
+
+def test_outputs_have_the_names_of_a_dictionary() -> None:
+    with pg.Graph(seed=3).as_default():
+        age = pg.Input((1,), name="age")
+        outputs = {"young": nn.Dense(1, name="a")(age), "old": nn.Dense(1, name="b")(age)}
+    model = pg.Model(age, outputs)
+    assert model.output_names == ["young", "old"]
+    model.compile("adam", {"old": "mse", "young": "mae"}, {"old": ["mae"]}, device="cpu")
+    targets = {"old": AGE, "young": AGE * 2.0}
+    history = model.fit(AGE, targets, verbose=0, validation_data=(AGE, targets)).history
+    assert {"young_loss", "old_loss", "old_mae", "val_old_mae"} <= history.keys()
+    predicted = model.predict(AGE)
+    assert list(predicted) == ["young", "old"]
+    assert predicted["old"].shape == (40, 1)
+    batches = pg.data.Dataset.from_tensor_slices(AGE).batch(16)
+    for name, values in model.predict(batches).items():
+        np.testing.assert_array_equal(values, predicted[name])
+    np.testing.assert_allclose(model(AGE)["old"].numpy(), predicted["old"], 1e-6)
+    assert list(model.clone().predict(AGE)) == ["young", "old"]

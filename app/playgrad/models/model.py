@@ -38,7 +38,8 @@ class Model(StepMethods):
 
     Args:
         inputs: a tensor made by ``pg.Input``, or a list of them.
-        outputs: a tensor, or a list of them, computed from the inputs.
+        outputs: a tensor, or a list of them, computed from the inputs; or a dictionary, whose keys
+            are the names of the outputs. Files do not keep these names.
         name: shown in the summary and in errors.
 
     Attributes:
@@ -51,7 +52,7 @@ class Model(StepMethods):
     def __init__(
         self,
         inputs: Tensor | Sequence[Tensor] | None = None,
-        outputs: Tensor | Sequence[Tensor] | None = None,
+        outputs: Tensor | Sequence[Tensor] | Mapping[str, Tensor] | None = None,
         name: str | None = None,
     ) -> None:
         if inputs is None and outputs is None and (self.is_subclassed or self.has_own_step):
@@ -64,10 +65,13 @@ class Model(StepMethods):
                 "train_step(self, data)."
             )
         ins = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        outs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+        keys = list(outputs) if isinstance(outputs, Mapping) else None
+        named = outputs.values() if isinstance(outputs, Mapping) else outputs
+        outs = [named] if isinstance(named, Tensor) else list(named)
         if not ins or not outs:
             raise GraphError("a model needs at least one input and one output.")
         self._set_up(ins[0].graph, find_structure(ins, outs), name)
+        self.output_keys = keys
 
     def _set_up(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
         super().__init__(graph, structure, name)
@@ -316,7 +320,8 @@ class Model(StepMethods):
             steps: batches of a data set to predict; None for one round.
 
         Returns:
-            An array (samples, ...), or a list of arrays if the model has several outputs.
+            An array (samples, ...), or a list of arrays if the model has several outputs; or a
+            dictionary, if it was made with one.
 
         Raises:
             DataError, ShapeError, DTypeError: the data does not fit.

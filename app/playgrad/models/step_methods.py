@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import GraphError
@@ -89,6 +90,7 @@ class StepMethods(SubclassedNetwork):
         Raises:
             GraphError: the model is not compiled with a loss.
         """
+        y_pred = list(y_pred.values()) if isinstance(y_pred, Mapping) else y_pred
         predictions = list(y_pred) if isinstance(y_pred, (list, tuple)) else [y_pred]
         targets = list(y) if isinstance(y, (list, tuple)) else [y]
         weights = [] if sample_weight is None else [sample_weight]

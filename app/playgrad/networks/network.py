@@ -59,6 +59,7 @@ class Network:
         layers_of_keras: the layers by the paths of their weights in files of Keras, if the network
             is from such a file.
         input_keys: the keys of the dictionary that ``call`` of a class takes; None for another.
+        output_keys: the keys of the dictionary of its outputs; None for another.
         takes_dictionary: whether the last data was a dictionary by the names of the inputs.
     """
 
@@ -71,12 +72,14 @@ class Network:
         self._structure = structure
         self.layers_of_keras: Mapping[str, Layer] = {}
         self.input_keys: list[str] | None = None
+        self.output_keys: list[str] | None = None
         self.takes_dictionary = False
         self._device = "auto"
 
     def take_settings(self, other: Network) -> None:
         """Take over the source line and the device of ``other``, of which this is a copy."""
         self.source, self._device = other.source, other._device
+        self.output_keys = other.output_keys
 
     # Structure
 
@@ -143,7 +146,7 @@ class Network:
                 holds for the layer or model that makes the call, or else False.
 
         Returns:
-            A tensor, or a list of tensors if the model has several outputs.
+            A tensor, or a list of tensors if the model has several outputs, or a dictionary.
 
         Raises:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
@@ -179,7 +182,12 @@ class Network:
                     "pg.Model(model.inputs, layer(model.outputs[0])). To join several models, "
                     "make each of them with pg.Model(inputs, outputs).",
                 )
-        outputs = self.apply(tensors, training)
+        return self.arranged(self.apply(tensors, training))
+
+    def arranged(self, outputs: Sequence[Any]) -> Any:
+        """Return what belongs to the outputs as they were given: one, a list or a dictionary."""
+        if self.output_keys is not None:
+            return dict(zip(self.output_keys, outputs, strict=True))
         return outputs[0] if len(outputs) == 1 else outputs
 
     def apply(
@@ -206,7 +214,9 @@ class Network:
 
     @property
     def output_names(self) -> list[str]:
-        """The names of the outputs in logs: those of the layers that compute them."""
+        """The names of the outputs in logs: their keys, or the layers that compute them."""
+        if self.output_keys is not None:
+            return self.output_keys
         calls = layers_of(self.graph).calls
         names = {layer: name for name, layer in self.named_layers()}
         return [

@@ -58,8 +58,7 @@ def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -
         rows = min(batch_size, count)
         is_padded = is_padded and all(len(result) == rows for result in results)
         parts.append([result[: count - start] if is_padded else result for result in results])
-    outputs = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
-    return outputs[0] if len(outputs) == 1 else outputs
+    return network.arranged([np.concatenate(pieces) for pieces in zip(*parts, strict=True)])
 
 
 def train_on_batch(

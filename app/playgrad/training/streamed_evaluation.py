@@ -82,6 +82,8 @@ def predict_stream(network: Network, source: BatchSource, steps: int | None) -> 
             first = np.asarray(parts_of_x[0] if isinstance(parts_of_x, list) else x)
             size = max(size, len(first) if first.ndim else 1)
             outputs = predict(network, x, size, where)
+            if isinstance(outputs, Mapping):
+                outputs = list(outputs.values())
             parts.append(outputs if isinstance(outputs, list) else [outputs])
     finally:
         source.close()
@@ -89,8 +91,7 @@ def predict_stream(network: Network, source: BatchSource, steps: int | None) -> 
         raise DataError(f"{source.name} is empty.")
     if steps is not None and len(parts) < steps:
         raise DataError(f"{source.name} ended after {len(parts)} of {steps} batches.")
-    joined = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
-    return joined[0] if len(joined) == 1 else joined
+    return network.arranged([np.concatenate(pieces) for pieces in zip(*parts, strict=True)])
 
 
 def _kind(samples: Samples) -> Any:

@@ -54,6 +54,8 @@ DATA = [
     "y_train = keras.utils.to_categorical(y_train, num_classes=10)",
     "x_train = keras.utils.normalize(x_train, axis=1)",
     "dataset = tf.data.Dataset.from_tensor_slices((x_train, y_train)).shuffle(96).batch(32)",
+    "windows = tf.data.Dataset.range(10).window(5, shift=1, drop_remainder=True)"
+    ".flat_map(lambda w: w.batch(5)).map(lambda w: (w[:-1], w[-1:])).shuffle(10).batch(2).prefetch(1)",
     "keras.utils.set_random_seed(42)",
 ]
 

@@ -26,12 +26,6 @@ _EACH_STEP = {
 """Losses as functions, along the last axis."""
 
 RULES: dict[str, Rule] = {
-    "data.Dataset.window": {
-        "no": "np.lib.stride_tricks.sliding_window_view(series, size) returns all windows.",
-    },
-    "data.Dataset.flat_map": {
-        "no": "interleave(function, cycle_length=1) does it, unbatch() if they are batches.",
-    },
     # Layers under other names
     "keras.layers.AvgPool1D": {"to": "nn.AveragePool1D"},
     "keras.layers.AvgPool2D": {"to": "nn.AveragePool2D"},
@@ -73,6 +67,10 @@ RULES: dict[str, Rule] = {
     # Data and utilities
     "keras.datasets.mnist.load_data": {"call": "@data.mnist()"},
     "keras.datasets.fashion_mnist.load_data": {"call": "@data.fashion_mnist()"},
+    **{
+        f"data.{name}.load_data": {"no": _ONLY_MNIST}
+        for name in ("boston_housing", "cifar10", "cifar100", "imdb")
+    },
     "data.fashion_mnist.load_data": {"call": "{self}()"},
     "data.mnist.load_data": {"call": "{self}()"},
     "keras.utils.to_categorical": {

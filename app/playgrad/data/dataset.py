@@ -31,6 +31,7 @@ from playgrad.data.pipeline.order import (
 from playgrad.data.pipeline.prefetch import Prefetched
 from playgrad.data.pipeline.readers import Interleaved, Mapped
 from playgrad.data.pipeline.sources import Generated, Listed, Slices, files_named
+from playgrad.data.pipeline.windows import Flattened, Windowed
 from playgrad.data.table_facts import TableFacts
 from playgrad.errors import DataError
 
@@ -176,6 +177,32 @@ class Dataset:
                 checked_policy(on_error),
             )
         )
+
+    def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
+        """Return the elements of the data set that ``map_func`` makes of each element, in order.
+
+        Args:
+            map_func: takes an element, such as a window, and returns a `Dataset` or another
+                iterable: ``lambda window: window.batch(5)``.
+        """
+        return Dataset(Flattened(self._elements, map_func))
+
+    def window(
+        self, size: int, shift: int | None = None, stride: int = 1, drop_remainder: bool = False
+    ) -> Dataset:
+        """Return windows of consecutive elements, each a `Dataset` of ``size`` elements.
+
+        Of elements that are tuples or dictionaries, a window is a tuple or dictionary of data sets.
+
+        Args:
+            shift: elements from the beginning of a window to that of the next; None for ``size``.
+            stride: elements from one of a window to its next.
+            drop_remainder: whether to leave out windows that would have fewer elements, at the end.
+        """
+        size = whole_number(size, "size", 1)
+        shift = size if shift is None else whole_number(shift, "shift", 1)
+        stride = whole_number(stride, "stride", 1)
+        return Dataset(Windowed(self._elements, size, shift, stride, bool(drop_remainder), Dataset))
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """Return the elements for which ``predicate`` returns true."""

@@ -210,8 +210,6 @@ function special(program, call, list, name, given) {
       },
     ];
   }
-  if (name === "Input" && /\bNone\b/.test(text) && /\b(?:LSTM|GRU|SimpleRNN)\(/.test(program.code))
-    return [{ ...value, message: words.stepsUnknown }];
   const callee =
     first.value.name === "CallExpression" && first.value.firstChild
       ? program.value(first.value.firstChild)

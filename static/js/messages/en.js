@@ -768,8 +768,6 @@ export const en = {
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
     batchFirst: "The first dimension is that of the batch: x.reshape(-1, size).",
-    stepsUnknown:
-      "A recurrent layer needs the number of steps: write it in place of None, and pad sequences to it.",
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
       unresolved: (/** @type {string[]} */ names, reason = "") =>

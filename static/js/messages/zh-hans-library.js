@@ -235,8 +235,6 @@ export const BRIDGE = {
     "这里没有：请像游戏示例那样，把环境写成带有 reset 和 step 的类。",
   "With pg.GradientTape() as tape, compute the loss; then optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights)) updates the weights.":
     "在 with pg.GradientTape() as tape 中计算损失，再用 optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights)) 更新权重。",
-  "interleave(function, cycle_length=1) does it, unbatch() if they are batches.":
-    "用 interleave(function, cycle_length=1)；如果元素是批次，用 unbatch()。",
   "losses and metrics are named by their kind": "损失和指标按其种类命名",
   "model.fit runs the loop, with callbacks.": "model.fit 会执行训练循环，并接受回调。",
   "model.save_weights(file) saves weights alone.": "model.save_weights(file) 只保存权重。",
@@ -251,8 +249,6 @@ export const BRIDGE = {
     "nn.TransformerEncoder(intermediate_dim, num_heads) 是一个块，序列的批次在第一维。",
   "nn.TransformerEncoder(intermediate_dim, num_heads) is one block: make a list of them.":
     "nn.TransformerEncoder(intermediate_dim, num_heads) 是一个块：请把多个块放进列表。",
-  "np.lib.stride_tricks.sliding_window_view(series, size) returns all windows.":
-    "np.lib.stride_tricks.sliding_window_view(series, size) 返回所有窗口。",
   'pg.data.read_csv(file, label="column") reads a table, into arrays or into a Dataset.':
     'pg.data.read_csv(file, label="column") 把表格读成数组或 Dataset。',
   "pg.data.read_png(file) reads an image as an array; open other formats under Data.":

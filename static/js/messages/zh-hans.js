@@ -591,7 +591,6 @@ export const zhHans = {
     padding: (layer) =>
       `playgrad 的 padding 是 "valid" 或 "same"；要用其他边界，请在该层之前放置 \`${layer}\`。`,
     batchFirst: "第一维是批次：请写 x.reshape(-1, size)。",
-    stepsUnknown: "循环层需要知道步数：请用具体数字代替 None，并把序列填充到这个长度。",
     shapeFromData: "逐层添加的模型会从数据得到形状。",
     imports: {
       unresolved: (names, reason = "") =>

@@ -16,7 +16,8 @@ from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, close, o
 from playgrad.data.pipeline.failures import Failure, short
 from playgrad.data.pipeline.order import Following
 from playgrad.data.pipeline.structure import applied
-from playgrad.errors import DataError, ReadError
+from playgrad.data.pipeline.windows import opened_part
+from playgrad.errors import ReadError
 
 _AHEAD = 16
 """Elements that a reader thread takes from its file at a time."""
@@ -242,16 +243,7 @@ class _File:
         return outcomes, True
 
     def _opened(self) -> Iterator[Any]:
-        made = applied(self.function, self.element)
-        if hasattr(made, "open_round"):
-            rounds: Iterator[Any] = made.open_round(self.round)
-            return rounds
-        if not hasattr(made, "__iter__"):
-            raise DataError(
-                f"the function of interleave returned {type(made).__name__}, not a Dataset or "
-                "another iterable."
-            )
-        return iter(made)
+        return opened_part(applied(self.function, self.element), self.round, "interleave")
 
     def _can_go_on(self, error: Exception) -> bool:
         """Return whether the record after the one that failed can be read."""

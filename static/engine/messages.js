@@ -530,10 +530,10 @@
  *   float32, least byte first, row by row; `rows` and `columns`: the numbers of those that are shown
  *
  * @typedef {{device: "auto" | "gpu" | "cpu", paused: boolean, devices?: number,
- *            lab?: LabOptions, resume?: boolean, doctor?: boolean, epoch_line?: string}} RunOptions
+ *            lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>}} RunOptions
  *   `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy;
  *   `doctor`: whether trainings are watched for illnesses; those of the Lab never are;
- *   `epoch_line`: what `fit` prints after each epoch, in the language of the page;
+ *   `phrases`: what Python prints, in the language of the page;
  *   `resume`: fits go on where the checkpoint, the payload, was made; those that it has completed
  *   return at once, without events
  * @typedef {{strategy: string} & Partial<LabDetails>} LabOptions

@@ -119,7 +119,7 @@ function launch({ paused, inLab, resumed, branch }) {
     device: store.deviceChoice.value,
     paused,
     doctor: true,
-    epoch_line: t().output.epochLine,
+    phrases: t().output.printed,
     ...store.runOptions.value,
   };
   const { source } = store.executed.value;

@@ -121,9 +121,11 @@ def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground
 
 
 def test_fit_prints_in_the_language_of_the_page(chinese: Playground) -> None:
-    chinese.start(GOOD.replace(", verbose=0", ""))
+    rate = "callbacks=[nn.LearningRateScheduler(lambda epoch: 0.5, verbose=1)]"
+    chinese.start(GOOD.replace("verbose=0", rate) + "model.summary()\n")
     expect(status(chinese, "done")).to_have_text("已完成")
-    expect(chinese.at("console")).to_contain_text("第 2/2 轮：loss ")
+    for text in ("第 2/2 轮：loss ", "第 1 轮：学习率为 0.5", "共 23 个参数，其中 23 个可训练"):
+        expect(chinese.at("console")).to_contain_text(text)
 
 
 def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad import nn, paths
+from playgrad import nn
 from playgrad.data.input_description import InputDescription
 from playgrad.ops.core.counter_random import batch_indices
 from playgrad.runtime.options import Options, options_set
@@ -110,24 +109,6 @@ def test_evaluation_is_exact(device: str, batch: int | None) -> None:
     assert loss == pytest.approx(-logs[np.arange(50), LABELS].mean(), rel=1e-5)
     assert accuracy == pytest.approx((scores.argmax(1) == LABELS).mean(), abs=1e-12)
     model.close()
-
-
-def test_the_page_has_the_line_of_an_epoch_in_its_language(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    messages = {
-        name: (paths.static() / "js" / "messages" / f"{name}.js").read_text(encoding="utf-8")
-        for name in ("en", "zh-hans")
-    }
-    english, chinese = (
-        text.partition('epochLine: "')[2].partition('"')[0] for text in messages.values()
-    )
-    assert english == Options.epoch_line
-    line().fit(X, Y, 10, epochs=2)
-    assert re.match(r"epoch 1/2: loss \d+\.\d{4} \(\d+\.\d s\)\nepoch 2/2", capsys.readouterr().out)
-    with options_set(Options(epoch_line=chinese)):
-        line().fit(X, Y, 10, epochs=1)
-    assert re.fullmatch(r"第 1/1 轮：loss \d+\.\d{4}（\d+\.\d 秒）\n", capsys.readouterr().out)
 
 
 def test_evaluate_returns_a_dict_on_request(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 from playgrad.errors import shape_text
 from playgrad.nn.layer import Layer
+from playgrad.runtime.phrases import phrase
 
 
 def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
     """Return a table of layers with their output shapes and numbers of parameters, and totals."""
-    rows = [("layer", "output shape", "parameters")]
+    rows = [(phrase("layer"), phrase("outputShape"), phrase("parameters"))]
     trainable = fixed = 0
     for name, layer in layers:
         counts = {True: 0, False: 0}
@@ -20,11 +22,19 @@ def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
         trainable += counts[True]
         fixed += counts[False]
         shape = layer.output_shape
-        text = shape_text((None, *shape[1:])) if shape is not None else "not built"
+        text = shape_text((None, *shape[1:])) if shape is not None else phrase("notBuilt")
         label = f"{name} ({type(layer).__name__})"
         rows.append((label, text, f"{counts[True] + counts[False]:,}"))
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}" for row in rows]
-    rule = "-" * len(lines[0])
-    total = f"{trainable + fixed:,} parameters, {trainable:,} of them trainable"
+    widths = [max(_columns(row[i]) for row in rows) for i in range(3)]
+    lines = []
+    for row in rows:
+        blanks = [" " * (width - _columns(text)) for width, text in zip(widths, row, strict=True)]
+        lines.append(f"{row[0]}{blanks[0]}  {row[1]}{blanks[1]}  {blanks[2]}{row[2]}")
+    rule = "-" * _columns(lines[0])
+    total = phrase("total", total=f"{trainable + fixed:,}", trainable=f"{trainable:,}")
     return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, total])
+
+
+def _columns(text: str) -> int:
+    """Return the width of ``text`` in a terminal, where Chinese characters are twice as wide."""
+    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)

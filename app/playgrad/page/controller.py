@@ -198,7 +198,7 @@ class Controller:
         observers = [self.inspector, self.histograms if lab is None else None]
         device = run_options.get("device")
         return Options(
-            epoch_line=run_options.get("epoch_line", Options.epoch_line),
+            phrases=run_options.get("phrases", {}),
             device=None if device == "auto" else device,
             start_paused=bool(run_options.get("paused")),
             strategy=None if lab is None else lab.strategy,

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from playgrad.runtime.trace import Trace
@@ -28,8 +28,7 @@ class Options:
         batch_size: for every ``fit``.
         seed: for the graphs of models.
         verbose: for every ``fit``.
-        epoch_line: printed by ``fit`` after each epoch, with the fields ``epoch``, ``epochs``,
-            ``numbers`` and ``seconds``.
+        phrases: those of `playgrad.runtime.phrases` in another language, by their names.
         start_paused: ``fit`` waits for a resume before its first step.
         strategy: for all models, or `SINGLE`.
         placement: for all models, in place of a strategy.
@@ -47,7 +46,7 @@ class Options:
     batch_size: int | None = None
     seed: int | None = None
     verbose: int | None = None
-    epoch_line: str = "epoch {epoch}/{epochs}: {numbers} ({seconds} s)"
+    phrases: Mapping[str, str] = field(default_factory=dict)
     start_paused: bool = False
     strategy: Any = None
     placement: Any = None

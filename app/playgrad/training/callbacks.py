@@ -12,6 +12,7 @@ import numpy as np
 
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer, checked_rate
+from playgrad.runtime.phrases import phrase
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
@@ -195,7 +196,7 @@ class LearningRateScheduler(Callback):
         rate = self.schedule(*arguments)
         session.assign({optimizer.learning_rate: checked_rate(rate)})
         if self.verbose:
-            print(f"epoch {epoch + 1}: learning rate {rate:g}")
+            print(phrase("rate", epoch=epoch + 1, rate=f"{rate:g}"))
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         optimizer = self.model.optimizer

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import PlaygradError
+from playgrad.runtime.phrases import phrase
 from playgrad.training.callbacks import Logs
 from playgrad.training.monitor import MonitorCallback
 
@@ -97,7 +98,7 @@ class EarlyStopping(MonitorCallback):
 
     def on_train_end(self, logs: Logs) -> None:
         if self.verbose and self.stopped_epoch is not None:
-            print(f"epoch {self.stopped_epoch + 1}: training stopped early")
+            print(phrase("stoppedEarly", epoch=self.stopped_epoch + 1))
         self._restore()
 
     def on_train_interrupted(self, error: BaseException) -> None:
@@ -109,5 +110,5 @@ class EarlyStopping(MonitorCallback):
     def _restore(self) -> None:
         if self._weights is not None:
             if self.verbose:
-                print(f"the weights are those of epoch {self.best_epoch + 1}, the best")
+                print(phrase("bestWeights", epoch=self.best_epoch + 1))
             self.model.set_weights(self._weights)

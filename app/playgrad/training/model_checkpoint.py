@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.errors import CheckpointError, DataError
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import FORMATS
+from playgrad.runtime.phrases import phrase
 from playgrad.training.callbacks import Logs
 from playgrad.training.data_checks import check_count
 from playgrad.training.monitor import MonitorCallback
@@ -110,7 +111,7 @@ class ModelCheckpoint(MonitorCallback):
         else:
             self.model.save_weights(path)
         if self.verbose:
-            print(f"epoch {epoch + 1}: saved {path}")
+            print(phrase("saved", epoch=epoch + 1, path=path))
 
     def _path(self, epoch: int, logs: Logs) -> str:
         names = {"epoch": epoch + 1, "step": self._step, **logs}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import DataError, GraphError
+from playgrad.runtime.phrases import phrase
 from playgrad.training.callbacks import LEARNING_RATE, Logs
 from playgrad.training.monitor import MonitorCallback
 
@@ -102,4 +103,4 @@ class ReduceLROnPlateau(MonitorCallback):
         assert self.model.optimizer is not None
         self.model.session.assign({self.model.optimizer.learning_rate: reduced})
         if self.verbose:
-            print(f"epoch {epoch + 1}: learning rate reduced to {reduced:g}")
+            print(phrase("reducedRate", epoch=epoch + 1, rate=f"{reduced:g}"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.runtime.options import get_options
+from playgrad.runtime.phrases import phrase
 from playgrad.training.chunk_loop import Watch
 
 _SPEED_SECONDS = 5.0
@@ -145,9 +145,8 @@ class TrainingProgress:
         )
         if self.verbose:
             numbers = ", ".join(f"{key} {value:.4f}" for key, value in logs.items())
-            line = get_options().epoch_line.format(
-                epoch=self.epoch, epochs=self.epochs, numbers=numbers, seconds=f"{seconds:.1f}"
-            )
+            epochs, shown = self.epochs, f"{seconds:.1f}"
+            line = phrase("epoch", epoch=self.epoch, epochs=epochs, numbers=numbers, seconds=shown)
             print(line, flush=True)
 
     def end(self, reason: str, done: int, dispatches: int, parallel: Mapping[str, Any]) -> None:

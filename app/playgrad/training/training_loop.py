@@ -11,6 +11,7 @@ import numpy as np
 
 from playgrad.errors import DataError, DeviceLostError, NonFiniteError, PlaygradError
 from playgrad.runtime.options import get_options
+from playgrad.runtime.phrases import phrase
 from playgrad.training.averages import SwapEMAWeights, take_averages
 from playgrad.training.batch_api import not_finite_error, not_finite_hint
 from playgrad.training.batch_callbacks import BatchCallbacks
@@ -256,7 +257,7 @@ class TrainingLoop:
             ends = [c for c in self.callbacks if isinstance(c, TerminateOnNaN)]
             if not any(not callback.raise_error for callback in ends):
                 raise
-            print(f"training ended: {error}")
+            print(phrase("ended", error=error, step=error.values.get("step", self.done + 1)))
         for callback in self.callbacks:
             if isinstance(callback, SwapEMAWeights):
                 callback.swap(False)

@@ -820,8 +820,21 @@ export const en = {
       "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
-    /** What `fit` prints after each epoch; the fields are those of `playgrad.runtime.options`. */
-    epochLine: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
+    /** What Python prints; names and fields are those of `playgrad.runtime.phrases`. */
+    printed: {
+      epoch: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
+      stoppedEarly: "epoch {epoch}: training stopped early",
+      bestWeights: "the weights are those of epoch {epoch}, the best",
+      rate: "epoch {epoch}: learning rate {rate}",
+      reducedRate: "epoch {epoch}: learning rate reduced to {rate}",
+      saved: "epoch {epoch}: saved {path}",
+      ended: "training ended: {error}",
+      layer: "layer",
+      outputShape: "output shape",
+      parameters: "parameters",
+      notBuilt: "not built",
+      total: "{total} parameters, {trainable} of them trainable",
+    },
     title: "Output",
     label: "Output of the code",
     clear: "Clear",

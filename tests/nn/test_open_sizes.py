@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,3 +163,13 @@ def test_gradients_before_the_sizes_are_known_are_refused() -> None:
         y = nn.LSTM(2)(x)
     with pytest.raises(pg.GraphError, match="operations of layer 'lstm_1' depend on sizes"):
         pg.gradients(pg.reduce_sum(y), [x])
+
+
+def test_a_summary_leaves_the_sizes_open() -> None:
+    model = model_of(NETWORKS["TimeDistributed"])
+    summaries: list[str] = []
+    model.summary(summaries.append)
+    model.fit(sequences(4), np.zeros((6, 2), np.float32), verbose=0)
+    model.summary(summaries.append)
+    assert summaries[0] == summaries[1]
+    assert re.search(r"\(TimeDistributed\) +\(\?, \?, 2\) +8\n", summaries[0])

@@ -18,6 +18,7 @@ from playgrad.page.restored_model import RestoredModel
 from playgrad.training.checkpoint import Checkpoint
 from playgrad.training.saving import checkpoint_of
 from tests.nn.resumed_runs import Trained, run
+from tests.page.python_side import python_side
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(1).normal(size=(24, 8, 8, 1)).astype(np.float32)
@@ -229,3 +230,26 @@ def test_a_model_that_takes_any_size_waits_for_its_program() -> None:
     with pytest.raises(CheckpointError, match="before the program runs: it takes inputs of any si"):
         restored.predict(np.ones((4, 5, 2), np.float32))
     assert restored.named_weights().keys() == model.named_weights().keys()
+
+
+IMAGES_OF_ANY_SIZE = """
+import numpy as np, playgrad as pg
+from playgrad import nn
+x = pg.Input((None, None, 1))
+model = pg.Model(x, nn.Dense(3)(nn.GlobalMaxPooling2D()(nn.Conv2D(4, 3)(x))))
+model.compile("adam", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
+model.fit(np.random.default_rng(0).random((9, 8, 8, 1)).astype("float32"), np.arange(9) % 3)
+"""
+
+
+def test_drawings_have_the_size_of_the_last_images_if_any_fits() -> None:
+    with python_side() as side:
+        assert side.run(IMAGES_OF_ANY_SIZE) == "done"
+        answers = [side.ask("predict", pixels=[0.5] * 64)]
+        refused = side.ask("predict", pixels=[0.5] * 63)
+        checkpoint = side.checkpoint
+        side.requests.append({"kind": "reset"})
+        assert side.ask("restore", payload=checkpoint)["ok"]
+        answers.append(side.ask("predict", pixels=[0.5] * 64))
+    assert answers[0]["probabilities"] == answers[1]["probabilities"]
+    assert "takes inputs of shape (8, 8, 1)" in refused["error"]["message"]

@@ -33,7 +33,7 @@ from playgrad.networks.structure import Structure
 from playgrad.networks.summary import summary_text
 from playgrad.nn.call_context import training_context
 from playgrad.nn.layer import Layer
-from playgrad.nn.layer_calls import cast_with_mask, layers_of
+from playgrad.nn.layer_calls import LayerCall, cast_with_mask, layers_of
 from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import as_tensor
@@ -483,7 +483,7 @@ class Network:
                 raise SequenceLengthError(
                     f"the model '{self.name}' takes sequences of any length, but its operations, "
                     f"those of layer '{layer}' first, depend on the length.",
-                    op=node.name,
+                    op=layer,
                     source=node.source,
                     inputs=[(each.shape[1:], each.dtype) for each in self.inputs],
                     hint="Save it to a .keras file, and load that for one length: "
@@ -574,7 +574,11 @@ class Network:
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print a table of the layers with their output shapes and numbers of parameters."""
-        print_fn(summary_text(f"{type(self).__name__} '{self.name}'", self._summary_rows()))
+        # Calls for data of one size, as steps of training make them, leave open sizes open here.
+        calls = () if self._structure is None else self._structure.items
+        shapes = {c.layer: c.outputs[0].shape for c in calls if isinstance(c, LayerCall)}
+        title = f"{type(self).__name__} '{self.name}'"
+        print_fn(summary_text(title, self._summary_rows(), shapes))
 
     def _summary_rows(self) -> list[tuple[str, Layer]]:
         return self.named_layers()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from playgrad.errors import shape_text
+from playgrad.graph.spec import Shape
 from playgrad.nn.layer import Layer
 from playgrad.runtime.phrases import phrase
 
 
-def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
-    """Return a table of layers with their output shapes and numbers of parameters, and totals."""
+def summary_text(
+    title: str, layers: Sequence[tuple[str, Layer]], shapes: Mapping[Layer, Shape]
+) -> str:
+    """Return a table of layers with their output shapes and numbers of parameters, and totals.
+
+    Args:
+        shapes: those of the results in the model, where it is built.
+    """
     rows = [(phrase("layer"), phrase("outputShape"), phrase("parameters"))]
     trainable = fixed = 0
     for name, layer in layers:
@@ -21,7 +28,7 @@ def summary_text(title: str, layers: Sequence[tuple[str, Layer]]) -> str:
             counts[variable.trainable] += math.prod(variable.spec.static_shape)
         trainable += counts[True]
         fixed += counts[False]
-        shape = layer.output_shape
+        shape = shapes.get(layer, layer.output_shape)
         text = shape_text((None, *shape[1:])) if shape is not None else phrase("notBuilt")
         label = f"{name} ({type(layer).__name__})"
         rows.append((label, text, f"{counts[True] + counts[False]:,}"))

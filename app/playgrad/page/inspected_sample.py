@@ -30,13 +30,14 @@ def drawn_sample(model: Any, drawing: list[float]) -> Array:
     Raises:
         GraphError: the model does not take a drawing of so many pixels.
     """
-    shape = model.input_shape[1:]
-    if len(drawing) != int(np.prod(shape)):
+    shape, described = model.input_shape[1:], model.input_description
+    if None in shape and described is not None:
+        shape = described.shape  # the model takes images of any size
+    if None in shape or len(drawing) != int(np.prod(shape)):
         raise GraphError(
             f"a drawing has {len(drawing)} pixels, but the model takes inputs of shape {shape}."
         )
     pixels = np.asarray(drawing).reshape(1, *shape)
-    described = model.input_description
     if described is None or len(described.low) not in (1, *shape[-1:]):
         low, high = guessed_range(dtype(model.input_dtype).floating, scales_first=False)
         described = InputDescription(shape, (low,), (high,))

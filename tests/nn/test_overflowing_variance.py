@@ -52,6 +52,9 @@ NORMALIZATIONS: dict[str, Callable[[pg.Tensor], pg.Tensor]] = {
     "batch": lambda x: batch(nn.BatchNormalization())(x),
     "batch, synchronized": lambda x: batch(nn.BatchNormalization(synchronized=True))(x),
     "batch, by moving averages": former_moments,
+    "features": lambda x: pg.transpose(
+        nn.Normalization(mean=[0.0] * 4, variance=np.where(HUGE, np.inf, 4.0))(pg.transpose(x))
+    ),
     "group": lambda x: nn.GroupNormalization(1)(x),
     "RMS": lambda x: nn.RMSNormalization()(x),
     "variance": lambda x: x * inverse_deviation(pg.var(x, -1, keepdims=True), 1e-3),

@@ -150,9 +150,12 @@ class Normalization(Layer):
         return (x - constant(mean, x.dtype)) / constant(deviation, x.dtype)
 
     def moments(self, shape: Shape) -> tuple[Array, Array]:
-        """Return mean and standard deviation as they are broadcast to inputs of this shape."""
-        mean = self._beside(self.mean, shape)
-        return mean, np.maximum(np.sqrt(self._beside(self.variance, shape)), _LEAST_DEVIATION)
+        """Return mean and standard deviation as they are broadcast to inputs of this shape.
+
+        An infinite one is NaN: a division by it would give 0.
+        """
+        mean, root = self._beside(self.mean, shape), np.sqrt(self._beside(self.variance, shape))
+        return mean, np.where(np.isinf(root), np.nan, np.maximum(root, _LEAST_DEVIATION))
 
     def _beside(self, value: Any, shape: Shape) -> Array:
         others = self._others(shape)

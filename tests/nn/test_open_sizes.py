@@ -154,7 +154,40 @@ def test_a_fixed_length_is_explained() -> None:
     model = model_of(lambda: [nn.LSTM(2)], steps=5)
     with pytest.raises(pg.ShapeError, match=expected) as raised:
         model.predict(sequences(7))
-    assert "pg.Input((None, 3))" in (raised.value.hint or "")
+    assert (raised.value.hint or "").endswith("begin the model with pg.Input((None, 3)).")
+
+
+class Reading(pg.Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens, self.memory = nn.Embedding(9, 4, mask_zero=True), nn.LSTM(3)
+
+    def call(self, x: Any, training: bool = False) -> Any:
+        return self.memory(self.tokens(x), training=training)
+
+
+def tokens_of(steps: int) -> Array:
+    return np.random.default_rng(steps).integers(0, 9, (4, steps)).astype(np.int32)
+
+
+def test_classes_and_chains_are_built_for_any_length() -> None:
+    built, first, chain = Reading(), Reading(), pg.Sequential([nn.Embedding(9, 4), nn.LSTM(3)])
+    built.build((None, None), "int32")
+    chain.build((None,), "int32")
+    first.compile(device="cpu")
+    for model in (built, chain):
+        model.compile("sgd", "mse", device="cpu")
+        for steps in (4, 6, 2):
+            x, y = tokens_of(steps), np.zeros((4, 3), np.float32)
+            np.testing.assert_allclose(model.predict(x), np.asarray(model(x)), 1e-4, 1e-6)
+            assert np.isfinite(model.fit(x, y, verbose=0).history["loss"]).all()
+    first.predict(tokens_of(4))
+    with pytest.raises(pg.ShapeError, match=r"samples of shape \(4,\).*shape \(6,\)") as raised:
+        first.predict(tokens_of(6))
+    assert 'model.build((None, None), "int32") before it sees data' in (raised.value.hint or "")
+    with pytest.raises(pg.ShapeError, match=r"shape \(3,\).*shape \(2,\)") as raised:
+        pg.Sequential([pg.Input((3,)), nn.Dense(1)]).predict(np.ones((1, 2)))
+    assert raised.value.hint is None
 
 
 def test_gradients_before_the_sizes_are_known_are_refused() -> None:

@@ -22,7 +22,10 @@ def hint_for_sizes(network: Network, shapes: Sequence[tuple[int, ...]]) -> str |
         None if another number of dimensions or of features is the reason.
     """
     expected = [tensor.shape for tensor in network.inputs]
-    if any(len(a) != len(b) or a[-1:] != b[-1:] for a, b in zip(shapes, expected, strict=True)):
+    if any(len(a) != len(b) for a, b in zip(shapes, expected, strict=True)):
+        return None
+    features = [(a[-1], b[-1]) for a, b in zip(shapes, expected, strict=True) if len(a) > 2]
+    if any(m != n for m, n in features):
         return None
     graph, before = network.graph, len(network.graph.nodes)
     try:
@@ -34,8 +37,15 @@ def hint_for_sizes(network: Network, shapes: Sequence[tuple[int, ...]]) -> str |
             ]
             network.apply(inputs, training=False)
     except PlaygradError as error:
+        if not features:  # of numbers without steps, these are features
+            return None
         return f"Its layers have one size: for {shape_text(shapes[0][1:])}, {error.message}"
     finally:
         remove_nodes(graph, set(graph.nodes[before:]))
-    sizes = ", ".join(["None"] * (len(shapes[0]) - 2) + [str(shapes[0][-1])])
-    return f"Its layers take other sizes, too: begin the model with pg.Input(({sizes}))."
+    first = network.inputs[0]
+    sizes = ["None"] * max(1, len(shapes[0]) - 2) + [str(n) for n in shapes[0][2:][-1:]]
+    if getattr(network, "is_subclassed", False):
+        how = f'call model.build((None, {", ".join(sizes)}), "{first.dtype}") before it sees data'
+    else:
+        how = f"begin the model with pg.Input(({', '.join(sizes)}{',' * (len(sizes) == 1)}))"
+    return f"Its layers take other sizes, too: {how}."

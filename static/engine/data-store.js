@@ -76,7 +76,7 @@ export class DataStore {
   }
 
   /** Answer a Python worker that waits for a file. @param {DataRequest} request */
-  async serve({ path, answer, into }) {
+  async serve({ path, answer, into, beside = [] }) {
     const words = new Int32Array(answer);
     if (into) {
       const content = this.#answers.get(path);
@@ -85,6 +85,7 @@ export class DataStore {
       reply(words, STATE.copied);
       return;
     }
+    this.expect(beside.filter((each) => !isYours(each)));
     let state = STATE.file;
     /** @type {Uint8Array} */
     let content;
@@ -182,7 +183,11 @@ export class DataStore {
 }
 
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
-const setOf = (path) => (path === ONNX ? "onnx" : (path.split("/")[2] ?? path));
+function setOf(path) {
+  if (path === ONNX) return "onnx";
+  const [, folder, name] = path.split("/");
+  return folder === "packages" ? folder : (name ?? path);
+}
 
 /** @param {LoadError} error @param {number} tries */
 function isWorthAnotherTry({ status }, tries) {

@@ -23,7 +23,7 @@
   const VERSION_HEADER = "Playgrad-Version";
 
   /** Paths of files that belong to a version. */
-  const FILES = /^\/(static|bundle|image|pyodide|data)\/|^\/(names|examples)\.json$/;
+  const FILES = /^\/(static|bundle|image|pyodide|data|packages)\/|^\/(names|examples)\.json$/;
   /** The page, and the page in a frame of another site. */
   const PAGES = ["/", "/embed"];
   const SITE_PAGES = ["/", "/index.html"];

@@ -31,7 +31,7 @@ export function OutputFigure({ figure, number }) {
   return html`
     <figure class="output-figure" data-testid="output-figure" ref=${root} aria-label=${describe(figure)}>
       <div class="output-figure-head">
-        <strong>${figure.title}</strong>
+        <strong>${figure.shows !== "image" && figure.title}</strong>
         <span class="output-figure-tools" data-no-picture>
           ${
             isPlot &&
@@ -46,7 +46,9 @@ export function OutputFigure({ figure, number }) {
           ? asTable
             ? html`<${Table} plot=${figure} />`
             : html`<${PlotView} plot=${figure} />`
-          : html`<${PicturesView} figure=${figure} />`
+          : figure.shows === "image"
+            ? html`<${ImageView} image=${figure} />`
+            : html`<${PicturesView} figure=${figure} />`
       }
     </figure>
   `;
@@ -129,6 +131,31 @@ function Table({ plot }) {
         )}</tbody>
       </table>
     </div>
+  `;
+}
+
+/** A figure that was drawn in Python. @param {{image: Extract<Figure, {shows: "image"}>}} props */
+function ImageView({ image }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+
+  useEffect(() => {
+    const blob = new Blob([new Uint8Array(image.png)], { type: "image/png" });
+    createImageBitmap(blob).then(
+      (bitmap) => {
+        const { current } = canvas;
+        if (current) {
+          [current.width, current.height] = [bitmap.width, bitmap.height];
+          current.getContext("2d")?.drawImage(bitmap, 0, 0);
+        }
+        bitmap.close();
+      },
+      () => {}, // what a program sends need not be a whole image
+    );
+  }, [image]);
+
+  return html`
+    <canvas class="output-image" ref=${canvas} width=${image.width} height=${image.height} role="img"
+      aria-label=${describe(image)} style=${{ width: `${image.width}px` }}></canvas>
   `;
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -43,6 +45,9 @@ x_train, y_train, x_test, y_test = x_train[:6400], y_train[:6400], x_test[:1000]
     )
 )
 """The first example, with a tenth of its images."""
+
+
+IMAGE = "from PIL import Image\nprint(Image.new('L', (3, 2)).size)"
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +100,10 @@ class Visitor(Playground):
         return self.kept()["version"]
 
 
+def is_package(path: str) -> bool:
+    return path.startswith("/packages/")
+
+
 def seen(page: Page) -> list[str]:
     """The versions of the document, of its scripts, and of a file that is loaded on demand."""
     marks: list[str] = page.evaluate(
@@ -111,6 +120,7 @@ def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
     visitor.expect_status("ready")
     early = sum(size for path, size in network.sent.items() if path not in DATA)
     visitor.wait_until_kept(*EXTRAS)
+    assert not any(map(is_package, network.asked)), "nobody has imported one"
     print(f"first load: {early / 1e6:.1f} MB; all: {network.sent.total() / 1e6:.1f} MB")
     yield visitor
     visitor.close()
@@ -120,6 +130,8 @@ def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
 @pytest.mark.survival("Visits without a server")
 def test_the_first_example_trains_without_a_server(visitor: Visitor, network: BadNetwork) -> None:
     first = visitor.page
+    assert "(3, 2)" in visitor.finish(IMAGE)
+    visitor.wait_until_kept("/packages/pillow")
     with network.broken("reset", lambda path: True):
         network.asked.clear()
         visitor.reload()
@@ -129,6 +141,7 @@ def test_the_first_example_trains_without_a_server(visitor: Visitor, network: Ba
         assert visitor.steps == 100
         assert visitor.number("test-accuracy") > 80
         assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
+        assert "(3, 2)" in visitor.finish(IMAGE)
         assert set(network.asked) <= {"/", "/version.json", "/service-worker.js"}, network.asked
         # A link opens too, in a tab of its own, and so does the page in a frame.
         link = visitor.page.evaluate(
@@ -143,6 +156,56 @@ def test_the_first_example_trains_without_a_server(visitor: Visitor, network: Ba
         visitor.page.close()
     visitor.page = first
     assert visitor.complaints == []
+
+
+TABLES_AND_FIGURES = """
+import io
+import numpy as np
+import pandas as pd
+from PIL import Image
+import matplotlib.pyplot as plt
+
+table = pd.read_csv(io.StringIO("kind,price\\na,1\\nb,2\\na,4\\n"))
+print("means", table.groupby("kind")["price"].mean().to_dict())
+pixels = np.arange(64, dtype=np.uint8).reshape(8, 8)
+print("row", np.asarray(Image.fromarray(pixels).resize((4, 4), Image.Resampling.BOX))[0].tolist())
+plt.plot([1, 2, 3], [4, 1, 3], label="training")
+plt.xlabel("epoch")
+plt.legend()
+plt.savefig("curve.png")
+print("saved", Image.open("curve.png").size)
+plt.show()
+"""
+# The colours of a figure's canvas, of which many pixels have the same.
+COLOURS = """(figure) => {
+  const canvas = figure.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const counts = new Map();
+  for (const pixel of new Uint32Array(data.buffer)) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 200).map(([pixel]) => pixel.toString(16));
+}"""
+WHITE, BLUE = "ffffffff", "ffb4771f"
+"""As words of four bytes, the red one last; blue is the first colour of matplotlib."""
+
+
+def test_packages_that_a_program_imports_are_loaded(
+    visitor: Visitor, network: BadNetwork, tmp_path: Path
+) -> None:
+    line = visitor.page.locator(".status-line")
+    with network.broken("reset", is_package):
+        visitor.start(TABLES_AND_FIGURES)
+        expect(line).to_contain_text("Loading the Python packages that the program imports: 0 MB")
+        visitor.at("stop").click()
+        visitor.expect_status("stopped")
+    visitor.forgive("Failed to load resource")
+    output = visitor.finish()
+    assert "means {'a': 2.5, 'b': 2.0}\nrow [5, 7, 9, 11]\nsaved (640, 480)\n" in output
+    figure = visitor.at("output-figure")
+    label = "figure with 1 line (training) of y over epoch"
+    expect(figure).to_have_attribute("aria-label", label)
+    visitor.wait(lambda: {WHITE, BLUE} <= set(figure.evaluate(COLOURS)))
+    saved = visitor.download_from(figure.get_by_test_id("figure-png"), tmp_path)
+    assert saved.read_bytes()[16:24] == struct.pack(">II", 1280, 960)
 
 
 @pytest.mark.survival("Updates of the page")

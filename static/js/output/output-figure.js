@@ -1,5 +1,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { SavePicture } from "../components/save-picture-button.js";
+import { offer } from "../download.js";
 import { t } from "../locale.js";
 import { columnsFor, gridPixels } from "../picture-pixels.js";
 import { parseColour } from "../plane-colours.js";
@@ -9,6 +11,7 @@ import { describe, numbers, short } from "./figure-text.js";
 
 /** @import { Figure } from "../../engine/messages.js" */
 /** @typedef {Extract<Figure, {shows: "plot"}>} Plot */
+/** @typedef {Extract<Figure, {shows: "image"}>} Image */
 
 const FRAME = { width: 480, height: 210, left: 52, right: 12, top: 10, bottom: 26 };
 const COLOURS = 8;
@@ -38,7 +41,11 @@ export function OutputFigure({ figure, number }) {
             html`<button type="button" class="button quiet small" aria-pressed=${asTable}
             data-testid="figure-table" onClick=${() => setAsTable(!asTable)}>${t().output.asTable}</button>`
           }
-          <${SavePicture} of=${() => root.current} name=${name} what=${figure.title || t().output.thisFigure} id="figure" />
+          ${
+            figure.shows === "image"
+              ? html`<${SaveImage} image=${figure} name=${name} />`
+              : html`<${SavePicture} of=${() => root.current} name=${name} what=${figure.title || t().output.thisFigure} id="figure" />`
+          }
         </span>
       </div>
       ${
@@ -134,13 +141,22 @@ function Table({ plot }) {
   `;
 }
 
-/** A figure that was drawn in Python. @param {{image: Extract<Figure, {shows: "image"}>}} props */
+/** @param {{image: Image, name: string}} props */
+function SaveImage({ image, name }) {
+  const label = t().pictures.save(image.title || t().output.thisFigure, "PNG");
+  return html`<span class="save-picture"><button type="button" class="button quiet small" data-testid="figure-png"
+    title=${label} aria-label=${label} onClick=${() => offer(`${name}.png`, blobOf(image))}><${Icon} name="save" />PNG</button></span>`;
+}
+
+/** @param {Image} image */
+const blobOf = ({ png }) => new Blob([new Uint8Array(png)], { type: "image/png" });
+
+/** A figure that was drawn in Python. @param {{image: Image}} props */
 function ImageView({ image }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
 
   useEffect(() => {
-    const blob = new Blob([new Uint8Array(image.png)], { type: "image/png" });
-    createImageBitmap(blob).then(
+    createImageBitmap(blobOf(image)).then(
       (bitmap) => {
         const { current } = canvas;
         if (current) {

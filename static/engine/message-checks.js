@@ -172,6 +172,7 @@ const image = record({
       labels: listOf(text),
       lines: count,
       images: count,
+      points: count,
       shapes: count,
     }),
   ),

@@ -345,7 +345,7 @@
  *   128 is 0; `note`: what is not shown, in words; `width`, `height` of an image: in pixels of the page, of
  *   which its `png` has more
  * @typedef {{title: string, x_label: string, y_label: string, labels: string[], lines: number,
- *            images: number, shapes: number}} PlotAxes
+ *            images: number, points: number, shapes: number}} PlotAxes
  *   what is in a plot of matplotlib
  * @typedef {{label: string, x: Uint8Array, y: Uint8Array, total: number}} PlotSeries
  *   the numbers as float64, least byte first; `total`: how many points there are, of which some are drawn

@@ -175,6 +175,7 @@ plt.legend()
 plt.savefig("curve.png")
 print("saved", Image.open("curve.png").size)
 plt.show()
+plt.scatter([1, 2, 3], [3, 1, 2])
 """
 # The colours of a figure's canvas, of which many pixels have the same.
 COLOURS = """(figure) => {
@@ -200,10 +201,13 @@ def test_packages_that_a_program_imports_are_loaded(
     visitor.forgive("Failed to load resource")
     output = visitor.finish()
     assert "means {'a': 2.5, 'b': 2.0}\nrow [5, 7, 9, 11]\nsaved (640, 480)\n" in output
-    figure = visitor.at("output-figure")
+    figure = visitor.at("output-figure").first
     label = "figure with 1 line (training) of y over epoch"
     expect(figure).to_have_attribute("aria-label", label)
     visitor.wait(lambda: {WHITE, BLUE} <= set(figure.evaluate(COLOURS)))
+    # What was not shown comes at the end.
+    last = visitor.at("output-figure").nth(1)
+    expect(last).to_have_attribute("aria-label", "figure with 3 points")
     saved = visitor.download_from(figure.get_by_test_id("figure-png"), tmp_path)
     assert saved.read_bytes()[16:24] == struct.pack(">II", 1280, 960)
 

@@ -155,7 +155,16 @@ const SAMPLES = {
         width: 3,
         height: 2,
         axes: [
-          { title: "", x_label: "", y_label: "", labels: ["a"], lines: 1, images: 0, shapes: 0 },
+          {
+            title: "",
+            x_label: "",
+            y_label: "",
+            labels: ["a"],
+            lines: 1,
+            images: 0,
+            points: 0,
+            shapes: 0,
+          },
         ],
         png: png(6, 4),
       },

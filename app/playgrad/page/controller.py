@@ -128,6 +128,8 @@ class Controller:
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
+                if self.packages is not None:
+                    self.packages.conclude()
                 if self.model is None:
                     self.built = built_model(self.namespace)
                 if self.model is None and not self.graphs.programs:

@@ -13,6 +13,7 @@ from typing import Any
 from matplotlib._pylab_helpers import Gcf  # type: ignore[import-not-found]
 from matplotlib.backend_bases import FigureManagerBase  # type: ignore[import-not-found]
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # type: ignore[import-not-found]
+from matplotlib.collections import PathCollection  # type: ignore[import-not-found]
 
 from playgrad.runtime.hooks import get_hooks
 
@@ -43,6 +44,11 @@ class FigureCanvas(FigureCanvasAgg):
     manager_class = FigureManager
 
 
+def show_open_figures() -> None:
+    """Show figures that the program has not shown, as a notebook does at the end of a cell."""
+    FigureManager.pyplot_show()
+
+
 def described(figure: Any) -> dict[str, Any]:
     """Return a figure as the page draws it: a PNG, and what is in it."""
     width, height = figure.get_size_inches() * figure.dpi
@@ -69,8 +75,13 @@ def _drawn(figure: Any, scale: float) -> bytes:
 
 def _axes(axes: Any) -> dict[str, Any]:
     """Return the texts of one plot, and how much of each kind is in it."""
-    counts = {"lines": len(axes.lines), "images": len(axes.images)}
-    counts["shapes"] = len(axes.patches) + len(axes.collections)
+    points = [each for each in axes.collections if isinstance(each, PathCollection)]
+    counts = {
+        "lines": len(axes.lines),
+        "images": len(axes.images),
+        "points": sum(len(each.get_offsets()) for each in points),
+        "shapes": len(axes.patches) + len(axes.collections) - len(points),
+    }
     labels = axes.get_legend_handles_labels()[1][:_MOST_LABELS]
     title, x_label, y_label = axes.get_title(), axes.get_xlabel(), axes.get_ylabel()
     return {"title": title, "x_label": x_label, "y_label": y_label, **counts, "labels": labels}

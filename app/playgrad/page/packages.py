@@ -11,6 +11,7 @@ import ast
 import importlib
 import io
 import os
+import sys
 import sysconfig
 import warnings
 import zipfile
@@ -119,6 +120,12 @@ class Packages:
         self._install(PACKAGE_OF[module] for module in sorted(modules))
         if "PIL" in modules and "pillow" in self._installed:
             importlib.import_module("playgrad.page.pillow_viewer").register()
+
+    def conclude(self) -> None:
+        """Show what a program has drawn and not shown, at its end."""
+        backend = sys.modules.get(BACKEND.removeprefix("module://"))
+        if backend is not None:
+            backend.show_open_figures()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -857,12 +857,13 @@ export const en = {
         (labels.length ? ` (${labels.join(", ")})` : "") +
         (across || up ? ` of ${up || "y"} over ${across || "x"}` : ""),
       contents: (
-        /** @type {{lines: number, images: number, shapes: number}} */ { lines, images, shapes },
+        /** @type {{lines: number, images: number, points: number, shapes: number}} */ counts,
       ) =>
         [
-          lines ? plural(lines, "line") : "",
-          images ? plural(images, "image") : "",
-          shapes ? plural(shapes, "set of shapes", "sets of shapes") : "",
+          counts.lines ? plural(counts.lines, "line") : "",
+          counts.images ? plural(counts.images, "image") : "",
+          counts.points ? plural(counts.points, "point") : "",
+          counts.shapes ? plural(counts.shapes, "shape") : "",
         ]
           .filter(Boolean)
           .join(", "),

@@ -663,11 +663,12 @@ export const zhHans = {
         (contents || "空坐标系") +
         (labels.length ? `（${labels.join("、")}）` : "") +
         (across || up ? `，横轴为 ${across || "x"}，纵轴为 ${up || "y"}` : ""),
-      contents: ({ lines, images, shapes }) =>
+      contents: ({ lines, images, points, shapes }) =>
         [
           lines ? `${count(lines)} 条线` : "",
           images ? `${count(images)} 张图片` : "",
-          shapes ? `${count(shapes)} 组图形` : "",
+          points ? `${count(points)} 个点` : "",
+          shapes ? `${count(shapes)} 个形状` : "",
         ]
           .filter(Boolean)
           .join("、"),

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from playgrad import paths
+from playgrad.assets import PACKAGE_FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import BadNetwork
@@ -126,38 +127,6 @@ def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
     visitor.close()
 
 
-@pytest.mark.gpu
-@pytest.mark.survival("Visits without a server")
-def test_the_first_example_trains_without_a_server(visitor: Visitor, network: BadNetwork) -> None:
-    first = visitor.page
-    assert "(3, 2)" in visitor.finish(IMAGE)
-    visitor.wait_until_kept("/packages/pillow")
-    with network.broken("reset", lambda path: True):
-        network.asked.clear()
-        visitor.reload()
-        assert visitor.page.evaluate("crossOriginIsolated")
-        visitor.choose_device("gpu")
-        visitor.finish(FEW_DIGITS)
-        assert visitor.steps == 100
-        assert visitor.number("test-accuracy") > 80
-        assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
-        assert "(3, 2)" in visitor.finish(IMAGE)
-        assert set(network.asked) <= {"/", "/version.json", "/service-worker.js"}, network.asked
-        # A link opens too, in a tab of its own, and so does the page in a frame.
-        link = visitor.page.evaluate(
-            "import('/static/js/sharing/sharing.js').then(({ makeLink }) => makeLink([]))"
-        )
-        visitor.page = visitor.context.new_page()
-        visitor.page.goto(link)
-        expect(visitor.at("shared-note")).to_be_visible()
-        visitor.page.goto(link.replace("/#", "/embed#"))
-        expect(visitor.at("embed-open")).to_be_visible()
-        visitor.expect_status("ready")
-        visitor.page.close()
-    visitor.page = first
-    assert visitor.complaints == []
-
-
 TABLES_AND_FIGURES = """
 import io
 import numpy as np
@@ -189,9 +158,9 @@ WHITE, BLUE = "ffffffff", "ffb4771f"
 """As words of four bytes, the red one last; blue is the first colour of matplotlib."""
 
 
-def test_packages_that_a_program_imports_are_loaded(
-    visitor: Visitor, network: BadNetwork, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def output(visitor: Visitor, network: BadNetwork) -> str:
+    """What a program has printed that imports packages, which are kept since then."""
     line = visitor.page.locator(".status-line")
     with network.broken("reset", is_package):
         visitor.start(TABLES_AND_FIGURES)
@@ -200,16 +169,54 @@ def test_packages_that_a_program_imports_are_loaded(
         visitor.expect_status("stopped")
     visitor.forgive("Failed to load resource")
     output = visitor.finish()
+    visitor.wait_until_kept(*(f"/packages/{name}" for name in PACKAGE_FILES))
+    return output
+
+
+def test_packages_of_a_program_are_loaded_and_their_figures_shown(
+    visitor: Visitor, output: str, tmp_path: Path
+) -> None:
     assert "means {'a': 2.5, 'b': 2.0}\nrow [5, 7, 9, 11]\nsaved (640, 480)\n" in output
-    figure = visitor.at("output-figure").first
+    figure, last = visitor.at("output-figure").all()
     label = "figure with 1 line (training) of y over epoch"
     expect(figure).to_have_attribute("aria-label", label)
     visitor.wait(lambda: {WHITE, BLUE} <= set(figure.evaluate(COLOURS)))
     # What was not shown comes at the end.
-    last = visitor.at("output-figure").nth(1)
     expect(last).to_have_attribute("aria-label", "figure with 3 points")
     saved = visitor.download_from(figure.get_by_test_id("figure-png"), tmp_path)
     assert saved.read_bytes()[16:24] == struct.pack(">II", 1280, 960)
+
+
+@pytest.mark.gpu
+@pytest.mark.survival("Visits without a server")
+def test_the_first_example_trains_without_a_server(
+    visitor: Visitor, network: BadNetwork, output: str
+) -> None:
+    first = visitor.page
+    with network.broken("reset", lambda path: True):
+        network.asked.clear()
+        visitor.reload()
+        assert visitor.page.evaluate("crossOriginIsolated")
+        visitor.choose_device("gpu")
+        visitor.finish(FEW_DIGITS)
+        assert visitor.steps == 100
+        assert visitor.number("test-accuracy") > 80
+        assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
+        assert "(3, 2)" in visitor.finish(IMAGE)  # a package that was loaded before
+        assert set(network.asked) <= {"/", "/version.json", "/service-worker.js"}, network.asked
+        # A link opens too, in a tab of its own, and so does the page in a frame.
+        link = visitor.page.evaluate(
+            "import('/static/js/sharing/sharing.js').then(({ makeLink }) => makeLink([]))"
+        )
+        visitor.page = visitor.context.new_page()
+        visitor.page.goto(link)
+        expect(visitor.at("shared-note")).to_be_visible()
+        visitor.page.goto(link.replace("/#", "/embed#"))
+        expect(visitor.at("embed-open")).to_be_visible()
+        visitor.expect_status("ready")
+        visitor.page.close()
+    visitor.page = first
+    assert visitor.complaints == []
 
 
 @pytest.mark.survival("Updates of the page")

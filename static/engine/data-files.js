@@ -17,6 +17,15 @@ const LOOK_MS = 100;
 /** The part of the library that reads and writes ONNX files. */
 export const ONNX = "/static/vendor/onnx-messages.zip";
 
+/** The folder of the Python packages that programs import. */
+const PACKAGES = "/packages/";
+
+/** @param {string} path */
+export const isPackage = (path) => path.startsWith(PACKAGES);
+
+/** Whether a file has Python code: a program that could change it would run in the next ones. @param {string} path */
+export const isCode = (path) => path === ONNX || isPackage(path);
+
 /** Parts of a program, with the files that they need. @type {[part: string, files: string[]][]} */
 const NEEDED_BY = [
   [".onnx", [ONNX]],

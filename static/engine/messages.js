@@ -19,6 +19,7 @@
  *     will probably read.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
+ *   `prepare`: import packages, as the last program did; sent to a spare worker while nothing runs.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
@@ -26,6 +27,7 @@
  *      template?: Template, dataBytes: number}
  *   | {kind: "inherit"} & Inheritance
  *   | {kind: "files", files: Map<string, Uint8Array>}
+ *   | {kind: "prepare", files: Map<string, Uint8Array>}
  *   | {kind: "poke"}
  *   | {kind: "ports", ports: MessagePort[]}
  * )} PythonCommand

@@ -369,10 +369,16 @@ def main() -> None:
         sys.meta_path.append(controller.packages)
 
 
+def prepare(package: str) -> None:
+    """Import a package of the server for the next program. The worker calls this while it is spare."""
+    if controller.packages is not None:
+        controller.packages.prepare(package)
+
+
 def handle_pending() -> None:
     """Serve every request in the mailbox. The worker calls this while Python is idle."""
     while (pair := host.poll_mailbox()) is not None:
         controller.serve(joined(pair))
 
 
-__all__ = ["Controller", "handle_pending", "main"]
+__all__ = ["Controller", "handle_pending", "main", "prepare"]

@@ -58,6 +58,9 @@ PACKAGE_OF = {
 BACKEND = "module://playgrad.page.matplotlib_backend"
 """The backend that matplotlib takes by default, by its name in ``MPLBACKEND``."""
 
+_SLOW = {"matplotlib": "matplotlib.pyplot", "pandas": "pandas"}
+"""What programs import of packages whose import takes seconds."""
+
 Fetch = Callable[..., "memoryview | bytes"]
 """Returns the file of a path; the paths after it are those of files that are needed next."""
 
@@ -120,6 +123,13 @@ class Packages:
         self._install(PACKAGE_OF[module] for module in sorted(modules))
         if "PIL" in modules and "pillow" in self._installed:
             importlib.import_module("playgrad.page.pillow_viewer").register()
+
+    def prepare(self, package: str) -> None:
+        """Install a package, and import it if that takes long, for a program that probably will."""
+        self._install([package])
+        module = _SLOW.get(package)
+        if module is not None:
+            importlib.import_module(module)
 
     def conclude(self) -> None:
         """Show what a program has drawn and not shown, at its end."""

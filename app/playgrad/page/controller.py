@@ -370,7 +370,7 @@ def main() -> None:
 
 
 def prepare(package: str) -> None:
-    """Import a package of the server for the next program. The worker calls this while it is spare."""
+    """Import a package for the next program. The worker calls this while it is spare."""
     if controller.packages is not None:
         controller.packages.prepare(package)
 

@@ -171,7 +171,7 @@ def output(visitor: Visitor, network: BadNetwork) -> str:
         visitor.expect_status("stopped")
     assert "imported before: False\n" in visitor.finish()
     # The next run finds them imported, if there was time for it.
-    for seconds in (2, 5, 30, 90):
+    for seconds in (8, 30, 90):
         visitor.page.wait_for_timeout(1000 * seconds)
         output = visitor.finish()
         if "imported before: True\n" in output:

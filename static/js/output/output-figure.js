@@ -141,11 +141,13 @@ function Table({ plot }) {
   `;
 }
 
+const PNG = "PNG";
+
 /** @param {{image: Image, name: string}} props */
 function SaveImage({ image, name }) {
-  const label = t().pictures.save(image.title || t().output.thisFigure, "PNG");
+  const label = t().pictures.save(image.title || t().output.thisFigure, PNG);
   return html`<span class="save-picture"><button type="button" class="button quiet small" data-testid="figure-png"
-    title=${label} aria-label=${label} onClick=${() => offer(`${name}.png`, blobOf(image))}><${Icon} name="save" />PNG</button></span>`;
+    title=${label} aria-label=${label} onClick=${() => offer(`${name}.png`, blobOf(image))}><${Icon} name="save" />${PNG}</button></span>`;
 }
 
 /** @param {Image} image */

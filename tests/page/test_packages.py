@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from playgrad.assets import PACKAGE_FILES, PACKAGES
+from playgrad.page import packages
 from playgrad.page.packages import NEEDS, PACKAGE_OF, Packages, imported_modules, with_needs
 from tests.page.python_side import python_side
 
@@ -90,6 +91,15 @@ def test_a_package_is_installed_once_with_its_needs(
     assert spec is not None and spec.origin == str(tmp_path / "contourpy" / "__init__.py")
     assert installer.find_spec("contourpy.missing") is None
     assert installer.find_spec("torch") is None
+
+
+def test_a_package_is_imported_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installer = Packages(Server().fetch, tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "six", raising=False)
+    monkeypatch.setitem(packages._SLOW, "six", "six")
+    installer.prepare("six")
+    assert sys.modules.pop("six").__file__ == str(tmp_path / "six.py")
 
 
 REASON = "cannot load /packages/pandas from the page: the server answers 503"

@@ -1,5 +1,5 @@
 /**
- * Files of data sets, and a part of the library that few programs need. The page downloads them (data-store.js), because Python's worker sleeps while
+ * Files of data sets, Python packages, and a part of the library that few programs need. The page downloads them (data-store.js), because Python's worker sleeps while
  * it waits for one; here is Python's end.
  *
  * A file travels in shared memory. The page cannot send a message to a worker that sleeps, so it
@@ -16,6 +16,15 @@ const LOOK_MS = 100;
 
 /** The part of the library that reads and writes ONNX files. */
 export const ONNX = "/static/vendor/onnx-messages.zip";
+
+/** The folder of the Python packages that programs import. */
+const PACKAGES = "/packages/";
+
+/** @param {string} path */
+export const isPackage = (path) => path.startsWith(PACKAGES);
+
+/** Whether a file has Python code: a program that could change it would run in the next ones. @param {string} path */
+export const isCode = (path) => path === ONNX || isPackage(path);
 
 /** Parts of a program, with the files that they need. @type {[part: string, files: string[]][]} */
 const NEEDED_BY = [
@@ -61,17 +70,18 @@ export class DataFiles {
    * Read a file of this server or of the visitor, blocking until it has arrived.
    * @param {string} path for instance "/data/mnist/train-labels"
    * @param {() => boolean} stopRequested
+   * @param {string[]} [beside] files that are needed next: the page begins to download them
    * @returns {Uint8Array}
    * @throws {Error} the page cannot get it, or a stop was requested
    */
-  read(path, stopRequested) {
-    const content = this.#contents.get(path) ?? this.#fetch(path, stopRequested);
+  read(path, stopRequested, beside = []) {
+    const content = this.#contents.get(path) ?? this.#fetch(path, stopRequested, beside);
     if (!isYours(path)) this.#contents.set(path, content);
     return content;
   }
 
-  /** @param {string} path @param {() => boolean} stopRequested */
-  #fetch(path, stopRequested) {
+  /** @param {string} path @param {() => boolean} stopRequested @param {string[]} beside */
+  #fetch(path, stopRequested, beside) {
     const words = new Int32Array(new SharedArrayBuffer(4 * WORDS));
     const answer = /** @type {SharedArrayBuffer} */ (words.buffer);
 
@@ -84,7 +94,7 @@ export class DataFiles {
       return Atomics.load(words, 0);
     }
 
-    this.#ask({ kind: "data_file", path, answer });
+    this.#ask({ kind: "data_file", path, answer, beside });
     const state = sleepThrough(STATE.waiting);
     const into = new SharedArrayBuffer(words[1]);
     this.#ask({ kind: "data_file", path, answer, into });

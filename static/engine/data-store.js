@@ -3,7 +3,7 @@
  * on those of the visitor.
  */
 
-import { ONNX, STATE, isYours } from "./data-files.js";
+import { ONNX, STATE, isCode, isPackage, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
 import { urlOf } from "./root.js";
@@ -24,7 +24,7 @@ const MOST_REFUSALS = 3;
  *   is 0 while it is not known
  *
  * @typedef {object} Listener
- * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory
+ * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory unless it is code
  * @property {(awaited: Awaited | null) => void} [awaited] is called with what a program waits for, and null when it goes on
  * @property {(problem: Delay | null) => void} problem is called with what does not arrive, or null when all is well
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
@@ -33,6 +33,8 @@ const MOST_REFUSALS = 3;
 export class DataStore {
   /** @type {Map<string, Uint8Array>} */
   #contents = new Map();
+  /** Contents of which each Python worker gets a copy of its own. @type {Map<string, Uint8Array>} */
+  #code = new Map();
   /** Downloads that go on. @type {Map<string, Promise<Uint8Array>>} */
   #underway = new Map();
   /**
@@ -54,7 +56,7 @@ export class DataStore {
     this.#listener = listener;
   }
 
-  /** What has arrived, in shared memory, by path. */
+  /** What has arrived, in shared memory, by path; without code. */
   get contents() {
     return this.#contents;
   }
@@ -62,6 +64,22 @@ export class DataStore {
   /** The size of what has arrived. */
   get bytes() {
     return [...this.#contents.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Copies of the code that has arrived. @param {Iterable<string>} paths */
+  codeOf(paths) {
+    /** @type {Map<string, Uint8Array>} */
+    const copies = new Map();
+    for (const path of paths) {
+      const content = this.#code.get(path);
+      if (content) copies.set(path, content.slice());
+    }
+    return copies;
+  }
+
+  /** @param {string} path */
+  #arrived(path) {
+    return this.#contents.get(path) ?? this.#code.get(path);
   }
 
   /** Begin to download files that a program will read. @param {string[]} paths */
@@ -76,7 +94,7 @@ export class DataStore {
   }
 
   /** Answer a Python worker that waits for a file. @param {DataRequest} request */
-  async serve({ path, answer, into }) {
+  async serve({ path, answer, into, beside = [] }) {
     const words = new Int32Array(answer);
     if (into) {
       const content = this.#answers.get(path);
@@ -85,6 +103,7 @@ export class DataStore {
       reply(words, STATE.copied);
       return;
     }
+    this.expect(beside.filter((each) => !isYours(each)));
     let state = STATE.file;
     /** @type {Uint8Array} */
     let content;
@@ -102,7 +121,7 @@ export class DataStore {
   /** Get a file that a program waits for. @param {string} path */
   async #await(path) {
     this.#awaited.push(path);
-    if (!this.#contents.has(path)) this.#tell();
+    if (!this.#arrived(path)) this.#tell();
     try {
       return await this.#get(path, false);
     } finally {
@@ -135,7 +154,7 @@ export class DataStore {
 
   /** @param {string} path @param {boolean} isQuiet nobody waits for it yet @returns {Promise<Uint8Array>} */
   async #get(path, isQuiet) {
-    const content = this.#contents.get(path);
+    const content = this.#arrived(path);
     if (content) return content;
     let download = this.#underway.get(path);
     if (!download) {
@@ -157,13 +176,13 @@ export class DataStore {
     const end = performance.now() + PATIENCE_MS;
     try {
       const content = await load(urlOf(path), {
-        shared: true,
+        shared: !isCode(path),
         most: MOST_BYTES,
         progress: (amount) => this.#count(path, amount),
         patient: (error, tries) => isWorthAnotherTry(error, tries) && performance.now() < end,
         problem: (error, pause) => this.#report(path, error, pause),
       });
-      this.#contents.set(path, content);
+      (isCode(path) ? this.#code : this.#contents).set(path, content);
       this.#listener.arrived(path, content);
       return content;
     } finally {
@@ -182,7 +201,10 @@ export class DataStore {
 }
 
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
-const setOf = (path) => (path === ONNX ? "onnx" : (path.split("/")[2] ?? path));
+function setOf(path) {
+  if (path === ONNX) return "onnx";
+  return isPackage(path) ? "packages" : (path.split("/")[2] ?? path);
+}
 
 /** @param {LoadError} error @param {number} tries */
 function isWorthAnotherTry({ status }, tries) {

@@ -160,10 +160,41 @@ const plot = record({
   y_label: text,
   series: listOf(record({ label: text, x: bytes, y: bytes, total: count })),
 });
+const image = record({
+  title: text,
+  width: count,
+  height: count,
+  axes: listOf(
+    record({
+      title: text,
+      x_label: text,
+      y_label: text,
+      labels: listOf(text),
+      lines: count,
+      images: count,
+      points: count,
+      shapes: count,
+    }),
+  ),
+  png: bytes,
+});
+
+/** The first bytes of a PNG; its width and height follow. */
+const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52];
+/** An image may unpack to far more than it takes. */
+const MOST_PNG_PIXELS = 1 << 23;
+
+/** @param {Uint8Array} png */
+function isDrawable(png) {
+  if (png.length < PNG.length + 8 || PNG.some((byte, at) => png[at] !== byte)) return false;
+  const view = new DataView(png.buffer, png.byteOffset + PNG.length, 8);
+  const pixels = view.getUint32(0) * view.getUint32(4);
+  return pixels > 0 && pixels <= MOST_PNG_PIXELS;
+}
 
 export const settingFields = { step: count, name: text, before: number, after: number };
 
-/** Pictures with a byte for each value, or series with as many x as y. @type {Check} */
+/** Pictures with a byte for each value, series with as many x as y, or an image that can be drawn. @type {Check} */
 export const figure = (value) => {
   if (value?.shows === "plot") {
     return (
@@ -174,6 +205,8 @@ export const figure = (value) => {
       )
     );
   }
+  if (value?.shows === "image")
+    return image(value) && value.width > 0 && value.height > 0 && isDrawable(value.png);
   return (
     value?.shows === "pictures" &&
     pictures(value) &&
@@ -582,7 +615,12 @@ const FIELDS = {
     template: record({ code, libraries: mapOf(code), image: bytes, runtime: mapOf(bytes) }),
   },
   tunings: { text },
-  data_file: { path: text, answer: shared, into: optional(shared) },
+  data_file: {
+    path: text,
+    answer: shared,
+    into: optional(shared),
+    beside: optional(listOf(text)),
+  },
   crash: { message: text, problem: optional(record(sentence)) },
   device_worker: {
     device: (name) => /^(cpu|gpu):\d+$/.test(name),

@@ -19,6 +19,7 @@
  *     will probably read.
  *   `inherit`: what earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
+ *   `prepare`: import packages, as the last program did; sent to a spare worker while nothing runs.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
@@ -26,6 +27,7 @@
  *      template?: Template, dataBytes: number}
  *   | {kind: "inherit"} & Inheritance
  *   | {kind: "files", files: Map<string, Uint8Array>}
+ *   | {kind: "prepare", files: Map<string, Uint8Array>}
  *   | {kind: "poke"}
  *   | {kind: "ports", ports: MessagePort[]}
  * )} PythonCommand
@@ -63,8 +65,10 @@
  *   in English, with its kind and what is in it, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
  *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
- * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer}} DataRequest
- *   a file of the server, for a program that sleeps until it is there: see data-files.js
+ * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer,
+ *            beside?: string[]}} DataRequest
+ *   a file of the server, for a program that sleeps until it is there: see data-files.js; `beside`: those
+ *   that it needs next
  */
 
 /**
@@ -84,7 +88,7 @@
  *   `setting`: a setting was changed while training, after `step` steps of the fit.
  *   `graph`: the graph of a training step.
  *   `doctor`: all that is wrong with the trainings of the run; `lost`: whether that is why it pauses.
- *   `figure`: what the program shows with `show` or `plot`.
+ *   `figure`: what the program shows with `show`, `plot` or matplotlib.
  *   `lab_choices`: what the Lab offers; sent once, at the start.
  *   `lab_fit`: a run in the Lab begins to train; `single`: on one device, without a strategy;
  *     `held_up`: some devices have delays.
@@ -337,9 +341,14 @@
  *      scale: "grey" | "diverging" | "colour", low: number, high: number, note: string, pixels: Uint8Array}
  *   | {shows: "plot", title: string, style: "line" | "points", x_label: string, y_label: string,
  *      series: PlotSeries[]}
+ *   | {shows: "image", title: string, width: number, height: number, axes: PlotAxes[], png: Uint8Array}
  * )} Figure
  *   `pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in "diverging",
- *   128 is 0; `note`: what is not shown, in words
+ *   128 is 0; `note`: what is not shown, in words; `width`, `height` of an image: in pixels of the page, of
+ *   which its `png` has more
+ * @typedef {{title: string, x_label: string, y_label: string, labels: string[], lines: number,
+ *            images: number, points: number, shapes: number}} PlotAxes
+ *   what is in a plot of matplotlib
  * @typedef {{label: string, x: Uint8Array, y: Uint8Array, total: number}} PlotSeries
  *   the numbers as float64, least byte first; `total`: how many points there are, of which some are drawn
  * @typedef {{step: number, total_steps: number, epoch: number, epochs: number, parameters: number,

@@ -158,8 +158,8 @@ export function createHost(memory, links, files, inheritance, send) {
     /** Whether an interrupt is requested; clears the request. To be called after a long sleep. */
     take_interrupt: interruptTaker(memory.control),
 
-    /** A file of this server. @param {string} path @returns {Uint8Array} */
-    fetch_data: (path) => files.read(path, stopFlag(memory.control)),
+    /** A file of this server. @param {string} path @param {...string} beside those that are needed next @returns {Uint8Array} */
+    fetch_data: (path, ...beside) => files.read(path, stopFlag(memory.control), beside),
   };
 }
 

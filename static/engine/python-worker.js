@@ -49,6 +49,15 @@ def serve():
 
 serve
 `;
+/** @param {string} name */
+const prepare = (name) => `
+from playgrad.page import controller
+
+try:
+    controller.prepare(${JSON.stringify(name)})
+except BaseException:
+    pass  # the program that imports it is told
+`;
 const VERSIONS = `
 import platform, numpy, playgrad
 [playgrad.__version__, platform.python_version(), numpy.__version__]
@@ -67,6 +76,8 @@ class PythonWorker {
   #port;
   /** @type {(() => string) | undefined} Python's `serve`, once it can be called */
   #serve;
+  /** Imports a package, once Python can. @type {((name: string) => void) | undefined} */
+  #import;
   /** Whether the page has sent a request. */
   #poked = false;
   /** @type {OutputLimit[]} */
@@ -92,6 +103,10 @@ class PythonWorker {
         break;
       case "files":
         this.#files.add(command.files);
+        break;
+      case "prepare":
+        this.#files.add(command.files);
+        this.#prepare([...command.files.keys()].map((path) => path.split("/").at(-1) ?? ""));
         break;
       case "poke":
         this.#servePending();
@@ -143,6 +158,7 @@ class PythonWorker {
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
     this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({ data_bytes: dataBytes }) });
+    this.#import = (name) => pyodide.runPython(prepare(name));
     this.#ended("library");
     send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
     if (own) send({ kind: "template", template: await own() }); // before a program occupies the thread
@@ -155,6 +171,14 @@ class PythonWorker {
   /** @param {string} phase */
   #ended(phase) {
     this.#timings[phase] = Math.round(performance.now());
+  }
+
+  /** Import packages, one after the other, until there is a request. @param {string[]} names */
+  #prepare(names) {
+    const [first, ...rest] = names;
+    if (first === undefined || this.#poked) return;
+    this.#import?.(first);
+    setTimeout(() => this.#prepare(rest));
   }
 
   /** Let Python serve the requests in the mailbox, once it is up. */

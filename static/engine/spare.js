@@ -15,6 +15,7 @@ export class Spare {
   #python;
   /** @type {Ready | undefined} */
   #ready;
+  #isPrepared = false;
   /** Sent by the first worker. @type {Template | undefined} */
   template;
 
@@ -55,10 +56,18 @@ export class Spare {
     this.#python = python;
   }
 
+  /** Have the worker, which is ready, import packages. @param {() => Map<string, Uint8Array>} files copies of the packages, by path */
+  prepare(files) {
+    if (this.#isPrepared || !this.#ready) return;
+    this.#isPrepared = true;
+    this.#python?.send({ kind: "prepare", files: files() });
+  }
+
   /** Remove the worker from here, ready or not. @returns {Interpreter | undefined} */
   take() {
     const python = this.#python;
     this.#python = this.#ready = undefined;
+    this.#isPrepared = false;
     return python;
   }
 

@@ -119,6 +119,7 @@ export const MOST = {
   /** Of a figure in it; Python sends fewer. */
   pictures: 1000,
   pixelBytes: 4 << 20,
+  pngBytes: 8 << 20,
   series: 100,
   plotted: 10_000,
   nodes: 200_000,

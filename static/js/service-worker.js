@@ -23,7 +23,7 @@
   const VERSION_HEADER = "Playgrad-Version";
 
   /** Paths of files that belong to a version. */
-  const FILES = /^\/(static|bundle|image|pyodide|data)\/|^\/(names|examples)\.json$/;
+  const FILES = /^\/(static|bundle|image|pyodide|data|packages)\/|^\/(names|examples)\.json$/;
   /** The page, and the page in a frame of another site. */
   const PAGES = ["/", "/embed"];
   const SITE_PAGES = ["/", "/index.html"];
@@ -273,8 +273,14 @@
     Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 
   /** @param {string} path */
+  const lack = (path) =>
+    path.startsWith("/packages/")
+      ? "this page comes without Python packages"
+      : `this version of the page has no such ${path}. Reload the page`;
+
+  /** @param {string} path */
   const refusal = (path) =>
-    new Response(`404 Not Found: this version of the page has no such ${path}. Reload the page`, {
+    new Response(`404 Not Found: ${lack(path)}`, {
       status: 404,
       headers: { "Content-Type": "text/plain", "Cross-Origin-Resource-Policy": "same-origin" },
     });

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from playgrad import paths
+from playgrad.assets import PACKAGE_FILES
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import BadNetwork
@@ -43,6 +46,16 @@ x_train, y_train, x_test, y_test = x_train[:6400], y_train[:6400], x_test[:1000]
     )
 )
 """The first example, with a tenth of its images."""
+
+
+IMAGE = "from PIL import Image\nprint(Image.new('L', (3, 2)).size)"
+
+
+# Whether the interpreter had the package before the run, which does not import it.
+AHEAD = """
+import os, sysconfig
+print("ahead", os.path.isdir(os.path.join(sysconfig.get_path("purelib"), "PIL")))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +108,10 @@ class Visitor(Playground):
         return self.kept()["version"]
 
 
+def is_package(path: str) -> bool:
+    return path.startswith("/packages/")
+
+
 def seen(page: Page) -> list[str]:
     """The versions of the document, of its scripts, and of a file that is loaded on demand."""
     marks: list[str] = page.evaluate(
@@ -111,14 +128,77 @@ def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
     visitor.expect_status("ready")
     early = sum(size for path, size in network.sent.items() if path not in DATA)
     visitor.wait_until_kept(*EXTRAS)
+    assert not any(map(is_package, network.asked)), "nobody has imported one"
     print(f"first load: {early / 1e6:.1f} MB; all: {network.sent.total() / 1e6:.1f} MB")
     yield visitor
     visitor.close()
 
 
+TABLES_AND_FIGURES = """
+import io
+import numpy as np
+import pandas as pd
+from PIL import Image
+import matplotlib.pyplot as plt
+
+table = pd.read_csv(io.StringIO("kind,price\\na,1\\nb,2\\na,4\\n"))
+print("means", table.groupby("kind")["price"].mean().to_dict())
+pixels = np.arange(64, dtype=np.uint8).reshape(8, 8)
+print("row", np.asarray(Image.fromarray(pixels).resize((4, 4), Image.Resampling.BOX))[0].tolist())
+plt.plot([1, 2, 3], [4, 1, 3], label="training")
+plt.xlabel("epoch")
+plt.legend()
+plt.savefig("curve.png")
+print("saved", Image.open("curve.png").size)
+plt.show()
+plt.scatter([1, 2, 3], [3, 1, 2])
+"""
+# The colours of a figure's canvas, of which many pixels have the same.
+COLOURS = """(figure) => {
+  const canvas = figure.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const counts = new Map();
+  for (const pixel of new Uint32Array(data.buffer)) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 200).map(([pixel]) => pixel.toString(16));
+}"""
+WHITE, BLUE = "ffffffff", "ffb4771f"
+"""As words of four bytes, the red one last; blue is the first colour of matplotlib."""
+
+
+@pytest.fixture(scope="module")
+def output(visitor: Visitor, network: BadNetwork) -> str:
+    """What a program has printed that imports packages, which are kept since then."""
+    line = visitor.page.locator(".status-line")
+    with network.broken("reset", is_package):
+        visitor.start(TABLES_AND_FIGURES)
+        expect(line).to_contain_text("Loading the Python packages that the program imports: 0 MB")
+        visitor.at("stop").click()
+        visitor.expect_status("stopped")
+    output = visitor.finish()
+    visitor.forgive("Failed to load resource")  # which the page was told late
+    visitor.wait_until_kept(*(f"/packages/{name}" for name in PACKAGE_FILES))
+    return output
+
+
+def test_packages_of_a_program_are_loaded_and_their_figures_shown(
+    visitor: Visitor, output: str, tmp_path: Path
+) -> None:
+    assert "means {'a': 2.5, 'b': 2.0}\nrow [5, 7, 9, 11]\nsaved (640, 480)\n" in output
+    figure, last = visitor.at("output-figure").all()
+    label = "figure with 1 line (training) of y over epoch"
+    expect(figure).to_have_attribute("aria-label", label)
+    visitor.wait(lambda: {WHITE, BLUE} <= set(figure.evaluate(COLOURS)))
+    # What was not shown comes at the end.
+    expect(last).to_have_attribute("aria-label", "figure with 3 points")
+    saved = visitor.download_from(figure.get_by_test_id("figure-png"), tmp_path)
+    assert saved.read_bytes()[16:24] == struct.pack(">II", 1280, 960)
+
+
 @pytest.mark.gpu
 @pytest.mark.survival("Visits without a server")
-def test_the_first_example_trains_without_a_server(visitor: Visitor, network: BadNetwork) -> None:
+def test_the_first_example_trains_without_a_server(
+    visitor: Visitor, network: BadNetwork, output: str
+) -> None:
     first = visitor.page
     with network.broken("reset", lambda path: True):
         network.asked.clear()
@@ -129,6 +209,13 @@ def test_the_first_example_trains_without_a_server(visitor: Visitor, network: Ba
         assert visitor.steps == 100
         assert visitor.number("test-accuracy") > 80
         assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
+        assert "(3, 2)" in visitor.finish(IMAGE)  # a package that was loaded before
+
+        def is_ahead(seconds: int) -> bool:
+            visitor.page.wait_for_timeout(1000 * seconds)
+            return "ahead True" in visitor.finish(AHEAD)
+
+        assert any(map(is_ahead, (2, 10, 60)))
         assert set(network.asked) <= {"/", "/version.json", "/service-worker.js"}, network.asked
         # A link opens too, in a tab of its own, and so does the page in a frame.
         link = visitor.page.evaluate(

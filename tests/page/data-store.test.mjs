@@ -33,6 +33,31 @@ async function until(isSo) {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+test("packages arrive together, and each worker gets a copy of its own", async () => {
+  /** @type {(import("../../static/engine/data-store.js").Awaited | null)[]} */
+  const told = [];
+  const store = new DataStore({
+    arrived: () => {},
+    problem: () => {},
+    yours: () => Promise.reject(new Error("none")),
+    awaited: (awaited) => told.push(awaited),
+  });
+  const [six, dateutil] = ["/packages/six", "/packages/python-dateutil"];
+  const answer = new SharedArrayBuffer(8);
+  const served = store.serve({ kind: "data_file", path: six, answer, beside: [six, dateutil] });
+  await until(() => told.at(-1)?.total === 2 * SIZE && told.at(-1)?.received === SIZE);
+  assert.ok(told.every((each) => each?.set === "packages"));
+  for (const finish of held.values()) finish();
+  await served;
+  const into = new SharedArrayBuffer(SIZE);
+  await store.serve({ kind: "data_file", path: six, answer, into });
+  new Uint8Array(into).fill(7); // as a program can
+  await until(() => store.codeOf([six, dateutil, "/packages/pandas"]).size === 2);
+  assert.equal(store.codeOf([six]).get(six)?.[0], 0);
+  assert.equal(store.contents.size, 0, "it is not shared with other workers");
+  held.clear();
+});
+
 test("a program that waits is told which data set arrives, and how much of it", async () => {
   /** @type {(import("../../static/engine/data-store.js").Awaited | null)[]} */
   const told = [];

@@ -89,6 +89,24 @@ test("a figure is described with its numbers", () => {
     series: [{ label: "a", x: y, y, total: 3000 }],
   };
   assert.equal(describe(plot), "plot of a, 3,000 points from 1 to 3, last 3");
+  const [labels, none] = [["train", "test"], { lines: 0, images: 0, points: 0, shapes: 0 }];
+  const loss = { title: "Loss", x_label: "epoch", y_label: "", labels, ...none, lines: 2 };
+  const digit = {
+    title: "",
+    x_label: "",
+    y_label: "",
+    labels: [],
+    ...none,
+    images: 1,
+    points: 1200,
+    shapes: 2,
+  };
+  const image = { shows: "image", title: "Run", width: 9, height: 9, png: new Uint8Array() };
+  assert.equal(
+    describe({ ...image, axes: [loss, digit] }),
+    "Run: figure with Loss: 2 lines (train, test) of y over epoch; 1 image, 1,200 points, 2 shapes",
+  );
+  assert.equal(describe({ ...image, title: "", axes: [] }), "empty figure");
 });
 
 test("figures stand between lines, and of a flood the first and the last stay", () => {

@@ -19,6 +19,16 @@ const progress = {
   seconds: 0,
   eta: null,
 };
+/** The beginning of a PNG, as far as it is checked. @param {number} width @param {number} height */
+function png(width, height) {
+  const bytes = Uint8Array.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR        ", (each) =>
+    each.charCodeAt(0),
+  );
+  new DataView(bytes.buffer).setUint32(16, width);
+  new DataView(bytes.buffer).setUint32(20, height);
+  return bytes;
+}
+
 const SAMPLES = {
   code: "print()",
   choices: {
@@ -134,6 +144,29 @@ const SAMPLES = {
         x_label: "",
         y_label: "",
         series: [{ label: "", x: new Uint8Array(8), y: new Uint8Array(8), total: 1 }],
+      },
+    },
+    {
+      text: "An image",
+      stream: "stdout",
+      figure: {
+        shows: "image",
+        title: "",
+        width: 3,
+        height: 2,
+        axes: [
+          {
+            title: "",
+            x_label: "",
+            y_label: "",
+            labels: ["a"],
+            lines: 1,
+            images: 0,
+            points: 0,
+            shapes: 0,
+          },
+        ],
+        png: png(6, 4),
       },
     },
   ],
@@ -267,8 +300,15 @@ test("a rewound curve goes on as if it had never been ahead", () => {
 });
 
 test("a picture without all its bytes, and a series with more x than y, are refused", () => {
-  const [, picture, plot] = SAMPLES.output;
-  assert.equal(SHAPES.output([picture, plot]), true);
+  const [, picture, plot, image] = SAMPLES.output;
+  assert.equal(SHAPES.output([picture, plot, image]), true);
+  for (const broken of [
+    new Uint8Array(40),
+    png(6, 4).subarray(0, 20),
+    png(60_000, 4000),
+    png(0, 4),
+  ])
+    assert.equal(SHAPES.output([{ ...image, figure: { ...image.figure, png: broken } }]), false);
   assert.equal(
     SHAPES.output([{ ...picture, figure: { ...picture.figure, pixels: new Uint8Array(5) } }]),
     false,

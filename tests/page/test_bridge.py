@@ -36,10 +36,11 @@ class Translated:
     left: list[str]
 
 
-def translated(programs: list[str]) -> list[Translated]:
+def translated(programs: list[str], packages: bool = True) -> list[Translated]:
+    """Translate programs for a page with or without matplotlib, pandas and Pillow."""
     node = shutil.which("node")
     assert node, "these tests need Node.js 20 or newer"
-    given = json.dumps({"file": json.loads(names_content().plain), "programs": programs})
+    given = json.dumps({"file": json.loads(names_content(packages).plain), "programs": programs})
     result = subprocess.run(
         [node, str(HERE / "programs" / "translate.mjs")],
         input=given,

@@ -14,7 +14,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from playgrad.assets import DATA_SETS, FASHION_MNIST, PYODIDE, PYODIDE_URL, PYODIDE_VERSION
+from playgrad.assets import (
+    DATA_SETS,
+    FASHION_MNIST,
+    PACKAGE_FILES,
+    PACKAGES,
+    PYODIDE,
+    PYODIDE_URL,
+    PYODIDE_VERSION,
+)
 from playgrad.server import bundle, create_app
 from playgrad.server.examples import list_examples
 
@@ -151,6 +159,39 @@ def test_fashion_mnist_is_fetched_when_it_is_first_asked_for(
         (tmp_path / "fashion-mnist" / file.name).write_bytes(content)
     assert client.get("/data/fashion_mnist/test-labels").data == content
     assert (tmp_path / "other" / "fashion-mnist" / "train-images-idx3-ubyte").is_file()
+
+
+def test_a_python_package_is_served_as_its_wheel(client: FlaskClient) -> None:
+    response = client.get("/packages/cycler")
+    assert hashlib.sha256(response.data).hexdigest() == PACKAGE_FILES["cycler"].sha256
+    assert response.headers["Cache-Control"] == "no-cache"
+    listed = client.get("/version.json").json
+    assert listed is not None
+    assert listed["extras"]["/packages/cycler"] == PACKAGE_FILES["cycler"].sha256
+    assert not [path for path in listed["files"] if path.startswith("/packages/")]
+    libraries = client.get("/names.json").get_json()["bridge"]["libraries"]
+    assert "pandas" not in libraries and "sklearn" in libraries
+    for path in ("/packages/numpy", f"/packages/{PACKAGE_FILES['cycler'].name}", "/packages/.."):
+        assert client.get(path).status_code == 404
+
+
+def test_python_packages_are_fetched_when_one_is_first_asked_for(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / PACKAGES.path
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path / "var"))
+    monkeypatch.setenv("PLAYGRAD_ASSETS", str(tmp_path))
+    response = client.get("/packages/six")
+    assert response.status_code == 503
+    assert "cannot fetch the Python packages of the page" in response.text
+    monkeypatch.setenv("PLAYGRAD_VAR", str(tmp_path / "other"))
+    for file in PACKAGES.files:
+        (folder / file.name).symlink_to(
+            Path(__file__).parents[2] / "var" / PACKAGES.path / file.name
+        )
+    assert client.get("/packages/six").status_code == 200
+    assert PACKAGE_FILES["matplotlib"].is_in(tmp_path / "other" / PACKAGES.path)
 
 
 def test_examples_are_described_by_their_docstrings(tmp_path: Path) -> None:

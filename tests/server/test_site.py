@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from playgrad import paths
+from playgrad.assets import PACKAGE_FILES
 from playgrad.cli import main
 from playgrad.server.site import SiteError, write_site
 
@@ -30,6 +31,13 @@ def listed(site: Path) -> dict[str, Any]:
     return found
 
 
+def bridge(site: Path) -> dict[str, Any]:
+    """Return the table of the bridge that visitors of the site get."""
+    content = (site / "files" / listed(site)["files"]["/names.json"]).read_bytes()
+    found: dict[str, Any] = json.loads(gzip.decompress(content))["bridge"]
+    return found
+
+
 def test_every_content_is_what_its_name_says(site: Path) -> None:
     version = listed(site)
     files = {**version["files"], **version["extras"]}
@@ -42,7 +50,20 @@ def test_every_content_is_what_its_name_says(site: Path) -> None:
         assert version["sent"][path]["Unencoded-Length"] == str(len(content))
     assert "Content-Security-Policy" in version["sent"]["/"]
     assert version["sent"]["/static/js/main.js"]["Content-Type"].startswith("text/javascript")
-    assert not [path for path in files if "fashion" in path or path.startswith("/image/")]
+    left_out = ("/data/fashion", "/image/", "/packages/")
+    assert not [path for path in files if path.startswith(left_out)]
+    assert "pandas" in bridge(site)["libraries"], "what stands in for it is named"
+
+
+def test_python_packages_are_added_on_request(site: Path, tmp_path: Path) -> None:
+    larger = tmp_path / "course"
+    shutil.copytree(site, larger)
+    assert main(["site", str(larger), "--lite", "--packages"]) == 0
+    extras = listed(larger)["extras"]
+    for name, file in PACKAGE_FILES.items():
+        assert extras[f"/packages/{name}"] == file.sha256
+        assert (larger / "files" / file.sha256).is_file()
+    assert "pandas" not in bridge(larger)["libraries"]
 
 
 def test_the_first_page_allows_its_own_scripts_only(site: Path) -> None:

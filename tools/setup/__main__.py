@@ -25,6 +25,7 @@ def steps(scope: str) -> list[Step]:
     documentation = [python.extra_step("docs"), docs.build_step()]
     tests = [
         *page,
+        assets.packages_step(),
         *documentation,
         python.extra_step("test"),
         node.test_step(),

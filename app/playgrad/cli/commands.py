@@ -151,7 +151,7 @@ def run_site(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
     from playgrad.server.site import write_site
 
     signals.begin_work()
-    site = write_site(options.out, options.lite)
+    site = write_site(options.out, options.lite, options.packages)
     print(
         f"{options.out}: {site.files} files, {site.size / 1e6:.1f} MB; "
         f"a first visit fetches {site.first_visit / 1e6:.1f} MB until Python is up.\n"

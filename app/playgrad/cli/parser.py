@@ -354,4 +354,10 @@ def _add_site(parsers: Parsers) -> None:
         action="store_true",
         help="leave out the documentation, Fashion-MNIST and what speeds up later visits",
     )
+    parser.add_argument(
+        "--packages",
+        action="store_true",
+        help="add matplotlib, pandas and Pillow, which programs may import: 15 MB that a visitor "
+        "fetches only for such a program",
+    )
     parser.set_defaults(command=commands.run_site)

@@ -38,6 +38,7 @@ from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
 from playgrad.page.onnx_archive import onnx_archive
 from playgrad.page.operations_view import run_operations_view
+from playgrad.page.packages import Packages
 from playgrad.page.page_hooks import PageHooks, joined
 from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
@@ -77,6 +78,7 @@ class Controller:
         restored: the model of a checkpoint, which stands in until a run trains a model.
         record: of the last run.
         interruptible: whether the program runs and has not heard of a stop yet.
+        packages: installs what programs import; None on the desktop, which has what it has.
     """
 
     def __init__(self) -> None:
@@ -98,6 +100,7 @@ class Controller:
         self.bench = BenchView(self.nodes, self.runs)
         self.prompt = Prompt(print_text, print_error)
         self.tuner = IdleTuner()
+        self.packages: Packages | None = None
 
     def run(
         self, source: str, run_options: dict[str, Any], checkpoint: bytes | None = None
@@ -116,6 +119,8 @@ class Controller:
         try:
             if self.hooks.stopped():
                 raise KeyboardInterrupt
+            if self.packages is not None:
+                self.packages.install_for(source)
             _set_devices(run_options.get("devices"))
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             in_lab = run_options.get("lab") is not None  # the Lab measures times
@@ -123,6 +128,8 @@ class Controller:
             with Reserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
+                if self.packages is not None:
+                    self.packages.conclude()
                 if self.model is None:
                     self.built = built_model(self.namespace)
                 if self.model is None and not self.graphs.programs:
@@ -357,6 +364,15 @@ def main() -> None:
     set_shelf(BrowserShelf())
     set_archive(onnx_archive)
     set_kept_files(BrowserModels())
+    if sys.platform == "emscripten":
+        controller.packages = Packages(host.fetch_data)
+        sys.meta_path.append(controller.packages)
+
+
+def prepare(package: str) -> None:
+    """Import a package for the next program. The worker calls this while it is spare."""
+    if controller.packages is not None:
+        controller.packages.prepare(package)
 
 
 def handle_pending() -> None:
@@ -365,4 +381,4 @@ def handle_pending() -> None:
         controller.serve(joined(pair))
 
 
-__all__ = ["Controller", "handle_pending", "main"]
+__all__ = ["Controller", "handle_pending", "main", "prepare"]

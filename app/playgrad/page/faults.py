@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from playgrad.bridge import advice
 from playgrad.errors import PlaygradError
+from playgrad.page.packages import PACKAGE_OF
 
 T = TypeVar("T")
 
@@ -116,6 +117,8 @@ def _own_message(error: BaseException) -> str:
         report = _safely(lambda: _last_lines(error).strip(), "")
         return report.partition(": ")[2] or message
     if isinstance(error, ModuleNotFoundError):
+        if error.name in PACKAGE_OF:
+            return message  # it says why
         return f"{message}. Python's standard library, numpy and playgrad are available."
     if isinstance(error, MemoryError):
         reason = "Python has no memory left" if message == "MemoryError" else message

@@ -55,4 +55,4 @@ class FigureLimit:
 def size_of(figure: Figure) -> int:
     """Return the bytes of a figure's values."""
     series = sum(len(each["x"]) + len(each["y"]) for each in figure.get("series", ()))
-    return series + len(figure.get("pixels", b""))
+    return series + len(figure.get("pixels", b"")) + len(figure.get("png", b""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, NotFound
@@ -11,6 +12,8 @@ from playgrad import paths
 from playgrad.assets import (
     DATA_SETS,
     MNIST,
+    PACKAGE_FILES,
+    PACKAGES,
     PYODIDE,
     PYODIDE_URL,
     PYODIDE_VERSION,
@@ -31,7 +34,7 @@ from playgrad.server.names import names_content
 from playgrad.server.page import ComposedPage, compose
 from playgrad.server.page_bundle import folder_of
 from playgrad.server.texts import Text, send_text
-from playgrad.server.version import VERSION_HEADER, describe_version
+from playgrad.server.version import VERSION_HEADER, Version, describe_version
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
 
@@ -41,6 +44,7 @@ def create_app(
     hosts: Hosts | None = None,
     embedding: FramePolicy | None = None,
     docs_build: DocsBuild | None = None,
+    packages: bool = True,
 ) -> Flask:
     """Create the application. It serves GET and HEAD only, and its only state is caches.
 
@@ -49,6 +53,7 @@ def create_app(
         hosts: the names that requests may call the server; those of this machine by default.
         embedding: the sites that may show the page in a frame; all by default.
         docs_build: the build of the documentation, if it runs beside the server.
+        packages: whether programs can import `PACKAGES`.
     """
     app = Flask("playgrad.server", static_folder=None)
     app.wsgi_app = Guard(app.wsgi_app, hosts or Hosts())  # type: ignore[method-assign]
@@ -56,9 +61,11 @@ def create_app(
     app.after_request(add_security_headers)
     app.register_error_handler(HTTPException, _plain_error)
     images = images or ImageCache(BundleCache())
-    _add_page_routes(app, images, embedding or FramePolicy())
+    embedding = embedding or FramePolicy()
+    _add_page_routes(app, embedding, lambda: describe_version(images, embedding, packages))
     _add_docs_routes(app, docs_build)
     _add_asset_routes(app, images)
+    _add_library_routes(app, packages)
     return app
 
 
@@ -71,9 +78,9 @@ def _plain_error(error: HTTPException) -> Response:
     return response
 
 
-def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> None:
+def _add_page_routes(app: Flask, embedding: FramePolicy, describe: Callable[[], Version]) -> None:
     def send_page(composed: ComposedPage) -> Response:
-        version = describe_version(images, embedding).name
+        version = describe().name
         # A page that only revalidates must get the headers that fit.
         etag_of = composed.policy + version
         response = send_text(composed.text, "text/html", REVALIDATE, etag_of)
@@ -95,7 +102,7 @@ def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> 
 
     @app.get("/version.json")
     def version() -> Response:
-        text = json.dumps(describe_version(images, embedding).as_json())
+        text = json.dumps(describe().as_json())
         return send_text(Text(text.encode()), "application/json", REVALIDATE)
 
     @app.get("/service-worker.js")
@@ -111,15 +118,26 @@ def _add_page_routes(app: Flask, images: ImageCache, embedding: FramePolicy) -> 
     def examples() -> Response:
         return send_text(examples_text(), "application/json", REVALIDATE)
 
-    @app.get("/names.json")
-    def names() -> Response:
-        return send_text(names_content(), "application/json", REVALIDATE)
-
     @app.get("/healthz")
     def health() -> Response:
         response = Response('{"status": "ok"}', mimetype="application/json")
         response.headers["Cache-Control"] = "no-store"
         return response
+
+
+def _add_library_routes(app: Flask, packages: bool) -> None:
+    @app.get("/names.json")
+    def names() -> Response:
+        return send_text(names_content(packages), "application/json", REVALIDATE)
+
+    @app.get("/packages/<name>")
+    def package(name: str) -> Response:
+        file = PACKAGE_FILES.get(name)
+        if file is None or not packages:
+            there = ", ".join(PACKAGE_FILES) if packages else "none"
+            raise NotFound(f"the Python packages of this server: {there}")
+        fetch_first(PACKAGES)
+        return _send_asset(PACKAGES, file.name, REVALIDATE)
 
 
 def _add_docs_routes(app: Flask, build: DocsBuild | None) -> None:

@@ -17,6 +17,7 @@ from typing import Any, get_type_hints
 
 import playgrad as pg
 from playgrad.bridge import TABLE
+from playgrad.page.packages import PACKAGE_OF
 from playgrad.server.api import MODULES, Entry, describe_api, described
 from playgrad.server.texts import Text
 
@@ -27,11 +28,15 @@ _SENTENCE = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
 
 
 @cache
-def names_content() -> Text:
-    """Return the file of names, with the table of the bridge."""
-    text = json.dumps(
-        {"names": describe_names(), "bridge": TABLE}, ensure_ascii=False, separators=(",", ":")
-    )
+def names_content(packages: bool = True) -> Text:
+    """Return the file of names, with the table of the bridge.
+
+    Args:
+        packages: whether programs can import the Python packages, and need nothing in their place.
+    """
+    libraries = [name for name in TABLE["libraries"] if not (packages and name in PACKAGE_OF)]
+    content = {"names": describe_names(), "bridge": {**TABLE, "libraries": libraries}}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Text(text.encode())
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from playgrad.assets import FASHION_MNIST, MNIST, PYODIDE, fetch
+from playgrad.assets import FASHION_MNIST, MNIST, PACKAGES, PYODIDE, fetch
 from playgrad.assets.contents import DIGESTS
 from playgrad.errors import PlaygradError
 from playgrad.io.whole_files import write_whole
@@ -66,7 +66,12 @@ class Site:
     first_visit: int
 
 
-def write_site(target: Path, lite: bool = False, say: Callable[[str], None] = print) -> Site:
+def write_site(
+    target: Path,
+    lite: bool = False,
+    packages: bool = False,
+    say: Callable[[str], None] = print,
+) -> Site:
     """Write the page into the folder ``target``: empty, missing, or an older version of a site.
 
     An older version stays readable for pages that are open, until the one after the next.
@@ -74,6 +79,7 @@ def write_site(target: Path, lite: bool = False, say: Callable[[str], None] = pr
     Args:
         lite: leave out the documentation, Fashion-MNIST and the image of Python's memory, with
             which later visits start faster.
+        packages: add the Python packages that programs may import (15 MB).
         say: is told what takes long.
 
     Raises:
@@ -89,14 +95,15 @@ def write_site(target: Path, lite: bool = False, say: Callable[[str], None] = pr
         raise SiteError(
             "the documentation is not built.", hint="Run `make docs`, or leave it out with --lite."
         )
-    for asset in (PYODIDE, MNIST, *([] if lite else [FASHION_MNIST])):
+    further = [*([] if lite else [FASHION_MNIST]), *([PACKAGES] if packages else [])]
+    for asset in (PYODIDE, MNIST, *further):
         fetch(asset)
     images = ImageCache(BundleCache())
     if not lite:
         say("Making the image of Python's memory")
         images.make()
-    client = create_app(images, embedding=_NO_FRAMES).test_client()
-    version, page = _version(images, client, lite)
+    client = create_app(images, embedding=_NO_FRAMES, packages=packages).test_client()
+    version, page = _version(describe_version(images, _NO_FRAMES, packages), client, lite)
     say(f"Writing version {version.name[:8]}")
     (target / FILES).mkdir(parents=True, exist_ok=True)
     record.write(target)
@@ -176,9 +183,8 @@ class _Record:
             return False
 
 
-def _version(images: ImageCache, client: FlaskClient, lite: bool) -> tuple[Version, bytes]:
-    """Return what the site consists of, and its page."""
-    version = describe_version(images, _NO_FRAMES)
+def _version(version: Version, client: FlaskClient, lite: bool) -> tuple[Version, bytes]:
+    """Return what the site consists of, of a server's version, and its page."""
     page = client.get("/").data
     extras = dict(version.extras)
     if lite:

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from playgrad import paths
-from playgrad.assets import DATA_SETS, PYODIDE, PYODIDE_URL
+from playgrad.assets import DATA_SETS, PACKAGE_FILES, PYODIDE, PYODIDE_URL
 from playgrad.assets.contents import DIGESTS
 from playgrad.data.source import FILES
 from playgrad.server.embedding import PATH, FramePolicy
@@ -80,13 +80,17 @@ class Version:
         }
 
 
-def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
-    """Return the version of the current files."""
+def describe_version(images: ImageCache, embedding: FramePolicy, packages: bool = True) -> Version:
+    """Return the version of the current files.
+
+    Args:
+        packages: whether programs can import the Python packages.
+    """
     files = {
         "/": compose().text.sha256,
         "/bundle/playgrad.zip": images.bundles.get().sha256,
         "/examples.json": examples_text().sha256,
-        "/names.json": names_content().sha256,
+        "/names.json": names_content(packages).sha256,
     }
     if embedding.is_allowed:
         files[PATH] = compose(embedding).text.sha256
@@ -96,6 +100,8 @@ def describe_version(images: ImageCache, embedding: FramePolicy) -> Version:
     files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
     extras = {path: static[path] for path in sorted(pictures)}
     extras |= {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
+    if packages:
+        extras |= {f"/packages/{name}": file.sha256 for name, file in PACKAGE_FILES.items()}
     image = images.get()
     if image is not None:
         extras[IMAGE] = DIGESTS.sha256(image)

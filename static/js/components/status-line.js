@@ -96,13 +96,11 @@ function amount() {
 /** What a program waits for; data in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */
 function loadingData({ set, received, total }) {
   if (set === "onnx") return t().status.loadingOnnx;
+  const [some, all] = [Math.floor(received / 1e6), Math.ceil(total / 1e6)];
+  if (set === "packages") return t().status.loadingPackages(some, all);
   /** @type {Record<string, string>} */
   const titles = t().blocks.data.sets;
-  return t().status.loadingData(
-    titles[set] ?? set,
-    Math.floor(received / 1e6),
-    Math.ceil(total / 1e6),
-  );
+  return t().status.loadingData(titles[set] ?? set, some, all);
 }
 
 /** @param {import("../../engine/messages.js").Fit} fit */

@@ -8,7 +8,7 @@
  */
 
 import { DeviceWorkers } from "../../engine/connect.js";
-import { ONNX, filesReadBy } from "../../engine/data-files.js";
+import { ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Spare } from "../../engine/spare.js";
@@ -77,14 +77,19 @@ export class EngineClient {
   #running = false;
   /** What it says of the run before is not heard. */
   #hush = new Hush();
-  #spare = new Spare(() => this.#beginHeld());
+  #spare = new Spare(() => {
+    this.#beginHeld();
+    this.#prepareSpare();
+  });
+  /** The paths of the packages that the last program imported. @type {Set<string>} */
+  #imported = new Set();
   #spareTimer = 0;
   /** A run that waits for the spare worker, with the commands after it. @type {[Command, Uint8Array?][]} */
   #held = [];
   #heldTimer = 0;
   #data = new DataStore({
     arrived: (path, bytes) => {
-      this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) });
+      if (!isCode(path)) this.#python?.send({ kind: "files", files: new Map([[path, bytes]]) });
       this.#receive({ kind: "data_arrived", path });
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
@@ -165,6 +170,7 @@ export class EngineClient {
         this.#started = true;
         break;
       case "data_file":
+        if (isPackage(event.path)) this.#imported.add(event.path);
         this.#data.serve(event);
         return;
       case "template":
@@ -179,11 +185,18 @@ export class EngineClient {
       case "status":
         this.#running = event.state === "running" || event.state === "paused";
         if (!this.#running && this.#used) this.#bootSpare();
+        this.#prepareSpare();
         break;
       case "crash":
         this.#rejectPending(event.message);
     }
     this.#receive(inWords(event));
+  }
+
+  /** Have the spare worker import what the last program did, while nothing runs: it takes seconds. */
+  #prepareSpare() {
+    if (!this.#running && this.#imported.size > 0)
+      this.#spare.prepare(() => this.#data.codeOf(this.#imported));
   }
 
   /** @param {Reply} reply */
@@ -231,7 +244,7 @@ export class EngineClient {
       this.#held.push([command, payload]);
       if (command.kind === "run") this.#hold();
     } else {
-      if (command.kind === "run") this.#prepareRun();
+      if (command.kind === "run") this.#prepareRun(command.source);
       else if (command.kind === "reset" && this.#started) this.#hush.reason = "reset";
       this.#python?.mailbox.post(command, payload);
     }
@@ -265,7 +278,8 @@ export class EngineClient {
 
   /** @param {[Command, Uint8Array?][]} held */
   #beginNow(held) {
-    this.#prepareRun();
+    const run = held.find(([{ kind }]) => kind === "run")?.[0];
+    this.#prepareRun(run?.kind === "run" ? run.source : "");
     for (const [command, payload] of held) this.#python?.mailbox.post(command, payload);
   }
 
@@ -276,7 +290,10 @@ export class EngineClient {
     return held;
   }
 
-  #prepareRun() {
+  /** @param {string} source */
+  #prepareRun(source) {
+    // In a worker that was prepared, a program asks for no package.
+    if (!/\b(matplotlib|pandas|PIL)\b/.test(source)) this.#imported.clear();
     if (this.#used && this.#spare.ready) this.#replace(t().errors.newRun);
     this.#used = this.#running = true;
     if (this.#python) clearStop(this.#python.memory);

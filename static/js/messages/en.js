@@ -476,6 +476,8 @@ export const en = {
       /** @type {number} */ total,
     ) =>
       `The program waits for its data: ${name}, ${total ? `${received} of ${total} MB` : `${received} MB`} loaded…`,
+    loadingPackages: (/** @type {number} */ received, /** @type {number} */ total) =>
+      `Loading the Python packages that the program imports: ${total ? `${received} of ${total} MB` : `${received} MB`}…`,
     loadingOnnx: "Loading the part of playgrad for ONNX files…",
     training: (/** @type {number} */ parameters, /** @type {string} */ place) =>
       `Training ${count(parameters)} parameters on ${place}`,
@@ -855,6 +857,27 @@ export const en = {
         /** @type {number} */ height,
         /** @type {number} */ width,
       ) => `${number === 1 ? "picture" : `${number} pictures`} of ${height} × ${width}`,
+      image: (/** @type {string} */ axes) => (axes ? `figure with ${axes}` : "empty figure"),
+      axes: (
+        /** @type {string} */ across,
+        /** @type {string} */ up,
+        /** @type {string} */ contents,
+        /** @type {string[]} */ labels,
+      ) =>
+        (contents || "empty axes") +
+        (labels.length ? ` (${labels.join(", ")})` : "") +
+        (across || up ? ` of ${up || "y"} over ${across || "x"}` : ""),
+      contents: (
+        /** @type {{lines: number, images: number, points: number, shapes: number}} */ counts,
+      ) =>
+        [
+          counts.lines ? plural(counts.lines, "line") : "",
+          counts.images ? plural(counts.images, "image") : "",
+          counts.points ? plural(counts.points, "point") : "",
+          counts.shapes ? plural(counts.shapes, "shape") : "",
+        ]
+          .filter(Boolean)
+          .join(", "),
       inColour: (/** @type {string} */ what) => `${what} in colour`,
       range: (/** @type {string} */ what, /** @type {string} */ low, /** @type {string} */ high) =>
         `${what}, from ${low} to ${high}`,

@@ -350,6 +350,8 @@ export const zhHans = {
     noGpu: (problem) => `无法使用 GPU：${problem}。请选择“自动”或 CPU。`,
     startingDevices: (names) => `正在为 ${names.join("、")} 启动 Python…`,
     running: "正在运行代码…",
+    loadingPackages: (received, total) =>
+      `正在加载程序导入的 Python 包：${total ? `${received} / ${total} MB` : `${received} MB`}…`,
     loadingOnnx: "正在加载 playgrad 处理 ONNX 文件的部分…",
     loadingData: (name, received, total) =>
       `程序正在等待数据：${name}，已加载 ${total ? `${received} / ${total} MB` : `${received} MB`}…`,
@@ -668,6 +670,20 @@ export const zhHans = {
       titled: (title, what) => `${title}：${what}`,
       plot: (series) => `曲线图，${series}`,
       pictures: (number, height, width) => `${number} 张 ${height} × ${width} 的图片`,
+      image: (axes) => (axes ? `图，${axes}` : "空白图"),
+      axes: (across, up, contents, labels) =>
+        (contents || "空坐标系") +
+        (labels.length ? `（${labels.join("、")}）` : "") +
+        (across || up ? `，横轴为 ${across || "x"}，纵轴为 ${up || "y"}` : ""),
+      contents: ({ lines, images, points, shapes }) =>
+        [
+          lines ? `${count(lines)} 条线` : "",
+          images ? `${count(images)} 张图片` : "",
+          points ? `${count(points)} 个点` : "",
+          shapes ? `${count(shapes)} 个形状` : "",
+        ]
+          .filter(Boolean)
+          .join("、"),
       inColour: (what) => `${what}，彩色`,
       range: (what, low, high) => `${what}，从 ${low} 到 ${high}`,
       noted: (what, note) => `${what}（${note}）`,

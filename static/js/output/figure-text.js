@@ -2,7 +2,7 @@
 
 import { t } from "../locale.js";
 
-/** @import { Figure, PlotSeries } from "../../engine/messages.js" */
+/** @import { Figure, PlotAxes, PlotSeries } from "../../engine/messages.js" */
 
 /** The numbers in bytes that Python sent. @param {Uint8Array} bytes */
 export const numbers = (bytes) => new Float64Array(bytes.slice().buffer);
@@ -12,11 +12,25 @@ export const short = (value) => String(Number(value.toPrecision(4))).replace("-"
 
 /** Say what a figure shows. @param {Figure} figure */
 export function describe(figure) {
-  const what =
-    figure.shows === "plot"
-      ? t().output.figures.plot(t().numbers.clauses(figure.series.map(seriesInWords)))
-      : picturesInWords(figure);
+  const what = inWords(figure);
   return figure.title ? t().output.figures.titled(figure.title, what) : what;
+}
+
+/** @param {Figure} figure */
+function inWords(figure) {
+  const words = t().output.figures;
+  if (figure.shows === "plot")
+    return words.plot(t().numbers.clauses(figure.series.map(seriesInWords)));
+  if (figure.shows === "image")
+    return words.image(t().numbers.clauses(figure.axes.map(axesInWords)));
+  return picturesInWords(figure);
+}
+
+/** @param {PlotAxes} axes */
+function axesInWords({ title, x_label: across, y_label: up, labels, ...counts }) {
+  const words = t().output.figures;
+  const what = words.axes(across, up, words.contents(counts), labels);
+  return title ? words.titled(title, what) : what;
 }
 
 /** @param {Extract<Figure, {shows: "pictures"}>} figure */

@@ -1,5 +1,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { Icon } from "../components/icons.js";
 import { SavePicture } from "../components/save-picture-button.js";
+import { offer } from "../download.js";
 import { t } from "../locale.js";
 import { columnsFor, gridPixels } from "../picture-pixels.js";
 import { parseColour } from "../plane-colours.js";
@@ -9,6 +11,7 @@ import { describe, numbers, short } from "./figure-text.js";
 
 /** @import { Figure } from "../../engine/messages.js" */
 /** @typedef {Extract<Figure, {shows: "plot"}>} Plot */
+/** @typedef {Extract<Figure, {shows: "image"}>} Image */
 
 const FRAME = { width: 480, height: 210, left: 52, right: 12, top: 10, bottom: 26 };
 const COLOURS = 8;
@@ -31,14 +34,18 @@ export function OutputFigure({ figure, number }) {
   return html`
     <figure class="output-figure" data-testid="output-figure" ref=${root} aria-label=${describe(figure)}>
       <div class="output-figure-head">
-        <strong>${figure.title}</strong>
+        <strong>${figure.shows !== "image" && figure.title}</strong>
         <span class="output-figure-tools" data-no-picture>
           ${
             isPlot &&
             html`<button type="button" class="button quiet small" aria-pressed=${asTable}
             data-testid="figure-table" onClick=${() => setAsTable(!asTable)}>${t().output.asTable}</button>`
           }
-          <${SavePicture} of=${() => root.current} name=${name} what=${figure.title || t().output.thisFigure} id="figure" />
+          ${
+            figure.shows === "image"
+              ? html`<${SaveImage} image=${figure} name=${name} />`
+              : html`<${SavePicture} of=${() => root.current} name=${name} what=${figure.title || t().output.thisFigure} id="figure" />`
+          }
         </span>
       </div>
       ${
@@ -46,7 +53,9 @@ export function OutputFigure({ figure, number }) {
           ? asTable
             ? html`<${Table} plot=${figure} />`
             : html`<${PlotView} plot=${figure} />`
-          : html`<${PicturesView} figure=${figure} />`
+          : figure.shows === "image"
+            ? html`<${ImageView} image=${figure} />`
+            : html`<${PicturesView} figure=${figure} />`
       }
     </figure>
   `;
@@ -129,6 +138,42 @@ function Table({ plot }) {
         )}</tbody>
       </table>
     </div>
+  `;
+}
+
+const PNG = "PNG";
+
+/** @param {{image: Image, name: string}} props */
+function SaveImage({ image, name }) {
+  const label = t().pictures.save(image.title || t().output.thisFigure, PNG);
+  return html`<span class="save-picture"><button type="button" class="button quiet small" data-testid="figure-png"
+    title=${label} aria-label=${label} onClick=${() => offer(`${name}.png`, blobOf(image))}><${Icon} name="save" />${PNG}</button></span>`;
+}
+
+/** @param {Image} image */
+const blobOf = ({ png }) => new Blob([new Uint8Array(png)], { type: "image/png" });
+
+/** A figure that was drawn in Python. @param {{image: Image}} props */
+function ImageView({ image }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+
+  useEffect(() => {
+    createImageBitmap(blobOf(image)).then(
+      (bitmap) => {
+        const { current } = canvas;
+        if (current) {
+          [current.width, current.height] = [bitmap.width, bitmap.height];
+          current.getContext("2d")?.drawImage(bitmap, 0, 0);
+        }
+        bitmap.close();
+      },
+      () => {}, // what a program sends need not be a whole image
+    );
+  }, [image]);
+
+  return html`
+    <canvas class="output-image" ref=${canvas} width=${image.width} height=${image.height} role="img"
+      aria-label=${describe(image)} style=${{ width: `${image.width}px` }}></canvas>
   `;
 }
 

@@ -31,6 +31,7 @@ const shown = ({ first, leftOut, last }) => first + gap(leftOut) + last;
 /** The bytes of its values. @param {Figure | undefined} figure */
 function bytesOf(figure) {
   if (figure?.shows === "pictures") return figure.pixels.length;
+  if (figure?.shows === "image") return figure.png.length;
   return figure ? figure.series.reduce((sum, { x, y }) => sum + x.length + y.length, 0) : 0;
 }
 

@@ -87,6 +87,8 @@ export const storedFigure = (value) => {
   if (!figure(value)) return false;
   if (value.shows === "pictures")
     return value.pixels.length <= MOST.pixelBytes && value.count <= MOST.pictures;
+  if (value.shows === "image")
+    return value.png.length <= MOST.pngBytes && value.axes.length <= MOST.pictures;
   return (
     value.series.length <= MOST.series &&
     value.series.every((/** @type {{x: Uint8Array}} */ { x }) => x.length <= 8 * MOST.plotted)

@@ -102,8 +102,11 @@ def sleep(seconds: float) -> None:
     obey_interrupt()
 
 
-def fetch_data(path: str) -> memoryview:
+def fetch_data(path: str, *beside: str) -> memoryview:
     """Load a file from the server of the page, for instance ``/data/mnist/train-labels``.
+
+    Args:
+        beside: files that will be loaded next. Their download begins now.
 
     Raises:
         OSError: the server cannot deliver the file.
@@ -111,7 +114,7 @@ def fetch_data(path: str) -> memoryview:
         KeyboardInterrupt: a stop was requested, which ends the wait.
     """
     try:
-        received = playgrad_host.fetch_data(path)
+        received = playgrad_host.fetch_data(path, *beside)
     except JsException as error:
         obey_interrupt()
         raise OSError(f"cannot load {path} from the page: {error.message}") from None

@@ -635,7 +635,7 @@ export const en = {
       },
       game: {
         title: "Play against itself",
-        about: "A player of tic-tac-toe learns from nothing but its own games.",
+        about: "A player of tic-tac-toe learns from nothing but its own games. Play against it.",
       },
       devices: {
         title: "Many devices",
@@ -1007,6 +1007,41 @@ export const en = {
     written: "Text written by the network",
     next: (/** @type {"character" | "word"} */ unit) => `Next ${unit} after the prompt`,
     tokens: { " ": "space", "\n": "line end", "\t": "tab" },
+  },
+  board: {
+    title: "Play the network",
+    board: "Board. Choose a cell with the arrow keys, and move with Enter.",
+    place: (/** @type {number} */ row, /** @type {number} */ column) =>
+      `row ${row}, column ${column}`,
+    cell: (
+      /** @type {string} */ place,
+      /** @type {string | undefined} */ stone,
+      /** @type {string} */ rating,
+    ) => `${place}: ${stone ?? "free"}${rating && `, rated ${rating} for you`}`,
+    yourTurn: (/** @type {string} */ stone) => `Your turn: you are ${stone}.`,
+    moved: (
+      /** @type {string} */ place,
+      /** @type {string} */ stone,
+      /** @type {boolean} */ hasNetwork,
+    ) =>
+      `${hasNetwork ? "The network moved" : "The other side moved, at random,"} to ${place}. Your turn: you are ${stone}.`,
+    thinks: "The network is choosing its move…",
+    youWon: "You have won.",
+    /** @returns {string} */
+    itWon: (/** @type {boolean} */ hasNetwork) =>
+      hasNetwork ? "The network has won." : "You have lost to random moves.",
+    draw: "A draw.",
+    newGame: "New game:",
+    youBegin: "You begin",
+    itBegins: "It begins",
+    ratings:
+      "The numbers say how the network expects the game to end for you after each move: from −1, " +
+      "lost, to +1, won.",
+    before:
+      "Before you have trained a network, the other side moves at random. Press Run: it then plays by " +
+      "what the network has learned so far.",
+    several: (/** @type {number} */ outputs) =>
+      `the network gives ${outputs} numbers for each position, and one is needed.`,
   },
   digits: {
     title: "Draw a digit",

@@ -487,7 +487,7 @@ export const zhHans = {
       },
       spiral: { title: "分开螺旋", about: "两层网络把一条线弯起来，直到它贴着两类点的分界。" },
       text: { title: "生成文本", about: "网络逐个字母地读一首童谣，然后自己接着往下写。" },
-      game: { title: "自我对弈", about: "井字棋选手只靠和自己下棋来学习。" },
+      game: { title: "自我对弈", about: "井字棋手只靠和自己下棋来学习。来和它下一盘。" },
       devices: { title: "多台设备", about: "两台设备训练同一个网络，其中一台很慢。谁在等谁？" },
       code: { title: "编写代码", about: "二十行 Python，边写边有提示，随你怎么改。" },
       table: {
@@ -781,6 +781,26 @@ export const zhHans = {
     written: "网络写出的文字",
     next: (unit) => `开头之后的下一个${unit === "word" ? "词" : "字符"}`,
     tokens: { " ": "空格", "\n": "换行", "\t": "制表符" },
+  },
+  board: {
+    title: "与网络对弈",
+    board: "棋盘。用方向键选择格子，按回车键落子。",
+    place: (row, column) => `第 ${row} 行第 ${column} 列`,
+    cell: (place, stone, rating) =>
+      `${place}：${stone ?? "空"}${rating && `，对你的评分为 ${rating}`}`,
+    yourTurn: (stone) => `轮到你了，你执 ${stone}。`,
+    moved: (place, stone, hasNetwork) =>
+      `${hasNetwork ? "网络" : "对方随机"}落子于${place}。轮到你了，你执 ${stone}。`,
+    thinks: "网络正在选择落子…",
+    youWon: "你赢了。",
+    itWon: (hasNetwork) => (hasNetwork ? "网络赢了。" : "你输给了随机落子。"),
+    draw: "平局。",
+    newGame: "新的一局：",
+    youBegin: "你先走",
+    itBegins: "对方先走",
+    ratings: "数字是网络对你每一步之后结局的预期：−1 为输，+1 为赢。",
+    before: "在你训练出网络之前，对方随机落子。按“运行”，它就会用网络到目前为止学到的东西来下。",
+    several: (outputs) => `网络对每个局面给出 ${outputs} 个数，而这里需要一个。`,
   },
   digits: {
     title: "手写数字",

@@ -672,8 +672,7 @@ export const en = {
     blocks: "Blocks",
     code: "Python",
     waiting: "Loading the blocks…",
-    hint: "Ctrl+Enter runs",
-    hints: "Ctrl+Enter runs, Ctrl+I explains",
+    hints: ["Ctrl+Enter runs", "Ctrl+I explains"],
     yourData: "Your data",
     yourDataAbout: "Train on data of your own: a table, images, the camera",
     save: "Save the code as a file",
@@ -952,6 +951,7 @@ export const en = {
       "text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
+    failed: "The run has failed before there was anything to show. See the error.",
     untrained:
       "This run trained no network. One that is trained by fit() shows here what it does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,

@@ -147,6 +147,8 @@ function remark(task) {
   if (store.taskProblem.value) return t().task.problem(store.taskProblem.value);
   if (task?.shows === "none") return t().task.none;
   if (store.liveModel.value && !task) return t().task.asking;
+  if (store.error.value && store.runState.value === "error" && !store.liveModel.value)
+    return t().task.failed;
   return store.runState.value === "done" && !store.fit.value ? t().task.untrained : t().task.idle;
 }
 

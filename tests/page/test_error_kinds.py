@@ -10,10 +10,8 @@ from playgrad import paths
 
 
 def test_every_typed_error_has_a_chinese_name() -> None:
-    text = (paths.static() / "js/messages/zh-hans.js").read_text(encoding="utf-8")
-    found = re.search(
-        r"  errors: \{\n    section: [^\n]*\n    kinds: \{(.*?)\n    \}", text, re.DOTALL
-    )
+    text = (paths.static() / "js/messages/zh-hans-engine.js").read_text(encoding="utf-8")
+    found = re.search(r"const ERRORS = \{(.*?)\};", text, re.DOTALL)
     assert found
     named = dict(re.findall(r"(\w+): \"(.*?)\"", found[1]))
     raised = {

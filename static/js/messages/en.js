@@ -781,8 +781,8 @@ export const en = {
   },
   errors: {
     section: "Error",
-    /** What kinds of errors are called where their names in Python are not words of the language. @type {Record<string, string>} */
-    kinds: {},
+    /** The title of an error, by the name of its class. */
+    kind: (/** @type {string} */ type) => type,
     line: (/** @type {number} */ line) => `line ${line}`,
     dismiss: "Dismiss the error",
     translate: "Write it for playgrad",

@@ -2,7 +2,7 @@
 
 import { translated } from "../program-translation.js";
 import { count } from "../thousands.js";
-import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
+import { ARRIVALS, ENGINE, ERRORS } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
@@ -603,44 +603,7 @@ export const zhHans = {
   },
   errors: {
     section: "错误",
-    kinds: {
-      ShapeError: "形状不符",
-      DTypeError: "数据类型不符",
-      GraphError: "计算图有误",
-      FeedError: "输入有误",
-      DataError: "数据无法使用",
-      ReadError: "文件无法读取",
-      NonFiniteError: "损失不是有限的数",
-      UnsupportedOpError: "设备不支持此运算",
-      KernelError: "内核有误",
-      DeviceError: "设备有误",
-      DeviceLostError: "设备已丢失",
-      DeviceTimeoutError: "设备没有应答",
-      OutOfMemoryError: "内存不足",
-      CheckpointError: "权重文件有误",
-      SequenceLengthError: "序列长度未定",
-      ExportError: "无法导出",
-      EngineError: "Python 出错",
-      LoadError: "无法加载",
-      SyntaxError: "语法错误",
-      IndentationError: "缩进错误",
-      NameError: "名称未定义",
-      UnboundLocalError: "变量尚未赋值",
-      TypeError: "类型错误",
-      ValueError: "值不合适",
-      AttributeError: "没有此属性",
-      IndexError: "下标超出范围",
-      KeyError: "没有此键",
-      ZeroDivisionError: "除以零",
-      ImportError: "无法导入",
-      ModuleNotFoundError: "没有此模块",
-      MemoryError: "内存不足",
-      RecursionError: "递归过深",
-      FileNotFoundError: "没有此文件",
-      AssertionError: "断言不成立",
-      NotImplementedError: "尚未实现",
-      RuntimeError: "运行时错误",
-    },
+    kind: (type) => (Object.hasOwn(ERRORS, type) ? `${ERRORS[type]} (${type})` : type),
     line: (line) => `第 ${line} 行`,
     dismiss: "关闭错误",
     translate: "改写为 playgrad 代码",

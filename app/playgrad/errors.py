@@ -43,7 +43,7 @@ class PlaygradError(Exception):
 
     def __str__(self) -> str:
         text = self.message
-        if self.op and f"'{self.op}'" not in text:
+        if self.op and f"'{self.op}'" not in text and not text.startswith(f"{self.op}: "):
             text = f"{self.op}: {text}"
         if self.source:
             text += f" (created at {self.source[0]}, line {self.source[1]})"

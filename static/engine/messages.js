@@ -137,9 +137,10 @@
  *   `import`: the content of the file is the payload of the frame.
  *   `restore`: take the trained model from the checkpoint that is the payload, without its program,
  *     and answer `export`, `import` and `predict` from it until a run trains a model.
- *   `attention`, `export`, `inspect_layers`, `next_tokens`, `one_sample`, `predict`, `projection`, `samples`,
- *     `task_view`: about the model as it was at the checkpoint that is the payload, if there is one.
+ *   `attention`, `export`, `inspect_layers`, `next_tokens`, `one_sample`, `outputs`, `predict`, `projection`,
+ *     `samples`, `task_view`: about the model as it was at the checkpoint that is the payload, if there is one.
  *   `predict`: 784 pixels from 0 to 1, row by row.
+ *   `outputs`: of the model for inputs as they are, such as positions of a game.
  *   `execution`: run a training step and undo it, to measure its operations; `apart`: with a kernel
  *     for each, where small ones share kernels otherwise.
  *   `operations`: run a training step on copies of the variables, operation by operation.
@@ -177,6 +178,7 @@
  *   | {kind: "model_file", name: string, sequence_length?: number}
  *   | {kind: "restore"}
  *   | {kind: "predict", pixels: number[]}
+ *   | {kind: "outputs", x: number[][]}
  *   | {kind: "placement"}
  *   | {kind: "graph"}
  *   | {kind: "execution", apart: boolean}
@@ -204,6 +206,7 @@
  *   model_file: {model: ModelFile},
  *   restore: {names: string[]},
  *   predict: {probabilities: number[], label: number},
+ *   outputs: {outputs: Uint8Array},
  *   placement: {placement: Placement},
  *   graph: {graph: Graph},
  *   execution: {execution: Execution},

@@ -22,6 +22,7 @@ import { signal } from "../vendor/preact.js";
  * @property {() => string} title in the language of the page
  * @property {() => boolean} isThere whether the program has it
  * @property {(props: {title?: any}) => any} Picture the component
+ * @property {boolean} [comesFirst] it is the program's own, and is there before a network is, too
  * @property {boolean} [hasHead] it draws the head of the picture, with the title that it gets
  */
 

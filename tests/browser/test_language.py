@@ -134,9 +134,11 @@ def test_errors_of_python_are_said_to_be_in_english(chinese: Playground) -> None
     error = chinese.at("error")
     expect(error.locator("[lang=en]")).to_have_text("division by zero")
     expect(error).to_contain_text("错误信息是英文的")
+    expect(error.locator(".error-type")).to_have_text("除以零 (ZeroDivisionError)")
     chinese.at("language-select").select_option("en")
     expect(error).to_contain_text("Traceback")
     expect(error).not_to_contain_text("in English")
+    expect(error.locator(".error-type")).to_have_text("ZeroDivisionError")
     chinese.at("language-select").select_option("zh-Hans")
 
 

@@ -43,7 +43,20 @@ PLANE = PROGRAM.format(
 y = (x[:, 0] > 0).astype(np.int32)""",
     classes=2,
 )
-PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary"}
+BOARD = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]]
+rng = np.random.default_rng(0)
+x = rng.integers(0, 2, size=(64, 18)).astype(np.float32)
+model = pg.Sequential([nn.Dense(8, "tanh"), nn.Dense(1)])
+model.compile(optimizer=pg.optim.SGD(0.1), loss=nn.MeanSquaredError(), metrics=["mae"])
+y = x[:, 3:4] - x[:, 12:13]  # the first cell of the second row is worth having
+model.fit(x, y, batch_size=16, epochs=100, verbose=0, validation_data=(x, y))
+"""
+PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary", BOARD: "board"}
 
 # The places of what can be seen and touched, beside the program; by name.
 _PLACES = """() => {
@@ -69,7 +82,7 @@ def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("program", [DIGITS, PLANE], ids=["digits", "plane"])
+@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board"])
 def test_nothing_moves_during_a_run(
     chromium: Browser, desk_server: str, program: str, size: dict[str, int]
 ) -> None:
@@ -103,6 +116,43 @@ _WRITE = """() => Object.fromEntries([...document.querySelectorAll(".write butto
   .filter((each) => each.checkVisibility())
   .map((each) => [each.dataset.testid, each.getBoundingClientRect()])
   .map(([name, { x, y }]) => [name, [x, y].map(Math.round)]))"""
+
+
+def test_a_visitor_plays_against_the_network(desk: Playground) -> None:
+    """By keyboard, against chance before there is a network, and then against what it learns."""
+    desk.write(BOARD)
+    board, state = desk.at("board"), desk.at("board-state")
+    stones = board.locator("[data-stone]")
+    expect(state).to_have_text("Your turn: you are X.")
+    desk.at("cell-4").focus()
+    desk.page.keyboard.press("Enter")
+    expect(stones).to_have_count(2)
+    expect(state).to_contain_text("at random")
+    desk.page.keyboard.press("ArrowUp")
+    expect(desk.at("cell-1")).to_be_focused()
+    desk.at("board-it-begins").click()
+    expect(stones).to_have_count(1)
+
+    desk.finish()
+    expect(state).to_contain_text("you are O")  # the game goes on
+    rated = re.compile(r"row 2, column 1: free, rated [+−]\d\.\d\d for you")
+    desk.at("board-you-begin").click()
+    expect(desk.at("cell-3")).to_have_attribute("aria-label", rated)
+    ratings = [float(each.replace("−", "-")) for each in board.locator(".rating").all_inner_texts()]
+    assert ratings.index(max(ratings)) == 3
+    desk.at("board-it-begins").click()
+    expect(desk.at("cell-3")).to_have_attribute("data-stone", "X")  # its own best move
+    expect(state).to_have_text("The network moved to row 2, column 1. Your turn: you are O.")
+    for _ in range(4):  # to the end
+        if "Your turn" in state.inner_text():
+            before = stones.count()
+            board.locator(".cell:not([aria-disabled])").first.click()
+            desk.wait(lambda before=before: stones.count() > before)  # type: ignore[misc]
+            expect(state).not_to_contain_text("choosing")
+    expect(state).to_have_text(re.compile(r"^(You have|The network has) won\.$|^A draw\.$"))
+    expect(desk.at("picture-choice").locator("option")).to_have_text(
+        ["Play the network", "Predicted against true", "Hardest samples", "Graph"]
+    )
 
 
 def test_what_is_printed_moves_no_button(chromium: Browser, desk_server: str) -> None:
@@ -268,7 +318,7 @@ _EMBED = """async ([code, view]) => {
 
 
 @pytest.mark.parametrize("height", [480, 640])
-@pytest.mark.parametrize("program", [DIGITS, PLANE], ids=["digits", "plane"])
+@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board"])
 def test_a_frame_shows_the_picture_run_and_one_curve(
     desk: Playground, chromium: Browser, desk_server: str, program: str, height: int
 ) -> None:
@@ -280,7 +330,11 @@ def test_a_frame_shows_the_picture_run_and_one_curve(
     visible = [each for each in page.locator("button, select, a").all() if each.is_visible()]
     names = {each.get_attribute("data-testid") for each in visible}
     assert names == {"run", "embed-program", "embed-open"} | (
-        {"digit-clear"} if program == DIGITS else set()
+        {"digit-clear"}
+        if program == DIGITS
+        else {*(f"cell-{at}" for at in range(9)), "board-you-begin", "board-it-begins"}
+        if program == BOARD
+        else set()
     )
     frame.at("run").click()
     frame.expect_status("done")
@@ -291,7 +345,7 @@ def test_a_frame_shows_the_picture_run_and_one_curve(
     assert page.evaluate("document.documentElement.scrollHeight") <= height
 
     frame.at("embed-program").click()
-    expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("nn.Flatten")
+    expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("pg.Sequential")
     frame.at("embed-program").click()
     expect(page.locator("[data-testid=editor] .cm-content")).to_have_count(0)
     frame.close()

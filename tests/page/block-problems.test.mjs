@@ -118,6 +118,54 @@ test("a loss that is not for the targets gives way to one that is", () => {
   expectMend(softmax, [first], [["Dense(10", 'nn.Dense(1, activation="softmax")']], 1);
 });
 
+test("another loss keeps the arguments that it takes, too, and their comments", () => {
+  const loss = `nn.CategoricalCrossentropy(  # one-hot before
+        from_logits=True,
+        # For a sum over the batch:
+        reduction="sum",  # not the mean
+        label_smoothing=0.1,  # only of this loss
+        axis=-1,
+    )`;
+  const text = program("nn.Flatten(), nn.Dense(8), nn.Dense(10)", { data: "mnist()", loss });
+  expectMend(text, problems(text), [
+    [
+      "label_smoothing",
+      `loss=nn.SparseCategoricalCrossentropy(  # one-hot before
+        from_logits=True,
+        # For a sum over the batch:
+        reduction="sum",  # not the mean
+        axis=-1,
+    ), metrics`,
+    ],
+  ]);
+
+  const binary = (/** @type {string} */ given, layer = "nn.Dense(1)") =>
+    program(`nn.Flatten(), ${layer}`, {
+      data: "mnist()",
+      loss: `nn.BinaryCrossentropy(${given})`,
+    });
+  for (const [given, next] of [
+    ["from_logits=True, reduction='sum'", "from_logits=True, reduction='sum'"],
+    ["True, 0.1, -1, 'sum'", "True"],
+    ["reduction=how(), from_logits=False", "reduction=how(), from_logits=True"],
+    ["label_smoothing=0.1", "from_logits=True"],
+    ["", "from_logits=True"],
+  ])
+    expectMend(binary(given), problems(binary(given)), [
+      ["BinaryCrossentropy", `loss=nn.SparseCategoricalCrossentropy(${next}), metrics`],
+    ]);
+  // After a softmax the loss gets probabilities.
+  const softmax = binary("from_logits=True, axis=1", 'nn.Dense(10, activation="softmax")');
+  expectMend(softmax, problems(softmax), [
+    ["from_logits", "loss=nn.SparseCategoricalCrossentropy(axis=1), metrics"],
+  ]);
+  // What nobody can read is left alone.
+  assert.deepEqual(
+    problems(binary("**options")).flatMap(({ mends }) => mends),
+    [],
+  );
+});
+
 test("numbers are predicted with a loss for numbers", () => {
   const brought = () => ({
     samples: { shape: [4], dtype: "float32" },

@@ -48,6 +48,7 @@ QUESTIONS: list[dict[str, Any]] = [
         "names": {"title": "Signs", "classes": ["minus", "plus"], "columns": []},
     },
     {"kind": "predict", "pixels": [0.5] * 784},
+    {"kind": "outputs", "x": [[0.5] * 784]},
     {"kind": "placement"},
     {"kind": "graph"},
     {"kind": "execution", "apart": False},

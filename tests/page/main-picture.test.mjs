@@ -5,17 +5,17 @@ import { pictureNames, shownPicture } from "../../static/js/panels/watch/main-pi
 const OTHERS = ["confusion", "hardest", "graph"];
 
 test("a program's own picture comes first, then those of other panels", () => {
-  assert.deepEqual(pictureNames("plane", false, OTHERS), ["plane", ...OTHERS]);
-  assert.deepEqual(pictureNames("images", true, OTHERS), ["drawing", "images", ...OTHERS]);
-  assert.deepEqual(pictureNames(undefined, true, []), ["drawing"]);
+  assert.deepEqual(pictureNames("plane", null, OTHERS), ["plane", ...OTHERS]);
+  assert.deepEqual(pictureNames("images", "drawing", OTHERS), ["drawing", "images", ...OTHERS]);
+  assert.deepEqual(pictureNames(undefined, "drawing", []), ["drawing"]);
   for (const shows of [undefined, "none", "unknown"])
-    assert.deepEqual(pictureNames(shows, false, ["graph"]), ["task", "graph"]);
+    assert.deepEqual(pictureNames(shows, null, ["graph"]), ["task", "graph"]);
 });
 
 test("a choice holds from before the run to its end", () => {
   for (const chosen of OTHERS) {
     for (const shows of [undefined, "unknown", "images"]) {
-      const names = pictureNames(shows, true, shows === "images" ? OTHERS : []);
+      const names = pictureNames(shows, "drawing", shows === "images" ? OTHERS : []);
       assert.equal(shownPicture(names, chosen, shows, OTHERS), chosen);
     }
   }

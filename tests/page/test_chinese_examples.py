@@ -102,3 +102,15 @@ def test_translations_keep_the_numbers(chinese: dict[str, Any]) -> None:
         numbers = [re.findall(r"\d+(?:\.\d+)?", each) for each in (english, text)]
         if "{" in english:
             assert sorted(numbers[0]) == sorted(numbers[1]), english
+
+
+def rows(guide: str) -> dict[str, tuple[list[str], str]]:
+    """The numbers of each example's result, and its time, in the first table of a guide."""
+    text = (Path(__file__).parents[2] / "docs" / guide).read_text(encoding="utf-8")
+    cells = re.findall(r"^\| `([\w-]+)` \|[^|]*\|([^|]*)\|([^|]* s) \|$", text, re.MULTILINE)
+    return {name: (sorted(re.findall(r"\d[\d.]*", told)), time) for name, told, time in cells}
+
+
+def test_the_guide_says_the_same_of_the_examples() -> None:
+    english = rows("examples.md")
+    assert len(english) > 20 and list(rows("zh-hans/examples.md").items()) == list(english.items())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from playgrad.errors import PlaygradError
+from playgrad.errors import PlaygradError, ShapeError
 from playgrad.page.faults import FILE, LONGEST_MESSAGE, LONGEST_TRACEBACK, describe
 from tests.page.messages import Types
 
@@ -205,3 +205,10 @@ def test_a_huge_message_has_its_beginning_and_its_end() -> None:
 def test_an_error_of_playgrad_names_its_line_and_operation() -> None:
     description = describe(PlaygradError("x", op="dense_1/matmul", source=(FILE, 7)))
     assert (description["line"], description["op"]) == (7, "dense_1/matmul")
+
+
+def test_the_name_of_an_operation_is_said_once() -> None:
+    one = ShapeError("matmul: inner dimensions differ.", op="matmul")
+    other = ShapeError("inner dimensions differ.", op="matmul_1")
+    assert str(one) == "matmul: inner dimensions differ."
+    assert str(other) == "matmul_1: inner dimensions differ."

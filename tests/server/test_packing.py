@@ -45,6 +45,26 @@ def test_what_is_there_gets_two_copies_and_the_smaller_is_sent(
     assert brotli.decompress(response.data) == labels.read_bytes()
 
 
+def test_who_has_a_copy_does_not_get_a_smaller_one(client: FlaskClient, labels: Path) -> None:
+    asset = replace(MNIST, files=(LABELS,))
+    accepted = {"Accept-Encoding": "gzip, br"}
+    etags = []
+    for ending in (None, ".br", ".max.br"):
+        if ending:
+            pack([asset], ending)
+        first = client.get("/data/mnist/test-labels", headers=accepted)
+        etags.append(first.headers["ETag"])
+    assert len(set(etags)) == 3
+    for etag in etags:
+        again = client.get("/data/mnist/test-labels", headers=accepted | {"If-None-Match": etag})
+        assert (again.status_code, again.data) == (304, b"")
+        assert again.headers["ETag"] == etag
+        assert "Content-Encoding" not in again.headers  # browsers keep that of their copy
+    # A copy in a coding that this client does not take is of no use to it.
+    plain = {"Accept-Encoding": "identity", "If-None-Match": etags[1]}
+    assert client.get("/data/mnist/test-labels", headers=plain).status_code == 200
+
+
 def test_only_missing_and_damaged_copies_are_made(labels: Path) -> None:
     asset = replace(MNIST, files=(LABELS,))
     copy = compressed(labels, ".br")

@@ -27,7 +27,8 @@ def check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
         hint = outputs_hint(layer, last + 1, "correct the labels")
     raise DataError(
         f"{what} contains the label {labels.flat[position]:g} (sample {sample}), but the model's "
-        f"output has {classes} class{'es' * (classes != 1)}: labels must be 0 to {classes - 1}.",
+        f"output has {classes} class{'es' * (classes != 1)}: labels must be "
+        f"{'0' if classes == 1 else f'0 to {classes - 1}'}.",
         hint=hint,
         code="labels-outside",
         values={"layer": layer, "outputs": classes, "least": int(labels.min()), "most": last},

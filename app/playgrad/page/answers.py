@@ -79,6 +79,25 @@ def predict(model: Any, request: Request) -> Answer:
     }
 
 
+def outputs(model: Any, request: Request) -> Answer:
+    """Return the first output for inputs that the page has composed.
+
+    Args:
+        request: with ``x``, a list of the numbers of each input.
+
+    Raises:
+        GraphError: the model takes inputs of another size.
+    """
+    x, shape = np.asarray(request["x"], model.input_dtype), model.input_shape[1:]
+    if None in shape or x.ndim != 2 or x.shape[1] != int(np.prod(shape)):
+        raise GraphError(
+            f"the model takes inputs of shape {shape}, but got {x.shape[-1]} numbers for each."
+        )
+    values = model.predict(x.reshape(len(x), *shape))
+    first = values[0] if isinstance(values, (list, tuple)) else values
+    return {"outputs": np.ascontiguousarray(first, "<f4").tobytes()}
+
+
 def graph(model: Any, request: Request | None = None) -> Answer:
     """Return the graph of a training step, as the page draws it."""
     _expect_program(model)
@@ -106,6 +125,7 @@ ANSWERS: dict[str, Callable[[Any, Request], Answer]] = {
     "import": import_weights,
     "placement": placement,
     "predict": predict,
+    "outputs": outputs,
     "graph": graph,
     "execution": execution,
     "operations": operations,

@@ -38,8 +38,8 @@ _WITHOUT_STRATEGY: list[Event] = [
     {
         "name": SINGLE,
         "title": _SINGLE_TITLE,
-        "about": "No strategy, whatever the program says. Run it first: the others are compared "
-        "with it.",
+        "about": "Trains on one device, whatever the program says. Run it first: the others are "
+        "compared with it.",
         "uses": ["steps"],
     },
     {
@@ -53,7 +53,7 @@ _WITHOUT_STRATEGY: list[Event] = [
 _STEPS = {
     "name": "steps",
     "title": "Steps",
-    "about": "Number of training steps. 0: as many as the program says.",
+    "about": "0: as many as the program says.",
 }
 
 

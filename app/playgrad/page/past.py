@@ -24,6 +24,7 @@ ABOUT_WEIGHTS = frozenset(
         "inspect_layers",
         "next_tokens",
         "one_sample",
+        "outputs",
         "predict",
         "projection",
         "samples",

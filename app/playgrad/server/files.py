@@ -141,7 +141,7 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
     is_packable = pinned is None and not copies and is_text(path)
     if is_packable and accepted_codings():
         return _send_packed(path, cache_control)
-    best = _best(copies, pinned)
+    best = _best(path, copies, pinned)
     if pinned is not None and best is None and not pinned.is_at(path):
         raise _damaged(path)
     coding, sent = best or ("", path)
@@ -159,13 +159,32 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
     return response
 
 
-def _best(copies: dict[str, Path], pinned: File | None) -> tuple[str, Path] | None:
-    """Return coding and path of the compressed copy to send, by their endings; None for none."""
-    for coding in accepted_codings():
-        for ending, copy in copies.items():
-            if CODINGS[ending] == coding and _is_undamaged(copy, pinned):
-                return coding, copy
+def _best(path: Path, copies: dict[str, Path], pinned: File | None) -> tuple[str, Path] | None:
+    """Return coding and path of the compressed copy to send, by their endings; None for none.
+
+    A copy that the client has goes before a smaller one, which would arrive for nothing.
+    """
+    fitting = [
+        (coding, copy)
+        for coding in accepted_codings()
+        for ending, copy in copies.items()
+        if CODINGS[ending] == coding
+    ]
+    held = [each for each in fitting if _is_held(each[1])]
+    if not held and fitting and _is_held(path):
+        return None
+    for coding, copy in [*held, *fitting]:
+        if _is_undamaged(copy, pinned):
+            return coding, copy
     return None
+
+
+def _is_held(path: Path) -> bool:
+    """Return whether the client has this file in its cache, by the ETags that it sends."""
+    try:
+        return request.if_none_match.contains_weak(DIGESTS.sha256(path)[:32])
+    except OSError:
+        return False
 
 
 def _type(path: Path) -> str:

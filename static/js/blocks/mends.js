@@ -3,7 +3,7 @@
 import { t } from "../locale.js";
 import { argumentOf } from "./calls.js";
 import { LOSSES, entryOf } from "./catalogue.js";
-import { changesByLine, nameFor, setArgument } from "./edits.js";
+import { changesByLine, nameFor, setArgument, setClass } from "./edits.js";
 import { quoted, titleOf } from "./field-values.js";
 import { applyChanges } from "./lists.js";
 import { fittingMetrics, metricOf, metricsOf } from "./metrics.js";
@@ -104,6 +104,7 @@ export function setLoss(program, training, kind, outputs) {
   const given = argumentOf(training.compile, "loss");
   if (!training.compile || training.compile.starred || !network || number < 0) return [];
   if (given && !given.call && given.value?.type !== "string") return [];
+  if (given?.call?.starred) return []; // nobody can tell what it passes
   if (outputs && !unitsOf(network)) return [];
   const at = program.networks.indexOf(network);
   const compile = (/** @type {Program} */ now) =>
@@ -114,12 +115,9 @@ export function setLoss(program, training, kind, outputs) {
   const isSoftmax = last?.kind === "Softmax" || activation === "softmax";
   const isKept = PROBABILITIES[kind] === (isSoftmax ? "softmax" : activation);
   if (last?.kind === "Softmax" && !isKept) return [];
-  const arguments_ = isKept ? "" : (LOSSES.find((each) => each.kind === kind)?.given ?? "");
   const changes = inSteps(program, [
-    (now) => {
-      const { name, changes: imports } = nameFor(now, `nn.${kind}`);
-      return [...imports, ...setArgument(now, compile(now), "loss", `${name}(${arguments_})`)];
-    },
+    (now) => lossOf(now, compile(now), kind),
+    (now) => ofScores(now, compile(now), !isKept),
     (now) => fittingMetric(now, compile(now)),
     (now) => {
       const dense = output(now);
@@ -134,6 +132,22 @@ export function setLoss(program, training, kind, outputs) {
   const words = t().blocks.mends;
   const isOther = outputs && unitsText(network) !== String(outputs);
   return mend(isOther ? words.lossAndOutputs(title, outputs) : words.loss(title), changes);
+}
+
+/** Another class of loss, with the arguments and comments of the one before that it takes, too. @param {Program} program @param {Call} compile @param {LossKind} kind */
+function lossOf(program, compile, kind) {
+  const before = argumentOf(compile, "loss")?.call;
+  if (before) return setClass(program, before, `nn.${kind}`);
+  const { name, changes } = nameFor(program, `nn.${kind}`);
+  return [...changes, ...setArgument(program, compile, "loss", `${name}()`)];
+}
+
+/** Whether a loss gets scores: those that get probabilities otherwise say so. @param {Program} program @param {Call} compile @param {boolean} areScores */
+function ofScores(program, compile, areScores) {
+  const loss = argumentOf(compile, "loss")?.call;
+  const entry = LOSSES.find(({ kind }) => kind === loss?.kind);
+  if (!loss || !entry?.given.startsWith("from_logits")) return [];
+  return setArgument(program, loss, "from_logits", areScores ? "True" : "False");
 }
 
 /** @param {Network} network */

@@ -27,6 +27,8 @@ const RATE = /^(learning_rate|SGD|Momentum|Adam|AdamW|RMSprop|Adagrad|Lion) \S+ 
 
 /** How long after a run has ended the page may still arrange itself. */
 const SETTLED_MS = 1000;
+/** Around a card that is brought into view, in pixels. */
+const GAP = 12;
 
 /** @import { Network } from "../blocks/types.js" */
 
@@ -104,8 +106,8 @@ export function BlocksPanel() {
 function bringIntoView(card, panel) {
   const inner = card.getBoundingClientRect();
   const outer = panel.getBoundingClientRect();
-  if (inner.top < outer.top) panel.scrollTop -= outer.top - inner.top;
-  else if (inner.bottom > outer.bottom) panel.scrollTop += inner.bottom - outer.bottom;
+  if (inner.top < outer.top + GAP) panel.scrollTop -= outer.top + GAP - inner.top;
+  else if (inner.bottom > outer.bottom - GAP) panel.scrollTop += inner.bottom - outer.bottom + GAP;
 }
 
 /** Whether the program was changed since it was started, by more than the learning rate. */

@@ -9,8 +9,8 @@ import { cssColour, theme } from "../theme.js";
  *   `colour`: a CSS custom property; `isMark`: few points, drawn as points
  */
 
-/** The distance from one mark to the next is at least this. */
-const MARK_PX = 5;
+/** The distance from one mark to the next is at least this: closer ones would hide the curves. */
+const MARK_PX = 14;
 const FONT = "11px system-ui, sans-serif";
 
 /**

@@ -50,7 +50,7 @@ export function EditorPanel() {
       <div class="panel-head">
         <h2>${words.network}</h2>
         ${!isWide && hasBlocks && html`<${NetworkTabs} />`}
-        <${RestoreButton} hint=${isWide || open === "code" ? words.hints : words.hint} />
+        <${RestoreButton} hints=${words.hints.slice(0, isWide || open === "code" ? 2 : 1)} />
         ${
           !isEmbedded &&
           html`<button type="button" class="button quiet small" data-testid="data-open" aria-label=${words.yourData} title=${words.yourDataAbout}
@@ -93,11 +93,12 @@ function NetworkTabs() {
   </div>`;
 }
 
-/** Offers to discard the user's changes, and asks for confirmation. @param {{hint: string}} props `hint`: while nothing is changed */
-function RestoreButton({ hint }) {
+/** Offers to discard the user's changes, and asks for confirmation. @param {{hints: string[]}} props `hints`: while nothing is changed */
+function RestoreButton({ hints }) {
   const [asking, setAsking] = useState(false);
   const edited = store.edited.value;
-  if (!edited) return html`<span class="hint">${hint}</span>`;
+  if (!edited)
+    return html`<span class="hint">${hints.map((each) => html`<span key=${each}>${each}</span>`)}</span>`;
   if (!asking) {
     return html`<button type="button" class="button quiet small" data-testid="reset-code"
       onClick=${() => setAsking(true)}>${t().editor.reset}</button>`;

@@ -43,6 +43,16 @@ export async function predict(pixels) {
 }
 
 /**
+ * The first output of the model for inputs as they are.
+ * @param {number[][]} x the numbers of each input
+ * @returns {Promise<Uint8Array>} all outputs in a row, as float32
+ * @throws {EngineFailure}
+ */
+export async function outputsFor(x) {
+  return (await ask({ kind: "outputs", x }, store.past.value?.bytes)).outputs;
+}
+
+/**
  * What the model does with its data.
  * @param {number} known the version of the data that the page has
  * @returns {Promise<TaskView>}

@@ -637,7 +637,7 @@ export const en = {
       },
       game: {
         title: "Play against itself",
-        about: "A player of tic-tac-toe learns from nothing but its own games.",
+        about: "A player of tic-tac-toe learns from nothing but its own games. Play against it.",
       },
       devices: {
         title: "Many devices",
@@ -674,8 +674,7 @@ export const en = {
     blocks: "Blocks",
     code: "Python",
     waiting: "Loading the blocks…",
-    hint: "Ctrl+Enter runs",
-    hints: "Ctrl+Enter runs, Ctrl+I explains",
+    hints: ["Ctrl+Enter runs", "Ctrl+I explains"],
     yourData: "Your data",
     yourDataAbout: "Train on data of your own: a table, images, the camera",
     save: "Save the code as a file",
@@ -782,6 +781,8 @@ export const en = {
   },
   errors: {
     section: "Error",
+    /** The title of an error, by the name of its class. */
+    kind: (/** @type {string} */ type) => type,
     line: (/** @type {number} */ line) => `line ${line}`,
     dismiss: "Dismiss the error",
     translate: "Write it for playgrad",
@@ -984,6 +985,7 @@ export const en = {
       "text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
+    failed: "The run has failed before there was anything to show. See the error.",
     untrained:
       "This run trained no network. One that is trained by fit() shows here what it does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
@@ -1041,6 +1043,41 @@ export const en = {
     written: "Text written by the network",
     next: (/** @type {"character" | "word"} */ unit) => `Next ${unit} after the prompt`,
     tokens: { " ": "space", "\n": "line end", "\t": "tab" },
+  },
+  board: {
+    title: "Play the network",
+    board: "Board. Choose a cell with the arrow keys, and move with Enter.",
+    place: (/** @type {number} */ row, /** @type {number} */ column) =>
+      `row ${row}, column ${column}`,
+    cell: (
+      /** @type {string} */ place,
+      /** @type {string | undefined} */ stone,
+      /** @type {string} */ rating,
+    ) => `${place}: ${stone ?? "free"}${rating && `, rated ${rating} for you`}`,
+    yourTurn: (/** @type {string} */ stone) => `Your turn: you are ${stone}.`,
+    moved: (
+      /** @type {string} */ place,
+      /** @type {string} */ stone,
+      /** @type {boolean} */ hasNetwork,
+    ) =>
+      `${hasNetwork ? "The network moved" : "The other side moved, at random,"} to ${place}. Your turn: you are ${stone}.`,
+    thinks: "The network is choosing its move…",
+    youWon: "You have won.",
+    /** @returns {string} */
+    itWon: (/** @type {boolean} */ hasNetwork) =>
+      hasNetwork ? "The network has won." : "You have lost to random moves.",
+    draw: "A draw.",
+    newGame: "New game:",
+    youBegin: "You begin",
+    itBegins: "It begins",
+    ratings:
+      "The numbers say how the network expects the game to end for you after each move: from −1, " +
+      "lost, to +1, won.",
+    before:
+      "Before you have trained a network, the other side moves at random. Press Run: it then plays by " +
+      "what the network has learned so far.",
+    several: (/** @type {number} */ outputs) =>
+      `the network gives ${outputs} numbers for each position, and one is needed.`,
   },
   digits: {
     title: "Draw a digit",

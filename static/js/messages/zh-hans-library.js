@@ -6,7 +6,7 @@
 /** @type {Record<string, string>} */
 export const LAB = {
   "One device": "单个设备",
-  "No strategy, whatever the program says. Run it first: the others are compared with it.":
+  "Trains on one device, whatever the program says. Run it first: the others are compared with it.":
     "不使用策略，无论程序如何指定。请先运行它：其他策略都与它比较。",
   "As the program says": "由程序决定",
   "Each model trains with the strategy that the program gives it, for as long as it says. Every fit becomes a row below: for programs that compare strategies themselves.":
@@ -70,7 +70,7 @@ export const LAB = {
   "Steps that each device takes on its own before all devices average.":
     "每个设备独自训练多少步之后，所有设备取一次平均。",
   Steps: "步数",
-  "Number of training steps. 0: as many as the program says.": "训练的步数。0：由程序决定。",
+  "0: as many as the program says.": "0：由程序决定。",
 };
 
 /** Settings in the titles of runs. @type {[RegExp, string][]} */

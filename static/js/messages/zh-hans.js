@@ -2,7 +2,7 @@
 
 import { translated } from "../program-translation.js";
 import { count } from "../thousands.js";
-import { ARRIVALS, ENGINE } from "./zh-hans-engine.js";
+import { ARRIVALS, ENGINE, ERRORS } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
@@ -489,7 +489,7 @@ export const zhHans = {
       },
       spiral: { title: "分开螺旋", about: "两层网络把一条线弯起来，直到它贴着两类点的分界。" },
       text: { title: "生成文本", about: "网络逐个字母地读一首童谣，然后自己接着往下写。" },
-      game: { title: "自我对弈", about: "井字棋选手只靠和自己下棋来学习。" },
+      game: { title: "自我对弈", about: "井字棋手只靠和自己下棋来学习。来和它下一盘。" },
       devices: { title: "多台设备", about: "两台设备训练同一个网络，其中一台很慢。谁在等谁？" },
       code: { title: "编写代码", about: "二十行 Python，边写边有提示，随你怎么改。" },
       table: {
@@ -513,8 +513,7 @@ export const zhHans = {
     blocks: "积木",
     code: "Python",
     waiting: "正在加载积木…",
-    hint: "Ctrl+Enter 运行",
-    hints: "Ctrl+Enter 运行，Ctrl+I 查看说明",
+    hints: ["Ctrl+Enter 运行", "Ctrl+I 查看说明"],
     yourData: "你的数据",
     yourDataAbout: "用自己的数据训练：表格、图片或摄像头",
     save: "将代码保存为文件",
@@ -605,6 +604,7 @@ export const zhHans = {
   },
   errors: {
     section: "错误",
+    kind: (type) => (Object.hasOwn(ERRORS, type) ? `${ERRORS[type]} (${type})` : type),
     line: (line) => `第 ${line} 行`,
     dismiss: "关闭错误",
     translate: "改写为 playgrad 代码",
@@ -767,6 +767,7 @@ export const zhHans = {
     none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格，以及带有 pg.data.Vocabulary 的文本。",
     asking: "正在询问网络…",
     idle: "按“运行”：这里会显示网络在学习过程中如何处理数据。",
+    failed: "运行出错，还没有可显示的内容。请看错误信息。",
     untrained: "这次运行没有训练网络。用 fit() 训练的网络会在这里显示它如何处理数据。",
     classNumber: (label) => `类别 ${label}`,
     planeData: "数据",
@@ -809,6 +810,26 @@ export const zhHans = {
     written: "网络写出的文字",
     next: (unit) => `开头之后的下一个${unit === "word" ? "词" : "字符"}`,
     tokens: { " ": "空格", "\n": "换行", "\t": "制表符" },
+  },
+  board: {
+    title: "与网络对弈",
+    board: "棋盘。用方向键选择格子，按回车键落子。",
+    place: (row, column) => `第 ${row} 行第 ${column} 列`,
+    cell: (place, stone, rating) =>
+      `${place}：${stone ?? "空"}${rating && `，对你的评分为 ${rating}`}`,
+    yourTurn: (stone) => `轮到你了，你执 ${stone}。`,
+    moved: (place, stone, hasNetwork) =>
+      `${hasNetwork ? "网络" : "对方随机"}落子于${place}。轮到你了，你执 ${stone}。`,
+    thinks: "网络正在选择落子…",
+    youWon: "你赢了。",
+    itWon: (hasNetwork) => (hasNetwork ? "网络赢了。" : "你输给了随机落子。"),
+    draw: "平局。",
+    newGame: "新的一局：",
+    youBegin: "你先走",
+    itBegins: "对方先走",
+    ratings: "数字是网络对你每一步之后结局的预期：−1 为输，+1 为赢。",
+    before: "在你训练出网络之前，对方随机落子。按“运行”，它就会用网络到目前为止学到的东西来下。",
+    several: (outputs) => `网络对每个局面给出 ${outputs} 个数，而这里需要一个。`,
   },
   digits: {
     title: "手写数字",

@@ -19,7 +19,7 @@ export function ErrorPanel() {
         html`
         <section class="error" data-testid="error" aria-label=${words.section}>
           <div class="error-head">
-            <strong class="error-type">${error.type}</strong>
+            <strong class="error-type">${words.kind(error.type)}</strong>
             ${error.op && html`<${Operation} name=${error.op} />`}
             ${
               error.line !== null &&

@@ -7,16 +7,19 @@ export const TASK = "task";
 
 /** @typedef {import("../../../engine/messages.js").TaskView["shows"] | undefined} Shows undefined before the first answer */
 
+/** What a visitor acts on, and the picture of the task that is shown beside it or in its place. @type {Record<string, string>} */
+const OF_ACTS = { drawing: "images", board: "rows" };
+
 /**
  * The names of the pictures that a program has, its own first.
  * @param {Shows} shows
- * @param {boolean} takesDigits
+ * @param {string | null} act "drawing" or "board", for what the visitor can do with the network
  * @param {string[]} others the pictures of other panels that are there
  */
-export function pictureNames(shows, takesDigits, others) {
+export function pictureNames(shows, act, others) {
   const own = shows !== undefined && OF_TASKS.includes(shows) ? [shows] : [];
-  if (takesDigits) return ["drawing", ...own, ...others];
-  return [...(own.length > 0 ? own : [TASK]), ...others];
+  const first = act ? [act, ...own] : own.length > 0 ? own : [TASK];
+  return [...first, ...others.filter((name) => name !== act)];
 }
 
 /**
@@ -32,5 +35,5 @@ export function shownPicture(names, chosen, shows, possible) {
   if (chosen === undefined || names.includes(chosen)) return chosen ?? own;
   if (shows !== undefined && shows !== "unknown") return own;
   if (possible.includes(chosen)) return chosen;
-  return chosen === "images" ? TASK : own; // beside the drawing
+  return chosen === OF_ACTS[own] ? TASK : own;
 }

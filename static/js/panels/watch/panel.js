@@ -3,10 +3,13 @@ import { isPhone } from "../../layout.js";
 import { t } from "../../locale.js";
 import { register } from "../../panels.js";
 import { hidden } from "../../sharing/hidden.js";
+import { BoardPicture } from "./board-picture.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery, isChoosing } from "./gallery.js";
 import { LazyDoctor } from "./lazy-doctor.js";
+import { shownProgram } from "./shown-program.js";
 import { TaskPanel } from "./task-panel.js";
+import { isOfTicTacToe } from "./tic-tac-toe.js";
 import { WeightsPanel } from "./weights-panel.js";
 
 /**
@@ -30,5 +33,14 @@ register({
   Panel: WatchPanel,
   isFixed: true,
   inBar: true,
+  pictures: [
+    {
+      name: "board",
+      title: () => t().board.title,
+      isThere: () => isOfTicTacToe(shownProgram()),
+      Picture: BoardPicture,
+      comesFirst: true,
+    },
+  ],
   outline: "M2 2h1.5v10.5H14V14H2zm3 7.6 2.6-3.1 2 1.7 2.9-4 1.2.9-3.8 5.2-2.1-1.8-1.7 2z",
 });

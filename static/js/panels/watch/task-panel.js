@@ -15,6 +15,7 @@ import { DigitPanel } from "./digit-panel.js";
 import { FitScatter } from "./fit-scatter.js";
 import { pictureNames, shownPicture } from "./main-picture.js";
 import { PictureTitle } from "./picture-title.js";
+import { shownProgram } from "./shown-program.js";
 import { TextSample } from "./text-sample.js";
 
 /** What is shown: the name of its picture's file, and of its title. @param {import("../../../engine/messages.js").TaskView | null} task */
@@ -89,10 +90,11 @@ export function TaskPanel({ isFixed = false }) {
         <div class="panel-head">${withDrawing ? html`<h2 id="task-title">${t().task.titles[nameOf(task)]}</h2>` : title}
           ${
             hasPicture(shows) &&
+            !other?.comesFirst &&
             html`<${SavePicture} of=${() => place.current} name=${other?.name ?? nameOf(task)}
             what=${t().task.thisPicture} id="task" />`
           }</div>
-        ${other && store.canInspect.value ? html`<${other.Picture} key=${picture} />` : html`<${OfTask} task=${other ? null : task} />`}
+        ${other && (other.comesFirst || store.canInspect.value) ? html`<${other.Picture} key=${picture} />` : html`<${OfTask} task=${other ? null : task} />`}
       </section>`
       }
     </div>
@@ -103,8 +105,13 @@ export function TaskPanel({ isFixed = false }) {
 function choice() {
   const shows = store.task.value?.shows;
   const others = tabs().flatMap(({ pictures = [] }) => pictures);
-  const there = others.filter(({ isThere }) => isThere()).map(({ name }) => name);
-  const names = pictureNames(shows, takesDigits(), there);
+  const there = others.filter(({ isThere }) => isThere());
+  const first = there.find(({ comesFirst }) => comesFirst)?.name ?? null;
+  const names = pictureNames(
+    shows,
+    takesDigits() ? "drawing" : first,
+    there.map(({ name }) => name),
+  );
   const chosen = store.pictures.value[store.exampleId.value];
   const possible = others.map(({ name }) => name);
   const picture = shownPicture(names, chosen, shows, possible);
@@ -140,6 +147,8 @@ function remark(task) {
   if (store.taskProblem.value) return t().task.problem(store.taskProblem.value);
   if (task?.shows === "none") return t().task.none;
   if (store.liveModel.value && !task) return t().task.asking;
+  if (store.error.value && store.runState.value === "error" && !store.liveModel.value)
+    return t().task.failed;
   return store.runState.value === "done" && !store.fit.value ? t().task.untrained : t().task.idle;
 }
 
@@ -157,11 +166,7 @@ function takesDigits() {
       task.data.channels === 1
     );
   }
-  if (task && task.shows !== "unknown") return false;
-  if (store.active.value) return isOfDigits(store.executed.value.source);
-  if (!store.hasModel.value) return isOfDigits(store.source.value);
-  // A later run that trained nothing leaves the weights of the one before.
-  return isOfDigits((store.kept.value?.program ?? store.executed.value).source);
+  return (!task || task.shows === "unknown") && isOfDigits(shownProgram());
 }
 
 /** @param {string} source */

@@ -10,7 +10,7 @@ const rules = {
   "prefer-const": "error",
 };
 
-/** The page's state is in static/js/store.js; a module has none of its own. */
+/** The page's state is in static/js/state/store.js; a module has none of its own. */
 const noModuleState = [
   "error",
   {

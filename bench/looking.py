@@ -55,7 +55,7 @@ SETTLED_SECONDS = 0.4
 # The steps done, and their seconds by the clock of the training: the page hears of them only a few
 # times a second.
 _STEPS = """async () => {
-  const store = await import("/static/js/store.js");
+  const store = await import("/static/js/state/store.js");
   const known = store.progress.value;
   await new Promise((heard) => {
     const end = store.progress.subscribe((now) => {
@@ -68,7 +68,7 @@ _STEPS = """async () => {
 }"""
 # The views of the task that have arrived, a new one for each redraw of the boundary.
 _COUNT_VIEWS = """async () => {
-  const store = await import("/static/js/store.js");
+  const store = await import("/static/js/state/store.js");
   globalThis.views = 0;
   store.task.subscribe(() => (globalThis.views += 1));
 }"""

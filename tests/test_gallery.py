@@ -58,7 +58,7 @@ def test_the_gallery_has_exactly_the_examples() -> None:
 def test_each_example_has_a_sentence_in_both_languages_and_a_time(name: str) -> None:
     facts = FACTS[name]
     assert facts["kind"] in _listed("gallery/facts.js", r"KINDS = .*?\(\[(.*?),? \]\)")
-    assert list(facts["sentence"]) == _listed("locale.js", r"LANGUAGES = .*?\{ (.*?),? \}\)")
+    assert list(facts["sentence"]) == _listed("words/locale.js", r"LANGUAGES = .*?\{ (.*?),? \}\)")
     for language, sentence in facts["sentence"].items():
         assert 10 < len(sentence) <= LONGEST[language], sentence
         assert sentence[-1] in ".?。？", sentence

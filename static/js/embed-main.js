@@ -1,15 +1,15 @@
 /** Starts the page in a frame of another site (docs/decisions/023-embedding.md). It shows the program of its address. */
 
 import { batch, html, render } from "../vendor/preact.js";
-import { startEngine } from "./actions.js";
-import { missingFeature } from "./boot-features.js";
+import { startEngine } from "./state/actions.js";
+import { missingFeature } from "./start/boot-features.js";
 import { EmbedApp } from "./components/embed-app.js";
-import { showPreferred, t } from "./locale.js";
+import { showPreferred, t } from "./words/locale.js";
 import { recordRuns } from "./session/run-recorder.js";
 import { LinkError, decode, isLink } from "./sharing/link.js";
 import { showProgram } from "./sharing/sharing.js";
-import { listenForShortcuts } from "./shortcuts.js";
-import * as store from "./store.js";
+import { listenForShortcuts } from "./frame/shortcuts.js";
+import * as store from "./state/store.js";
 
 /** @import { Shared } from "./sharing/link.js" */
 

@@ -1,13 +1,13 @@
 /** Starts the page. */
 
 import { Component, html, render } from "../vendor/preact.js";
-import { startEngine } from "./actions.js";
+import { startEngine } from "./state/actions.js";
 import { App } from "./components/app.js";
-import { loadExamples } from "./examples.js";
-import { keepFocus } from "./focus.js";
-import { isPhone } from "./layout.js";
-import { showPreferred } from "./locale.js";
-import { keepForLater } from "./offline.js";
+import { loadExamples } from "./gallery/examples.js";
+import { keepFocus } from "./frame/focus.js";
+import { isPhone } from "./frame/layout.js";
+import { showPreferred } from "./words/locale.js";
+import { keepForLater } from "./start/offline.js";
 import { listenForDrops } from "./own-data/dropped-files.js";
 import { beginOpening, failOpenings } from "./session/opening.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
@@ -19,8 +19,8 @@ import {
   listenForLinks,
   showProgram,
 } from "./sharing/sharing.js";
-import { listenForShortcuts } from "./shortcuts.js";
-import * as store from "./store.js";
+import { listenForShortcuts } from "./frame/shortcuts.js";
+import * as store from "./state/store.js";
 
 /** Notes that what is being opened cannot be drawn; the error goes on as it would without. */
 class Root extends Component {

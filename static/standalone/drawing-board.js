@@ -1,6 +1,6 @@
 /** A board to draw on with a pointer or the keyboard: white ink on black, as in MNIST. */
 
-import { SIDE, toMnist } from "../js/digit.js";
+import { SIDE, toMnist } from "../js/pictures/digit.js";
 import { button, element } from "./elements.js";
 import { words } from "./words.js";
 

@@ -1,6 +1,6 @@
 /** The controls of each kind of input. Each returns its element, and calls `onInput` with values. */
 
-import { PICTURE_TYPES } from "../js/picture-input.js";
+import { PICTURE_TYPES } from "../js/pictures/picture-input.js";
 import { drawingBoard } from "./drawing-board.js";
 import { button, element } from "./elements.js";
 import { filePixels, imageOf, show, valuesOf } from "./pictures.js";

@@ -1,8 +1,8 @@
 /** Pictures as inputs of a network and as its outputs. */
 
-import { picturePixels } from "../js/picture-input.js";
+import { picturePixels } from "../js/pictures/picture-input.js";
 
-/** @import { Size } from "../js/picture-input.js" */
+/** @import { Size } from "../js/pictures/picture-input.js" */
 /** @typedef {number | number[]} Level one value, or one for each channel */
 
 /** @param {Level} level @param {number} channel */

@@ -1,6 +1,6 @@
 /** The words of the page, in the language of the browser. */
 
-import { MOST_PIXELS } from "../js/image-size.js";
+import { MOST_PIXELS } from "../js/pictures/image-size.js";
 
 const ENGLISH = {
   about: "A trained network. It runs in this file, and nothing you enter leaves it.",

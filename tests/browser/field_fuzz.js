@@ -308,7 +308,7 @@ globalThis.fuzz = (() => {
     const { isAbout, isModelAbout } = await import("/static/js/own-data/data-shelf.js");
     const { PARTS } = await import("/static/js/session/session-parts.js");
     const { showProgram } = await import("/static/js/sharing/sharing.js");
-    const store = await import("/static/js/store.js");
+    const store = await import("/static/js/state/store.js");
     const CHECKS = {
       ...SHAPES,
       link: SHARED,

@@ -70,7 +70,7 @@ PASTE = """(element, text) => {
 
 # The bytes that the save button exports: browsers limit a page to ten downloads in a row.
 _WEIGHTS = """async () => {
-  const { exportModel } = await import("/static/js/model-files.js");
+  const { exportModel } = await import("/static/js/files/model-files.js");
   const { bytes } = await exportModel("safetensors");
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }"""

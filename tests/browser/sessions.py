@@ -48,7 +48,7 @@ EDITED = "# not run yet\n"
 # What the page shows, from its store; the bytes of the weights as a list.
 _SHOWN = """async () => {
   const { EditorView } = await import("/static/vendor/codemirror.js");
-  const store = await import("/static/js/store.js");
+  const store = await import("/static/js/state/store.js");
   const kept = store.kept.value;
   return {
     code: EditorView.findFromDOM(document.querySelector(".cm-editor")).state.doc.toString(),
@@ -152,7 +152,7 @@ def training(visit: Visit) -> None:
     visit.choose_device("cpu")
     visit.start(LONG)
     visit.wait(lambda: visit.steps > 40)
-    kept = "import('/static/js/store.js').then((store) => store.kept.value?.step > 0)"
+    kept = "import('/static/js/state/store.js').then((store) => store.kept.value?.step > 0)"
     wait_until(visit.page, kept)
 
 

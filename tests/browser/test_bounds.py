@@ -39,7 +39,7 @@ def test_no_field_stops_the_page(playground: Playground) -> None:
 # A link that no page makes.
 HOSTILE = """async () => {
   const { encode } = await import("/static/js/sharing/link.js");
-  const { USUAL_LAB } = await import("/static/js/bounds.js");
+  const { USUAL_LAB } = await import("/static/js/state/bounds.js");
   return "/" + await encode({
     version: 1, exampleId: "spiral", title: "Spiral", code: "print('from a link')",
     device: "cpu", view: "lab", expected: null,
@@ -106,7 +106,7 @@ IDBObjectStore.prototype.get = function (key) {
 
 # Takes the lock of the session that was left out, as another tab would. `leave` gives it back.
 OPEN_ELSEWHERE = """async () => {
-  const { unopened } = await import("/static/js/store.js");
+  const { unopened } = await import("/static/js/state/store.js");
   await new Promise((resolve) => {
     navigator.locks.request(`playgrad.session.${unopened.value}`, () => {
       resolve();
@@ -118,7 +118,7 @@ OPEN_ELSEWHERE = """async () => {
 # Adds records without what they should have to the session that was left out.
 BREAK = """async () => {
   const { database } = await import("/static/js/session/session-database.js");
-  const { unopened } = await import("/static/js/store.js");
+  const { unopened } = await import("/static/js/state/store.js");
   const record = { session: unopened.value, version: 1, saved: 1 };
   await database.write("code", [{ ...record, part: "broken" }]);
   await database.write("checkpoints", [{ ...record, part: "checkpoint", value: null }]);

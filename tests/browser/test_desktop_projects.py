@@ -88,7 +88,7 @@ def test_a_run_of_the_desktop_goes_on_in_the_page(
 
 
 _ENDS_OF_EPOCHS = """async () => {
-  const { curves } = await import("/static/js/store.js");
+  const { curves } = await import("/static/js/state/store.js");
   const { testLoss, testAccuracy } = curves.series;
   const ends = curves.steps.filter((_, at) => testLoss[at] !== null);
   const last = (column) => column.findLast((each) => each !== null);

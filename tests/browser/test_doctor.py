@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 def code(playground: Playground) -> str:
     text: str = playground.page.evaluate(
-        "async () => (await import('/static/js/store.js')).source.value"
+        "async () => (await import('/static/js/state/store.js')).source.value"
     )
     return text
 

@@ -40,7 +40,7 @@ def editor(opened: Playground) -> Iterator[Playground]:
 
 
 LOADED = "async () => (await import('/static/js/language/library.js')).library.value !== null"
-SOURCE = "async () => (await import('/static/js/store.js')).source.value"
+SOURCE = "async () => (await import('/static/js/state/store.js')).source.value"
 
 
 def code(playground: Playground) -> str:

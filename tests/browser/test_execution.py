@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 _SAID = """async () => {
   const text = document.querySelector("[data-testid=timeline-summary]").textContent;
   const { measured } = await import("/static/js/panels/graph/execution.js");
-  const format = await import("/static/js/format.js");
+  const format = await import("/static/js/words/format.js");
   const { events, duration } = measured.value;
   if (!text.includes(format.milliseconds(duration))) throw new Error(text);
   return [events.length, duration];

@@ -37,8 +37,8 @@ _WAITS = """while (self.first, epoch) == (0, 5):
 assert _WAITS in PROGRAM
 SLOW = PROGRAM.replace(_WAITS, "time.sleep(0.05)")
 
-_STEP = "async () => (await import('/static/js/store.js')).progress.value.step"
-_STATE = "async () => (await import('/static/js/store.js')).runState.value"
+_STEP = "async () => (await import('/static/js/state/store.js')).progress.value.step"
+_STATE = "async () => (await import('/static/js/state/store.js')).runState.value"
 _IS_SAVED = "async () => (await import('/static/js/session/session.js')).isSaved()"
 
 

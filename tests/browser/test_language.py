@@ -115,7 +115,9 @@ def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground
     language.select_option("zh-Hans")
     expect(editor).to_contain_text("每个类别一个得分")
     assert (
-        page.evaluate("async () => Object.keys((await import('/static/js/store.js')).codes.value)")
+        page.evaluate(
+            "async () => Object.keys((await import('/static/js/state/store.js')).codes.value)"
+        )
         == []
     )
 

@@ -19,7 +19,7 @@ def content_of(page: Playground) -> Locator:
 def code_of(page: Playground) -> str:
     """The whole program, not only the lines that are drawn."""
     code: str = page.page.evaluate(
-        'import("/static/js/store.js").then(({ source }) => source.value)'
+        'import("/static/js/state/store.js").then(({ source }) => source.value)'
     )
     return code
 

@@ -191,7 +191,7 @@ print(model.session.device)
 
 # All that the page says below the commands: the next run takes its place.
 _COLLECT_NOTICES = """async () => {
-  const { notice } = await import("/static/js/store.js");
+  const { notice } = await import("/static/js/state/store.js");
   const { effect } = await import("/static/vendor/preact.js");
   globalThis.notices = [];
   effect(() => notices.push(notice.value));

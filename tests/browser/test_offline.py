@@ -259,7 +259,7 @@ def test_an_update_is_taken_as_a_whole(
         assert "worker one" in visitor.said and "worker two" not in visitor.said
 
     # With all files, the new one is kept, while a page that was open goes on with its own.
-    new.evaluate("import('/static/js/offline.js').then(({ keepForLater }) => keepForLater())")
+    new.evaluate("import('/static/js/start/offline.js').then(({ keepForLater }) => keepForLater())")
     visitor.wait_until_kept(other_than=first)
     visitor.said.clear()
     visitor.page = new

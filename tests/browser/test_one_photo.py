@@ -52,7 +52,7 @@ DECODE = """async ([photo, side, channels]) => {
 }"""
 
 IN_THE_THREAD = """async ([photo, side, channels]) => {
-  const { picturePixels } = await import("/static/js/picture-input.js");
+  const { picturePixels } = await import("/static/js/pictures/picture-input.js");
   const bytes = Uint8Array.from(atob(photo), (character) => character.charCodeAt(0));
   return [...(await picturePixels(new Blob([bytes]), { height: side, width: side, channels }))];
 }"""

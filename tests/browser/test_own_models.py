@@ -81,7 +81,7 @@ def use(visitor: Playground, path: Path, *sizes: int) -> str:
 
 def code(visitor: Playground) -> str:
     source: str = visitor.page.evaluate(
-        "async () => (await import('/static/js/store.js')).source.value"
+        "async () => (await import('/static/js/state/store.js')).source.value"
     )
     return source
 

@@ -57,7 +57,7 @@ def blocks(opened: Playground) -> Playground:
 def code(playground: Playground) -> str:
     """The content of the editor, which may be hidden."""
     source: str = playground.page.evaluate(
-        "async () => (await import('/static/js/store.js')).source.value"
+        "async () => (await import('/static/js/state/store.js')).source.value"
     )
     return source
 

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 PHONE = {"width": 390, "height": 844}
 WIDE = ((768, 1024), (1366, 768))
-NOTE = "async (text) => (await import('/static/js/store.js')).note(text)"
+NOTE = "async (text) => (await import('/static/js/state/store.js')).note(text)"
 LONG = (
     "No new Python could be started, perhaps because the server cannot be reached. This run uses "
     "the one of the run before, with everything that was left in it. Reload the page to start anew."
@@ -348,7 +348,7 @@ def test_everything_can_be_exported_from_one_menu(
 ) -> None:
     playground.finish(GOOD)
     run = playground.page.evaluate(
-        "async () => (await import('/static/js/store.js')).runs.value.at(-1).number"
+        "async () => (await import('/static/js/state/store.js')).runs.value.at(-1).number"
     )
     playground.at("export").click()
     names = [

@@ -35,7 +35,7 @@ losses = model.fit(x, y, batch_size=16, epochs=6, verbose=0).losses
 print("sum of losses", losses.tobytes().hex()[:64], float(losses.sum()).hex())
 """
 LOSSES = """async () => {
-  const { curves } = await import("/static/js/store.js");
+  const { curves } = await import("/static/js/state/store.js");
   return [curves.steps, curves.series.loss];
 }"""
 
@@ -137,7 +137,7 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     playground.at("pause").click()
     playground.expect_status("paused")
     playground.page.evaluate(
-        "async () => (await import('/static/js/actions.js')).setLearningRate(0.01)"
+        "async () => (await import('/static/js/state/actions.js')).setLearningRate(0.01)"
     )
     change = playground.at("setting-changes")
     expect(change).to_contain_text("learning rate 0.1 → 0.01 at step")
@@ -145,7 +145,7 @@ def test_a_report_opens_from_disk_and_marks_stay(playground: Playground, tmp_pat
     playground.at("resume").click()
     playground.expect_status("done")
     loss = playground.page.evaluate(
-        "async () => (await import('/static/js/store.js')).runs.value.at(-1).loss"
+        "async () => (await import('/static/js/state/store.js')).runs.value.at(-1).loss"
     )
     # The program alone gives the same losses only until the rate was changed by hand.
     expected = playground.page.evaluate(_EXPECTED_BY_LINK)

@@ -42,8 +42,8 @@ print(json.dumps(model.predict(np.float32(cells)).astype(float).round(5).tolist(
 
 # The view of the task as plain numbers: the one that is shown, or what Python answers now.
 VIEW = """async (isAnswer) => {
-  const store = await import("/static/js/store.js");
-  const { floats } = await import("/static/js/task.js");
+  const store = await import("/static/js/state/store.js");
+  const { floats } = await import("/static/js/training/task.js");
   const { taskView } = await import("/static/js/engine/questions.js");
   const shown = isAnswer ? await taskView(0) : store.task.value;
   const { outputs, predicted, data, seconds, ...view } = shown;
@@ -52,7 +52,7 @@ VIEW = """async (isAnswer) => {
   return { ...view, outputs: outputs && numbers(outputs), predicted: numbers(predicted), scale };
 }"""
 COUNT_VIEWS = """async () => {
-  const store = await import("/static/js/store.js");
+  const store = await import("/static/js/state/store.js");
   const { effect } = await import("/static/vendor/preact.js");
   globalThis.views = new Set();
   effect(() => views.add(store.task.value));

@@ -77,8 +77,8 @@ def test_the_time_of_a_run_includes_all_its_fits(cpu: Playground) -> None:
     cpu.finish(GOOD + "import time\nwait = " + WAIT + 2 * FIT)
     expected = cpu.page.evaluate(
         """async () => {
-          const store = await import("/static/js/store.js");
-          const { duration } = await import("/static/js/format.js");
+          const store = await import("/static/js/state/store.js");
+          const { duration } = await import("/static/js/words/format.js");
           const { value: earlier } = store.earlierSeconds;
           return earlier > 1 && `Trained in ${duration(earlier + store.progress.value.seconds)}`;
         }"""

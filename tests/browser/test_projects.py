@@ -51,7 +51,7 @@ UNBROKEN = PROGRAM.replace("callbacks=[WaitsForStop()]", "callbacks=[]")
 STEPS = 160
 
 _CURVES = """async () => {
-  const { curves } = await import("/static/js/store.js");
+  const { curves } = await import("/static/js/state/store.js");
   const { loss, trendLoss, accuracy } = curves.series;
   return [curves.steps, loss, trendLoss, accuracy].map((column) => [...column]);
 }"""

@@ -19,8 +19,8 @@ QUICK, SLOW = "learning_rate=0.1", "learning_rate=0.001"
 
 
 PIN_MOST = """async () => {
-  const { runs } = await import("/static/js/store.js");
-  const { MOST_PINNED } = await import("/static/js/runs.js");
+  const { runs } = await import("/static/js/state/store.js");
+  const { MOST_PINNED } = await import("/static/js/panels/runs/runs.js");
   const run = {
     exampleId: "a", title: "A", code: "", device: "cpu", ranOn: "CPU", lab: null, state: "done",
     step: 1, totalSteps: 1, seconds: 1, loss: 1, accuracy: null, testAccuracy: null, colour: 0,
@@ -42,7 +42,7 @@ def test_runs_are_kept_compared_and_restored(playground: Playground, tmp_path: P
     for rate in (QUICK, SLOW):
         playground.finish(GOOD.replace(QUICK, rate))
         losses[rate] = playground.page.evaluate(
-            "async () => (await import('/static/js/store.js')).runs.value.at(-1).loss"
+            "async () => (await import('/static/js/state/store.js')).runs.value.at(-1).loss"
         )
     assert losses[QUICK] < losses[SLOW]
     playground.finish("print('trains nothing')")

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.survival("Reloads, crashes and cl
 
 # Writes megabytes of code that cannot be compressed.
 EDIT_RANDOM = """async (megabytes) => {
-  const { edit } = await import("/static/js/examples.js");
+  const { edit } = await import("/static/js/gallery/examples.js");
   const bytes = () => crypto.getRandomValues(new Uint8Array(50_000));
   const letters = () => Array.from(bytes(), (byte) => 33 + (byte % 90));
   edit(Array.from({ length: 20 * megabytes }, () => String.fromCharCode(...letters())).join(""));
@@ -497,7 +497,7 @@ def test_full_storage_never_truncates_code(
         visit.page.evaluate(EDIT_RANDOM, 50)
         note = visit.at("storage-note")
         expect(note).to_contain_text("does not fit")
-        kept = "import('/static/js/store.js').then((store) => store.source.value.length)"
+        kept = "import('/static/js/state/store.js').then((store) => store.source.value.length)"
         assert visit.page.evaluate(kept) == 50 * 1_000_000
         visit.write("# small again")
         visit.at("save-again").click()

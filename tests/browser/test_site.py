@@ -134,7 +134,7 @@ def test_a_visit_trains_a_new_version_replaces_the_old_and_neither_needs_the_hos
     # A new version replaces the old one; a page that is open goes on with its own.
     static = tmp_path / "static"
     shutil.copytree(paths.static(), static)
-    with open(static / "js" / "early-theme.js", "a", encoding="utf-8") as script:
+    with open(static / "js" / "start" / "early-theme.js", "a", encoding="utf-8") as script:
         script.write('document.documentElement.dataset.mark = "new";')
     with monkeypatch.context() as patch:
         patch.setattr(paths, "static", lambda: static)

@@ -32,14 +32,14 @@ EPOCH_STEPS = 16
 
 # Keeps what the numbers above the page say from now on, beside what the table of epochs has.
 _KEEP_NUMBERS = """async () => {
-  const store = await import('/static/js/store.js');
+  const store = await import('/static/js/state/store.js');
   window.numbers = [];
   store.progress.subscribe(({ step, epoch, testLoss }) => {
     const isBegun = store.branch.value?.hasBegun;
     if (isBegun) window.numbers.push([step, epoch, testLoss, store.epochs.peek().at(-1)?.testLoss]);
   });
 }"""
-_STORE = """const store = await import('/static/js/store.js');
+_STORE = """const store = await import('/static/js/state/store.js');
   const { taskView } = await import('/static/js/engine/questions.js')"""
 
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Asker } from "../../static/js/engine/asker.js";
-import { Beat } from "../../static/js/beat.js";
+import { Beat } from "../../static/js/state/beat.js";
 import { EventQueue } from "../../static/js/engine/event-queue.js";
-import * as store from "../../static/js/store.js";
+import * as store from "../../static/js/state/store.js";
 import { clock } from "./clock.mjs";
 
 const settle = () => new Promise(setImmediate);

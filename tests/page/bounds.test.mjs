@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 Object.defineProperty(globalThis, "navigator", { value: { hardwareConcurrency: 4 } });
-const { DELAY, LAB, USUAL_LAB, withinBounds } = await import("../../static/js/bounds.js");
+const { DELAY, LAB, USUAL_LAB, withinBounds } = await import("../../static/js/state/bounds.js");
 
 test("settings of the Lab out of bounds become the nearest within them", () => {
   for (const [name, { usual, least, most }] of Object.entries(LAB)) {

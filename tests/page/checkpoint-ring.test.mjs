@@ -8,8 +8,8 @@ import {
   upTo,
   withCheckpoint,
 } from "../../static/js/session/checkpoint-ring.js";
-import { Curves } from "../../static/js/curves.js";
-import { changesSince } from "../../static/js/runs.js";
+import { Curves } from "../../static/js/pictures/curves.js";
+import { changesSince } from "../../static/js/panels/runs/runs.js";
 
 const checkpoint = (step, size = 10) => ({ bytes: { length: size }, step });
 const ringOf = (steps, size) =>

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { whyChosen } from "../../static/js/engine/chosen-device.js";
-import { show } from "../../static/js/locale.js";
-import * as store from "../../static/js/store.js";
+import { show } from "../../static/js/words/locale.js";
+import * as store from "../../static/js/state/store.js";
 
 globalThis.document ??= { documentElement: {} };
 const IN_SOFTWARE =

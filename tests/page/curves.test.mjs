@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BEAT_MS } from "../../static/js/beat.js";
-import { Curves, smoothed } from "../../static/js/curves.js";
-import { redrawAfter } from "../../static/js/use-training.js";
+import { BEAT_MS } from "../../static/js/state/beat.js";
+import { Curves, smoothed } from "../../static/js/pictures/curves.js";
+import { redrawAfter } from "../../static/js/training/use-training.js";
 
 test("a short run keeps every point", () => {
   const curves = new Curves();

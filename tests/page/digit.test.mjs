@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SIDE, toMnist } from "../../static/js/digit.js";
+import { SIDE, toMnist } from "../../static/js/pictures/digit.js";
 
 /** A drawing with a filled rectangle. */
 function drawing(size, left, top, width, height) {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { MOST_BYTES, openProgramFile } from "../../static/js/own-data/dropped-program.js";
-import { edit, openExample } from "../../static/js/examples.js";
-import * as store from "../../static/js/store.js";
+import { edit, openExample } from "../../static/js/gallery/examples.js";
+import * as store from "../../static/js/state/store.js";
 
 const SPIRAL = { id: "spiral", title: "Spiral", description: "", source: "x = 1\n" };
 

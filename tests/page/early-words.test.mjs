@@ -5,9 +5,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as espree from "espree";
-import { preferred } from "../../static/js/locale.js";
+import { preferred } from "../../static/js/words/locale.js";
 
-const source = (name) => readFileSync(new URL(`../../static/js/${name}`, import.meta.url), "utf8");
+const source = (name) =>
+  readFileSync(new URL(`../../static/js/start/${name}`, import.meta.url), "utf8");
 
 /** The table of texts in a script. */
 function wordsOf(name) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import * as format from "../../static/js/format.js";
+import * as format from "../../static/js/words/format.js";
 
 test("missing values are shown as a dash", () => {
   for (const write of [format.loss, format.percent, format.rate, format.duration]) {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import * as actions from "../../static/js/actions.js";
+import * as actions from "../../static/js/state/actions.js";
 import { receive } from "../../static/js/engine/engine-events.js";
-import { selectExample } from "../../static/js/examples.js";
-import * as store from "../../static/js/store.js";
+import { selectExample } from "../../static/js/gallery/examples.js";
+import * as store from "../../static/js/state/store.js";
 import { clock } from "./clock.mjs";
 
 Object.assign(globalThis, { crossOriginIsolated: true, addEventListener() {}, self: globalThis });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
-import { MOST_PIXELS, imageSize } from "../../static/js/image-size.js";
+import { MOST_PIXELS, imageSize } from "../../static/js/pictures/image-size.js";
 import { checkPixels } from "../../static/js/own-data/image-files.js";
 
 /** Images of 37 × 21 pixels, written by Pillow. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { confusionOf, hardestOf } from "../../static/js/confusion.js";
+import { confusionOf, hardestOf } from "../../static/js/pictures/confusion.js";
 import {
   aligned,
   movedTo,

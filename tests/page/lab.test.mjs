@@ -8,8 +8,8 @@ import {
   runsToKeep,
   ticks,
   titleOf,
-} from "../../static/js/lab.js";
-import { unusedColour } from "../../static/js/runs.js";
+} from "../../static/js/panels/lab/lab.js";
+import { unusedColour } from "../../static/js/panels/runs/runs.js";
 
 const CHOICES = {
   strategies: [

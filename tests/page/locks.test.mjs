@@ -4,7 +4,7 @@ import { LinkError, decode, encode } from "../../static/js/sharing/link.js";
 import { lineLocks, linesOf, replacement, showing } from "../../static/js/editor/editor-locks.js";
 import { en } from "../../static/js/messages/en.js";
 import { locksHere, unlockCopy } from "../../static/js/sharing/locks.js";
-import * as store from "../../static/js/store.js";
+import * as store from "../../static/js/state/store.js";
 import {
   MOST_RANGES,
   areRanges,

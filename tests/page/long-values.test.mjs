@@ -2,16 +2,16 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST } from "../../static/js/bounds.js";
-import { changesInWords } from "../../static/js/code-diff.js";
+import { MOST } from "../../static/js/state/bounds.js";
+import { changesInWords } from "../../static/js/editor/code-diff.js";
 import { relocate } from "../../static/js/editor/line-locks.js";
 import { loadedModels, loadedNames } from "../../static/js/own-data/data-names.js";
-import { titleIn } from "../../static/js/program-title.js";
-import { report } from "../../static/js/report.js";
-import { MOST_PINNED, changesSince, withRun } from "../../static/js/runs.js";
+import { titleIn } from "../../static/js/gallery/program-title.js";
+import { report } from "../../static/js/panels/runs/report.js";
+import { MOST_PINNED, changesSince, withRun } from "../../static/js/panels/runs/runs.js";
 import { historyOf } from "../../static/js/session/checkpoint-history.js";
 import { SHAPES } from "../../static/js/session/session-shapes.js";
-import { duringTraining } from "../../static/js/setting-changes.js";
+import { duringTraining } from "../../static/js/state/setting-changes.js";
 
 const LONG = 1_000_000;
 

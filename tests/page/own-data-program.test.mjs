@@ -17,7 +17,7 @@ import {
 import { takeIn } from "../../static/js/own-data/intake.js";
 import { writeNpy } from "../../static/js/own-data/npy.js";
 import { loadChanges, starterProgram } from "../../static/js/own-data/program-line.js";
-import { zipped } from "../../static/js/zip.js";
+import { zipped } from "../../static/js/files/zip.js";
 
 /** @param {string} text @param {string} [name] */
 function loading(text, name = "flowers") {

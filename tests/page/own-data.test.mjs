@@ -18,7 +18,7 @@ import {
   leftOut,
   tableSet,
 } from "../../static/js/own-data/table-set.js";
-import { crc32, zipped } from "../../static/js/zip.js";
+import { crc32, zipped } from "../../static/js/files/zip.js";
 
 /** @param {string} text */
 function columnsOf(text) {

@@ -6,7 +6,7 @@ import {
   parseColour,
   planePixels,
   unitPixels,
-} from "../../static/js/plane-colours.js";
+} from "../../static/js/pictures/plane-colours.js";
 
 const palette = {
   surface: [255, 255, 255],

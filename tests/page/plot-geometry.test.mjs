@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { describe } from "../../static/js/output/figure-text.js";
-import { columnsFor, gridPixels } from "../../static/js/picture-pixels.js";
-import { axis, geometry, ticks } from "../../static/js/plot-geometry.js";
+import { columnsFor, gridPixels } from "../../static/js/pictures/picture-pixels.js";
+import { axis, geometry, ticks } from "../../static/js/pictures/plot-geometry.js";
 import { Transcript } from "../../static/js/output/transcript.js";
 
 const FRAME = { width: 100, height: 50, left: 0, right: 0, top: 0, bottom: 0 };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { Curves } from "../../static/js/curves.js";
+import { Curves } from "../../static/js/pictures/curves.js";
 import {
   ProjectFileError,
   cleanName,
@@ -15,7 +15,7 @@ import {
 } from "../../static/js/session/project-file.js";
 import { fromText, toText } from "../../static/js/session/project-json.js";
 import { isExampleId } from "../../static/js/session/session-shapes.js";
-import { ZipReader, crc32, zipped } from "../../static/js/zip.js";
+import { ZipReader, crc32, zipped } from "../../static/js/files/zip.js";
 
 const WHEN = new Date(2026, 10, 23, 16, 0, 2);
 const utf8 = new TextEncoder();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { report } from "../../static/js/report.js";
-import { changeInWords, changeNear } from "../../static/js/setting-changes.js";
+import { report } from "../../static/js/panels/runs/report.js";
+import { changeInWords, changeNear } from "../../static/js/state/setting-changes.js";
 
 const HOSTILE = `print("</script></pre></style><script>alert(1)</script><img src=x onerror=alert(1)>")\n# & ' " \u0000 \u001b`;
 

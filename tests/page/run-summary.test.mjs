@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { show } from "../../static/js/locale.js";
-import { summaryOf } from "../../static/js/run-summary.js";
+import { show } from "../../static/js/words/locale.js";
+import { summaryOf } from "../../static/js/panels/runs/run-summary.js";
 
 globalThis.document ??= { documentElement: {} };
 

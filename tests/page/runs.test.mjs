@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { changesInWords, diffLines } from "../../static/js/code-diff.js";
-import { titleIn } from "../../static/js/program-title.js";
+import { changesInWords, diffLines } from "../../static/js/editor/code-diff.js";
+import { titleIn } from "../../static/js/gallery/program-title.js";
 import {
   changesSince,
   csv,
@@ -10,7 +10,7 @@ import {
   titleOf,
   unusedColour,
   withRun,
-} from "../../static/js/runs.js";
+} from "../../static/js/panels/runs/runs.js";
 
 const CODE = `import playgrad as pg
 model = pg.Sequential([

@@ -3,7 +3,7 @@ import test from "node:test";
 import { receive } from "../../static/js/engine/engine-events.js";
 import { PARTS, isOfRun } from "../../static/js/session/session-parts.js";
 import { SHAPES } from "../../static/js/session/session-shapes.js";
-import * as store from "../../static/js/store.js";
+import * as store from "../../static/js/state/store.js";
 
 globalThis.navigator ??= { hardwareConcurrency: 4 };
 

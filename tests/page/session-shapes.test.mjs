@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Curves } from "../../static/js/curves.js";
+import { Curves } from "../../static/js/pictures/curves.js";
 import { SHAPES, SUMMARY } from "../../static/js/session/session-shapes.js";
 
 const curves = new Curves();

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { EngineClient } from "../../static/js/engine/engine-client.js";
-import * as store from "../../static/js/store.js";
-import { TaskAsker } from "../../static/js/task.js";
+import * as store from "../../static/js/state/store.js";
+import { TaskAsker } from "../../static/js/training/task.js";
 import { clock } from "./clock.mjs";
 
 const SECONDS = 40;

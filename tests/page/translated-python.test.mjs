@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { titleOf } from "../../static/js/lab.js";
+import { titleOf } from "../../static/js/panels/lab/lab.js";
 import { en } from "../../static/js/messages/en.js";
 import { BRIDGE, LAB } from "../../static/js/messages/zh-hans-library.js";
 import { zhHans } from "../../static/js/messages/zh-hans.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import * as espree from "espree";
-import { preferred } from "../../static/js/locale.js";
+import { preferred } from "../../static/js/words/locale.js";
 import { en } from "../../static/js/messages/en.js";
 import { zhHans } from "../../static/js/messages/zh-hans.js";
 

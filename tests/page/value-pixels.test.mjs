@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { largestOf } from "../../static/js/plane-colours.js";
+import { largestOf } from "../../static/js/pictures/plane-colours.js";
 import { gridValues, valuePixels } from "../../static/js/panels/graph/value-pixels.js";
 
 const COLOURS = {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { smoothed } from "../../static/js/curves.js";
+import { smoothed } from "../../static/js/pictures/curves.js";
 import { sureness } from "../../static/js/panels/watch/digit-verdict.js";
-import { divergenceOf } from "../../static/js/divergence.js";
+import { divergenceOf } from "../../static/js/training/divergence.js";
 
 /** @param {number[]} losses */
 const judged = (losses) => divergenceOf(losses, losses, losses.at(-1) ?? null);

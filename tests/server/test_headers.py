@@ -93,7 +93,7 @@ def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) 
     page, policy = response.text, response.headers["Content-Security-Policy"]
     scripts = re.findall(r"<script(?: nomodule)?>(.*?)</script>", page, re.DOTALL)
     styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
-    names = {path.name for path in (paths.static() / "js").glob("early-*.js")}
+    names = {path.name for path in (paths.static() / "js" / "start").glob("early-*.js")}
     assert len(scripts) == len(names - {"early-site.js"}) and len(styles) == 1
     assert "/early" not in page
     for text in scripts + styles:

@@ -149,18 +149,20 @@ def test_a_changed_source_is_sent_in_place_of_the_bundle(
     root = Path(__file__).resolve().parents[2]
     subprocess.run(["node", root / "tools" / "bundle.mjs", folder], check=True)
     monkeypatch.setattr(paths, "static", lambda: folder)
-    script = folder / "js" / "store.js"
+    script = folder / "js" / "state" / "store.js"
     panel = "static/js/panels/watch/panel.js"
     assert panel not in client.get("/").text
     assert "static/css/page.css" in client.get("/").text
-    assert client.get("/static/js/store.js").data != script.read_bytes()
+    assert client.get("/static/js/state/store.js").data != script.read_bytes()
 
     script.write_text(script.read_text(encoding="utf-8") + "// changed\n", encoding="utf-8")
-    assert client.get("/static/js/store.js").data != script.read_bytes(), "mixed with an older page"
+    assert client.get("/static/js/state/store.js").data != script.read_bytes(), (
+        "mixed with an older page"
+    )
     page = client.get("/").text
     assert panel in page
     assert "static/css/page.css" not in page
-    assert client.get("/static/js/store.js").data == script.read_bytes()
+    assert client.get("/static/js/state/store.js").data == script.read_bytes()
     files = described(client)["files"]
-    assert files["/static/js/store.js"] == hashlib.sha256(script.read_bytes()).hexdigest()
+    assert files["/static/js/state/store.js"] == hashlib.sha256(script.read_bytes()).hexdigest()
     assert not [path for path in files if "bundled" in path or "/chunks/" in path]

@@ -17,7 +17,7 @@ def build_step() -> Step:
         if path.is_file() and "__pycache__" not in path.parts
     ]
     static = ROOT / "static"
-    inputs += [static / "css" / "theme.css", static / "js" / "early-theme.js"]
+    inputs += [static / "css" / "theme.css", static / "js" / "start" / "early-theme.js"]
     return Step(
         "documentation",
         inputs,

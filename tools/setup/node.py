@@ -107,9 +107,9 @@ def _vendor_step() -> Step:
         static / "standalone" / "player.css",
         static / "engine" / "program.js",
         static / "engine" / "errors.js",
-        static / "js" / "digit.js",
-        static / "js" / "picture-input.js",
-        static / "js" / "image-size.js",
+        static / "js" / "pictures" / "digit.js",
+        static / "js" / "pictures" / "picture-input.js",
+        static / "js" / "pictures" / "image-size.js",
     ]
     return Step(
         "browser modules",

@@ -1,4 +1,4 @@
-"""Pictures as the pixels of a network; ``static/js/picture-input.js`` computes the same."""
+"""Pictures as the pixels of a network; ``pictures/picture-input.js`` computes the same."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PAGE = """<!doctype html>
     {head}
     <title>{title}</title>
     <link rel="icon" href="/static/favicon.svg" type="image/svg+xml">
-    <script src="/static/js/early-theme.js"></script>
+    <script src="/static/js/start/early-theme.js"></script>
     <link rel="stylesheet" href="/static/css/theme.css">
     <link rel="stylesheet" href="/static/css/docs-state.css">
   </head>

@@ -25,7 +25,7 @@ from playgrad.server.texts import Text
 
 # The elements of index.html that are replaced, and the files whose content replaces them.
 _EARLY = re.compile(
-    r'<script(?: nomodule)? src="static/(?P<script>js/early-[a-z-]+\.js)"></script>'
+    r'<script(?: nomodule)? src="static/(?P<script>js/start/early-[a-z-]+\.js)"></script>'
     r'|<link rel="stylesheet" href="static/(?P<style>css/early\.css)">'
 )
 _ENDS = {"script": "</script", "style": "</style"}
@@ -50,7 +50,7 @@ _LATER = re.compile(
 )
 _CHARSET = '<meta charset="utf-8">'  # a browser looks for it at the beginning only
 _FIRST = {
-    "static/js/early-boot.js": "static/js/early-site.js",
+    "static/js/start/early-boot.js": "static/js/start/early-site.js",
     'href="static/favicon.svg" type="image/svg+xml"': 'href="data:,"',
 }
 
@@ -75,7 +75,11 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
             index.html lacks what is to be replaced.
     """
     page = paths.static() / "index.html"
-    names = [page, *sorted(page.parent.glob("js/early-*.js")), page.parent / "css" / "early.css"]
+    names = [
+        page,
+        *sorted(page.parent.glob("js/start/early-*.js")),
+        page.parent / "css" / "early.css",
+    ]
     modified = tuple((path, path.stat().st_mtime_ns) for path in names)
     return _compose(page, modified, _panels(page.parent, page_bundle()), embedding)
 

@@ -115,7 +115,9 @@ def write_site(
     if not lite:
         shutil.copytree(paths.docs(), docs)
     write_whole(target / "index.html", compose_first_page())
-    scripts = (paths.static() / "js" / name for name in ("site-files.js", "service-worker.js"))
+    scripts = (
+        paths.static() / "js" / name for name in ("start/site-files.js", "service-worker.js")
+    )
     write_whole(target / "service-worker.js", b"\n".join(path.read_bytes() for path in scripts))
     write_whole(target / ".nojekyll", b"")  # GitHub Pages would leave out docs/_static
     write_whole(target / LIST, json.dumps(listed).encode())

@@ -36,8 +36,8 @@ IMAGE = "/image/python.bin"
 # files are part of the page, and the rest is for tools or the documentation.
 _UNUSED_SUFFIXES = (".gz", ".map", ".mjs", ".ts", ".txt")
 _UNUSED_FOLDERS = (
-    "bundled/", "examples/", "js/early-", "css/early", "css/docs-state", "standalone/",
-    "vendor/player/", "js/site-files.js",
+    "bundled/", "examples/", "js/start/early-", "css/early", "css/docs-state", "standalone/",
+    "vendor/player/", "js/start/site-files.js",
 )  # fmt: skip
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""

@@ -1,6 +1,6 @@
 /** Changes of a program's data: another data set, with what depends on it, and the share for training. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf } from "./calls.js";
 import { classNameChanges } from "./class-names.js";
 import { commentChanges } from "./data-comments.js";

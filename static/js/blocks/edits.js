@@ -1,6 +1,6 @@
 /** Changes of values in a program: arguments, classes and the seed. */
 
-import { diffLines } from "../code-diff.js";
+import { diffLines } from "../editor/code-diff.js";
 import { argumentOf, defaultOf, literalOf } from "./calls.js";
 import {
   applyChanges,

@@ -1,6 +1,6 @@
 /** Values of arguments as the fields of cards show them, and the texts that they write. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { literalOf } from "./calls.js";
 import { isNumber } from "./syntax.js";
 

@@ -1,6 +1,6 @@
 /** Changes of a program that mend what is wrong with a card, with the words of their buttons. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf } from "./calls.js";
 import { LOSSES, entryOf } from "./catalogue.js";
 import { changesByLine, nameFor, setArgument, setClass } from "./edits.js";

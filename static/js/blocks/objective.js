@@ -1,6 +1,6 @@
 /** What a program shows before it runs of a training that cannot work: outputs and loss against the targets, numbers out of bounds. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";
 import { mendsOfLayer, networkOf, outputOf, setLoss, setOutputs, setValue } from "./mends.js";
 import { isNumber } from "./syntax.js";

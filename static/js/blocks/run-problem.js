@@ -1,6 +1,6 @@
 /** The card that an error of a run belongs to, what is wrong in its words, and what mends it. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";
 import { linesOf } from "./last-run.js";
 import { mendsOfLayer, networkOf, outputOf, setLoss, setOutputs, setValue } from "./mends.js";

@@ -1,6 +1,6 @@
 /** Shapes and numbers of parameters of all items of a program, before it runs. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";
 import { BASIC } from "./rules/basic.js";
 import { Impossible, LayerArguments, Unknown, shapeText } from "./rules/layer.js";

@@ -1,6 +1,6 @@
 /** The settings that suit a data set, and what makes a network fit one of the visitor. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentOf } from "./calls.js";
 import { changesByLine, nameFor, setArgument, setClass } from "./edits.js";
 import { applyChanges } from "./lists.js";

@@ -4,7 +4,7 @@ import { entryOf } from "../blocks/catalogue.js";
 import { canRemove, duplicateLayer } from "../blocks/structure.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { isHeld } from "../sharing/locks.js";
 import * as commands from "./block-commands.js";
 import { useDrag } from "./block-drag.js";

@@ -1,7 +1,7 @@
 /** What the buttons and keys of a card do to its layer. */
 
 import * as structure from "../blocks/structure.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { change, program } from "./blocks-model.js";
 

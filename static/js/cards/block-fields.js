@@ -11,7 +11,7 @@ import {
 } from "../blocks/field-values.js";
 import { isNumber } from "../blocks/syntax.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { change, program } from "./blocks-model.js";
 import { wrongField } from "./card-problems.js";

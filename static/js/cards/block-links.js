@@ -2,8 +2,8 @@
 
 import { computed } from "../../vendor/preact.js";
 import { linesOf } from "../blocks/last-run.js";
-import { layerOf } from "../inspected-layer.js";
-import { layerLine, lookAtOneOf, shownLayers } from "../layer-links.js";
+import { layerOf } from "../training/inspected-layer.js";
+import { layerLine, lookAtOneOf, shownLayers } from "../training/layer-links.js";
 import { program } from "./blocks-model.js";
 
 /** @import { LayerLine } from "../../engine/messages.js" */

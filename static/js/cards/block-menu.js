@@ -1,7 +1,7 @@
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { GROUPS } from "../blocks/catalogue.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /**
  * A button that opens the menu of layers.

@@ -6,13 +6,13 @@ import { readProgram } from "../blocks/reader.js";
 import { problemsOf } from "../blocks/objective.js";
 import { cardAt, runProblem } from "../blocks/run-problem.js";
 import { inferShapes } from "../blocks/shapes.js";
-import { findings, isLost } from "../doctor.js";
+import { findings, isLost } from "../training/doctor.js";
 import { changeText, stepHistory } from "../editor/editor-access.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import * as shelf from "../own-data/data-shelf.js";
 import { placed } from "../panels/watch/doctor-edit.js";
 import { editInWords, sentenceOf } from "../panels/watch/doctor-words.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 
 /** @import { Brought, Change, Mend, Problem } from "../blocks/types.js" */
 

@@ -1,10 +1,10 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { canAdd } from "../blocks/structure.js";
-import { changesInWords } from "../code-diff.js";
-import { t } from "../locale.js";
-import { onResize } from "../observe.js";
+import { changesInWords } from "../editor/code-diff.js";
+import { t } from "../words/locale.js";
+import { onResize } from "../training/observe.js";
 import { refusals } from "../sharing/locks.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { BlockCard } from "./block-card.js";
 import * as commands from "./block-commands.js";
 import { linkedBlock } from "./block-links.js";

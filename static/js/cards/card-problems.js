@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { language } from "../locale.js";
+import { language } from "../words/locale.js";
 import { makeMend, problems } from "./blocks-model.js";
 
 /** @import { Problem } from "../blocks/types.js" */

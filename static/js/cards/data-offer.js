@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { announcement, change, chosenData } from "./blocks-model.js";
 
 /** @import { Suited } from "../blocks/suited.js" */

@@ -1,5 +1,5 @@
 import { html, useState } from "../../vendor/preact.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 
 /**
  * Says why a field refused what was entered, until it takes a value or the program changes. The field keeps the value before.

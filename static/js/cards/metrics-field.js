@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { argumentOf } from "../blocks/calls.js";
 import { fittingMetrics, metricOf, metricsOf, setMetric } from "../blocks/metrics.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { Row } from "./block-fields.js";
 import { change, program, shapes } from "./blocks-model.js";
 import { Definition, termId, termOf, useTerm } from "./terms.js";

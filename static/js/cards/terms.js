@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { titleOf } from "../blocks/field-values.js";
 import { GlossaryLink } from "../components/docs-link.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 

@@ -1,5 +1,5 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { setLearningRate } from "../actions.js";
+import { setLearningRate } from "../state/actions.js";
 import { argumentOf, defaultOf, literalOf, valueOf } from "../blocks/calls.js";
 import { LOSSES, OPTIMIZERS } from "../blocks/catalogue.js";
 import { nameFor, setArgument, setClass, setSeed } from "../blocks/edits.js";
@@ -16,7 +16,7 @@ import { isNumber } from "../blocks/syntax.js";
 import { GlossaryLink } from "../components/docs-link.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { isHeld } from "../sharing/locks.js";
 import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
 import { change, program } from "./blocks-model.js";

@@ -1,15 +1,15 @@
 import { html } from "../../vendor/preact.js";
 import { EditorPanel } from "../editor/editor-panel.js";
 import { LazyExamples } from "../gallery/lazy-examples.js";
-import { isPhone, isWide } from "../layout.js";
+import { isPhone, isWide } from "../frame/layout.js";
 import { ConsolePanel } from "../output/console-panel.js";
 import { ErrorPanel } from "../output/error-panel.js";
 import { LeftProblems } from "../output/left-problems.js";
 import { LazyDataDrawer } from "../own-data/lazy-data-drawer.js";
-import { panels } from "../panels.js";
+import { panels } from "../panels/panels.js";
 import { LazyDoctor } from "../panels/watch/lazy-doctor.js";
 import { hidden } from "../sharing/hidden.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { Header } from "./header.js";
 import { PhoneBar } from "./phone-bar.js";
 import { SkipLinks } from "./skip-links.js";

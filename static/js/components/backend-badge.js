@@ -1,10 +1,10 @@
 import { html } from "../../vendor/preact.js";
-import { lookForGpu } from "../actions.js";
+import { lookForGpu } from "../state/actions.js";
 import { whyChosen } from "../engine/chosen-device.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 const CPU = "CPU (NumPy)";
 

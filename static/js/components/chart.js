@@ -1,8 +1,8 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { uPlot } from "../../vendor/uplot.js";
-import { language, t } from "../locale.js";
-import { onResize, onVisible } from "../observe.js";
-import { cssColour, theme } from "../theme.js";
+import { language, t } from "../words/locale.js";
+import { onResize, onVisible } from "../training/observe.js";
+import { cssColour, theme } from "../frame/theme.js";
 
 /**
  * @typedef {{label: string, colour: string, width: number, isMark?: boolean, isDashed?: boolean}} Line

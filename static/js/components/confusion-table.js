@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
-import { nameOfClass } from "../class-names.js";
-import { confusionOf } from "../confusion.js";
-import { count, percent } from "../format.js";
-import { t } from "../locale.js";
+import { nameOfClass } from "../words/class-names.js";
+import { confusionOf } from "../pictures/confusion.js";
+import { count, percent } from "../words/format.js";
+import { t } from "../words/locale.js";
 
 /**
  * @import { ClassData, TaskView } from "../../engine/messages.js"

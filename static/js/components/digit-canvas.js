@@ -1,6 +1,6 @@
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
-import { SIDE, toMnist } from "../digit.js";
-import { t } from "../locale.js";
+import { SIDE, toMnist } from "../pictures/digit.js";
+import { t } from "../words/locale.js";
 
 /** Side of the drawing in pixels; the page may scale it. */
 const SIZE = 224;

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
-import { language, t } from "../locale.js";
+import { language, t } from "../words/locale.js";
 
 /** Where the documentation begins: most of it is in English. */
 const BEGINNINGS = { en: "/docs/", "zh-Hans": "/docs/zh-hans/first-steps.html" };

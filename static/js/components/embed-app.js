@@ -1,14 +1,14 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
 import { EditorPanel } from "../editor/editor-panel.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { ErrorPanel } from "../output/error-panel.js";
-import { panels } from "../panels.js";
+import { panels } from "../panels/panels.js";
 import { LossCurve } from "../panels/watch/curves-panel.js";
 import { TaskPanel } from "../panels/watch/task-panel.js";
 import { locksHere } from "../sharing/locks.js";
 import { makeLink } from "../sharing/sharing.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { Workspace } from "./app.js";
 import { Headline, ProgressBar } from "./progress.js";
 import { StatusLine } from "./status-line.js";

@@ -1,11 +1,11 @@
 import { html } from "../../vendor/preact.js";
-import { download } from "../download.js";
-import { saveCode } from "../examples.js";
-import { t } from "../locale.js";
-import { exportModel } from "../model-files.js";
-import { saveReport } from "../save-report.js";
+import { download } from "../files/download.js";
+import { saveCode } from "../gallery/examples.js";
+import { t } from "../words/locale.js";
+import { exportModel } from "../files/model-files.js";
+import { saveReport } from "../panels/runs/save-report.js";
 import { loadProjects } from "../session/lazy-projects.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 import { Menu } from "./menu.js";
 

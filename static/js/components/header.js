@@ -1,13 +1,13 @@
 import { html } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
-import { descriptionOf, isReplaced, titleInList } from "../example-titles.js";
-import { selectExample } from "../examples.js";
+import { descriptionOf, isReplaced, titleInList } from "../gallery/example-titles.js";
+import { selectExample } from "../gallery/examples.js";
 import { openExamples } from "../gallery/opening.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
 import { ProjectMenu } from "../session/project-menu.js";
 import { ShareMenu } from "../sharing/share-menu.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { DeviceChip } from "./backend-badge.js";
 import { DocsLink } from "./docs-link.js";
 import { ExportMenu } from "./export-menu.js";

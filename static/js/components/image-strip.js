@@ -1,6 +1,6 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
-import { percent } from "../format.js";
-import { t } from "../locale.js";
+import { percent } from "../words/format.js";
+import { t } from "../words/locale.js";
 
 /**
  * @import { PictureData, SamplePictures, TaskView } from "../../engine/messages.js"

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { LANGUAGES, choose, language, t } from "../locale.js";
-import * as store from "../store.js";
+import { LANGUAGES, choose, language, t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 
 /** The languages of the page, each by its own name, behind an icon. */

@@ -1,6 +1,6 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /**
  * A dialog that is loaded when it is first opened. If that fails, it closes and the page says why.

@@ -1,5 +1,5 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /**
  * A component that is loaded when it is first shown, because most visits do without it.

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
-import { loadNow } from "../actions.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { loadNow } from "../state/actions.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** Says what does not arrive, and that it is tried again. */
 export function LoadNote() {

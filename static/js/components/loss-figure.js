@@ -1,7 +1,7 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import { uPlot } from "../../vendor/uplot.js";
-import * as format from "../format.js";
-import { t } from "../locale.js";
+import * as format from "../words/format.js";
+import { t } from "../words/locale.js";
 import { Chart } from "./chart.js";
 
 /**

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { openExamples } from "../gallery/opening.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { GpuAgain } from "./backend-badge.js";
 import { DocsLink } from "./docs-link.js";
 import { ExportFiles } from "./export-menu.js";

@@ -1,8 +1,8 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import { panels } from "../panels.js";
+import { t } from "../words/locale.js";
+import { panels } from "../panels/panels.js";
 import { hidden } from "../sharing/hidden.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 import { MainButton } from "./transport.js";
 import { openPanel } from "./views.js";

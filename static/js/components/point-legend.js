@@ -1,10 +1,10 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { nameOfClass } from "../class-names.js";
-import { short } from "../format.js";
-import { COLOURS, css } from "../palette.js";
-import { drawPoint } from "../point-shapes.js";
+import { nameOfClass } from "../words/class-names.js";
+import { short } from "../words/format.js";
+import { COLOURS, css } from "../pictures/palette.js";
+import { drawPoint } from "../pictures/point-shapes.js";
 
-/** @import { Palette } from "../plane-colours.js" */
+/** @import { Palette } from "../pictures/plane-colours.js" */
 
 /**
  * The points of each class, or the colours of numbers.

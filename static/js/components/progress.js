@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
-import { NONE, duration, loss, percent, rate } from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { NONE, duration, loss, percent, rate } from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** Progress of the run, or of Python's download, in percent, as a whole number; null while the total is not known. */
 function percentDone() {

@@ -1,5 +1,5 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /**
  * A field for the number of a sample, as the program's arrays count them: from 0. What is not the number of a

@@ -1,7 +1,7 @@
 import { html, useState } from "../../vendor/preact.js";
-import { percent } from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { percent } from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 
 /** @typedef {{element: Element, remove: () => void}} Sheet what is laid out for a picture only */
@@ -18,7 +18,7 @@ export function SavePicture({ of, name, what, id }) {
   async function save(format) {
     setBusy(true);
     try {
-      const { savePicture, svgOf } = await import("../save-picture.js");
+      const { savePicture, svgOf } = await import("../pictures/save-picture.js");
       const svg = taken(of(), svgOf);
       const scale = svg ? await savePicture(svg, name, format) : 1;
       if (scale < 1) store.note(t().pictures.reduced(percent(scale, 0)));

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** @type {{place: string, side: "build" | "panels"}[]} */
 const PLACES = [

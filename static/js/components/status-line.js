@@ -1,12 +1,12 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { resume } from "../actions.js";
-import { missingFeature } from "../boot-features.js";
-import { isLost } from "../doctor.js";
+import { resume } from "../state/actions.js";
+import { missingFeature } from "../start/boot-features.js";
+import { isLost } from "../training/doctor.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
-import { duration, loss } from "../format.js";
-import { t } from "../locale.js";
-import { enabled } from "../shortcuts.js";
-import * as store from "../store.js";
+import { duration, loss } from "../words/format.js";
+import { t } from "../words/locale.js";
+import { enabled } from "../frame/shortcuts.js";
+import * as store from "../state/store.js";
 import { StatusSentence } from "./status-sentence.js";
 
 /** What the status does not say; "" if that is all there is. */
@@ -75,12 +75,12 @@ function plainly() {
 
 /** The command that the engine executes, in a sentence; "" if it needs none. */
 function underWay() {
-  /** @type {Partial<Record<import("../store.js").Intent, string>>} */
+  /** @type {Partial<Record<import("../state/store.js").Intent, string>>} */
   const intents = t().status.intents;
   return (store.intent.value && intents[store.intent.value]) ?? "";
 }
 
-/** @param {import("../divergence.js").Divergence} divergence */
+/** @param {import("../training/divergence.js").Divergence} divergence */
 const diverged = ({ from, to }) => t().status.diverged(loss(from), loss(to));
 
 /** How much of a starting Python has arrived. */

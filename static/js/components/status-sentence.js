@@ -1,7 +1,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
-import { onResize } from "../observe.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
+import { onResize } from "../training/observe.js";
 import { Icon } from "./icons.js";
 
 /**

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import { theme, toggleTheme } from "../theme.js";
+import { t } from "../words/locale.js";
+import { theme, toggleTheme } from "../frame/theme.js";
 import { Icon } from "./icons.js";
 
 /** Changes between the light and the dark theme. @param {{isNamed?: boolean}} props `isNamed`: with its name beside the icon */

@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
-import { percent } from "../format.js";
-import { visible } from "../tokens.js";
+import { percent } from "../words/format.js";
+import { visible } from "../words/tokens.js";
 
 /**
  * A token with a bar as long as its probability.

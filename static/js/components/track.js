@@ -1,5 +1,5 @@
 import { html, useRef } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @typedef {import("../../engine/messages.js").TraceEvent} TraceEvent */
 

@@ -1,6 +1,6 @@
 import { html, useState } from "../../vendor/preact.js";
-import { WORK_KINDS, ticks } from "../lab.js";
-import { t } from "../locale.js";
+import { WORK_KINDS, ticks } from "../panels/lab/lab.js";
+import { t } from "../words/locale.js";
 import { Track } from "./track.js";
 
 /** @import { TraceEvent } from "../../engine/messages.js" */

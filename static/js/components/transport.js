@@ -1,20 +1,20 @@
 import { html } from "../../vendor/preact.js";
-import * as actions from "../actions.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
+import * as actions from "../state/actions.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
 import { DataNote } from "../own-data/data-note.js";
 import { ProjectNote } from "../session/project-note.js";
 import { StorageNote } from "../session/storage-note.js";
 import { UnopenedNote } from "../session/unopened-note.js";
 import { SharedNote } from "../sharing/shared-note.js";
-import { enabled, shortcuts } from "../shortcuts.js";
-import * as store from "../store.js";
+import { enabled, shortcuts } from "../frame/shortcuts.js";
+import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
 import { StatusLine } from "./status-line.js";
 
-/** @typedef {import("../shortcuts.js").Command} Command */
+/** @typedef {import("../frame/shortcuts.js").Command} Command */
 
 /** The commands, the state of the run and its numbers. */
 export function Transport() {

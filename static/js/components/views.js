@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
-import { isPhone, isWide } from "../layout.js";
-import { t } from "../locale.js";
-import { panels } from "../panels.js";
+import { isPhone, isWide } from "../frame/layout.js";
+import { t } from "../words/locale.js";
+import { panels } from "../panels/panels.js";
 import { hidden } from "../sharing/hidden.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 
 /** The panels that have tabs now. */
 export const tabs = () =>

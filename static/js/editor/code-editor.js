@@ -1,10 +1,10 @@
 import { EditorState, EditorView } from "../../vendor/codemirror.js";
 import { batch, effect, html, useEffect, useRef } from "../../vendor/preact.js";
-import { edit } from "../examples.js";
+import { edit } from "../gallery/examples.js";
 import { loadLibrary, loadLibrarySoon } from "../language/library.js";
-import { layerLine, lookAtLine } from "../layer-links.js";
+import { layerLine, lookAtLine } from "../training/layer-links.js";
 import { locksHere } from "../sharing/locks.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { holdEditor } from "./editor-access.js";
 import { lineLocks, replacement, showLocks, takeLocks } from "./editor-locks.js";
 import { setErrorLine, setLinkedLine } from "./editor-marks.js";

@@ -12,7 +12,7 @@ import {
 import { signal } from "../../vendor/preact.js";
 import { findProblems, translate } from "../language/bridging.js";
 import { arrived, library } from "../language/library.js";
-import { language, t } from "../locale.js";
+import { language, t } from "../words/locale.js";
 import { inEditor } from "./editor-access.js";
 import { programOf } from "./editor-completion.js";
 import { changesLanguage } from "./editor-language.js";

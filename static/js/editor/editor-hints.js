@@ -17,7 +17,7 @@ import {
   plain,
   signatureElement,
 } from "../language/explanation.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { programOf } from "./editor-completion.js";
 
 /**

@@ -1,7 +1,7 @@
 /** The language of an editor: its own phrases, and what else it says. */
 
 import { Compartment, EditorState, ViewPlugin } from "../../vendor/codemirror.js";
-import { language, t } from "../locale.js";
+import { language, t } from "../words/locale.js";
 
 /** @import { Extension, ViewUpdate } from "../../vendor/codemirror.js" */
 

@@ -8,7 +8,7 @@ import {
   keymap,
   showTooltip,
 } from "../../vendor/codemirror.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** Whether the box is to be shown. */
 const show = /** @type {import("../../vendor/codemirror.js").StateEffectType<boolean>} */ (

@@ -15,9 +15,9 @@ import {
   gutter,
   showTooltip,
 } from "../../vendor/codemirror.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { locksHere, refuse, setLocks, unlockCopy } from "../sharing/locks.js";
-import { note } from "../store.js";
+import { note } from "../state/store.js";
 import { changesAround } from "./line-locks.js";
 
 /**

@@ -10,7 +10,7 @@ import {
   gutter,
 } from "../../vendor/codemirror.js";
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @typedef {import("../../vendor/codemirror.js").StateEffectType<number | null>} LineEffect */
 

@@ -22,7 +22,7 @@ import {
   syntaxHighlighting,
   tags,
 } from "../../vendor/codemirror.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { bridge } from "./editor-bridge.js";
 import { completions } from "./editor-completion.js";
 import { explanations } from "./editor-hints.js";

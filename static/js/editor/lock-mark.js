@@ -1,6 +1,6 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { refuse } from "../sharing/locks.js";
 
 /** Marks a card whose lines are locked, and offers to unlock a copy. */

@@ -1,5 +1,5 @@
 import { html } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { locksHere, unlockCopy } from "../sharing/locks.js";
 
 /** Says that lines came locked with a link. */

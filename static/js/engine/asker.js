@@ -1,7 +1,7 @@
 /** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
 
-import { BEAT_MS, beat } from "../beat.js";
-import * as store from "../store.js";
+import { BEAT_MS, beat } from "../state/beat.js";
+import * as store from "../state/store.js";
 import { EngineFailure } from "./engine-client.js";
 
 /** The shortest time from one question to the next, for what moves before the eye or follows a hand. */

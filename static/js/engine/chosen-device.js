@@ -1,8 +1,8 @@
 /** Why "auto" took a device, in the language of the page: Python says it in English. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { en } from "../messages/en.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 
 /** Why "auto" took the device, or would take it for the next run; "" for one that was chosen by hand. */
 export function whyChosen() {

@@ -12,8 +12,8 @@ import { ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js
 import { DataStore } from "../../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Spare } from "../../engine/spare.js";
-import { t } from "../locale.js";
-import { recall, remember } from "../storage.js";
+import { t } from "../words/locale.js";
+import { recall, remember } from "../state/storage.js";
 import { dataProblem, inWords, said } from "./engine-words.js";
 import { Hush } from "./hush.js";
 

@@ -1,14 +1,14 @@
 /** The effect of each event of the engine on the store. */
 
 import { batch } from "../../vendor/preact.js";
-import { report } from "../doctor.js";
-import { labRecorder } from "../lab-runs.js";
-import { t } from "../locale.js";
+import { report } from "../training/doctor.js";
+import { labRecorder } from "../panels/lab/lab-runs.js";
+import { t } from "../words/locale.js";
 import { describe } from "../output/figure-text.js";
 import { branchBegan } from "../session/branches.js";
 import { upTo, withCheckpoint } from "../session/checkpoint-ring.js";
 import { isLandmark } from "../sharing/landmarks.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { EventQueue } from "./event-queue.js";
 import { reasonInWords } from "./gpu-problem.js";
 

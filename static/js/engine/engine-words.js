@@ -1,6 +1,6 @@
 /** What the engine's workers report, in the language of the page: they have no message files, and write English. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /**
  * @import { Delay, Loading, Sentence } from "../../engine/messages.js"

@@ -4,7 +4,7 @@
  * the processor to the training; any other event flushes the queue.
  */
 
-import { beat } from "../beat.js";
+import { beat } from "../state/beat.js";
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 

@@ -1,7 +1,7 @@
 /** Why there is no GPU, in the language of the page. */
 
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** @import { GpuReason } from "../../engine/gpu-reasons.js" */
 

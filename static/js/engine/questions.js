@@ -1,6 +1,6 @@
 /** The questions that views of the page ask about the model. None changes it. */
 
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { client } from "./engine.js";
 
 /**

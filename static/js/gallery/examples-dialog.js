@@ -1,17 +1,17 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
 import { Icon } from "../components/icons.js";
-import { descriptionOf, titleOf } from "../example-titles.js";
-import { selectExample } from "../examples.js";
-import { isPhone } from "../layout.js";
-import { language, t } from "../locale.js";
-import * as store from "../store.js";
+import { descriptionOf, titleOf } from "./example-titles.js";
+import { selectExample } from "./examples.js";
+import { isPhone } from "../frame/layout.js";
+import { language, t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { KINDS, facts } from "./facts.js";
 import { closeExamples } from "./opening.js";
 import { roughly } from "./time.js";
 
 /**
- * @import { Example } from "../types.js"
+ * @import { Example } from "../state/types.js"
  * @import { Kind } from "./facts.js"
  */
 

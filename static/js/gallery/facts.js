@@ -17,7 +17,7 @@ export const KINDS = /** @type {const} */ ([
 
 /**
  * @typedef {typeof KINDS[number]} Kind
- * @typedef {{kind: Kind, sentence: Record<import("../locale.js").Language, string>, seconds: number}} Facts
+ * @typedef {{kind: Kind, sentence: Record<import("../words/locale.js").Language, string>, seconds: number}} Facts
  *   `seconds`: of the program, on one core of a processor
  */
 

@@ -1,5 +1,5 @@
 import { lazyDialog } from "../components/lazy-dialog.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { closeExamples, isOpen } from "./opening.js";
 
 /** The gallery of all examples, loaded when it is first opened. */

@@ -1,6 +1,6 @@
 /** The time that an example takes, as a person would say it. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @param {number} seconds measured @returns {string} "about 20 s" */
 export function roughly(seconds) {

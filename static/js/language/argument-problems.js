@@ -1,6 +1,6 @@
 /** Arguments that functions and classes of playgrad do not take, and what to write instead. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { nearest } from "./nearest.js";
 import { paddingProblem } from "./padding-problem.js";
 import { removalOf } from "./removal.js";

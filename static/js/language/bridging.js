@@ -1,6 +1,6 @@
 /** Names of other libraries in a program, and what to write instead. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { argumentProblems } from "./argument-problems.js";
 import { importProblems } from "./import-problems.js";
 import { ownLayers } from "./keras-layers.js";

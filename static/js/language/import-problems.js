@@ -1,6 +1,6 @@
 /** Imports of other libraries, and the imports of playgrad that replace them. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { readImport } from "./bindings.js";
 import { Speller } from "./spelling.js";
 

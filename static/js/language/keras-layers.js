@@ -1,6 +1,6 @@
 /** Layers and models of a program's own: several inputs are several arguments, and the batch comes first. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { children, enclosing } from "./tree.js";
 
 /**

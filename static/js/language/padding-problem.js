@@ -1,6 +1,6 @@
 /** Padding of a convolution as a number, which PyTorch takes; here it has a name. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { Speller } from "./spelling.js";
 import { enclosing } from "./tree.js";
 

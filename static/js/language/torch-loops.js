@@ -1,6 +1,6 @@
 /** Training loops of PyTorch, and the loops with a tape that compute the same. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { Speller } from "./spelling.js";
 import { children, readArguments } from "./tree.js";
 

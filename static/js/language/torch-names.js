@@ -1,6 +1,6 @@
 /** What programs of PyTorch name or order differently: methods of modules, arguments of losses, comparisons. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { Speller } from "./spelling.js";
 import { children, enclosing, readArguments } from "./tree.js";
 

@@ -6,7 +6,7 @@
  */
 
 import { GPU_REASONS } from "../../engine/gpu-reasons.js";
-import { count } from "../thousands.js";
+import { count } from "../words/thousands.js";
 
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
 export const plural = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) =>

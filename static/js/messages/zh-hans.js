@@ -1,7 +1,7 @@
 /** Every text of the page in Simplified Chinese; see `en.js`. */
 
-import { translated } from "../program-translation.js";
-import { count } from "../thousands.js";
+import { translated } from "../gallery/program-translation.js";
+import { count } from "../words/thousands.js";
 import { ARRIVALS, ENGINE, ERRORS } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";

@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { isPhone } from "../layout.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { isPhone } from "../frame/layout.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { LazyFigure, component } from "./lazy-figure.js";
 import { LazyPrompt } from "./lazy-prompt.js";
 

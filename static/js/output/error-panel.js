@@ -1,8 +1,8 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { bridgedLines, fixProgram } from "../editor/editor-bridge.js";
-import { language, t } from "../locale.js";
-import * as store from "../store.js";
+import { language, t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** The last error, with links to its line and operation. */
 export function ErrorPanel() {

@@ -1,6 +1,6 @@
 /** The figures that a program shows, in words: for readers of the screen, and once a figure is not kept. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @import { Figure, PlotAxes, PlotSeries } from "../../engine/messages.js" */
 

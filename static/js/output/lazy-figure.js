@@ -1,7 +1,7 @@
 import { html, signal, useEffect } from "../../vendor/preact.js";
 import { describe } from "./figure-text.js";
 
-/** @import { ConsoleLine } from "../types.js" */
+/** @import { ConsoleLine } from "../state/types.js" */
 
 /** The component, once it has been loaded. @type {import("../../vendor/preact.js").Signal<((props: any) => any) | null>} */
 export const component = signal(null);

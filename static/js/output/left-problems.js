@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { isListed, leftProblems } from "../editor/editor-bridge.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** What a program has of other libraries and playgrad does not: each line, and the nearest way. */
 export function LeftProblems() {

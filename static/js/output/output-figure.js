@@ -1,12 +1,12 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { SavePicture } from "../components/save-picture-button.js";
-import { offer } from "../download.js";
-import { t } from "../locale.js";
-import { columnsFor, gridPixels } from "../picture-pixels.js";
-import { parseColour } from "../plane-colours.js";
-import { geometry } from "../plot-geometry.js";
-import { cssColour, theme } from "../theme.js";
+import { offer } from "../files/download.js";
+import { t } from "../words/locale.js";
+import { columnsFor, gridPixels } from "../pictures/picture-pixels.js";
+import { parseColour } from "../pictures/plane-colours.js";
+import { geometry } from "../pictures/plot-geometry.js";
+import { cssColour, theme } from "../frame/theme.js";
 import { describe, numbers, short } from "./figure-text.js";
 
 /** @import { Figure } from "../../engine/messages.js" */

@@ -21,15 +21,15 @@ import {
   startCompletion,
   syntaxHighlighting,
 } from "../../vendor/codemirror.js";
-import { completeNames } from "../actions.js";
+import { completeNames } from "../state/actions.js";
 import { acceptFirst, completion } from "../editor/editor-completion.js";
 import { inLanguage } from "../editor/editor-language.js";
 import { colours } from "../editor/editor-setup.js";
 import { suggest } from "../language/completing.js";
 import { library } from "../language/library.js";
 import { Program } from "../language/program.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /**
  * @import { Completion, CompletionContext, CompletionResult } from "../../vendor/codemirror.js"

@@ -1,6 +1,6 @@
 /** The lines that were typed at the prompt, kept in the tab: up and down go through them. */
 
-import { recallInTab, rememberInTab } from "../storage.js";
+import { recallInTab, rememberInTab } from "../state/storage.js";
 
 const KEY = "prompt-history";
 const MOST_ENTRIES = 200;

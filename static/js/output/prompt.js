@@ -1,9 +1,9 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { executePrompt, interruptPrompt } from "../actions.js";
+import { executePrompt, interruptPrompt } from "../state/actions.js";
 import { Icon } from "../components/icons.js";
 import { loadLibrary } from "../language/library.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { createPrompt, setCode } from "./prompt-editor.js";
 import { PromptHistory } from "./prompt-history.js";
 

@@ -1,9 +1,9 @@
 /** The output of the user's code: of a long one its first and its last part. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** @import { Figure } from "../../engine/messages.js" */
-/** @import { ConsoleLine } from "../types.js" */
+/** @import { ConsoleLine } from "../state/types.js" */
 
 const FIRST_LINES = 100;
 const LAST_LINES = 500;

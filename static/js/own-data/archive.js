@@ -1,10 +1,10 @@
 /** Archives that a visitor brings: what is wrong with one, or with a file in it, and what to do. */
 
-import { t } from "../locale.js";
-import { ZipError, ZipReader } from "../zip.js";
+import { t } from "../words/locale.js";
+import { ZipError, ZipReader } from "../files/zip.js";
 import { DataProblem } from "./problem.js";
 
-/** @import { Entry } from "../zip.js" */
+/** @import { Entry } from "../files/zip.js" */
 
 /**
  * @param {Blob} blob

@@ -1,6 +1,6 @@
 /** A data set out of arrays: NPZ files, and several NPY files. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { openArchive, readEntry } from "./archive.js";
 import { normalize, statistics } from "./data-set.js";
 import { readNpy } from "./npy.js";

@@ -3,7 +3,7 @@
  * `app/playgrad/data/text_table.py` reads the same tables; the tests compare both.
  */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { MOST_ODD, isNumber } from "./cell-numbers.js";
 import { DataProblem } from "./problem.js";
 

@@ -1,6 +1,6 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { shape } from "../format.js";
-import { t } from "../locale.js";
+import { shape } from "../words/format.js";
+import { t } from "../words/locale.js";
 import { arraysSet, firstArrayChoices, hasTest } from "./arrays-set.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";

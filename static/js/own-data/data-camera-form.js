@@ -1,5 +1,5 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { FormatFields, Thumbnails } from "./data-images-form.js";
 import { attempt } from "./data-table-form.js";
 import { SplitFields, UseData } from "./data-use.js";

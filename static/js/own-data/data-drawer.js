@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { ArraysForm } from "./data-arrays-form.js";
 import { CameraForm } from "./data-camera-form.js";
 import { ImagesForm } from "./data-images-form.js";

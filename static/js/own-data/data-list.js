@@ -1,8 +1,8 @@
 import { html, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { offer } from "../download.js";
-import { bytes, shape } from "../format.js";
-import { t } from "../locale.js";
+import { offer } from "../files/download.js";
+import { bytes, shape } from "../words/format.js";
+import { t } from "../words/locale.js";
 import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
 import * as shelf from "./data-shelf.js";
 import { closeDrawer } from "./drawer-state.js";

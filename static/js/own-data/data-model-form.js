@@ -1,8 +1,8 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { bytes as size } from "../format.js";
-import { t } from "../locale.js";
-import { modelFile } from "../model-files.js";
-import * as store from "../store.js";
+import { bytes as size } from "../words/format.js";
+import { t } from "../words/locale.js";
+import { modelFile } from "../files/model-files.js";
+import * as store from "../state/store.js";
 import { describeModel, inMemory } from "./data-list.js";
 import {
   endingOf,

@@ -1,8 +1,8 @@
 /** Names of data sets and of models: those in the program, and those that can be had. */
 
 import { computed } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { entries, modelNames, names } from "./data-shelf.js";
 
 /** The data sets of the library. A test compares them with Python's. */

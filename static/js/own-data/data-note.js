@@ -1,6 +1,6 @@
 import { html, useEffect } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { missingModels, missingNames, usedModels, usedNames } from "./data-names.js";
 import { list } from "./data-shelf.js";
 import { openDrawer } from "./drawer-state.js";

@@ -1,6 +1,6 @@
 /** A data set as the page makes it, and its NPZ file. */
 
-import { zipped } from "../zip.js";
+import { zipped } from "../files/zip.js";
 import { writeNpy } from "./npy.js";
 
 /**

@@ -6,7 +6,7 @@
 import { computed, signal } from "../../vendor/preact.js";
 import { YOURS } from "../../engine/data-files.js";
 import * as is from "../../engine/forms.js";
-import { MOST, moment, name, tally } from "../bounds.js";
+import { MOST, moment, name, tally } from "../state/bounds.js";
 import { en } from "../messages/en.js";
 import { StorageFailure, database } from "../session/session-database.js";
 

@@ -1,6 +1,6 @@
 import { html, useRef } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { itemsOf } from "./dropped-files.js";
 
 /** @import { Item } from "./drawer-state.js" */

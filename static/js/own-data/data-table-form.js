@@ -1,5 +1,5 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { TYPES, labelType, withType } from "./columns.js";
 import { DELIMITERS, readTable } from "./csv.js";
 import { SplitFields, UseData } from "./data-use.js";

@@ -1,9 +1,9 @@
 import { html, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { offer } from "../download.js";
-import { bytes, count, shape } from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { offer } from "../files/download.js";
+import { bytes, count, shape } from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { inMemory } from "./data-list.js";
 import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
 import { aboutOf, classCounts, encodeSet } from "./data-set.js";

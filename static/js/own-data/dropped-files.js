@@ -1,8 +1,8 @@
 /** Files that are dropped on the page, with the files in dropped folders. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { isProject, openProject } from "../session/lazy-projects.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { closeDrawer, openDrawer } from "./drawer-state.js";
 
 /** @import { Item } from "./drawer-state.js" */

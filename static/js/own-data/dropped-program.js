@@ -1,9 +1,9 @@
 /** Programs that are dropped on the page as files. */
 
-import { openProgramOf } from "../examples.js";
-import { bytes } from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { openProgramOf } from "../gallery/examples.js";
+import { bytes } from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** The longest program that a file can have, in bytes: far more than the editor is comfortable with. */
 export const MOST_BYTES = 500_000;

@@ -1,8 +1,8 @@
 /** Files of images: which there are, of which class, and whether they are safe to decode. */
 
-import { MOST_PIXELS, imageSize } from "../image-size.js";
-import { t } from "../locale.js";
-import { pixelsOf } from "../picture-input.js";
+import { MOST_PIXELS, imageSize } from "../pictures/image-size.js";
+import { t } from "../words/locale.js";
+import { pixelsOf } from "../pictures/picture-input.js";
 import { PictureReader } from "./picture-reader.js";
 import { DataProblem, checkSet } from "./problem.js";
 

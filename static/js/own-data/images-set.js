@@ -1,6 +1,6 @@
 /** A data set out of images of classes. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { DataProblem, checkSet } from "./problem.js";
 import { splitRows } from "./split.js";
 

@@ -1,6 +1,6 @@
 /** What the files that a visitor brings are: a table, arrays, images by class, or a model. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { openArchive, readEntry } from "./archive.js";
 import { hasTargets, readNpz } from "./arrays-set.js";
 import { decodeText } from "./csv.js";

@@ -1,5 +1,5 @@
 import { lazyDialog } from "../components/lazy-dialog.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { closeDrawer, opening } from "./drawer-state.js";
 
 /** The drawer for data of the visitor, loaded when it is first opened. */

@@ -1,6 +1,6 @@
 /** Files of models that a visitor brings: which they are, as far as their first bytes tell. Python reads the rest. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { endingOf } from "./data-names.js";
 import { DataProblem, LARGEST, checkSize } from "./problem.js";
 

@@ -2,9 +2,9 @@
 
 import { program } from "../cards/blocks-model.js";
 import { changeText } from "../editor/editor-access.js";
-import { openProgramFor } from "../examples.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { openProgramFor } from "../gallery/examples.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { loadCall, modelChanges, modelProgram } from "./model-line.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */

@@ -1,6 +1,6 @@
 /** NumPy's files of one array (NPY, versions 1 to 3), as `numpy.lib.format` documents them. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { DataProblem } from "./problem.js";
 
 /**

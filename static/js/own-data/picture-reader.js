@@ -1,8 +1,8 @@
 /** Reads pictures in a worker: one of 12 megapixels holds up its thread for 0.1 s. */
 
-import { picturePixels } from "../picture-input.js";
+import { picturePixels } from "../pictures/picture-input.js";
 
-/** @import { Size } from "../picture-input.js" */
+/** @import { Size } from "../pictures/picture-input.js" */
 
 export class PictureReader {
   /** @type {Worker | null} */

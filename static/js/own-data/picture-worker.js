@@ -1,6 +1,6 @@
 /** The worker behind picture-reader.js. */
 
-import { picturePixels } from "../picture-input.js";
+import { picturePixels } from "../pictures/picture-input.js";
 
 self.onmessage = async ({ data: { blob, size } }) => {
   try {

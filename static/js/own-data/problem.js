@@ -1,4 +1,4 @@
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** A file or a choice that cannot become data. The message says what is wrong and what to do. */
 export class DataProblem extends Error {}

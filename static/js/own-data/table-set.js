@@ -1,6 +1,6 @@
 /** A data set out of a table: features, a label, and rows for training and for testing. */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { marksOf, tallyOf } from "./cell-numbers.js";
 import {
   categoriesOf,

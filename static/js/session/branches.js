@@ -1,10 +1,10 @@
 /** Runs that branch off: they begin at a checkpoint of another run, with the program of the editor. */
 
 import { effect, untracked } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
-/** @import { Checkpoint } from "../types.js" */
+/** @import { Checkpoint } from "../state/types.js" */
 
 /** Have the page show a run that goes on from a checkpoint of the one that it shows. @param {Checkpoint} checkpoint */
 export function beginBranch({ step }) {
@@ -32,7 +32,7 @@ export function watchBranches() {
     if (store.active.value || !isOfFormerRun()) return;
     untracked(
       () =>
-        (store.executed.value = /** @type {import("../types.js").Branch} */ (
+        (store.executed.value = /** @type {import("../state/types.js").Branch} */ (
           store.branch.value
         ).from),
     );

@@ -3,13 +3,13 @@
  * cannot be read has none here; training on from it says what is wrong with it.
  */
 
-import { Curves } from "../curves.js";
-import { headerOf } from "../safetensors.js";
+import { Curves } from "../pictures/curves.js";
+import { headerOf } from "../files/safetensors.js";
 import { isLandmark } from "../sharing/landmarks.js";
 import { SHAPES } from "./session-shapes.js";
 
 /**
- * @import { Kept } from "../types.js"
+ * @import { Kept } from "../state/types.js"
  *
  * @typedef {{epochs: number, step: number, total_steps: number, names: string[], history: Record<string, (number | null)[]>,
  *            seconds: number, data: {batch_size?: number}, steps: {$tensor: string}}} StoredFit as in `docs/checkpoints.md`

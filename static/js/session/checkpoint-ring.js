@@ -2,7 +2,7 @@
  * The checkpoints along the curve of a run: a bounded number of them, spread over all of its steps.
  */
 
-/** @import { Checkpoint } from "../types.js" */
+/** @import { Checkpoint } from "../state/types.js" */
 
 /** As many places as a slider of a phone's width has room for, 12 pixels each. */
 export const MOST = 24;

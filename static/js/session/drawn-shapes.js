@@ -2,8 +2,8 @@
 
 import * as is from "../../engine/forms.js";
 import { figure, graph, timeline, traceEvents } from "../../engine/message-checks.js";
-import { MOST, known, measure, moment, name, result, tally } from "../bounds.js";
-import { SERIES } from "../curves.js";
+import { MOST, known, measure, moment, name, result, tally } from "../state/bounds.js";
+import { SERIES } from "../pictures/curves.js";
 
 /**
  * @import { Timeline, TraceEvent } from "../../engine/messages.js"

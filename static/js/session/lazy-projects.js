@@ -1,7 +1,7 @@
 /** Projects, which are loaded when they are needed. */
 
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** Projects, once they are needed. */
 export const loadProjects = () => import("./projects.js");

@@ -4,7 +4,7 @@
  * its lock is of a page that died or failed. What has left two of those is not opened a third time without being asked for.
  */
 
-import { recalledKeys, remember } from "../storage.js";
+import { recalledKeys, remember } from "../state/storage.js";
 
 const KEY = "opening.";
 const LOCK = "playgrad.opening.";

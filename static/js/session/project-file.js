@@ -8,16 +8,16 @@
  */
 
 import * as is from "../../engine/forms.js";
-import { bytes as inUnits } from "../format.js";
-import { t } from "../locale.js";
-import { ZipError, ZipReader, zipped } from "../zip.js";
+import { bytes as inUnits } from "../words/format.js";
+import { t } from "../words/locale.js";
+import { ZipError, ZipReader, zipped } from "../files/zip.js";
 import { isDataSet } from "./project-data.js";
 import { fromText, toText } from "./project-json.js";
 import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
 
 /**
  * @import { DataFile } from "./project-data.js"
- * @import { SessionSummary } from "../types.js"
+ * @import { SessionSummary } from "../state/types.js"
  * @import { Shape } from "./session-shapes.js"
  *
  * @typedef {Exclude<Shape, "code">} PartName

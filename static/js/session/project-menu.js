@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
 import { lazy } from "../components/lazy.js";
 import { Menu } from "../components/menu.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { loadProjects } from "./lazy-projects.js";
 
 const Content = lazy(

@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** Says what could not be done with a project. */
 export function ProjectNote() {

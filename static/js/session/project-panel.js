@@ -1,8 +1,8 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import * as format from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import * as format from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { ENDING, LONGEST_NAME } from "./project-file.js";
 import * as work from "./projects.js";
 import { isGuarded } from "./session.js";

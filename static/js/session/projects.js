@@ -4,9 +4,9 @@
  */
 
 import { signal } from "../../vendor/preact.js";
-import { offer } from "../download.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { offer } from "../files/download.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { historyOf } from "./checkpoint-history.js";
 import { barred } from "./opening.js";
 import { dataOf, keepData } from "./project-data.js";
@@ -29,7 +29,7 @@ import { goTo, presentSummary, saveAgain, saveNow, sessionId } from "./session.j
 /**
  * @import { Project } from "./project-file.js"
  * @import { Records } from "./session-list.js"
- * @import { SessionSummary } from "../types.js"
+ * @import { SessionSummary } from "../state/types.js"
  *
  * @typedef {SessionSummary & {isOpen: boolean}} Listed `isOpen`: in another tab
  */

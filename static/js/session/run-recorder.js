@@ -1,10 +1,10 @@
 /** Records each run that has trained, when it ends. */
 
 import { effect, untracked } from "../../vendor/preact.js";
-import { isReplaced } from "../example-titles.js";
-import { titleIn } from "../program-title.js";
-import { thinned, unusedColour, withRun } from "../runs.js";
-import * as store from "../store.js";
+import { isReplaced } from "../gallery/example-titles.js";
+import { titleIn } from "../gallery/program-title.js";
+import { thinned, unusedColour, withRun } from "../panels/runs/runs.js";
+import * as store from "../state/store.js";
 import { isOfFormerRun, watchBranches } from "./branches.js";
 
 /** Record runs, for the lifetime of the page. */
@@ -67,7 +67,7 @@ function record() {
 
 /**
  * The title of a program. One that was written in place of an example has its own, or none.
- * @param {import("../types.js").Example | undefined} example @param {string} source @param {string} exampleId
+ * @param {import("../state/types.js").Example | undefined} example @param {string} source @param {string} exampleId
  * @returns {{title: string, isEdited: boolean}}
  */
 function named(example, source, exampleId) {

@@ -1,8 +1,8 @@
 /** Saves a session as a file without opening it. */
 
-import { offer } from "../download.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { offer } from "../files/download.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { dataOf } from "./project-data.js";
 import { ProjectFileError, encodeProject, fileNameOf } from "./project-file.js";
 import { toText } from "./project-json.js";

@@ -3,7 +3,7 @@
  * describes its records.
  */
 
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 const NAME = "playgrad";
 /** Version 2 added the visitor's data. */

@@ -9,7 +9,7 @@ import { newId, openSessions } from "./session-tab.js";
 /**
  * @import { StoreName } from "./session-database.js"
  * @import { Project } from "./project-file.js"
- * @import { SessionSummary } from "../types.js"
+ * @import { SessionSummary } from "../state/types.js"
  *
  * @typedef {Partial<Record<StoreName, any[]>>} Records
  */

@@ -1,12 +1,12 @@
 /** Sentences about what was saved, restored, or could not be saved. */
 
-import * as format from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import * as format from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /** @import { Item } from "./session-saver.js" */
 /** @import { StorageFailure } from "./session-database.js" */
-/** @import { StorageProblem } from "../types.js" */
+/** @import { StorageProblem } from "../state/types.js" */
 
 /**
  * What the visitor calls a part of a session.

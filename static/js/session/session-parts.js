@@ -4,9 +4,9 @@
  */
 
 import { batch } from "../../vendor/preact.js";
-import { labRecorder } from "../lab-runs.js";
-import { takeLabSettings, takenOptions } from "../lab-settings.js";
-import * as store from "../store.js";
+import { labRecorder } from "../panels/lab/lab-runs.js";
+import { takeLabSettings, takenOptions } from "../panels/lab/lab-settings.js";
+import * as store from "../state/store.js";
 
 /**
  * @import { StoreName } from "./session-database.js"
@@ -215,7 +215,7 @@ function lastStepOf(began) {
   return store.fit.value?.done ?? 0;
 }
 
-/** What a program's run branched off from. @param {import("../types.js").Program} program */
+/** What a program's run branched off from. @param {import("../state/types.js").Program} program */
 function branchOf({ began }) {
   const branch = store.branch.value;
   return branch?.began === began ? { began, number: branch.number, step: branch.step } : null;

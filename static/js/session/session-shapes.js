@@ -17,7 +17,7 @@ import {
   result,
   seconds,
   tally,
-} from "../bounds.js";
+} from "../state/bounds.js";
 import { areRanges } from "../editor/line-locks.js";
 import { curve, curves, storedFigure, thinCurve, trace, wholeGraph } from "./drawn-shapes.js";
 

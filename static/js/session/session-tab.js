@@ -4,10 +4,10 @@
  * tab finds the lock taken.
  */
 
-import { recallInTab, rememberInTab } from "../storage.js";
+import { recallInTab, rememberInTab } from "../state/storage.js";
 import { isBarred } from "./opening.js";
 
-/** @import { SessionSummary } from "../types.js" */
+/** @import { SessionSummary } from "../state/types.js" */
 
 const KEY = "session";
 const LOCK = "playgrad.session.";

@@ -4,9 +4,9 @@
  */
 
 import { batch, computed, effect, signal } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../storage.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import { recall, recallInTab, recalledKeys, remember, rememberInTab } from "../state/storage.js";
+import * as store from "../state/store.js";
 import { allow, beginOpening } from "./opening.js";
 import { StorageFailure, database } from "./session-database.js";
 import { forgetOldSessions, isReadable, sessions, takeName } from "./session-list.js";

@@ -1,8 +1,8 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { saveCode } from "../examples.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { saveCode } from "../gallery/examples.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { saveAgain } from "./session.js";
 
 /** Says what the browser could not save, and offers what helps. */

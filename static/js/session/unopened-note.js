@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { loadProjects } from "./lazy-projects.js";
 
 /** Says that the page started without a session with which it could not be opened, and offers that session. */

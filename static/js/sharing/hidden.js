@@ -1,9 +1,9 @@
 /** Parts of the page that the sender of a link has hidden, so that a class sees only what a lesson needs. */
 
 import { computed } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import { panels } from "../panels.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import { panels } from "../panels/panels.js";
+import * as store from "../state/store.js";
 import { isEmbedded } from "./embedded.js";
 
 /** Parts that are no panels. */

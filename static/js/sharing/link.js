@@ -4,13 +4,13 @@
  */
 
 import { fit } from "../editor/line-locks.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { SHARED } from "../session/session-shapes.js";
-import { through } from "../streams.js";
+import { through } from "../state/streams.js";
 
 /**
  * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
- *            view: string, picture?: string, lab: import("../types.js").LabSettings | null, hidden?: string[],
+ *            view: string, picture?: string, lab: import("../state/types.js").LabSettings | null, hidden?: string[],
  *            locked?: import("../editor/line-locks.js").LineRange[], expected: Expected | null}} Shared
  *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page; `locked`: lines of `code`;
  *   `picture`: the main picture of Watch, if it is not the program's own

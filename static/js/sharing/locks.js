@@ -2,8 +2,8 @@
 
 import { computed, signal } from "../../vendor/preact.js";
 import { MOST_RANGES, relocate, spansOf, withRange } from "../editor/line-locks.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 
 /**
  * @import { LineRange } from "../editor/line-locks.js"

@@ -1,7 +1,7 @@
 import { html, useRef } from "../../vendor/preact.js";
 import { encode } from "../../vendor/qr.js";
 import { Icon } from "../components/icons.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 
 /** A QR code (ISO/IEC 18004) holds so many bytes, with the least correction of errors. */
 const MOST_BYTES = 2953;

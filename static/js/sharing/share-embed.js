@@ -1,6 +1,6 @@
 import { html, useState } from "../../vendor/preact.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { EMBED } from "./embedded.js";
 import { makeLink } from "./sharing.js";
 

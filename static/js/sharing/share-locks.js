@@ -1,7 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { selectedLines } from "../editor/editor-access.js";
-import { t } from "../locale.js";
+import { t } from "../words/locale.js";
 import { lockLines, locksHere, unlockCopy, unlockLines } from "./locks.js";
 
 /** Locks the lines that are selected in the editor, and lists what is locked. */

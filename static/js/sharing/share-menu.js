@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Menu } from "../components/menu.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { hidden, hideable } from "./hidden.js";
 import { CopySnippet } from "./share-embed.js";
 import { LockedLines } from "./share-locks.js";

@@ -1,9 +1,9 @@
 import { html } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { UnlockCopy, lockedInWords } from "../editor/unlock-copy.js";
-import { loss } from "../format.js";
-import { t } from "../locale.js";
-import * as store from "../store.js";
+import { loss } from "../words/format.js";
+import { t } from "../words/locale.js";
+import * as store from "../state/store.js";
 import { hiddenTitles, showAll } from "./hidden.js";
 import { forgetLink, verdict } from "./sharing.js";
 

@@ -2,13 +2,13 @@
 
 import { batch, computed } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
-import { edit, inPageLanguage, openExample } from "../examples.js";
-import { takeLabSettings } from "../lab-settings.js";
-import { t } from "../locale.js";
-import { panels } from "../panels.js";
+import { edit, inPageLanguage, openExample } from "../gallery/examples.js";
+import { takeLabSettings } from "../panels/lab/lab-settings.js";
+import { t } from "../words/locale.js";
+import { panels } from "../panels/panels.js";
 import { allow, isBarred } from "../session/opening.js";
 import { leaveSession } from "../session/session.js";
-import * as store from "../store.js";
+import * as store from "../state/store.js";
 import { isEmbedded } from "./embedded.js";
 import { compare } from "./landmarks.js";
 import { LinkError, decode, encode, isLink } from "./link.js";

@@ -2,7 +2,7 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { EXAMPLES, TEXTS } from "../../../static/js/messages/zh-hans-examples.js";
-import { translated } from "../../../static/js/program-translation.js";
+import { translated } from "../../../static/js/gallery/program-translation.js";
 
 const folder = new URL("../../../static/examples/", import.meta.url);
 const names = readdirSync(folder).filter((name) => name.endsWith(".py"));

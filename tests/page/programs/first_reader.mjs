@@ -1,7 +1,7 @@
 /** Read images of digits with the page's first reader: a file of float32 pixels in, JSON out. */
 
 import { readFileSync } from "node:fs";
-import { SIDE } from "../../../static/js/digit.js";
+import { SIDE } from "../../../static/js/pictures/digit.js";
 import { FirstReader, weightsOf } from "../../../static/js/panels/watch/first-reader.js";
 
 const [weights, images] = process.argv.slice(2).map((path) => new Uint8Array(readFileSync(path)));

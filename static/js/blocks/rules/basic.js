@@ -1,6 +1,6 @@
 /** Shapes of dense layers, embeddings, normalization, and of layers that only rearrange. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { Impossible, divisorUpTo, known, product, shapeText, wrongRank } from "./layer.js";
 import { bias } from "./windows.js";
 

@@ -1,6 +1,6 @@
 /** The arguments of a layer and the checks that the rules of shapes share. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { valueOf } from "../calls.js";
 import { entryOf } from "../catalogue.js";
 

@@ -1,6 +1,6 @@
 /** Shapes of recurrent layers, attention and transformers. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { argumentOf } from "../calls.js";
 import { Impossible, LayerArguments, Unknown, divisorUpTo, known } from "./layer.js";
 import { bias } from "./windows.js";

@@ -1,6 +1,6 @@
 /** Shapes of layers that look at windows: convolutions and pooling. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { Impossible, divisorUpTo, known } from "./layer.js";
 
 /** @import { LayerArguments, Rule } from "./layer.js" */

@@ -1,5 +1,5 @@
 import { html } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { OperationLink } from "./operation-link.js";
 
 /** @import { Operation, StepOperations } from "../../../engine/messages.js" */

@@ -1,7 +1,7 @@
 import { html, useEffect } from "../../../vendor/preact.js";
 import { lazy } from "../../components/lazy.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { apart, graphChanged, measure, measured, measuring, problem } from "./execution.js";
 import { asking, look, problem as lookProblem, shown, takeSteps } from "./step-operations.js";
 

@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { nodeOf, slowest } from "./execution.js";
 
 /** @import { Execution, ExecutionEvent } from "../../../engine/messages.js" */

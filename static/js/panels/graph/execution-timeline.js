@@ -8,10 +8,10 @@ import {
 } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import { Tracks } from "../../components/tracks.js";
-import { offer } from "../../download.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { offer } from "../../files/download.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { ExecutionTable } from "./execution-table.js";
 import { MOST_ZOOM, eventOf, measured, nodeOf, scrollAfterZoom } from "./execution.js";
 

@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
 import { CompilerPasses } from "./compiler-passes.js";
 import { OperationLink } from "./operation-link.js";
 import {

@@ -2,7 +2,7 @@
 
 import { signal } from "../../../vendor/preact.js";
 import { measureStep } from "../../engine/questions.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** @import { Execution, ExecutionEvent } from "../../../engine/messages.js" */
 

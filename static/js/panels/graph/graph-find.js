@@ -2,7 +2,7 @@
 
 import { computed, signal } from "../../../vendor/preact.js";
 import { findNodes } from "../../engine/questions.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** @import { Graph, NodeMatches } from "../../../engine/messages.js" */
 

@@ -2,7 +2,7 @@
 
 import { signal } from "../../../vendor/preact.js";
 import { findNodes, measureStep } from "../../engine/questions.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 import { reasonOf } from "./node-words.js";
 
 /** @import { ExecutionEvent } from "../../../engine/messages.js" */

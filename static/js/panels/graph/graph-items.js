@@ -1,5 +1,5 @@
 import { html, useMemo } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { leadingClass } from "./graph-heat.js";
 import { census } from "./graph-model.js";
 

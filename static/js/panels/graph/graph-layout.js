@@ -1,6 +1,6 @@
 /** Computes layouts of graphs, in a worker of its own: a large graph takes a second. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /**
  * @typedef {import("./graph-model.js").Picture} Picture

@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import { percent, tick } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { percent, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { LEAST, UNKNOWN } from "./graph-heat.js";
 
 /** @typedef {import("../../../engine/messages.js").GraphNode} GraphNode */

@@ -1,5 +1,5 @@
 import { html, useMemo, useRef } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { CORNERS, colourClass, freeCorner, isAllSeen, mapSize, outlines } from "./graph-outline.js";
 import { MAP_MARGIN, within } from "./viewport.js";
 

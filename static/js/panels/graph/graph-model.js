@@ -1,6 +1,6 @@
 /** The boxes and arrows to draw for a graph, with some of its name scopes collapsed. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { partsOf } from "./graph-parts.js";
 
 /** @import { Graph, GraphNode } from "../../../engine/messages.js" */

@@ -1,7 +1,7 @@
 import { html, useEffect } from "../../../vendor/preact.js";
-import { tick } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import {
   answer,
   ask,

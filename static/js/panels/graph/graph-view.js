@@ -6,8 +6,8 @@ import {
   useRef,
   useState,
 } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import { onResize } from "../../observe.js";
+import { t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
 import { ArrowHeads, GraphDrawing, isFound, lightFor } from "./graph-drawing.js";
 import { titleBox } from "./graph-items.js";
 import { scopeId } from "./graph-model.js";

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { kernelBench } from "../../engine/questions.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { createKernelEditor, markLine, setText } from "./kernel-editor.js";
 import { KernelTable } from "./kernel-table.js";
 import { useAnswer } from "./node-answer.js";

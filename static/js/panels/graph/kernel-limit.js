@@ -1,6 +1,6 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { kernelBench } from "../../engine/questions.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { KernelTable } from "./kernel-table.js";
 import { reasonOf } from "./node-words.js";
 

@@ -1,6 +1,6 @@
 import { html } from "../../../vendor/preact.js";
-import { count, kernelTime, tick } from "../../format.js";
-import { t } from "../../locale.js";
+import { count, kernelTime, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
 
 /** @import { KernelTimes } from "../../../engine/messages.js" */
 

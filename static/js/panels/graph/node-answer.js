@@ -1,5 +1,5 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { reasonOf } from "./node-words.js";
 
 /** @import { Unavailable } from "../../../engine/messages.js" */

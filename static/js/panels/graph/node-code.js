@@ -1,6 +1,6 @@
 import { html } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 /** The lines of the program that are shown before and after that of the node. */
 const AROUND = 4;

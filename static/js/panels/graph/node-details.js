@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import { lazy } from "../../components/lazy.js";
-import { shape } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { shape } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 const NodeTabs = lazy(
   () => import("./node-tabs.js").then((module) => module.NodeTabs),

@@ -1,8 +1,8 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { lazy } from "../../components/lazy.js";
 import { nodeKernel } from "../../engine/questions.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { KernelLimit } from "./kernel-limit.js";
 import { useAnswer } from "./node-answer.js";
 

@@ -1,10 +1,10 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { SampleNumber } from "../../components/sample-number.js";
-import { shape, tick } from "../../format.js";
-import { t } from "../../locale.js";
-import { onVisible } from "../../observe.js";
-import * as store from "../../store.js";
-import { useProgress } from "../../use-training.js";
+import { shape, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { onVisible } from "../../training/observe.js";
+import * as store from "../../state/store.js";
+import { useProgress } from "../../training/use-training.js";
 import { NodeAsker } from "./node-asker.js";
 import { reasonOf } from "./node-words.js";
 import { ValueGrid } from "./value-grid.js";

@@ -1,5 +1,5 @@
 import { html, signal } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 import { NodeCode } from "./node-code.js";
 import { NodeKernel } from "./node-kernel.js";
 import { NodeSummary } from "./node-summary.js";

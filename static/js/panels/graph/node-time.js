@@ -1,8 +1,8 @@
 import { html, useState } from "../../../vendor/preact.js";
 import { nodeTime } from "../../engine/questions.js";
-import { kernelTime, tick } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { kernelTime, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { useAnswer } from "./node-answer.js";
 
 /** In a shorter run, compiling takes more of the time than the steps do: it does not say how long one is. */

@@ -1,6 +1,6 @@
 /** Reasons why Python cannot show something of a node, in the language of the page. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /** @param {import("../../../engine/messages.js").Unavailable} problem */
 export function reasonOf({ code, values }) {

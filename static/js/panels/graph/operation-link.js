@@ -1,5 +1,5 @@
 import { html } from "../../../vendor/preact.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** The name of an operation, which selects its node if it is drawn. @param {{name: string}} props */
 export function OperationLink({ name }) {

@@ -9,12 +9,12 @@ import {
   useSignal,
   useState,
 } from "../../../vendor/preact.js";
-import { alone } from "../../alone.js";
+import { alone } from "../../start/alone.js";
 import { Icon } from "../../components/icons.js";
 import { SavePicture } from "../../components/save-picture-button.js";
-import { language, t } from "../../locale.js";
-import { register } from "../../panels.js";
-import * as store from "../../store.js";
+import { language, t } from "../../words/locale.js";
+import { register } from "../panels.js";
+import * as store from "../../state/store.js";
 import { ExecutionDock } from "./execution-dock.js";
 import { matches } from "./graph-find.js";
 import { UNKNOWN, heat, heatClass, heatProblem, isMeasuring, measureHeat } from "./graph-heat.js";

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "../../../vendor/preact.js";
 import { stepOperations } from "../../engine/questions.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** @import { Operation, StepOperations } from "../../../engine/messages.js" */
 /** @typedef {"current" | "ready" | "waiting" | "done"} Light */

@@ -1,8 +1,8 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { tick } from "../../format.js";
-import { t } from "../../locale.js";
-import { largestOf, parseColour } from "../../plane-colours.js";
-import { cssColour, theme } from "../../theme.js";
+import { tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { largestOf, parseColour } from "../../pictures/plane-colours.js";
+import { cssColour, theme } from "../../frame/theme.js";
 import { gridValues, valuePixels } from "./value-pixels.js";
 
 /** The rows and columns of the table of numbers. */

@@ -1,6 +1,6 @@
 import { html } from "../../../vendor/preact.js";
-import { tick } from "../../format.js";
-import { t } from "../../locale.js";
+import { tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
 
 const WIDTH = 320;
 const HEIGHT = 64;

@@ -1,9 +1,9 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { tick } from "../../format.js";
-import { t } from "../../locale.js";
-import { columnsFor, gridPixels } from "../../picture-pixels.js";
-import { parseColour } from "../../plane-colours.js";
-import { cssColour, theme } from "../../theme.js";
+import { tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { columnsFor, gridPixels } from "../../pictures/picture-pixels.js";
+import { parseColour } from "../../pictures/plane-colours.js";
+import { cssColour, theme } from "../../frame/theme.js";
 
 /** The width of a picture, in pixels of the page, where there is room. */
 const SIDE = 64;

@@ -1,8 +1,8 @@
 /** The colours of a grid of values: one for negative, one for positive, and one for what is no number. */
 
-import { largestOf } from "../../plane-colours.js";
+import { largestOf } from "../../pictures/plane-colours.js";
 
-/** @import { Colour } from "../../plane-colours.js" */
+/** @import { Colour } from "../../pictures/plane-colours.js" */
 
 /** @typedef {{negative: Colour, middle: Colour, positive: Colour, invalid: Colour}} ValueColours */
 

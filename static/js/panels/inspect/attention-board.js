@@ -1,12 +1,12 @@
 import { html, useState } from "../../../vendor/preact.js";
-import { percent } from "../../format.js";
-import { t } from "../../locale.js";
-import { marked, visible } from "../../tokens.js";
+import { percent } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { marked, visible } from "../../words/tokens.js";
 import { ValueMap } from "./value-map.js";
 
 /**
  * @import { Maps } from "./inspect-attention.js"
- * @import { Palette } from "../../plane-colours.js"
+ * @import { Palette } from "../../pictures/plane-colours.js"
  */
 
 /** More positions than these have no labels beside the map. */

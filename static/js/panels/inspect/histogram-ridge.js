@@ -6,10 +6,10 @@ import {
   useRef,
   useState,
 } from "../../../vendor/preact.js";
-import { count, NONE, tick } from "../../format.js";
-import { t } from "../../locale.js";
-import { onResize } from "../../observe.js";
-import { cssColour, theme } from "../../theme.js";
+import { count, NONE, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
+import { cssColour, theme } from "../../frame/theme.js";
 import { layout, placeAt, ridgesOf } from "./histogram-ridges.js";
 
 /** @import { HistogramSeries } from "../../../engine/messages.js" */

@@ -1,9 +1,9 @@
 import { html, useRef, useState } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { factorOf, toggleUnit } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { largestOf } from "../../plane-colours.js";
-import { floats } from "../../task.js";
+import * as format from "../../words/format.js";
+import { factorOf, toggleUnit } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { largestOf } from "../../pictures/plane-colours.js";
+import { floats } from "../../training/task.js";
 import { ColourScale, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { LayerResult } from "../../../engine/messages.js" */

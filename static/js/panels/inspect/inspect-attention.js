@@ -1,11 +1,11 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
 import { attentionView } from "../../engine/questions.js";
-import { percent, rate } from "../../format.js";
-import { sampleNumber } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { largestOf } from "../../plane-colours.js";
-import { floats } from "../../task.js";
-import { visible } from "../../tokens.js";
+import { percent, rate } from "../../words/format.js";
+import { sampleNumber } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { largestOf } from "../../pictures/plane-colours.js";
+import { floats } from "../../training/task.js";
+import { visible } from "../../words/tokens.js";
 import { AttentionBoard } from "./attention-board.js";
 import { SampleSteps } from "./sample-steps.js";
 import { useLook } from "./use-look.js";

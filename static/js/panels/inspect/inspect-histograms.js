@@ -1,9 +1,9 @@
 import { html, useEffect, useMemo, useState } from "../../../vendor/preact.js";
 import { Chart } from "../../components/chart.js";
 import { histograms } from "../../engine/questions.js";
-import { count, tick } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { count, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { HistogramRidge, short } from "./histogram-ridge.js";
 import { useLook } from "./use-look.js";
 

@@ -1,9 +1,9 @@
 import { html, useEffect } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { chosenLayer } from "../../inspected-layer.js";
-import { layerLine, shownLayers } from "../../layer-links.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import * as format from "../../words/format.js";
+import { chosenLayer } from "../../training/inspected-layer.js";
+import { layerLine, shownLayers } from "../../training/layer-links.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 /** @import { LayersView } from "../../../engine/messages.js" */
 

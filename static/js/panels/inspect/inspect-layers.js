@@ -1,9 +1,15 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { drawnDigit } from "../../components/digit-canvas.js";
 import { inspectLayers } from "../../engine/questions.js";
-import { chosenLayer, edits, sampleNumber, scaled, usesDrawing } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import {
+  chosenLayer,
+  edits,
+  sampleNumber,
+  scaled,
+  usesDrawing,
+} from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { Activations } from "./inspect-activations.js";
 import { LayerList } from "./inspect-layer-list.js";
 import { InspectedSample } from "./inspect-sample.js";

@@ -1,9 +1,9 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { nextTokensView } from "../../engine/questions.js";
-import { percent, rate } from "../../format.js";
-import { sampleNumber } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { visible } from "../../tokens.js";
+import { percent, rate } from "../../words/format.js";
+import { sampleNumber } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { visible } from "../../words/tokens.js";
 import { NextTokensBoard } from "./next-tokens-board.js";
 import { SampleSteps } from "./sample-steps.js";
 import { useLook } from "./use-look.js";

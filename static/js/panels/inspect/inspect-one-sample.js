@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
 import { oneSampleView } from "../../engine/questions.js";
-import { sampleNumber } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
+import { sampleNumber } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
 import { completedOne } from "./kept-samples.js";
 import { SampleList } from "./sample-list.js";
 import { SampleSteps } from "./sample-steps.js";

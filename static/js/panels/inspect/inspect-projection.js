@@ -1,8 +1,8 @@
 import { html, useMemo, useRef, useState } from "../../../vendor/preact.js";
-import { percent } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
-import { floats } from "../../task.js";
+import { percent } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
+import { floats } from "../../training/task.js";
 import { UmapPoints } from "./inspect-umap.js";
 import { askProjection } from "./kept-samples.js";
 import { ProjectedPoints } from "./projected-points.js";

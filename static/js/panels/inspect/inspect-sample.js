@@ -1,9 +1,9 @@
 import { html, useEffect, useRef } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { edits, lookAt, sampleNumber, usesDrawing } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { floats } from "../../task.js";
-import { joined } from "../../tokens.js";
+import * as format from "../../words/format.js";
+import { edits, lookAt, sampleNumber, usesDrawing } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { floats } from "../../training/task.js";
+import { joined } from "../../words/tokens.js";
 import { PixelEditor } from "./pixel-editor.js";
 import { RowEditor } from "./row-editor.js";
 import { SampleSteps } from "./sample-steps.js";

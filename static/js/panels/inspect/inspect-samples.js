@@ -1,9 +1,9 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
-import { classNames, nameOfClass } from "../../class-names.js";
+import { classNames, nameOfClass } from "../../words/class-names.js";
 import { ConfusionCounts } from "../../components/confusion-table.js";
-import { confusionOf, hardestOf } from "../../confusion.js";
-import { count, percent, tick } from "../../format.js";
-import { t } from "../../locale.js";
+import { confusionOf, hardestOf } from "../../pictures/confusion.js";
+import { count, percent, tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
 import { OneSample } from "./inspect-one-sample.js";
 import { askSamples } from "./kept-samples.js";
 import { SampleList } from "./sample-list.js";

@@ -1,6 +1,6 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
 
 /** @import { InspectedSample, LayersView } from "../../../engine/messages.js" */
 

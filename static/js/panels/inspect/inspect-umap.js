@@ -1,7 +1,7 @@
 import { html, signal, useMemo, useState } from "../../../vendor/preact.js";
-import { percent } from "../../format.js";
-import { t } from "../../locale.js";
-import { floats } from "../../task.js";
+import { percent } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { floats } from "../../training/task.js";
 import { ProjectedPoints } from "./projected-points.js";
 import { useUmap } from "./umap.js";
 

@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { scaled, setFactor } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { scaled, setFactor } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
 import { ValueField } from "./value-field.js";
 
 /** @import { UnitEdit, UnitsEffect } from "../../../engine/messages.js" */

@@ -2,8 +2,8 @@
 
 import { html } from "../../../vendor/preact.js";
 import { lazy } from "../../components/lazy.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 /** @typedef {{name: string, title: () => string, View: (props: any) => any}} InspectView `name`: of its test ids */
 
@@ -59,7 +59,7 @@ const isOf = (...shown) => shown.includes(store.task.value?.shows ?? "");
 const hasClasses = () =>
   store.task.value?.shows === "plane" && store.task.value.data?.scale !== "linear";
 
-/** What Watch can show of them, too. @type {import("../../panels.js").MainPicture[]} */
+/** What Watch can show of them, too. @type {import("../panels.js").MainPicture[]} */
 export const PICTURES = [
   {
     ...picture(

@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import { largestOf } from "../../plane-colours.js";
-import { floats } from "../../task.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { largestOf } from "../../pictures/plane-colours.js";
+import { floats } from "../../training/task.js";
 import { ColourScale, usePalette, ValueMap } from "./value-map.js";
 
 /** @import { WeightView } from "../../../engine/messages.js" */

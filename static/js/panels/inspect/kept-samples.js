@@ -3,8 +3,8 @@
 import { effect } from "../../../vendor/preact.js";
 import { EngineFailure } from "../../engine/engine-client.js";
 import { projectionView, samplesView } from "../../engine/questions.js";
-import * as store from "../../store.js";
-import { floats, integers } from "../../task.js";
+import * as store from "../../state/store.js";
+import { floats, integers } from "../../training/task.js";
 
 /**
  * @import { JudgedSamples, NoSamples, OneSampleView, ProjectionView, SampleData } from "../../../engine/messages.js"

@@ -1,8 +1,8 @@
 import { html, useState } from "../../../vendor/preact.js";
 import { TokenBar } from "../../components/token-bar.js";
-import { percent } from "../../format.js";
-import { t } from "../../locale.js";
-import { marked, visible } from "../../tokens.js";
+import { percent } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { marked, visible } from "../../words/tokens.js";
 
 /** @import { Expecting } from "./inspect-next-tokens.js" */
 

@@ -1,8 +1,8 @@
 import { html } from "../../../vendor/preact.js";
-import { openView } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { register } from "../../panels.js";
-import * as store from "../../store.js";
+import { openView } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { register } from "../panels.js";
+import * as store from "../../state/store.js";
 import { INSPECT_VIEWS, PICTURES } from "./inspect-views.js";
 
 /** Looks inside the trained network: one view at a time. */

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
-import { edits, setValues } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { cssColour, theme } from "../../theme.js";
+import { edits, setValues } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { cssColour, theme } from "../../frame/theme.js";
 import { ValueField } from "./value-field.js";
 
 /** @import { InspectedSample } from "../../../engine/messages.js" */

@@ -1,10 +1,10 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
-import { classNames } from "../../class-names.js";
+import { classNames } from "../../words/class-names.js";
 import { PointLegend } from "../../components/point-legend.js";
-import { tick } from "../../format.js";
-import { t } from "../../locale.js";
-import { readPalette } from "../../palette.js";
-import { theme } from "../../theme.js";
+import { tick } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { readPalette } from "../../pictures/palette.js";
+import { theme } from "../../frame/theme.js";
 import { isWrong } from "./kept-samples.js";
 import { ProjectionBoard } from "./projection-board.js";
 import { SampleCard, verdictOf } from "./sample-list.js";

@@ -1,14 +1,14 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import { onResize } from "../../observe.js";
-import { COLOURS, blend, css } from "../../palette.js";
-import { drawPoint } from "../../point-shapes.js";
-import { cssColour } from "../../theme.js";
+import { t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
+import { COLOURS, blend, css } from "../../pictures/palette.js";
+import { drawPoint } from "../../pictures/point-shapes.js";
+import { cssColour } from "../../frame/theme.js";
 import { isWrong } from "./kept-samples.js";
 import { movedTo, nearest, squareAround } from "./projection.js";
 
 /**
- * @import { Palette } from "../../plane-colours.js"
+ * @import { Palette } from "../../pictures/plane-colours.js"
  * @import { Samples } from "./kept-samples.js"
  * @typedef {{placed: {points: Float32Array, rows: Float32Array}, samples: Samples, palette: Palette,
  *            range: [number, number], chosen: number}} Picture `chosen`: the point; −1 for none

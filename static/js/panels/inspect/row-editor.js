@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { edits, setValues } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { edits, setValues } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
 import { ValueField } from "./value-field.js";
 
 /** @import { InspectedSample } from "../../../engine/messages.js" */

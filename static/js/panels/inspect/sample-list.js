@@ -1,10 +1,10 @@
 import { html, useMemo, useState } from "../../../vendor/preact.js";
-import { classNames, columnNames, nameOfClass } from "../../class-names.js";
+import { classNames, columnNames, nameOfClass } from "../../words/class-names.js";
 import { SamplePicture } from "../../components/image-strip.js";
-import { NONE, loss, percent, tick } from "../../format.js";
-import { openLayers } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
-import { floats } from "../../task.js";
+import { NONE, loss, percent, tick } from "../../words/format.js";
+import { openLayers } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
+import { floats } from "../../training/task.js";
 import { isWrong } from "./kept-samples.js";
 
 /** @import { SampleRows } from "../../../engine/messages.js" */

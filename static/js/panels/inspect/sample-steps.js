@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
 import { SampleNumber } from "../../components/sample-number.js";
-import { lookAt, sampleNumber } from "../../inspected-layer.js";
-import { t } from "../../locale.js";
+import { lookAt, sampleNumber } from "../../training/inspected-layer.js";
+import { t } from "../../words/locale.js";
 
 /**
  * The way to other samples: the one before or after that which is looked at, one at random, or any by its number.

@@ -2,9 +2,9 @@
 
 import { useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { Asker, interval, restAfter } from "../../engine/asker.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
-import { useProgress } from "../../use-training.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
+import { useProgress } from "../../training/use-training.js";
 
 const LONGEST_REST_MS = 10_000;
 

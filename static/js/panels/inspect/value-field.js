@@ -1,5 +1,5 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { rounded } from "../../inspected-layer.js";
+import { rounded } from "../../training/inspected-layer.js";
 
 /**
  * A number that the visitor can change; one that does not fit is replaced by the one before.

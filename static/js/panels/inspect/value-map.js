@@ -1,10 +1,10 @@
 import { html, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import { parseColour, unitPixels } from "../../plane-colours.js";
-import { cssColour, theme } from "../../theme.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { parseColour, unitPixels } from "../../pictures/plane-colours.js";
+import { cssColour, theme } from "../../frame/theme.js";
 
-/** @import { Palette } from "../../plane-colours.js" */
+/** @import { Palette } from "../../pictures/plane-colours.js" */
 
 /** The colours of negative and positive numbers. @returns {Palette} */
 export function usePalette() {

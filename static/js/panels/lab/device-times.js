@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { WORK_KINDS } from "../../lab.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { WORK_KINDS } from "./lab.js";
+import { t } from "../../words/locale.js";
 
 /**
  * The numbers of the traced step.

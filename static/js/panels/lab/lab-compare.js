@@ -1,14 +1,14 @@
 import { html } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import { LossFigure } from "../../components/loss-figure.js";
-import * as format from "../../format.js";
-import { EDITED, removeLabRun } from "../../lab-runs.js";
-import { comparison } from "../../lab.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
-import { useCurvesVersion } from "../../use-training.js";
+import * as format from "../../words/format.js";
+import { EDITED, removeLabRun } from "./lab-runs.js";
+import { comparison } from "./lab.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
+import { useCurvesVersion } from "../../training/use-training.js";
 
-/** @typedef {import("../../types.js").LabRun} LabRun */
+/** @typedef {import("../../state/types.js").LabRun} LabRun */
 
 /** @param {LabRun} run */
 const colourOf = ({ colour }) => `--series-${colour}`;

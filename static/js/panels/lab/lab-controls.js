@@ -1,15 +1,15 @@
 import { html } from "../../../vendor/preact.js";
-import * as actions from "../../actions.js";
-import { DELAY, LAB } from "../../bounds.js";
+import * as actions from "../../state/actions.js";
+import { DELAY, LAB } from "../../state/bounds.js";
 import { Icon } from "../../components/icons.js";
-import * as format from "../../format.js";
-import { comparison, delaysOf, detailsUsed } from "../../lab.js";
-import { t } from "../../locale.js";
-import { enabled } from "../../shortcuts.js";
-import * as store from "../../store.js";
+import * as format from "../../words/format.js";
+import { comparison, delaysOf, detailsUsed } from "./lab.js";
+import { t } from "../../words/locale.js";
+import { enabled } from "../../frame/shortcuts.js";
+import * as store from "../../state/store.js";
 import { Choice, Count } from "./lab-fields.js";
 
-/** @typedef {import("../../types.js").LabSettings} LabSettings */
+/** @typedef {import("../../state/types.js").LabSettings} LabSettings */
 
 const KINDS = /** @type {const} */ (["auto", "gpu", "cpu"]);
 

@@ -1,5 +1,5 @@
 import { html, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /**
  * A choice of one option.

@@ -1,6 +1,6 @@
 import { html, useState } from "../../../vendor/preact.js";
 import { placement } from "../../engine/questions.js";
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /** @typedef {import("../../../engine/messages.js").Placement} Placement */
 

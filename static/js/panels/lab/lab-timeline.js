@@ -1,10 +1,10 @@
 import { html } from "../../../vendor/preact.js";
 import { Tracks } from "../../components/tracks.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
 import { DeviceTimes } from "./device-times.js";
 
-/** @typedef {import("../../types.js").LabRun} LabRun */
+/** @typedef {import("../../state/types.js").LabRun} LabRun */
 /** @typedef {import("../../../engine/messages.js").Trace} Trace */
 /** @typedef {import("../../../engine/messages.js").TraceEvent} TraceEvent */
 

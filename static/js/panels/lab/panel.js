@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import { register } from "../../panels.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import { register } from "../panels.js";
+import * as store from "../../state/store.js";
 import { LabCompare } from "./lab-compare.js";
 import { LabControls } from "./lab-controls.js";
 import { LabPlacement } from "./lab-placement.js";

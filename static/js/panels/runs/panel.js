@@ -1,18 +1,18 @@
 import { html, useRef, useState } from "../../../vendor/preact.js";
 import { LossFigure } from "../../components/loss-figure.js";
 import { SavePicture } from "../../components/save-picture-button.js";
-import { offer } from "../../download.js";
-import { edit, selectExample } from "../../examples.js";
-import { takeLabSettings } from "../../lab-settings.js";
-import { t } from "../../locale.js";
-import { register } from "../../panels.js";
-import { changesSince, csv, titleOf } from "../../runs.js";
-import { saveReport } from "../../save-report.js";
-import * as store from "../../store.js";
+import { offer } from "../../files/download.js";
+import { edit, selectExample } from "../../gallery/examples.js";
+import { takeLabSettings } from "../lab/lab-settings.js";
+import { t } from "../../words/locale.js";
+import { register } from "../panels.js";
+import { changesSince, csv, titleOf } from "./runs.js";
+import { saveReport } from "./save-report.js";
+import * as store from "../../state/store.js";
 import { RunDiff } from "./run-diff.js";
 import { RunsTable } from "./runs-table.js";
 
-/** @typedef {import("../../runs.js").Run} Run */
+/** @typedef {import("./runs.js").Run} Run */
 
 /** Runs whose curves are shown until the visitor chooses. */
 const SHOWN_AT_FIRST = 4;

@@ -1,11 +1,11 @@
 import { html } from "../../../vendor/preact.js";
-import { diffLines } from "../../code-diff.js";
-import { t } from "../../locale.js";
-import { summaryOf } from "../../run-summary.js";
-import * as store from "../../store.js";
+import { diffLines } from "../../editor/code-diff.js";
+import { t } from "../../words/locale.js";
+import { summaryOf } from "./run-summary.js";
+import * as store from "../../state/store.js";
 
-/** @import { DiffLine } from "../../code-diff.js" */
-/** @import { Run } from "../../runs.js" */
+/** @import { DiffLine } from "../../editor/code-diff.js" */
+/** @import { Run } from "./runs.js" */
 
 /** Unchanged lines shown around a change. */
 const CONTEXT = 2;

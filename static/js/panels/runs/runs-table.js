@@ -1,11 +1,11 @@
 import { html, useState } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import { MOST_PINNED, sortedBy, stateInWords, titleOf } from "../../runs.js";
-import * as store from "../../store.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { MOST_PINNED, sortedBy, stateInWords, titleOf } from "./runs.js";
+import * as store from "../../state/store.js";
 
-/** @import { Column, Run } from "../../runs.js" */
+/** @import { Column, Run } from "./runs.js" */
 
 const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"]);
 

@@ -1,10 +1,10 @@
 import { html, signal, useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { Asker, QUICK_MS } from "../../engine/asker.js";
 import { outputsFor } from "../../engine/questions.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
-import { floats } from "../../task.js";
-import { useProgress } from "../../use-training.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
+import { floats } from "../../training/task.js";
+import { useProgress } from "../../training/use-training.js";
 import {
   EMPTY,
   bestMove,

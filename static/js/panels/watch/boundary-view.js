@@ -7,19 +7,19 @@ import {
   useState,
 } from "../../../vendor/preact.js";
 import { PointLegend } from "../../components/point-legend.js";
-import { percent, short } from "../../format.js";
-import { language, t } from "../../locale.js";
-import { onResize } from "../../observe.js";
-import { COLOURS, blend, css, readPalette } from "../../palette.js";
-import { decisionsOf, planePixels } from "../../plane-colours.js";
-import { drawPoint } from "../../point-shapes.js";
-import { floats } from "../../task.js";
-import { cssColour, theme } from "../../theme.js";
+import { percent, short } from "../../words/format.js";
+import { language, t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
+import { COLOURS, blend, css, readPalette } from "../../pictures/palette.js";
+import { decisionsOf, planePixels } from "../../pictures/plane-colours.js";
+import { drawPoint } from "../../pictures/point-shapes.js";
+import { floats } from "../../training/task.js";
+import { cssColour, theme } from "../../frame/theme.js";
 import { UnitMaps } from "./unit-maps.js";
 
 /**
  * @import { PlaneData, TargetedPoints, TaskView } from "../../../engine/messages.js"
- * @import { Decisions, Palette } from "../../plane-colours.js"
+ * @import { Decisions, Palette } from "../../pictures/plane-colours.js"
  * @typedef {Extract<TaskView, {shows: "plane"}>} PlaneView
  */
 

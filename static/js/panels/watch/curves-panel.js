@@ -3,18 +3,18 @@ import { Chart } from "../../components/chart.js";
 import { CurveStatistics } from "../../components/progress.js";
 import { Icon } from "../../components/icons.js";
 import { SavePicture } from "../../components/save-picture-button.js";
-import { smoothed } from "../../curves.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import { changeInWords, changeNear } from "../../setting-changes.js";
-import { recall, remember } from "../../storage.js";
-import * as store from "../../store.js";
-import { useCurvesVersion } from "../../use-training.js";
+import { smoothed } from "../../pictures/curves.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { changeInWords, changeNear } from "../../state/setting-changes.js";
+import { recall, remember } from "../../state/storage.js";
+import * as store from "../../state/store.js";
+import { useCurvesVersion } from "../../training/use-training.js";
 import { CurvesTable } from "./curves-table.js";
 import { LazyLookBack, lookNear } from "./lazy-look-back.js";
 
 /** @typedef {import("../../components/chart.js").Line} Line */
-/** @typedef {import("../../curves.js").SeriesName} SeriesName */
+/** @typedef {import("../../pictures/curves.js").SeriesName} SeriesName */
 /** @typedef {Line & {series: SeriesName, label: keyof ReturnType<typeof t>["curves"]["lines"]}} CurveLine */
 
 /** Of a chart, in pixels: beside the main picture, and when the visitor asks for more. */

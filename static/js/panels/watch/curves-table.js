@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/preact.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
-import { settingName, short } from "../../setting-changes.js";
-import * as store from "../../store.js";
-import { useCurvesVersion } from "../../use-training.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import { settingName, short } from "../../state/setting-changes.js";
+import * as store from "../../state/store.js";
+import { useCurvesVersion } from "../../training/use-training.js";
 
 const MOST_ROWS = 24;
 const MOST_EPOCHS = 1000;

@@ -1,10 +1,10 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
-import { run } from "../../actions.js";
+import { run } from "../../state/actions.js";
 import { DigitCanvas } from "../../components/digit-canvas.js";
-import { NONE, percent } from "../../format.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
-import { useProgress } from "../../use-training.js";
+import { NONE, percent } from "../../words/format.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
+import { useProgress } from "../../training/use-training.js";
 import { sureness } from "./digit-verdict.js";
 import { Predictor } from "./predictor.js";
 

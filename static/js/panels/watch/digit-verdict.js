@@ -1,6 +1,6 @@
 /** The words before a predicted digit: they say no more than its probability does. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /** A digit that is likelier than all others together by far. */
 const CERTAIN = 0.6;

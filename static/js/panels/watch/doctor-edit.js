@@ -1,6 +1,6 @@
 /** Finds the place of a suggested edit in code that may have been changed since the run. */
 
-import { diffLines } from "../../code-diff.js";
+import { diffLines } from "../../editor/code-diff.js";
 
 /** @import { LineChange } from "../../../engine/messages.js" */
 /** @typedef {{from: number, to: number, insert: string}} TextChange */

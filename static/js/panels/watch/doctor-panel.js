@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
-import { dismiss, findings, follow, isFollowed, keyOf, nodeNamed } from "../../doctor.js";
+import { dismiss, findings, follow, isFollowed, keyOf, nodeNamed } from "../../training/doctor.js";
 import { changeText } from "../../editor/editor-access.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 import { placed } from "./doctor-edit.js";
 import { editInWords, sentenceOf } from "./doctor-words.js";
 

@@ -1,6 +1,6 @@
 /** The doctor's findings and edits in the language of the page. */
 
-import { t } from "../../locale.js";
+import { t } from "../../words/locale.js";
 
 /** @import { Finding, SuggestedEdit } from "../../../engine/messages.js" */
 

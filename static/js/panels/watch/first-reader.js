@@ -5,8 +5,8 @@
 
 import { load } from "../../../engine/downloads.js";
 import { urlOf } from "../../../engine/root.js";
-import { SIDE } from "../../digit.js";
-import { headerOf } from "../../safetensors.js";
+import { SIDE } from "../../pictures/digit.js";
+import { headerOf } from "../../files/safetensors.js";
 
 /** @typedef {{shape: number[], values: Float32Array}} Weight */
 

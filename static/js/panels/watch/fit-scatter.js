@@ -1,8 +1,8 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../../../vendor/preact.js";
-import { language, t } from "../../locale.js";
-import { onResize } from "../../observe.js";
-import { floats } from "../../task.js";
-import { cssColour, theme } from "../../theme.js";
+import { language, t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
+import { floats } from "../../training/task.js";
+import { cssColour, theme } from "../../frame/theme.js";
 
 /**
  * @import { RowData, TaskView } from "../../../engine/messages.js"

@@ -1,11 +1,11 @@
 import { html } from "../../../vendor/preact.js";
-import { selectExample } from "../../examples.js";
+import { selectExample } from "../../gallery/examples.js";
 import { openExamples } from "../../gallery/opening.js";
 import { roughly } from "../../gallery/time.js";
-import { t } from "../../locale.js";
-import { showNetworkView } from "../../network-view.js";
+import { t } from "../../words/locale.js";
+import { showNetworkView } from "../../training/network-view.js";
 import { openDrawer } from "../../own-data/drawer-state.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 import { GalleryPicture } from "./gallery-pictures.js";
 
 /** @typedef {import("./gallery-pictures.js").PictureName} PictureName */

@@ -1,6 +1,6 @@
 import { html, signal, useEffect } from "../../../vendor/preact.js";
-import { findings } from "../../doctor.js";
-import { t } from "../../locale.js";
+import { findings } from "../../training/doctor.js";
+import { t } from "../../words/locale.js";
 
 /** @typedef {{Panel: () => any, announce: (all: import("../../../engine/messages.js").Finding[]) => string}} Parts */
 /** The panel and its words, once they have been loaded. */

@@ -1,5 +1,5 @@
 import { html, signal, useEffect } from "../../../vendor/preact.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** The slider, once it has been loaded. @type {import("../../../vendor/preact.js").Signal<typeof import("./look-back.js") | null>} */
 const loaded = signal(null);

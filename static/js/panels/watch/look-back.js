@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/preact.js";
-import { branchOff, lookAt } from "../../actions.js";
-import * as format from "../../format.js";
-import { t } from "../../locale.js";
+import { branchOff, lookAt } from "../../state/actions.js";
+import * as format from "../../words/format.js";
+import { t } from "../../words/locale.js";
 import { lossAt, places } from "../../session/checkpoint-ring.js";
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** A slider along the checkpoints of the curve: the page shows all as it was there, and training can branch off. */
 export function LookBack() {

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
-import { shape } from "../../format.js";
-import { t } from "../../locale.js";
+import { shape } from "../../words/format.js";
+import { t } from "../../words/locale.js";
 
 /**
  * @import { Matching, MatchingRow } from "../../../engine/messages.js"

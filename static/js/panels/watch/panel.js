@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/preact.js";
-import { isPhone } from "../../layout.js";
-import { t } from "../../locale.js";
-import { register } from "../../panels.js";
+import { isPhone } from "../../frame/layout.js";
+import { t } from "../../words/locale.js";
+import { register } from "../panels.js";
 import { hidden } from "../../sharing/hidden.js";
 import { BoardPicture } from "./board-picture.js";
 import { CurvesPanel } from "./curves-panel.js";

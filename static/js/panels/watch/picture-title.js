@@ -1,6 +1,6 @@
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 /**
  * The title of the main picture, which is a choice if there are others.

@@ -1,4 +1,4 @@
-import * as store from "../../store.js";
+import * as store from "../../state/store.js";
 
 /** The program that the main picture is of: that of the run or of the weights, or else the one to be run. */
 export function shownProgram() {

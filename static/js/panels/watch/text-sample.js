@@ -1,7 +1,7 @@
 import { html, useEffect } from "../../../vendor/preact.js";
 import { TokenBar } from "../../components/token-bar.js";
-import { t } from "../../locale.js";
-import * as store from "../../store.js";
+import { t } from "../../words/locale.js";
+import * as store from "../../state/store.js";
 
 /**
  * @import { TaskView, TextData } from "../../../engine/messages.js"

@@ -1,11 +1,11 @@
 import { html, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
-import { t } from "../../locale.js";
-import { onResize } from "../../observe.js";
-import { unitPixels } from "../../plane-colours.js";
+import { t } from "../../words/locale.js";
+import { onResize } from "../../training/observe.js";
+import { unitPixels } from "../../pictures/plane-colours.js";
 
 /**
  * @import { UnitMaps as Maps } from "../../../engine/messages.js"
- * @import { Palette } from "../../plane-colours.js"
+ * @import { Palette } from "../../pictures/plane-colours.js"
  */
 
 /** The distance of two maps. */

@@ -1,10 +1,10 @@
 import { html, useState } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import { lazy } from "../../components/lazy.js";
-import { download } from "../../download.js";
-import { t } from "../../locale.js";
-import { exportModel, importWeights } from "../../model-files.js";
-import * as store from "../../store.js";
+import { download } from "../../files/download.js";
+import { t } from "../../words/locale.js";
+import { exportModel, importWeights } from "../../files/model-files.js";
+import * as store from "../../state/store.js";
 
 /**
  * @import { Matching } from "../../../engine/messages.js"

@@ -143,7 +143,7 @@ def test_on_a_gpu() -> None:
     sizes = [0, 1e-20, 1.5, 1e4, 2e19, 1e30, 5e37]  # of which sums are in range
     for name in ("layer normalization", "RMS normalization"):
         make, shape = LAYERS[name]
-        check_layer(make(), rows(sizes, 4)[::13], shape, "gpu:0")
+        check_layer(make(), rows(sizes, 4)[::11], shape, "gpu:0")  # 13 would fix the last number
 
 
 def test_a_derivative_of_a_product_is_the_product_of_the_others() -> None:

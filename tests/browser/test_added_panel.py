@@ -14,8 +14,8 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = """
 import { html } from "../../../vendor/preact.js";
-import { language } from "../../locale.js";
-import { register } from "../../panels.js";
+import { language } from "../../words/locale.js";
+import { register } from "../panels.js";
 
 const TITLES = { en: "Clock", "zh-Hans": "时钟" };
 

@@ -101,7 +101,7 @@ def test_an_example_follows_the_language_until_it_is_changed(chinese: Playground
     page.evaluate(
         """async () => {
           const [{ edit }, { source }] = await Promise.all(
-            ["examples", "store"].map((name) => import(`/static/js/${name}.js`)));
+            ["gallery/examples", "state/store"].map((name) => import(`/static/js/${name}.js`)));
           edit(source.value.replace("0.03", "0.02"));
         }"""
     )

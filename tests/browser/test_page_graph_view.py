@@ -223,6 +223,7 @@ def test_the_map_covers_neither_legend_nor_focus(unfolded: Playground) -> None:
         assert small["width"] * small["height"] < 0.1 * stage["width"] * stage["height"]
         marks_what_is_seen(unfolded)
     page.set_viewport_size({"width": 1440, "height": 900})
+    unfolded.wait_until_at_rest()
     unfolded.page.locator(".graph-item").first.focus()
     for key in ["ArrowDown", "ArrowRight"] * 12:
         page.keyboard.press(key)

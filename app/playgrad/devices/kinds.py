@@ -118,7 +118,7 @@ def kind_of(device: str) -> Kind:
     Raises:
         DeviceError: ``device`` is not the name of a device, with or without a number.
     """
-    match = re.fullmatch(r"([a-z]+)(?::\d+)?", device)
+    match = re.fullmatch(r"([a-z]+)(?::[0-9]{1,9})?", device)
     kind = KINDS.get(match[1]) if match else None
     if kind is None:
         names = [*KINDS, *(each.first for each in KINDS.values())]

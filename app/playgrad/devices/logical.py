@@ -60,15 +60,17 @@ def set_logical_devices(**counts: int | None) -> None:
         DeviceError: there is no such kind, a number is out of range, or GPUs are requested but
             there is no adapter.
     """
-    for name, count in counts.items():
-        if count is None:
-            continue
+    chosen = {name: count for name, count in counts.items() if count is not None}
+    for name, count in chosen.items():
+        if name not in KINDS:
+            choices = " and ".join(KINDS)
+            raise DeviceError(f"{name!r} is not a kind of device.", hint=f"There are {choices}.")
         most = _most()
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise DeviceError(f"{name} must be a number of devices from 1 to {most}, got {count!r}")
-        if not _adapters_of(kind_of(name)):
+        if not _adapters_of(KINDS[name]):
             raise DeviceError("WebGPU offers no adapter here.", hint=gpu_hint())
-        _counts[name] = count
+    _counts.update(chosen)
 
 
 def _most() -> int:

@@ -76,7 +76,7 @@ def imported_modules(source: str) -> set[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the compilation has the same ones
             tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -165,7 +165,7 @@ class Packages:
                 with zipfile.ZipFile(io.BytesIO(self._fetch(path, *beside))) as wheel:
                     wheel.extractall(self._folder or sysconfig.get_path("purelib"))
                 self._installed.add(package)
-        except OSError as error:
+        except (OSError, zipfile.BadZipFile) as error:
             self._problem = str(error)
         if "matplotlib" in self._installed:
             os.environ.setdefault("MPLBACKEND", BACKEND)

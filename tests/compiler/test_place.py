@@ -32,7 +32,9 @@ def test_short_device_names_are_completed(name, full):
     assert canonical(name) == full
 
 
-@pytest.mark.parametrize("name", ["tpu", "gpu:", "gpu:-1", "GPU", "", "gpu:0 ", "gpu:١", "cpu:" + "9" * 10])
+@pytest.mark.parametrize(
+    "name", ["tpu", "gpu:", "gpu:-1", "GPU", "", "gpu:0 ", "gpu:١", "cpu:" + "9" * 10]
+)
 def test_invalid_device_names_are_refused(name):
     with pytest.raises(DeviceError, match=f"'{name}' is not a device. Write cpu, gpu, cpu:0"):
         canonical(name)

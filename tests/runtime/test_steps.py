@@ -13,16 +13,17 @@ import pytest
 from hypothesis import given
 
 import playgrad as pg
-from playgrad import nn
+from playgrad import nn, ops
 from playgrad.compiler.compile import run_passes
 from playgrad.compiler.place import Policy
+from playgrad.compiler.segments import Segment
 from playgrad.compiler.steps import Place
 from playgrad.compiler.steps_data import steps_of
 from playgrad.contract.cases import cases_of, operations
 from playgrad.contract.on_device import check_gradients, check_values
 from playgrad.devices import registry
 from playgrad.devices.kinds import CPU, FIRST_GPU, HOST
-from playgrad.graph.opdef import OpDef
+from playgrad.graph.opdef import OpDef, lookup
 from playgrad.runtime.cpu_server import Server
 from playgrad.runtime.options import get_options, options_set
 from playgrad.runtime.session import Session
@@ -128,3 +129,24 @@ def test_networks_train_alike_by_steps(name: str) -> None:
         results.append([history.losses, model.predict(x), *model.get_weights()])
     for first, second in zip(*results, strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+def test_what_a_later_segment_sends_lives_until_then() -> None:
+    with pg.Graph().as_default() as graph:
+        x = ops.placeholder("float32", [64], name="x")
+        sent, other = ops.relu(x), ops.neg(x)
+        later = [ops.exp(other)]
+        for _ in range(4):
+            later.append(ops.neg(later[-1]))
+        send = graph.add(lookup("send"), [sent], {"channel": "c"})
+    first = Segment("cpu:1", 0, [x.node, sent.node, other.node])
+    second = Segment("cpu:1", 1, [*(tensor.node for tensor in later), send])
+    data = steps_of([first, second], [later[-1]], {}, CPU)
+    runner = StepsRunner(data, {}, "cpu:1")
+    value = np.linspace(-1, 1, 64, dtype=np.float32)
+    runner.feed({"x": value})
+    for segment in range(2):
+        runner.run(segment, lambda: False)
+    results = runner.results([sent.name, later[-1].name])
+    np.testing.assert_array_equal(results[0], np.maximum(value, 0))
+    np.testing.assert_allclose(results[1], np.exp(-value), rtol=1e-6)

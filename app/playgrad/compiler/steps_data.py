@@ -76,9 +76,8 @@ class _StepWriter:
         kind: Kind,
         largest: int,
     ) -> None:
-        self.segments = segments
         self.steps = steps = StepList(kind, variables, largest)
-        self.read = list(dict.fromkeys(t for s in segments for t in s.results(fetches)))
+        self.read = [segment.results(fetches) for segment in segments]
         self.cuts: list[tuple[int, int]] = []
         self.feeds: dict[Place, Block] = {}
         self.variables = variables
@@ -106,10 +105,10 @@ class _StepWriter:
                     block = steps.blocks[storage.block]
                     block.first, block.last = min(block.first, now), max(block.last, now)
         # What is read after a segment lives until then; new values of variables, until the end.
-        for (_, after), segment in zip(self.cuts, self.segments, strict=True):
-            for tensor in self.read:
+        for (_, after), tensors in zip(self.cuts, self.read, strict=True):
+            for tensor in tensors:
                 storage = steps.storage[tensor]
-                if tensor.node in segment.nodes and storage.block >= 0:
+                if storage.block >= 0:
                     block = steps.blocks[storage.block]
                     block.last = max(block.last, after)
         for tensor in steps.written.values():
@@ -129,7 +128,7 @@ class _StepWriter:
             "steps": [self._step(step) for step in steps.items],
             "segments": [list(cut) for cut in self.cuts],
             "feeds": {key: self._slot(tensor) for key, (tensor, _) in steps.feeds.items()},
-            "fetches": {tensor.name: self._slot(tensor) for tensor in self.read},
+            "fetches": {t.name: self._slot(t) for tensors in self.read for t in tensors},
             "writes": [self._write(name, tensor) for name, tensor in steps.written.items()],
             "buffers": self.buffers.table,
         }

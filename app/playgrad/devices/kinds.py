@@ -25,7 +25,7 @@ _HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op
 
 @dataclass(frozen=True)
 class Kind:
-    """What all devices of a kind can do.
+    """The abilities of all devices of a kind.
 
     Attributes:
         name: the first part of the devices' names.

@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Formats(Protocol):
-    """What networks need of the files of other libraries; `playgrad.interchange.formats` has it."""
+    """Reads and writes files of other libraries for networks, as `playgrad.interchange.formats`."""
 
     def export(
         self, model: Any, path: str | Path, name: str | None = None, opset: int | None = None

@@ -98,7 +98,7 @@ def _compute(node: Node, values: RunValues) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class Computation:
-    """What is needed to compute an operation, and to explain its errors."""
+    """An operation with all that computing it, and explaining its errors, takes."""
 
     op: OpDef
     attrs: Attrs

@@ -14,6 +14,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 WORKERS ?= 2
+# Which of the tests that take turns to run: those of the commit, of part 1, 2 or 3, or all. See tests/rotation.py.
+PART ?= commit
 # Where set-up installs Node if there is none, or only an old one.
 export PATH := $(CURDIR)/.venv/node:$(PATH)
 # Tests run side by side, so a product on several threads only waits for them. They start hundreds of
@@ -39,7 +41,7 @@ run: setup
 test: setup-test
 	@$(MAKE) --no-print-directory image
 	@$(MAKE) --no-print-directory -k checks > var/checks.txt 2>&1 & checks=$$!; \
-	$(PYTEST) --measure --part=commit; tests=$$?; \
+	$(PYTEST) --measure --part=$(PART); tests=$$?; \
 	wait $$checks; checks=$$?; cat var/checks.txt; \
 	[ $$tests = 0 ] && [ $$checks = 0 ]
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
 from tests import files, rotation, survival, sweeps
-from tests.seconds import COMMITTED, Seconds, Stopwatch
+from tests.seconds import Stopwatch
 from tools.setup import system
 
 if TYPE_CHECKING:
@@ -66,13 +66,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         choices=["all", "commit", *map(str, range(1, rotation.PARTS + 1))],
         default="all",
-        help="the tests marked `rotates` to run; see tests/rotation.py",
+        help="the tests to run of those that take turns; see tests/rotation.py",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("measure"):
-        config.pluginmanager.register(Stopwatch(config))
+        part = config.getoption("part")
+        known = rotation.file_seconds(part)
+        config.pluginmanager.register(Stopwatch(config, known, whole=part == "all"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -103,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     rotation.deselect(config, items)
     survival.remember_class(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=files.in_turn(items, Seconds.read(COMMITTED).files))
+        items.sort(key=files.in_turn(items, rotation.file_seconds(config.getoption("part"))))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,11 +1,15 @@
-"""Rotation: `make test` checks a third of the operations on GPUs, chosen by the commit's hash.
+"""Rotation: the commit's hash chooses a third of the operations on GPUs, and of the costly tests.
 
-The files listed below decide what a GPU computes. `make contract` writes their digest to
-``tests/gpu.sha256`` when all operations have passed. Where the files have another digest, a kernel,
-a lowering or the compiler has changed since, and all operations are checked; no history is needed
-to tell. So a digest that nobody renewed costs time, and hides nothing.
+*Costly tests* took over two seconds when they were measured (``tests/seconds.json``): half of the
+time of all tests. They take turns, except those in ``tests/core.txt``. `make test PART=all` and
+`make nightly` leave none of them out.
 
-``--part`` overrides the choice. A test marked ``rotates`` belongs to a part by its operation, or
+*Operations on GPUs*: the files listed below decide what a GPU computes. `make contract` writes
+their digest to ``tests/gpu.sha256`` when all operations have passed. Where the files have another
+digest, a kernel, a lowering or the compiler has changed since, and all operations are checked; no
+history is needed to tell. So a digest that nobody renewed costs time, and hides nothing.
+
+``--part`` overrides both choices. A test marked ``rotates`` belongs to a part by its operation, or
 else by its name.
 """
 
@@ -19,9 +23,12 @@ from zlib import crc32
 
 import pytest
 
+from tests.seconds import COMMITTED, Seconds, file_of
+
 PARTS = 3
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "gpu.sha256"
+CORE = ROOT / "tests" / "core.txt"
 _DECIDING = (
     "app/playgrad/dtypes.py",
     *(
@@ -69,22 +76,61 @@ def choice(part: str) -> tuple[int | None, str]:
         return (None if part == "all" else int(part)), f"--part={part}"
     if RECORD.read_text("ascii").strip() != digest():
         return None, f"what GPUs compute has changed since `make contract` wrote {RECORD.name}"
+    number = _of_commit()
+    if number is None:
+        return None, "this is not a git checkout"
+    return number, f"the commit; --part={number} chooses it again"
+
+
+def _of_commit() -> int | None:
+    """Return the part of the checkout's commit; None outside of a checkout."""
     git = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
     result = subprocess.run(git, capture_output=True, text=True)
-    if result.returncode:
-        return None, "this is not a git checkout"
-    commit = result.stdout.strip()
-    number = int(commit, 16) % PARTS + 1
-    return number, f"commit {commit[:8]}; --part={number} chooses it again"
+    return None if result.returncode else int(result.stdout, 16) % PARTS + 1
+
+
+def core() -> list[str]:
+    """Return the costly tests of every run, by id, or by the id of all tests of a function."""
+    lines = CORE.read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def resting(part: str) -> dict[str, float]:
+    """Return the seconds of the costly tests that a run leaves out, by id.
+
+    Args:
+        part: the value of ``--part``.
+    """
+    number = None if part == "all" else _of_commit() if part == "commit" else int(part)
+    if number is None:
+        return {}
+    always = set(core())
+    costly = Seconds.read(COMMITTED).tests
+    turns = [test for test in costly if not {test, test.partition("[")[0]} & always]
+    turns.sort(key=lambda test: (-costly[test], test))  # parts of about the same length
+    return {test: costly[test] for place, test in enumerate(turns) if place % PARTS + 1 != number}
+
+
+def file_seconds(part: str) -> dict[str, float]:
+    """Return the seconds that files will take, without the tests that rest."""
+    files = dict(Seconds.read(COMMITTED).files)
+    for test, seconds in resting(part).items():
+        if file_of(test) in files:
+            files[file_of(test)] -= seconds
+    return files
 
 
 def header(part: str) -> list[str]:
-    """Return the line of the report that says what a run checks; none if it checks everything."""
+    """Return the lines of the report that say what a run checks; none if it checks everything."""
     if part == "all":
         return []
     number, reason = choice(part)
     which = "all" if number is None else f"part {number} of {PARTS}"
-    return [f"operations on GPUs: {which} ({reason})"]
+    rest = resting(part)
+    return [
+        f"operations on GPUs: {which} ({reason})",
+        f"costly tests: {len(rest)} of {sum(rest.values()):.0f} s have their turn in other commits",
+    ]
 
 
 def part_of(item: pytest.Item) -> int:
@@ -96,11 +142,15 @@ def part_of(item: pytest.Item) -> int:
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the tests of other parts."""
-    number, _ = choice(config.getoption("part"))
-    if number is None:
-        return
-    rotating = [item for item in items if item.get_closest_marker("rotates")]
-    others = {item for item in rotating if part_of(item) != number}
+    part = config.getoption("part")
+    number, _ = choice(part)
+    left_out = resting(part)
+    others = {
+        item
+        for item in items
+        if item.nodeid in left_out
+        or (number is not None and item.get_closest_marker("rotates") and part_of(item) != number)
+    }
     config.hook.pytest_deselected(items=list(others))
     items[:] = [item for item in items if item not in others]
 

@@ -1,8 +1,9 @@
 """Seconds of each test file, and of the expensive fixtures and tests: ``tests/seconds.json``.
 
-Workers divide the files by these numbers (`tests.files`). A run with ``--measure`` writes its own
-to ``var/seconds.json`` and says how far they are from those. ``python -m tests.seconds`` merges
-them into ``tests/seconds.json`` and the tables of ``docs/testing.md``.
+Workers divide the files by these numbers (`tests.files`). A run with ``--measure`` says how far its
+own are from those, and writes them to ``var/seconds.json`` if it left no test out (`make test
+PART=all`). ``python -m tests.seconds`` merges them into ``tests/seconds.json`` and the tables of
+``docs/testing.md``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LONG = 5.0
 """Seconds: a longer test is `slow`, or `LONG_TESTS` says why it is not."""
 MOST_LONG = 60
 _NOTED = 2.0  # seconds of the tests, and of the fixtures, that are listed
+_CORRECTION = "`make test PART=all`, then `python -m tests.seconds`,"
 _KEY = "fixture seconds"
 
 
@@ -86,10 +88,17 @@ def unexplained(tests: Mapping[str, float]) -> list[str]:
 
 
 class Stopwatch:
-    """A plugin that measures a run, in the process that reports and in its workers."""
+    """A plugin that measures a run, in the process that reports and in its workers.
 
-    def __init__(self, config: pytest.Config) -> None:
+    Args:
+        known: the seconds that files are expected to take.
+        whole: whether no test is left out, so that the measurement may replace the committed one.
+    """
+
+    def __init__(self, config: pytest.Config, known: Mapping[str, float], whole: bool) -> None:
         self.config = config
+        self.known = known
+        self.whole = whole
         self.spent: Counter[str] = Counter()
         self.fixtures: Counter[str] = Counter()
         self.shared: Counter[str] = Counter()
@@ -137,27 +146,28 @@ class Stopwatch:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         measured = self.measured()
-        measured.write(MEASURED)
+        if self.whole:
+            measured.write(MEASURED)
         terminalreporter.section("Seconds")
-        for line in summary(measured, Seconds.read(COMMITTED)):
+        for line in summary(measured, self.known):
             terminalreporter.write_line(line)
 
 
-def summary(measured: Seconds, committed: Seconds) -> Iterator[str]:
-    """Yield the lines that a run prints about its seconds."""
+def summary(measured: Seconds, known: Mapping[str, float]) -> Iterator[str]:
+    """Yield the lines that a run prints about its seconds, beside the ``known`` ones of files."""
     yield f"{sum(measured.files.values()):,.0f} s of tests in {len(measured.files)} files"
     missing = unexplained(measured.tests)
     if missing:
         yield f"{len(missing)} tests took over {LONG:.0f} s and are not in tests/long.toml:"
         yield from (f"  {measured.tests[test]:.1f} s {test}" for test in missing[:20])
-    both = measured.files.keys() & committed.files.keys()
-    ratios = [measured.files[f] / committed.files[f] for f in both if committed.files[f] > 1]
+    both = measured.files.keys() & known.keys()
+    ratios = [measured.files[f] / known[f] for f in both if known[f] > 1]
     pace = statistics.median(ratios or [1.0])
-    off = {f: measured.files[f] - pace * committed.files.get(f, 0.0) for f in measured.files}
+    off = {f: measured.files[f] - pace * known.get(f, 0.0) for f in measured.files}
     far = sorted((f for f in off if abs(off[f]) > 5), key=lambda f: -abs(off[f]))
     yield f"This machine took {pace:.2f} times the seconds of tests/seconds.json."
     if far:
-        yield f"{len(far)} files are more than 5 s off; `python -m tests.seconds` corrects them:"
+        yield f"{len(far)} files are more than 5 s off; {_CORRECTION} corrects them:"
         yield from (f"  {off[file]:+.0f} s {file}" for file in far[:10])
 
 

@@ -1,4 +1,4 @@
-"""The third of the operations that a run checks on GPUs, and when it checks all."""
+"""The third of the operations on GPUs and of the costly tests that a run tries, and when all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import rotation
+from tests.rotation import core
+from tests.seconds import COMMITTED, Seconds
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -72,3 +74,22 @@ def test_other_files_change_nothing(checkout: Path) -> None:
     before = part()
     (checkout / "app/playgrad/nn/dense.py").unlink()
     assert part() == before
+
+
+def test_costly_tests_take_turns(checkout: Path) -> None:
+    costly = set(Seconds.read(COMMITTED).tests)
+    rest = [rotation.resting(part).keys() for part in ("1", "2", "3")]
+    always = set(core())
+    for test in costly:
+        turns = 0 if {test, test.partition("[")[0]} & always else 2
+        assert sum(test in each for each in rest) == turns, test
+    assert rotation.resting("commit").keys() == rest[(part() or 0) - 1]
+    assert rotation.resting("all") == {}
+    assert rotation.file_seconds("1").keys() == Seconds.read(COMMITTED).files.keys()
+    assert all(seconds >= -0.1 for seconds in rotation.file_seconds("1").values())
+
+
+@pytest.mark.parametrize("test", core())
+def test_core_tests_exist(test: str) -> None:
+    file, _, name = test.partition("::")
+    assert f"def {name.partition('[')[0]}(" in (rotation.ROOT / file).read_text("utf-8")

@@ -27,7 +27,7 @@ seconds.time.perf_counter = lambda: clock[0]
 seconds.MEASURED = Path(__file__).with_name("measured.json")
 
 def pytest_configure(config):
-    config.pluginmanager.register(seconds.Stopwatch(config))
+    config.pluginmanager.register(seconds.Stopwatch(config, {}, whole=True))
 
 def pytest_collection_modifyitems(items):
     known = {"test_a.py": 1.0, "test_b.py": 100.0, "test_c.py": 50.0}

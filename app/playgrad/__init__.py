@@ -73,6 +73,9 @@ from playgrad.ops.expression import expr
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
+from playgrad.sweeps.function_sweep import sweep
+from playgrad.sweeps.halving import Halving
+from playgrad.sweeps.space import between
 from playgrad.training.function import CompiledFunction, function
 from playgrad.training.gradient_tape import GradientTape
 
@@ -98,6 +101,7 @@ __all__ = [
     "GradientTape",
     "Graph",
     "GraphError",
+    "Halving",
     "Input",
     "InvalidSample",
     "KernelError",
@@ -117,6 +121,7 @@ __all__ = [
     "Tensor",
     "Trace",
     "UnsupportedOpError",
+    "between",
     "check_op",
     "control_dependencies",
     "data",
@@ -148,6 +153,7 @@ __all__ = [
     "reset_default_graph",
     "set_logical_devices",
     "show",
+    "sweep",
     "verify",
     *_operations,
 ]

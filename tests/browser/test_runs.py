@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
+from playgrad.sweeps.record import SweepFolder
+from playgrad.sweeps.subject import Subject
+from playgrad.sweeps.sweep import Sweep
+from playgrad.sweeps.trial import SweepTrial
 from tests.browser import sessions
 from tests.browser.playground import GOOD, Playground
+from tests.browser.test_projects import expect_open, open_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
@@ -147,3 +152,19 @@ def test_runs_come_back_after_a_reload(playground: Playground) -> None:
     expect(rows(playground)).to_have_count(len(before))
     assert rows(playground).all_inner_texts() == before
     playground.expect_status("done")
+
+
+def test_a_sweep_of_the_desktop_is_opened_as_runs(playground: Playground, tmp_path: Path) -> None:
+    program = tmp_path / "small.py"
+    program.write_text(GOOD)
+    trials = [
+        SweepTrial(n, {"learning_rate": rate}) for n, rate in enumerate((0.1, 0.001), start=1)
+    ]
+    Sweep(Subject.of_program(program), trials, SweepFolder(tmp_path / "sweep", {})).run(2)
+    open_file(playground, tmp_path / "sweep" / "sweep.playgrad")
+    expect_open(playground, "small, sweep")
+    expect(playground.page.locator(".cm-content").first).to_contain_text("learning_rate=0.1")
+    playground.at("tab-runs").click()
+    expect(rows(playground)).to_have_count(2)
+    expect(rows(playground).last).to_contain_text("learning_rate=0.1")
+    expect(rows(playground).first).to_contain_text("learning_rate 0.1 → 0.001")

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from playgrad import paths
-from playgrad.cli.train import run_program
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
@@ -23,6 +22,7 @@ from playgrad.page.answers import graph
 from playgrad.page.session_graphs import SessionGraphs
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.program_file import run_program
 
 SIDE = Path(__file__).parent / "programs" / "folded_graphs.mjs"
 EXAMPLES = sorted((paths.static() / "examples").glob("*.py"))

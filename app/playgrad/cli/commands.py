@@ -62,6 +62,22 @@ def _check_checkpoints(options: argparse.Namespace, parser: argparse.ArgumentPar
         )
 
 
+def run_sweep(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.sweep import sweep
+
+    if options.grid is None and options.random is None:
+        parser.error("nothing to try: add --grid NAME=VALUE,VALUE or --random NAME=LOW..HIGH")
+    if options.random is not None and options.trials is None:
+        parser.error("--random needs --trials N")
+    if options.first_epochs is not None and options.halving is None:
+        parser.error("--first-epochs has no effect without --halving")
+    if options.halving is not None and options.epochs is None:
+        parser.error("--halving needs --epochs N, the length of a whole trial")
+    program = _program(options, parser)
+    signals.begin_work()
+    return sweep(program, options)
+
+
 def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.simulate import simulate
 

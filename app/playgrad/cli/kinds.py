@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from playgrad.devices.kinds import KINDS
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, DataError
 from playgrad.interchange.bounds import MOST_STEPS
+from playgrad.sweeps.space import Between, Value
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -93,6 +95,39 @@ def gpu(text: str) -> str:
     if not re.fullmatch(r"gpu(:\d+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not gpu or gpu:N")
     return text
+
+
+def grid_setting(text: str) -> tuple[str, list[Value]]:
+    """A setting and its values: ``units=32,64``."""
+    name, sign, values = text.partition("=")
+    if not sign or not name.isidentifier() or not values:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE,VALUE")
+    return name, [_value(each) for each in values.split(",")]
+
+
+def random_setting(text: str) -> tuple[str, Between | list[Value]]:
+    """A setting and its range, ``units=32..512`` or ``lr=1e-4..1e-1:log``, or its values."""
+    name, values = grid_setting(text)
+    span = re.fullmatch(r"(.+)\.\.(.+?)(:log)?", text.partition("=")[2])
+    if span is None:
+        return name, values
+    low, high = _value(span[1]), _value(span[2])
+    for end in (low, high):
+        if isinstance(end, bool) or not isinstance(end, int | float):
+            raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER..NUMBER")
+    try:
+        return name, Between(low, high, log=span[3] is not None)  # type: ignore[arg-type]
+    except DataError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
+
+
+def _value(text: str) -> Value:
+    """Return what a literal of Python says; any other text is itself."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value if value is None or isinstance(value, bool | int | float | str) else text
 
 
 def output_file(text: str) -> Path:

@@ -26,7 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
-        _add_train, _add_predict, _add_simulate, _add_devices, _add_tune, _add_examples,
+        _add_train, _add_predict, _add_sweep, _add_simulate, _add_devices, _add_tune, _add_examples,
         _add_export, _add_serve, _add_site,
     ):  # fmt: skip
         add(parsers)
@@ -172,6 +172,65 @@ def _add_sequence_length(parser: argparse.ArgumentParser, default: str) -> None:
         help="the number of steps in each sample, for a file of Keras that leaves it open "
         f"({default})",
     )
+
+
+def _add_sweep(parsers: Parsers) -> None:
+    parser = parsers.add_parser(
+        "sweep",
+        help="train a program with many settings, several at the same time",
+        description="A setting is a name that the program gives a value at its top level, such as "
+        "`lr = 0.1`, or an argument that one call is given by name, such as learning_rate.",
+    )
+    parser.add_argument("program", metavar="EXAMPLE|FILE", help="name of an example, or a .py file")
+    space = parser.add_argument_group("settings")
+    space.add_argument(
+        "--grid", type=kinds.grid_setting, nargs="+", metavar="NAME=VALUE,VALUE",
+        help="try all combinations of these values",
+    )  # fmt: skip
+    space.add_argument(
+        "--random", type=kinds.random_setting, nargs="+", metavar="NAME=LOW..HIGH",
+        help="draw from these ranges (LOW..HIGH:log for orders of magnitude) or values",
+    )  # fmt: skip
+    space.add_argument("--trials", type=kinds.count, metavar="N", help="number of trials")
+    space.add_argument(
+        "--seed", type=int, default=0, metavar="N",
+        help="seed of what is drawn, and of each trial's weights (default: 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--parallel", type=kinds.count, metavar="N",
+        help="trials at the same time (default: one for every two cores)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metric", metavar="NAME",
+        help="the loss or metric to compare (default: val_loss where there is one, else loss)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--mode", choices=("auto", "min", "max"), default="auto",
+        help="which of its values are better (default: auto, which asks the metric)",
+    )  # fmt: skip
+    parser.add_argument("--epochs", type=kinds.count, metavar="N", help="epochs of each trial")
+    parser.add_argument(
+        "--halving", type=kinds.at_least(2), nargs="?", const=3, metavar="FACTOR",
+        help="end trials early that are not among the best 1/FACTOR (default: 3) after "
+        "--first-epochs, FACTOR times as many, and so on",
+    )  # fmt: skip
+    parser.add_argument(
+        "--first-epochs", type=kinds.count, metavar="N",
+        help="epochs before the first comparison (default: 1)",
+    )  # fmt: skip
+    parser.add_argument("--batch-size", type=kinds.count, metavar="N", help="samples per batch")
+    parser.add_argument(
+        "--device", type=kinds.device, default="auto", help="auto, cpu, gpu or gpu:N"
+    )
+    parser.add_argument(
+        "--folder", type=kinds.checkpoint_folder, metavar="DIR",
+        help="for the record, the best weights and what each trial prints; a sweep in it is "
+        "continued (default: sweep-PROGRAM)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as a JSON object on the last line"
+    )
+    parser.set_defaults(command=commands.run_sweep)
 
 
 def _add_simulate(parsers: Parsers) -> None:

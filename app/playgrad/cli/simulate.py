@@ -11,13 +11,14 @@ from typing import Any
 
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.strategy_options import passed_options
-from playgrad.cli.train import TrainHooks, run_program
+from playgrad.cli.train import TrainHooks
 from playgrad.errors import GraphError
 from playgrad.parallel.simulator import Interconnect, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
 from playgrad.runtime.default_device import AUTO
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.program_file import run_program
 from playgrad.runtime.timeline import Timeline, timeline
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.stage_costs import measure_step

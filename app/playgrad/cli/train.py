@@ -32,11 +32,12 @@ from playgrad.errors import (
     NonFiniteError,
     PlaygradError,
 )
-from playgrad.graph.graph import get_default_graph, reset_default_graph
+from playgrad.graph.graph import get_default_graph
 from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.program_file import run_program
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 from playgrad.signals import signals
@@ -263,26 +264,6 @@ def _placement(options: argparse.Namespace) -> Automatic | None:
     names = tuple(f"{kind}:{i}" for kind in kinds for i in range(options.devices or 2))
     ensure_devices(names)
     return Automatic(names)
-
-
-def run_program(program: Path, seed: int) -> None:
-    """Run ``program`` as Python would: it may import modules next to it, and call ``sys.exit``.
-
-    Raises:
-        PlaygradError: the program exited with a status other than 0.
-    """
-    name = str(program)
-    code = compile(program.read_bytes(), name, "exec")
-    reset_default_graph(seed)
-    arguments, folders = sys.argv, sys.path
-    sys.argv, sys.path = [name], [str(program.resolve().parent), *folders]
-    try:
-        exec(code, {"__name__": "__main__", "__file__": name})
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            raise PlaygradError(f"{program.name} exited with status {end.code}.") from None
-    finally:
-        sys.argv, sys.path = arguments, folders
 
 
 def _finish(

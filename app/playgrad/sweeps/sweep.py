@@ -1,0 +1,232 @@
+"""Sweeps: one program or function, trained with many settings, several at the same time."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from typing import Any
+
+from playgrad.errors import DataError, GraphError
+from playgrad.sweeps.halving import Halving
+from playgrad.sweeps.processes import Message, Processes
+from playgrad.sweeps.record import WEIGHTS, SweepFolder
+from playgrad.sweeps.result import SweepResult
+from playgrad.sweeps.space import Between, Value
+from playgrad.sweeps.subject import Subject
+from playgrad.sweeps.trial import CUT, DONE, FAILED, RUNNING, SweepTrial, finite
+from playgrad.sweeps.worker import TrialJob
+
+ATTEMPTS = 2
+"""How often a trial is started that fails."""
+MOST_PARALLEL = 256
+
+
+class Sweep:
+    """Trials that run in processes, until all have ended.
+
+    Args:
+        subject: what is trained.
+        trials: with their settings.
+        folder: of the record.
+        metric: the loss or metric to compare; None for ``val_loss`` where there is one, else
+            ``loss``, or the number that the function returned.
+        mode: "min" or "max"; "auto" asks the loss or metric of that name.
+        halving: the rule that ends trials early, or None.
+        options: those of `Options`, for each trial.
+        report: receives each trial that has ended.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        trials: Sequence[SweepTrial],
+        folder: SweepFolder,
+        *,
+        metric: str | None = None,
+        mode: str = "auto",
+        halving: Halving | None = None,
+        options: Mapping[str, Any] | None = None,
+        report: Callable[[SweepTrial], None] = lambda trial: None,
+    ) -> None:
+        self.subject = subject
+        self.folder = folder
+        self.trials = [folder.former.get(trial.number, trial) for trial in trials]
+        self.metric = metric
+        self.mode = mode
+        self.direction = "min"
+        self.halving = halving
+        self.options = dict(options or {})
+        self.report = report
+
+    def run(self, parallel: int) -> SweepResult:
+        """Run the trials that have not ended, and return all.
+
+        Raises:
+            GraphError: the metric is none of the program's, or has no direction.
+            CheckpointError: the record cannot be written.
+        """
+        for trial in self.trials:  # before anything is run
+            self.subject.with_settings(trial.settings)
+            if trial.ended:
+                self._compare(trial)
+        waiting = [n for n, trial in enumerate(self.trials) if not trial.ended]
+        running: dict[Future[Message], tuple[int, float]] = {}
+        pool = Processes(parallel)
+        try:
+            while waiting or running:
+                while waiting and len(running) < parallel:
+                    number = waiting.pop(0)
+                    running[self._start(pool, number)] = (number, time.monotonic())
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    number, started = running.pop(future)
+                    if self._ended(number, future.result(), time.monotonic() - started):
+                        waiting.insert(0, number)
+        finally:
+            pool.close()
+            self.folder.write(self.trials)
+        result = self.result()
+        if self.subject.program is not None and result.ranked:
+            source, name = self.subject.source, self.subject.name
+            self.folder.write_project(source, name, result.ranked, result.best)
+        return result
+
+    def result(self) -> SweepResult:
+        """Return the trials as they are."""
+        return SweepResult(list(self.trials), self.metric or "", self.direction, self.folder.path)
+
+    def _start(self, pool: Processes, number: int) -> Future[Message]:
+        trial = self.trials[number]
+        self.trials[number] = trial = trial.with_(state=RUNNING, attempts=trial.attempts + 1)
+        job = TrialJob(
+            dict(trial.settings), self.subject.program, self.subject.with_settings(trial.settings),
+            self.options, str(self.folder.weights_of(trial)), str(self.folder.log_of(trial)),
+            self.halving.milestones if self.halving else [],
+        )  # fmt: skip
+        return pool.submit(job, self._goes_on)
+
+    def _goes_on(self, message: Message) -> bool:
+        """Return whether a trial goes on that has come to a milestone."""
+        assert self.halving is not None
+        name = self._named(message["metrics"])
+        value = message["metrics"][name]
+        largest = self._direction_of(name, message["directions"]) == "max"
+        return self.halving.goes_on(message["epoch"], -value if largest else value)
+
+    def _named(self, metrics: Mapping[str, float]) -> str:
+        """Return the name of the metric to compare."""
+        name = self.metric or next((n for n in ("value", "val_loss", "loss") if n in metrics), "")
+        if name not in metrics:
+            raise GraphError(
+                f"the trials have no metric {self.metric!r}."
+                if self.metric
+                else "the trials have several results, and none is called value or loss.",
+                hint=f"Choose one of {', '.join(metrics)}; val_... needs validation_data.",
+            )
+        return name
+
+    def _direction_of(self, name: str, directions: Mapping[str, str | None]) -> str:
+        """Return "min" or "max", whichever is better."""
+        if self.mode != "auto":
+            return self.mode
+        direction = directions.get(name) or ("min" if name in ("value", "loss") else None)
+        if direction is None:
+            raise GraphError(
+                f"nothing says whether smaller or larger values of {name!r} are better.",
+                hint="Pass mode='max' or mode='min', on the command line --mode.",
+            )
+        return direction
+
+    def _compare(self, trial: SweepTrial) -> None:
+        """Learn from a trial that has ended what is compared."""
+        self.metric = self._named(trial.metrics)
+        self.direction = self._direction_of(self.metric, trial.facts["directions"])
+
+    def _ended(self, number: int, message: Message, seconds: float) -> bool:
+        """Take over how a trial has ended; return whether it is to be started again."""
+        trial = self.trials[number].with_(seconds=round(seconds, 3))
+        if message["kind"] == "error":
+            again = trial.attempts < ATTEMPTS
+            state = RUNNING if again else FAILED
+            self.trials[number] = trial.with_(state=state, error=message["text"])
+        else:
+            again = False
+            facts = message["facts"] | {"directions": message["directions"]}
+            trial = trial.with_(
+                state=CUT if message["cut"] else DONE, metrics=message["metrics"], facts=facts,
+                steps=message["steps"], losses=message["losses"], error="",
+            )  # fmt: skip
+            self._compare(trial)
+            assert self.metric is not None
+            self.trials[number] = trial.with_(value=finite(trial.metrics[self.metric]))
+            self._keep_best(self.trials[number])
+        self.folder.write(self.trials)
+        if not again:
+            self.report(self.trials[number])
+        return again
+
+    def _keep_best(self, trial: SweepTrial) -> None:
+        """Keep the weights of the best trial, and delete those of others."""
+        ranked = self.result().ranked
+        file = self.folder.weights_of(trial)
+        with suppress(FileNotFoundError):
+            if ranked and ranked[0].number == trial.number:
+                os.replace(file, self.folder.path / WEIGHTS)
+            else:
+                file.unlink()
+
+
+def at_once(parallel: int | None) -> int:
+    """Return the number of trials to run at the same time.
+
+    Raises:
+        DataError: it is out of bounds.
+    """
+    if parallel is None:
+        return max(1, (os.cpu_count() or 1) // 2)
+    if not 1 <= parallel <= MOST_PARALLEL:
+        raise DataError(f"parallel is from 1 to {MOST_PARALLEL}, got {parallel}.")
+    return parallel
+
+
+def about_sweep(
+    subject: Subject,
+    grid: Mapping[str, Sequence[Value]],
+    random: Mapping[str, Between | Sequence[Value]],
+    metric: str | None,
+    mode: str,
+    halving: Halving | None,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what must be the same for a sweep to be continued; the number of trials need not."""
+    return {
+        "program": subject.name,
+        "text": subject.digest,
+        "grid": {name: list(values) for name, values in grid.items()},
+        "random": {
+            name: vars(values) if isinstance(values, Between) else list(values)
+            for name, values in random.items()
+        },
+        "metric": metric,
+        "mode": mode,
+        "halving": None if halving is None else [halving.epochs, halving.first, halving.factor],
+        "options": dict(options),
+    }
+
+
+def print_trial(trial: SweepTrial) -> None:
+    """Print how a trial ended."""
+    print(trial_in_words(trial), flush=True)
+
+
+def trial_in_words(trial: SweepTrial) -> str:
+    """Return a line about how a trial ended."""
+    if trial.state == FAILED:
+        return f"{trial} failed {trial.attempts} times: {trial.error}"
+    value = math.nan if trial.value is None else trial.value
+    early = ", ended early" if trial.state == CUT else ""
+    return f"{trial}: {value:.4g}, {trial.seconds:.1f} s{early}"

@@ -16,7 +16,9 @@ import { isHeld } from "../sharing/locks.js";
 import { change, program } from "./blocks-model.js";
 import { wrongField } from "./card-problems.js";
 import { useRefusal } from "./field-problem.js";
+import { pieceOf } from "./pieces.js";
 import { Definition, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
+import { TrySeveral } from "./try-several.js";
 
 /** @import { Field } from "../blocks/catalogue.js" */
 /** @import { Argument, Call, Range } from "../blocks/types.js" */
@@ -48,12 +50,8 @@ export function BlockField({ call, field, id }) {
     change(changes, t().blocks.said.set(label, titleOf(next)));
   };
   const props = { id, field, text: text ?? "", write };
-  return html`<${Row} label=${label} id=${id} piece=${piece} term=${term}>${control(props)}</${Row}>`;
+  return html`<${Row} label=${label} id=${id} piece=${piece} term=${term}>${control(props)}<${TrySeveral} ...${{ call, field, label, text: props.text }} /></${Row}>`;
 }
-
-/** The text that changes with a parameter: its argument, or the end of the call. @param {Call} call @param {string} parameter */
-export const pieceOf = (call, parameter) =>
-  argumentOf(call, parameter) ?? call.elements.at(-1) ?? call;
 
 /** @typedef {{id: string, field: Field, text: string, write: (text: string) => void}} ControlProps */
 

@@ -18,12 +18,14 @@ import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
 import { t } from "../words/locale.js";
 import { isHeld } from "../sharing/locks.js";
-import { BlockField, Row, Stepper, pieceOf } from "./block-fields.js";
+import { BlockField, Row, Stepper } from "./block-fields.js";
 import { change, program } from "./blocks-model.js";
 import { CardProblems, problemsAt, wrongField } from "./card-problems.js";
 import { useRefusal } from "./field-problem.js";
 import { Metrics } from "./metrics-field.js";
+import { pieceOf } from "./pieces.js";
 import { Definition, describedBy, termId, termOf, useTerm, valueTerm } from "./terms.js";
+import { TrySeveral } from "./try-several.js";
 
 /** @import { Label } from "../blocks/catalogue.js" */
 /** @import { Call, Range, Training } from "../blocks/types.js" */
@@ -164,9 +166,17 @@ function Rate({ call, isSchedule, id, isOnly }) {
         accept();
         write(numberText(next));
         live(next);
-      }} />${note}
+      }} /><${TrySeveral} ...${{ call, field: rateField(parameter, name), label, text: numberText(value.value) }} />${note}
   </div>`;
 }
+
+/** @param {string} parameter @param {Label} label @returns {import("../blocks/catalogue.js").Field} */
+const rateField = (parameter, label) => ({
+  parameter,
+  label,
+  type: "number",
+  least: Number.MIN_VALUE,
+});
 
 /** @param {{compile: Call, id: string}} props */
 function Loss({ compile, id }) {
@@ -231,7 +241,7 @@ function ParameterStepper({ call, id, field, text, double, optional }) {
       setArgument(program.value, call, parameter, next),
       t().blocks.said.set(label, titleOf(next)),
     );
-  return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)} term=${termOf(field.label)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /></${Row}>`;
+  return html`<${Row} label=${label} id=${inner} piece=${pieceOf(call, parameter)} term=${termOf(field.label)}><${Stepper} ...${{ id: inner, field, text, write, double, optional }} /><${TrySeveral} ...${{ call, field, label, text }} /></${Row}>`;
 }
 
 /** The seed of weights, dropout and order. */

@@ -1,6 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { EditorPanel } from "../editor/editor-panel.js";
 import { LazyExamples } from "../gallery/lazy-examples.js";
+import { LazyTrials } from "../trials/lazy-trials.js";
 import { isPhone, isWide } from "../frame/layout.js";
 import { ConsolePanel } from "../output/console-panel.js";
 import { ErrorPanel } from "../output/error-panel.js";
@@ -24,6 +25,7 @@ export function App() {
     <${Workspace} />
     <${LazyDataDrawer} />
     <${LazyExamples} />
+    <${LazyTrials} />
   `;
 }
 

@@ -11,6 +11,7 @@ import { DeviceWorkers } from "../../engine/connect.js";
 import { ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
+import { Interpreter } from "../../engine/interpreter.js";
 import { Spare } from "../../engine/spare.js";
 import { t } from "../words/locale.js";
 import { recall, remember } from "../state/storage.js";
@@ -23,7 +24,7 @@ import { Hush } from "./hush.js";
  * } from "../../engine/messages.js"
  * @import { DeviceNews } from "../../engine/connect.js"
  * @import { InWords } from "./engine-words.js"
- * @import { Interpreter, InterpreterEvent } from "../../engine/interpreter.js"
+ * @import { InterpreterEvent } from "../../engine/interpreter.js"
  */
 
 /**
@@ -220,6 +221,39 @@ export class EngineClient {
   /** Whether the next run can begin at once, in an interpreter of its own. */
   get canBegin() {
     return !this.#used || this.#spare.ready !== undefined;
+  }
+
+  /**
+   * Start an interpreter beside that of the page, which shares its data sets and has devices of its own.
+   * @param {(event: Exclude<InterpreterEvent, {kind: "data_file" | "template" | "device_worker"}>) => void} received
+   * @param {(reason: string) => void} ended is called if it ends by itself
+   * @returns {{post: (command: Command) => void, close: () => void}}
+   */
+  open(received, ended) {
+    const devices = new DeviceWorkers(() => {});
+    const python = new Interpreter(
+      {
+        received: (event) => {
+          if (event.kind === "data_file") this.#data.serve(event);
+          else if (event.kind === "device_worker")
+            devices.serve(event, python, this.#spare.template);
+          else if (event.kind !== "template") received(event);
+        },
+        forged: () => {},
+        ended: (reason) => ended(said(reason)),
+      },
+      this.#spare.template,
+      this.#data.bytes,
+    );
+    const tunings = recall(TUNINGS) ?? "";
+    python.inherit({ tunings, kept: devices.kept, files: this.#data.contents });
+    return {
+      post: (command) => python.mailbox.post(command),
+      close: () => {
+        python.terminate();
+        devices.close();
+      },
+    };
   }
 
   /** Look for a GPU again. */

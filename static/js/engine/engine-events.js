@@ -50,6 +50,28 @@ export const receive = (event) => queue.push(event);
 /** Apply the events that wait for the next beat. */
 export const flushEvents = () => queue.flush();
 
+/**
+ * A checkpoint as the page keeps it.
+ * @param {Extract<EngineEvent, {kind: "checkpoint"}>} event
+ * @param {Pick<import("../state/types.js").Kept, "program" | "options">} owner the run that it belongs to
+ * @returns {import("../state/types.js").Kept}
+ */
+export const keptOf = (
+  { bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished },
+  { program, options },
+) => ({
+  bytes,
+  step,
+  totalSteps,
+  epoch,
+  epochs,
+  parameters,
+  finished,
+  at: Date.now(),
+  program,
+  options,
+});
+
 /** @type {Handlers} */
 const handlers = {
   loading({ stage, progress = null, problem = "" }) {
@@ -165,7 +187,8 @@ const handlers = {
     labRecorder.fitEnded(parallel);
   },
 
-  checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
+  checkpoint(event) {
+    const { bytes, step } = event;
     // Before its training begins, a resumed run sends those of its earlier ones.
     if (store.liveModel.value)
       store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
@@ -177,18 +200,7 @@ const handlers = {
       before && !store.active.value
         ? before
         : { program: store.executed.value, options: store.runOptions.value };
-    store.kept.value = {
-      bytes,
-      step,
-      totalSteps,
-      epoch,
-      epochs,
-      parameters,
-      finished,
-      at: Date.now(),
-      program: owner.program,
-      options: owner.options,
-    };
+    store.kept.value = keptOf(event, owner);
   },
 
   lab_choices({ strategies, schedules, collectives, details }) {

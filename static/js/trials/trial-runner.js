@@ -1,0 +1,44 @@
+/** Runs programs beside the page's own run, each in an interpreter of its own. */
+
+import { client } from "../engine/engine.js";
+import * as store from "../state/store.js";
+import { t } from "../words/locale.js";
+
+/**
+ * @import { PythonEvent } from "../../engine/messages.js"
+ *
+ * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void}} Job
+ *   `heard`: gets what any run of the page says; `ended`: the interpreter has ended by itself, and why
+ */
+
+/** Each takes about this much memory, in GiB, as `navigator.deviceMemory` counts. */
+const MEMORY_EACH = 1;
+const MOST_AT_ONCE = 4;
+
+/** How many programs this machine bears at the same time, beside the page. */
+export function mostAtOnce() {
+  const memory = /** @type {{deviceMemory?: number}} */ (navigator).deviceMemory ?? 4;
+  const cores = (navigator.hardwareConcurrency || 2) - 1;
+  return Math.max(1, Math.min(MOST_AT_ONCE, cores, Math.floor(memory / MEMORY_EACH) - 1));
+}
+
+/**
+ * Run a program on the device that is chosen.
+ * @param {Job} job
+ * @returns {() => void} ends the interpreter
+ */
+export function runBeside({ source, heard, ended }) {
+  const interpreter = client.open((event) => {
+    if (event.kind === "crash") ended(event.message);
+    else if (event.kind !== "ready") heard(/** @type {PythonEvent} */ (event));
+    else {
+      const options = {
+        device: store.deviceChoice.value,
+        paused: false,
+        phrases: t().output.printed,
+      };
+      interpreter.post({ kind: "run", source, options });
+    }
+  }, ended);
+  return interpreter.close;
+}

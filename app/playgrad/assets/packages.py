@@ -1,7 +1,7 @@
 """The Python packages for programs in the page, with sizes and SHA-256: those that
 ``playgrad.page.packages`` knows, from the same places as Pyodide, which compiled them.
 
-Their licences are in docs/page.md, and each wheel contains its own.
+Their licences are in docs/page/program.md, and each wheel contains its own.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resume",
         action="store_true",
-        help="go on from the last checkpoint in the folder; without one, train from the start",
+        help="continue from the last checkpoint in the folder; without one, train from the start",
     )
 
 

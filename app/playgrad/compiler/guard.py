@@ -86,7 +86,7 @@ def _check_reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 
 _CHECK = register(OpDef("check_inputs", lambda inputs, attrs: [], _check_reference, state=True))
-"""Raises DataError unless the inputs are those that the op ``attrs["op"]`` can take."""
+"""Raises DataError unless the op ``attrs["op"]`` can take the inputs."""
 
 
 def guard(program: Program) -> Program:

@@ -134,8 +134,8 @@ def _departures(
 
 def _merged(parts: list[_Part]) -> list[Group]:
     """Merge parts in the order of their arrivals, except where that would cost time."""
-    # A part has all arrivals of those that it waits for, and they have all of its departures, so
-    # this is an order of execution. Of equals the shortest goes first.
+    # A part has all arrivals of the parts that it waits for, and they have all of its departures,
+    # so this is an order of execution. Among equals, the shortest is first.
     parts.sort(key=lambda p: (-p.departures.bit_count(), p.seconds))
     parts.sort(key=lambda p: (p.ready, p.arrivals.bit_count()))
     groups: list[Group] = []

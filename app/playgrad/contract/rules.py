@@ -159,7 +159,7 @@ def _check_derivative(
     values: Mapping[Tensor, Array],
     random: np.random.Generator,
 ) -> list[Tensor]:
-    """Check gradients(y, xs) along random directions; return those that are not None."""
+    """Check gradients(y, xs) along random directions; return all but None."""
     grads = gradients(y, xs)
     pairs = [(x, grad) for x, grad in zip(xs, grads, strict=True) if grad is not None]
     for x, grad in pairs:

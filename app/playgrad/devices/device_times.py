@@ -73,7 +73,7 @@ class DeviceTimes:
 
     @staticmethod
     def of(trials: Sequence[DeviceTrial], when: float) -> DeviceTimes:
-        """Return the times of several trials: of each device, those that favour the GPU least.
+        """Return the times of several trials: for each device, the times that favour the GPU least.
 
         A gain of the GPU thus was measured in every trial. Of NumPy, the processor time counts,
         which other programs hardly change.

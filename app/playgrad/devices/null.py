@@ -29,7 +29,7 @@ from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
 
 @dataclass
 class _CheckedProgram:
-    """A loaded Plan: the host buffer of each of its buffers, and those that it owns."""
+    """A loaded Plan: the host buffer of each of its buffers, and the buffers that it owns."""
 
     plan: Plan
     buffers: dict[int, int]

@@ -1,4 +1,4 @@
-"""The doctor: looks at a training from outside, and names what is wrong with it.
+"""The doctor: observes a training from outside, and names its problems.
 
 `Evidence` is collected between chunks of steps (`inspector`, `look`), or on demand (`diagnose`).
 Each illness is a function of the evidence (`checks`), with its limits in `thresholds`; `remedies`

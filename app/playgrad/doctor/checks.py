@@ -185,7 +185,7 @@ def _relative_gradient(layer: LayerFacts) -> float:
 
 
 def vanishing(evidence: Evidence) -> Finding | None:
-    """The gradients of the first layers are nothing beside those of the last ones."""
+    """The gradients of the first layers are tiny beside the gradients of the last ones."""
     layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
     if len(layers) < thresholds.FEWEST_LAYERS or has_learnt(evidence):
         return None
@@ -322,7 +322,7 @@ _EXPLAINS = {
     "shuffled": {"overfitting", "rate-low", "vanishing"},
     "dead-units": {"vanishing"},
 }
-"""For an illness, those that it brings about. `not_falling` is for what nothing else explains."""
+"""For an illness, the illnesses that it causes. `not_falling` is for what nothing else explains."""
 
 
 def examine(evidence: Evidence) -> list[Finding]:

@@ -34,7 +34,7 @@ def spread(values: Array) -> Spread:
 
 
 def baseline(loss: str, y: Array) -> float | None:
-    """Return the loss of the best prediction that does not look at the inputs; None if unknown.
+    """Return the loss of the best prediction that ignores the inputs; None if unknown.
 
     Args:
         loss: its kind.

@@ -58,7 +58,7 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
 
     Args:
         model: has been trained by ``fit``.
-        x, y: samples to look at; None for some of those of the last ``fit``.
+        x, y: samples to examine; None for some samples of the last ``fit``.
 
     Returns:
         A `Diagnosis`, empty if nothing was found.

@@ -34,7 +34,7 @@ class LayerFacts:
         units: of the result, along its last axis.
         dead: the share of units that are 0 for every sample; None unless it ends in a ReLU.
         frozen: whether training leaves it out although it has weights.
-        untrained: whether its weights are those that it was made with.
+        untrained: whether it still has its initial weights.
         constant: whether each of its kernels is one number everywhere.
     """
 
@@ -79,7 +79,7 @@ class NotFinite:
     """The first operation whose result is NaN or infinite although its inputs are not.
 
     Attributes:
-        op: its name; "" if weights were not finite before the first step, those of ``place``.
+        op: its name; "" if weights were not finite before the first step, the weights of ``place``.
     """
 
     place: Location
@@ -93,7 +93,7 @@ class Evidence:
     Attributes:
         fit: where ``fit`` was called.
         losses: of every step.
-        rows: samples of a round through the data over those of a batch; None if not known.
+        rows: samples of a round through the data over samples of a batch; None if not known.
         train_losses, test_losses: of each epoch.
         optimizer: its kind.
         rate: the learning rate; of a schedule the highest so far, None if it is not known.

@@ -1,4 +1,4 @@
-"""Watches trainings between their steps, reports what is wrong, and pauses those that are lost."""
+"""Watches trainings between their steps, reports problems, and pauses trainings that are lost."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _LONGEST_MESSAGE = 200
 class Inspector:
     """The observer of the trainings of a program: the option ``observer``.
 
-    It never raises an error: a training that cannot be looked at goes on unseen, and the first
-    such failure is one of the findings.
+    It never raises an error: a training that cannot be examined continues unobserved, and the
+    first such failure is one of the findings.
 
     Args:
         source: the text of the program; None if it is not known.
         file: its name, as in the sources of nodes.
         report: receives the findings when they have changed, and whether the training is lost.
         pauses: whether to pause a training that is lost.
-        defers: whether the last look at a training waits for `conclude`.
+        defers: whether the last examination of a training waits for `conclude`.
     """
 
     def __init__(

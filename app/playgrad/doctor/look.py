@@ -1,6 +1,6 @@
-"""A look at the layers of a network in training, on a sample of its data.
+"""Evidence about the layers of a network in training, on a sample of its data.
 
-The sample is computed by a `SampleProbe`, so the losses of the training stay what they are.
+The sample is computed by a `SampleProbe`, so the losses of the training do not change.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Look:
         """Return the layers as they are now.
 
         Args:
-            initial: whether to look at the weights that they were made with instead: those of a
-                training that is lost say nothing.
+            initial: whether to examine the initial weights instead: the weights of a training that
+                is lost say nothing.
         """
         probe = self._probe
         nodes = probe.nodes
@@ -162,7 +162,7 @@ class Look:
         )
 
     def _is_initial(self, kernels: list[Variable], now: dict[Variable, Array]) -> bool:
-        """Return whether weights are those that the layer was made with."""
+        """Return whether the layer still has its initial weights."""
         fresh = self._probe.initial_weights(kernels)
         return all(np.array_equal(fresh[v], now[v]) for v in kernels)
 

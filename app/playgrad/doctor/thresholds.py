@@ -53,13 +53,14 @@ USUAL_RATES = {
     "rmsprop": (3e-4, 0.05),
     "lion": (3e-5, 0.01),
 }
-"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond those of
-papers and of the examples."""
+"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond the rates
+of papers and of the examples."""
 MOMENTUM = 0.5
 """From this momentum on, SGD has the rates of "momentum": steps add up."""
 AHEAD = 10.0
-"""The loss is also tried at this multiple of the way from the first weights to those of now, and at
-its powers while the loss falls: of a rate that is far too small, ten times as far is nothing."""
+"""The loss is also tried at this multiple of the way from the first weights to the current ones,
+and at its powers while the loss falls: for a rate that is far too small, ten times as far is
+nothing."""
 FARTHEST = 1e7
 """The last multiple that is tried: float32 has seven digits."""
 GAIN_AHEAD = 0.9
@@ -108,7 +109,7 @@ FEWEST_OF_A_CLASS = 4
 AGREEMENT = 3.0
 """Standard errors above chance by which neighbours agree in data that can be learnt."""
 EXPECTED = 2.0
-"""Times that, of test data whose neighbours agree so much that those of the training data must."""
+"""Times that, of test data whose neighbours agree so much that training data's must."""
 CLEAR = 3.0
 """Times that, of test data whose neighbours agree beyond doubt."""
 

@@ -34,7 +34,7 @@ class Attention:
 
     Attributes:
         heads: the number of them.
-        nodes: those that attend, each with the heads of one device.
+        nodes: the attention nodes, each with the heads of one device.
     """
 
     heads: int

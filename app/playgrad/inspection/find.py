@@ -77,7 +77,7 @@ def _computed(
 
 
 def _groups(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-    """Divide tensors into groups that fit in memory, leaving out those that are too large."""
+    """Divide tensors into groups that fit in memory, leaving out tensors that are too large."""
     group: list[Tensor] = []
     size = 0
     for tensor in tensors:

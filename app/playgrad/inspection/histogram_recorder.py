@@ -126,7 +126,7 @@ class HistogramRecorder:
         if self._probe is not None:
             self._probe.close()
 
-    # Called by those who look
+    # Called by views
 
     def look(self, model: Any) -> HistogramHistory:
         """Return what is known of ``model``, which is wanted from now on.
@@ -276,7 +276,7 @@ class Histograms(Callback):
     At most 60 records, spread over the steps, among them the first and the last state. Recording
     takes at most a twentieth of the time of the training, and changes none of its losses. The
     network has one input and one output; of others nothing is recorded. Activations and gradients
-    are those of 64 samples of the data.
+    are computed for 64 samples of the data.
     """
 
     def __init__(self) -> None:

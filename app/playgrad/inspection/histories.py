@@ -34,7 +34,7 @@ class HistogramRecord:
         step: the number of steps that the optimizer had done.
         histograms: by layer and kind.
         ratios: the update ratio of each layer with weights, of the step after the record; without
-            those that are not known.
+            the unknown ones.
     """
 
     step: int

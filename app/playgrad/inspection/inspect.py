@@ -238,7 +238,7 @@ class Inspection:
             values.close()
 
     def silenced(self, units: Units) -> Inspection:
-        """Return a look at the same model in which units or channels are 0 wherever they are used.
+        """Return an inspection of the same model in which units or channels are 0 wherever used.
 
         The weights of the model do not change.
 
@@ -252,7 +252,7 @@ class Inspection:
         return self.scaled(silencing(self._model, units))
 
     def scaled(self, factors: Factors) -> Inspection:
-        """Return a look at the same model in which units or channels are multiplied by factors.
+        """Return an inspection of the same model with units or channels multiplied by factors.
 
         The weights of the model do not change.
 
@@ -329,7 +329,7 @@ def _means(column: Array) -> Array:
 
 
 def inspect(model: TrainableNetwork) -> Inspection:
-    """Return a look at the layers of ``model``: their weights, and their results for samples.
+    """Return an inspection of ``model``: the weights of its layers, and their results for samples.
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
     table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``compare(x, changed)``,

@@ -1,6 +1,6 @@
 """A kernel of a training step or a run on the bench: other WGSL in its place, checked and timed.
 
-An operation, with those that the compiler fuses with it, is compiled alone for the kind
+An operation, with everything that the compiler fuses with it, is compiled alone for the kind
 of GPU that trains, and runs on a device of its own: a kernel that loses its device takes nothing of
 the training with it. Variables are fed, so nothing of the model can change.
 """
@@ -85,7 +85,7 @@ class KernelBench:
     Attributes:
         of_run: whether it is of a run of the program, not of a training step.
         name: the node that was asked for.
-        nodes: those that the kernels compute: fused ones are computed together.
+        nodes: the nodes that the kernels compute, fused ones together.
         kernels: the WGSL of each kernel, in the order in which they run.
         device: the name of the adapter.
     """
@@ -185,7 +185,7 @@ class KernelBench:
             problem = self._problem(trial.ending, self._feeds)
             if problem is not None:
                 raise KernelError(
-                    f"only a kernel that computes what NumPy does is timed: {problem}"
+                    f"the kernel was not timed, because its result differs from NumPy's: {problem}"
                 )
             before = self._loaded(self._plan)
             try:
@@ -274,8 +274,8 @@ class KernelBench:
     def _contract(self, kernel: int, wgsl: str) -> tuple[list[SampleCheck], int]:
         """Check the samples of the op contract.
 
-        They are those of the operation, or of the product, reduction or the like to which others
-        were fused: its kernel has the same lines, but for those of the others.
+        They are the samples of the operation, or of the product, reduction or the like to which
+        others were fused: its kernel has the same lines, without the lines of the others.
         """
         names = {node.op.name for node in self._program.roots}
         if len(self.nodes) > 1:

@@ -117,7 +117,7 @@ class NodeValues:
         return self._copy.originals
 
     def known_values(self, tensors: Sequence[Tensor], sample: Sample = None) -> list[Array | None]:
-        """Return the values of tensors; None for those that depend on what is not known."""
+        """Return the values of tensors; None where a value depends on something unknown."""
         copies = [self._copy[tensor] for tensor in tensors]
         arrays = self._known(copies, sample)
         return [arrays.get(copy) for copy in copies]
@@ -125,7 +125,7 @@ class NodeValues:
     def known_gradients(
         self, tensors: Sequence[Tensor], sample: Sample = None
     ) -> list[Array | None]:
-        """Return the gradients with respect to tensors; None for those that have none.
+        """Return the gradients with respect to tensors; None where there is none.
 
         Raises:
             Unavailable: the program does not differentiate a loss.

@@ -1,7 +1,7 @@
 """The network of a training, applied to a sample of its data: activations, loss and gradients.
 
 The sample is computed in a session of the probe's own, by NumPy, with copies of the weights. The
-session of the training is only read, so its losses stay what they are.
+session of the training is only read, so its losses do not change.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_WORK = 100_000_000
 
 @dataclass(frozen=True)
 class ProbeNodes:
-    """The nodes that a probe runs: those of the sample, of its loss and of the gradients."""
+    """The nodes that a probe runs: for the sample, its loss and the gradients."""
 
     x: Tensor
     y: Tensor

@@ -133,11 +133,11 @@ class TrainableNetwork(Network):
     # Files with the state of the training
 
     def save(self, file: str | Path) -> None:
-        """Write the model with everything that training needs to go on, whole or not at all.
+        """Write the model with everything that training needs to continue, whole or not at all.
 
         A ``.playgrad`` file has the layers, the weights, the arguments of ``compile``, the state of
         the optimizer and of the random numbers, the place in the data, the history, and the text of
-        the program. `pg.load` loads it, ``playgrad train --resume`` goes on with it, and the page
+        the program. `pg.load` loads it, ``playgrad train --resume`` continues it, and the page
         opens it as a project. It can be written at any time, by a callback in the middle of an
         epoch as well. Other endings choose another format, as in `export`.
 

@@ -225,7 +225,7 @@ class Network:
         ]
 
     def named_layers(self) -> list[tuple[str, Layer]]:
-        """Return the layers with their names in this model: those of a kind are numbered from 1.
+        """Return the layers with their names in this model, numbered from 1 within each kind.
 
         These are the layers' names in the graph unless several models share it; names that the user
         gave stay as they are.
@@ -373,7 +373,7 @@ class Network:
         }
 
     def named_weights(self) -> dict[str, Array]:
-        """Return all weights by name, as in files: those of a sharded layer are put together."""
+        """Return all weights by name, as in files: the parts of a sharded weight are joined."""
         layers = self.named_layers()
         variables = [v for _, layer in layers for v in layer.variables.values()]
         # All at once: the weights of one step, even if the device is lost meanwhile.

@@ -19,7 +19,7 @@ SINGLE = "single"
 
 @dataclass(frozen=True)
 class Options:
-    """Values that override those of the program.
+    """Values that override the program's.
 
     Attributes:
         device: "cpu" or "gpu", for models, and for sessions that are opened on "auto".
@@ -28,7 +28,7 @@ class Options:
         batch_size: for every ``fit``.
         seed: for the graphs of models.
         verbose: for every ``fit``.
-        phrases: those of `playgrad.runtime.phrases` in another language, by their names.
+        phrases: the texts of `playgrad.runtime.phrases` in another language, by their names.
         start_paused: ``fit`` waits for a resume before its first step.
         strategy: for all models, or `SINGLE`.
         placement: for all models, in place of a strategy.

@@ -151,8 +151,8 @@ class Session:
 
     @property
     def losses(self) -> list[str]:
-        """Why devices were lost: those that have not been opened again, or else those for which the
-        variables went back last."""
+        """Why devices were lost: devices that have not been opened again, or else the devices for
+        which the variables went back last."""
         return self._recovery.losses or self._recovery.reasons
 
     def _open_device(self) -> None:
@@ -171,8 +171,8 @@ class Session:
 
     @exclusive
     def reopen(self) -> None:
-        """Open the device of the session again if it was lost; with "auto", go on with the
-        processor if that fails.
+        """Open the device of the session again if it was lost; with "auto", continue on
+        the processor if that fails.
 
         Raises:
             DeviceError: the device that was requested cannot be opened.
@@ -193,7 +193,7 @@ class Session:
         for (graph, name), array in self._store.arrays.items():
             try:
                 home = self._programs.home(graph.node(name))
-            except DeviceError:  # the device is gone: the host has the value all the same
+            except DeviceError:  # the device was lost, but the host still has a copy
                 home = HOST
             sizes[home] = sizes.get(home, 0) + array.nbytes
 
@@ -380,7 +380,7 @@ class Session:
 
     @contextmanager
     def work_in_progress(self) -> Iterator[None]:
-        """Enclose work of several runs, which must not go on with variables that have gone back to
+        """Enclose work of several runs, which must not continue with variables that went back to
         earlier values: within the block, that is a `DeviceLostError` even where they are read."""
         before, self._recovery.in_progress = self._recovery.in_progress, True
         try:

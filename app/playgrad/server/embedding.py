@@ -56,7 +56,7 @@ class FramePolicy:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that differ from those of other routes, without the content policy."""
+        """The headers that differ from other routes', without the content policy."""
         return {
             "Cross-Origin-Resource-Policy": "cross-origin",
             "Document-Isolation-Policy": "isolate-and-require-corp",

@@ -89,8 +89,8 @@ class Recording:
 
     @cached_property
     def varying(self) -> set[Node]:
-        """The nodes with other values in each instance: those that depend on an input, draw random
-        numbers or write variables."""
+        """The nodes with other values in each instance, because they depend on an input, draw
+        random numbers or write variables."""
         inputs = {tensor.node for tensor in self.inputs}
         found: set[Node] = set()
         for node in self.nodes:
@@ -119,10 +119,10 @@ class Recording:
         Args:
             inputs: the tensors in place of the placeholders.
             scope: the name scope of the copies, ending with a slash.
-            captured: the tensors in place of captured ones; those that it lacks stay.
+            captured: the tensors in place of captured ones; the rest stay.
             iteration: the number of the instance, uint32. Each draws other random numbers.
-            shared: the copies of the nodes that are not `varying`: those that it has are used, and
-                those that are missing are added to it. None copies all nodes.
+            shared: copies of nodes that are not `varying`, used where present, and added to it
+                where missing. None copies all nodes.
             change: copies a node in another way and returns its copy, or None to have it copied.
         """
         copies = CopyMap(graph, outer=shared)

@@ -40,7 +40,7 @@ def _visit(browser: Browser, address: str, take: Callable[[Page], None]) -> None
 
 
 def _digits(page: Page) -> None:
-    """MNIST: the views of Inspect that look at samples and layers."""
+    """MNIST: the views of samples and layers in Inspect."""
     _run(page, "mnist-mlp", "cpu")
     _inspect(page, "samples")
     cell = page.get_by_test_id("confusion-cell").nth(49)  # a 4 that is taken for a 9

@@ -1,6 +1,6 @@
 /**
  * Tries hostile values in each field of what links, files and storage can set. `fields` replaces one after the
- * other; `fuzz.begin` checks all of them, and shows a part of those that are accepted in the page.
+ * other; `fuzz.begin` checks all of them, and shows some of the accepted ones in the page.
  */
 globalThis.fuzz = (() => {
   const nested = () => {

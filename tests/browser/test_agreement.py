@@ -27,7 +27,7 @@ MOST = 1e-5
 def test_other_libraries_agree_as_the_documentation_says(
     chromium: Browser, server: str, tmp_path: Path
 ) -> None:
-    """Formats, libraries and versions are those of the docs; errors differ between machines."""
+    """Formats, libraries and versions are as in the docs; errors differ between machines."""
     table, errors = [HEADER], {}
     for row in rows(chromium, server):
         folder = tmp_path / f"{row.format} {row.direction}"

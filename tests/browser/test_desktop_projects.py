@@ -1,4 +1,4 @@
-"""Files of projects between page and desktop: what one has begun, the other goes on with."""
+"""Files of projects between page and desktop: each continues the other's work."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def expect_open(playground: Playground, name: str) -> None:
 
 
 def go_on(playground: Playground, step: int, unbroken: list[list[float]], missed: int = 0) -> None:
-    """Continue at ``step``: the curves must be those of the unbroken run.
+    """Continue at ``step``: the curves must be the same as of the unbroken run.
 
     Args:
         missed: steps that the curves lack.

@@ -1,4 +1,4 @@
-"""``playgrad train --checkpoint``: however a run ends, ``--resume`` goes on from a whole file."""
+"""``playgrad train --checkpoint``: however a run ends, ``--resume`` continues from a whole file."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(
     capsys: pytest.CaptureFixture[str],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """SIGKILL at random moments; each time the next run goes on from a whole checkpoint."""
+    """SIGKILL at random moments; each time the next run continues from a whole checkpoint."""
     record_property("tried", kills)
     draw = dice(kills)
     steps = ("--steps", 250 + 250 * kills)

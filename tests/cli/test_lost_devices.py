@@ -1,4 +1,4 @@
-"""`playgrad train` when a device is lost: one line, then training goes on and ends as usual."""
+"""`playgrad train` when a device is lost: one line, then training continues and ends as usual."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_signal_handlers_are_installed_before_other_imports() -> None:
 
 @pytest.mark.survival("Signals to the command line")
 def test_a_program_may_catch_the_interrupt(tmp_path: Path, program: Path) -> None:
-    """A program that saves its weights after Ctrl+C goes on to its own end."""
+    """A program that saves its weights after Ctrl+C runs to its own end."""
     text = program.read_text().replace(
         "model.fit(x, y,", f"{_CATCHES}    model.fit(x, y, 10, 99999,"
     )

@@ -196,8 +196,8 @@ def test_a_run_that_is_lost_pauses_once_and_goes_on(eager_eyes: None) -> None:
     pauses, reports, error = pauses_of(text)
     assert pauses == 1
     lost = [codes for codes, is_lost in reports if is_lost]
-    assert lost == [["not-finite", "exploding"]]  # nor is it looked at again in the pause
-    assert error is not None  # Continue goes on, here to the error
+    assert lost == [["not-finite", "exploding"]]  # nor is it examined again in the pause
+    assert error is not None  # Continue runs on, here to the error
 
     handled = text.replace("seed=1)", "seed=1, callbacks=[nn.TerminateOnNaN()])")
     pauses, reports, error = pauses_of(handled)

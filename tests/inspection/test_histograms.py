@@ -189,7 +189,7 @@ def test_histograms_are_recorded_only_while_viewed(
 def test_what_nobody_saw_is_computed_from_the_weights_that_were_kept(
     unhurried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The records are those of a recorder that computed them while the network trained."""
+    """The records equal those of a recorder that computed them while the network trained."""
     monkeypatch.setattr(weight_snapshots, "LARGEST_SHARE", 1e9)
     unseen, seen = HistogramRecorder(), HistogramRecorder(always=True)
     with options_set(Options(device="cpu", observer=Observers([unseen, seen]))):

@@ -156,7 +156,7 @@ def test_early_stopping_prints_what_it_does(capsys: pytest.CaptureFixture[str]) 
     assert lines[0] == "epoch 1: learning rate 0.05" and lines[2] == "epoch 3: learning rate 2"
     assert lines[-2:] == [
         "epoch 3: training stopped early",
-        "the weights are those of epoch 2, the best",
+        "weights restored from epoch 2, the best",
     ]
     np.testing.assert_array_equal(model.get_weights()[0], weights[1])
     model.close()

@@ -1,4 +1,4 @@
-"""The last batch of a round may be smaller: steps, means and weights are those of Keras."""
+"""The last batch of a round may be smaller: steps, means and weights match Keras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training that is resumed from a checkpoint goes on as if nothing had happened."""
+"""Training that is resumed from a checkpoint continues as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def several() -> Trained:
 
 
 def recovering() -> Trained:
-    """A program that catches an error of training and goes on with a lower rate."""
+    """A program that catches an error of training and continues with a lower rate."""
     model = classifier(pg.optim.SGD(1e30))
     histories = []
     try:
@@ -167,7 +167,7 @@ def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> N
     assert [event["epoch"] for event in ends] == list(range(info["epoch"], 6))
 
     def seconds(played: Outcome) -> list[float]:
-        """Since the fit began; those of an epoch are its own."""
+        """Since the fit began; an epoch's are its own."""
         events = [event for event in played.events if event["kind"] != "epoch_end"]
         return [event["seconds"] for event in events if "seconds" in event]
 
@@ -178,7 +178,7 @@ def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> N
 def test_a_stop_before_losses_are_read_shows_them_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise a page would end its curve before the step that it offers to go on from."""
+    """Otherwise a page would end its curve before the step from which it offers to continue."""
     read = TrainingLoop._collect
 
     def interrupted(loop: TrainingLoop, steps: int) -> None:

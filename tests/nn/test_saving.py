@@ -1,4 +1,4 @@
-"""``model.save`` and ``pg.load``: training goes on as if it had never been interrupted."""
+"""``model.save`` and ``pg.load``: training continues as if it had never been interrupted."""
 
 from __future__ import annotations
 

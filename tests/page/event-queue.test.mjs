@@ -35,7 +35,7 @@ test("the first progress is shown with the next frame, and a flood of it with ea
   assert.equal(applied.flatMap(({ events }) => events).length, 1000);
 });
 
-test("other events are applied at once, after those that came before them", (t) => {
+test("other events are applied at once, after all earlier events", (t) => {
   const { queue, applied, wait } = queued(t);
   queue.push(progress);
   queue.push({ kind: "status" });

@@ -114,7 +114,7 @@ def check_no_threads_but(before: set[threading.Thread]) -> None:
 
 
 def check_goes_on(model: pg.Model, begun: int) -> None:
-    """Check that the next steps are those of training without a loss of devices."""
+    """Check that the next steps are the same as without a loss of devices."""
     expected = undisturbed()
     after = fit(model, 2).losses
     np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3, atol=1e-5)

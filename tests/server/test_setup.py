@@ -83,7 +83,7 @@ def test_wheel_that_is_there_is_kept_and_a_damaged_one_replaced(target: Path) ->
 
 
 def test_wheel_in_use_is_the_locked_one() -> None:
-    """The pins are those of the npm package, whose version package.json pins."""
+    """The pins match the npm package, whose version package.json pins."""
     modules = Path(__file__).resolve().parents[2] / "node_modules"
     lock = json.loads((modules / "pyodide" / "pyodide-lock.json").read_text())
     assert lock["info"] == LOCK["info"]

@@ -49,7 +49,7 @@ def arguments(cls: Any) -> list[str]:
 
 
 def inherited_arguments(cls: Any) -> list[str]:
-    """Return the arguments of a constructor, with those that it passes on to base classes."""
+    """Return the arguments of a constructor, including arguments of base classes."""
     names: list[str] = []
     for base in cls.__mro__ if isinstance(cls, type) else (cls,):
         if isinstance(cls, type) and "__init__" not in base.__dict__:

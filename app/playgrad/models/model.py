@@ -244,7 +244,7 @@ class Model(StepMethods):
             GraphError: the model is not compiled.
             CheckpointError: there is no training to ``resume``, or the data or the settings differ.
             DataError, ShapeError, DTypeError: the data does not fit; nothing has changed.
-            NonFiniteError: the loss became NaN or infinite; the weights are those from before that
+            NonFiniteError: the loss became NaN or infinite; the weights are as before that
                 step.
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.

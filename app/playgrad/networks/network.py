@@ -150,7 +150,7 @@ class Network:
 
         Raises:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
-            DataError: the names in a dictionary are not those of the inputs.
+            DataError: the names in a dictionary differ from the inputs' names.
         """
         if isinstance(inputs, Mapping):
             inputs = list(in_order(self, inputs, f"the input of '{self.name}'").values())
@@ -482,7 +482,7 @@ class Network:
                 layer, _, _ = node.name.rpartition("/")
                 raise SequenceLengthError(
                     f"the model '{self.name}' takes sequences of any length, but its operations, "
-                    f"those of layer '{layer}' first, depend on the length.",
+                    f"the first in layer '{layer}', depend on the length.",
                     op=layer,
                     source=node.source,
                     inputs=[(each.shape[1:], each.dtype) for each in self.inputs],

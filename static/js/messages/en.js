@@ -823,11 +823,11 @@ export const en = {
       "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
-    /** What Python prints; names and fields are those of `playgrad.runtime.phrases`. */
+    /** What Python prints; names and fields as in `playgrad.runtime.phrases`. */
     printed: {
       epoch: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
       stoppedEarly: "epoch {epoch}: training stopped early",
-      bestWeights: "the weights are those of epoch {epoch}, the best",
+      bestWeights: "weights restored from epoch {epoch}, the best",
       rate: "epoch {epoch}: learning rate {rate}",
       reducedRate: "epoch {epoch}: learning rate reduced to {rate}",
       saved: "epoch {epoch}: saved {path}",

@@ -9,7 +9,7 @@
 //   /kept/current               the name of the version to open; written when all its files are there
 //   /kept/client/…              the version of a client: this worker may end and start at any time
 {
-  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside those of a page */
+  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside a page's */
   const scope = self;
   /** The page's files on a static host; undefined if they come from playgrad's server. @type {Site | undefined} */
   const site = scope.site;
@@ -39,7 +39,7 @@
   /**
    * @typedef {Record<string, string>} Digests SHA-256 in hex, by path
    * @typedef {{version: string, headers: string, files: Digests, extras: Digests}} List
-   *   `files`: all are kept; `extras`: those that there was a reason to fetch
+   *   `files`: all are kept; `extras`: the ones that have been fetched
    * @typedef {{list: () => Promise<List | null>, get: (list: List, path: string, options: RequestInit) => Promise<Response>}} Site
    */
 

@@ -86,7 +86,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     assert 0 < step < STEPS
     expect(slider).to_have_attribute("aria-valuetext", playground.text("checkpoint-place"))
     expect(playground.at("checkpoint-place")).to_contain_text(f"Step {step} of {STEPS}, trend 0.")
-    expect(playground.at("status-sentence")).to_contain_text(f"You look at step {step}.")
+    expect(playground.at("status-sentence")).to_contain_text(f"You see step {step}.")
     playground.wait(lambda: view(playground) != now)
     then = playground.weights()
     assert not np.array_equal(then["dense_1/kernel"], weights["dense_1/kernel"])

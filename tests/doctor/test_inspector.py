@@ -97,7 +97,7 @@ model.fit(x, y, epochs=2, verbose=0)
     )
     assert [findings for findings, _ in program.reports].count([finding]) == 1
     assert in_words(finding) == (
-        f"line {finding.place.line}: The doctor could not look at everything "
+        f"line {finding.place.line}: The doctor could not check everything "
         "(RuntimeError: that is enough). The training is not affected."
     )
     program.close()

@@ -64,7 +64,7 @@ class Inspector:
     def findings(self) -> list[Finding]:
         """Everything that is wrong with the trainings of the program, each once.
 
-        The last one says if the doctor could not look.
+        The last one says if the examination failed.
         """
         everything = [each for findings in self._findings.values() for each in findings]
         if self._failure is not None:
@@ -211,7 +211,7 @@ class Inspector:
             return None
 
     def _failed(self, error: Exception) -> Finding:
-        """Return that the doctor could not look, with the last line of the program involved."""
+        """Return that the examination failed, with the last line of the program involved."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [each.lineno for each in frames if each.filename == self._file]
         message = str(error).strip().split("\n")[0][:_LONGEST_MESSAGE].rstrip(".")

@@ -166,7 +166,7 @@ const handlers = {
   },
 
   checkpoint({ bytes, step, total_steps: totalSteps, epoch, epochs, parameters, finished }) {
-    // Before its training begins, a resumed run sends those of its earlier ones.
+    // Before its training begins, a resumed run sends the checkpoints of its earlier ones.
     if (store.liveModel.value)
       store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
     const before = store.kept.value;

@@ -7,7 +7,7 @@ import { Names } from "./names.js";
 import { Translator } from "./translator.js";
 
 /**
- * The names of playgrad and those of other libraries, and null until they have arrived.
+ * The names of playgrad and of other libraries, and null until they have arrived.
  * @type {import("../../vendor/preact.js").Signal<{names: Names, translator: Translator} | null>}
  */
 export const library = signal(null);
@@ -19,7 +19,7 @@ const PAUSE_MS = 1500;
 const loading = { promise: null };
 
 const arrival = { announce() {} };
-/** Resolves when the names are here, whoever has asked for them. */
+/** Resolves when the names have arrived, on anyone's request. */
 export const arrived = new Promise((resolve) => {
   arrival.announce = () => resolve(null);
 });

@@ -106,7 +106,7 @@ function extensions({ submit, interrupt, earlier }) {
 
   /** Ctrl+C copies what is selected, as everywhere. @param {EditorView} view */
   const cancel = (view) => view.state.selection.main.empty && interrupt();
-  /** Elsewhere Tab goes on to the next control. @param {EditorView} view */
+  /** Elsewhere Tab moves to the next control. @param {EditorView} view */
   const tab = (view) => acceptFirst(view) || (/[\w.]$/.test(before(view)) && startCompletion(view));
 
   return [

@@ -63,7 +63,7 @@ export class Transcript {
   #gapId = null;
   /** Characters left out there. */
   #leftOut = 0;
-  /** Characters left out within lines, by their ids, and those of the words that say so. @type {Map<number, {count: number, said: number}>} */
+  /** Characters left out within lines, by their ids, and characters of the note that says so. @type {Map<number, {count: number, said: number}>} */
   #hidden = new Map();
 
   clear() {

@@ -1,4 +1,4 @@
-/** Names of data sets and of models: those in the program, and those that can be had. */
+/** Names of data sets and of models: used by the program, and available. */
 
 import { computed } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";

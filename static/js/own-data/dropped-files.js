@@ -96,6 +96,6 @@ async function filesIn(entry, folder) {
   }
 }
 
-/** The files of an input element, which may be those of a folder. @param {FileList} files @returns {Item[]} */
+/** The files of an input element, which may come from a folder. @param {FileList} files @returns {Item[]} */
 export const itemsOf = (files) =>
   [...files].map((file) => ({ path: file.webkitRelativePath || file.name, blob: file }));

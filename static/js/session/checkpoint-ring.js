@@ -23,7 +23,7 @@ export function withCheckpoint(ring, checkpoint) {
   return sizeOf(kept) > MOST_BYTES ? [checkpoint] : kept;
 }
 
-/** Those up to a step, from which training goes on. @param {readonly Checkpoint[]} ring @param {number} step */
+/** The checkpoints up to a step, from which training continues. @param {readonly Checkpoint[]} ring @param {number} step */
 export const upTo = (ring, step) => ring.filter((each) => each.step <= step);
 
 /** @param {readonly Checkpoint[]} ring */

@@ -22,7 +22,7 @@ const MOST_BYTES = 5e8;
 
 /**
  * @param {Iterable<string>} codes
- * @returns {Promise<{data: Map<string, DataFile>, left: string[]}>} `left`: names of those that are
+ * @returns {Promise<{data: Map<string, DataFile>, left: string[]}>} `left`: names of data sets that are
  *   too large for a file, or that the browser cannot read
  */
 export async function dataOf(codes) {
@@ -57,7 +57,7 @@ export const isDataSet = (name, about) =>
  * Keep the data sets of a file. What the visitor has is never replaced: other data of the same name
  * gets another.
  * @param {Map<string, DataFile>} data
- * @returns {Promise<{renamed: [string, string][], failed: string[]}>} `failed`: those that the browser cannot store
+ * @returns {Promise<{renamed: [string, string][], failed: string[]}>} `failed`: names of data that the browser cannot store
  */
 export async function keepData(data) {
   await shelf.list();

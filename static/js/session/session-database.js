@@ -59,7 +59,7 @@ export class SessionDatabase {
   }
 
   /**
-   * All records of a store, or those of one session. A record that the browser cannot read any more
+   * All records of a store, or of one session. A record that the browser cannot read any more
    * has only its key.
    * @param {StoreName} store
    * @param {string} [session]

@@ -71,7 +71,7 @@ export async function openSession() {
   saveChanges(isCopy);
   for (const name of corrected) session.saver?.changed(item(name));
   await old();
-  // Without Web Locks a copy goes on with the project.
+  // Without Web Locks a copy continues the project.
   if (claim?.from && isCopy && !claim.isCopy && (await saveNow())) await takeName(claim.from);
 }
 

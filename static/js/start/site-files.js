@@ -1,6 +1,6 @@
 // The page's files on a static host, which sends no headers of its own: part of the service worker
 // that `playgrad site` writes, before service-worker.js. The host has version.json and, below files/,
-// contents by their SHA-256, compressed where that pays. The answers are those of playgrad's server.
+// contents by their SHA-256, compressed where that pays. The answers equal those of playgrad's server.
 {
   /**
    * @typedef {object} Contents of a version, beside what the server says of one

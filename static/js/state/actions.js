@@ -49,7 +49,7 @@ export function startEngine() {
 
 /**
  * Fetch the data sets of a chosen example, or of a run that waits. Python comes first on a slow line,
- * and who writes another program at once needs none of them.
+ * and another program needs none of them.
  */
 function expectData() {
   if (!store.exampleId.value || store.engine.value === "broken") return;
@@ -92,7 +92,7 @@ function forget() {
 
 /** @param {store.Launch} how */
 function launch({ paused, inLab, resumed, branch }) {
-  flushEvents(); // those of the run before must not be applied to this one
+  flushEvents(); // events of the run before must not be applied to this one
   const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
   store.past.value = null;

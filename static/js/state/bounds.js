@@ -52,7 +52,7 @@ function nearest(value, { usual, least, most }) {
  * Settings of the Lab, each number of them within its bounds.
  * @template {Partial<LabSettings>} T
  * @param {T} settings
- * @returns {{settings: T, changed: [name: string, value: string][]}} `changed`: those that were out of bounds
+ * @returns {{settings: T, changed: [name: string, value: string][]}} `changed`: the settings that were out of bounds
  */
 export function withinBounds(settings) {
   /** @type {[string, string][]} */

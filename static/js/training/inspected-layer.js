@@ -1,4 +1,4 @@
-/** What the panel Inspect looks at: it outlives the panel. */
+/** The subject of the panel Inspect, which outlives the panel. */
 
 import { signal } from "../../vendor/preact.js";
 import * as store from "../state/store.js";

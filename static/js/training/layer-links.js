@@ -1,4 +1,4 @@
-/** Links the layer that Inspect looks at with its line in the code. */
+/** Links the layer shown in Inspect with its line in the code. */
 
 import { computed, signal } from "../../vendor/preact.js";
 import { chosenLayer } from "./inspected-layer.js";
@@ -9,7 +9,7 @@ import * as store from "../state/store.js";
 /** The layers of the network, and the one that is looked at; null while the view is closed. */
 export const shownLayers = signal(/** @type {{lines: LayerLine[], layer: string} | null} */ (null));
 
-/** Whether a line of the program that ran is still what it was. @param {number} line */
+/** Whether a line of the program that ran is unchanged. @param {number} line */
 function isSame(line) {
   const text = (/** @type {string} */ source) => source.split("\n")[line - 1];
   return store.linesApply.value && text(store.source.value) === text(store.executed.value.source);

@@ -17,7 +17,7 @@ import {
 
 /** @import { Operation, TensorSight } from "../../../engine/messages.js" */
 
-/** The most entries of the queue, and of those that wait, that are listed. */
+/** The most entries that are listed of the queue, and of the waiting operations. */
 const MOST = 12;
 const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std"]);
 const KEYS = /** @type {Record<string, (place: number, last: number) => number>} */ ({
@@ -102,7 +102,7 @@ function Queue({ operations, done }) {
   `;
 }
 
-/** The operations that wait, those whose count has just fallen first. @param {Moment} props */
+/** The operations that wait; first the ones whose count has just fallen. @param {Moment} props */
 function Waiting({ operations, done }) {
   const words = t().operations;
   const counts = waitingCounts(operations, done);

@@ -57,7 +57,7 @@ function GraphPanel({ title }) {
   const view = useRef(/** @type {import("./viewport.js").Viewport | null} */ (null));
   const sight = useSignal(/** @type {import("./viewport.js").Sight | null} */ (null));
 
-  // A new run keeps the open scopes, and opens those that hold nearly all of its graph.
+  // A new run keeps the open scopes, and opens the ones that hold nearly all of its graph.
   useEffect(() => {
     if (graph === openedFor.graph) return;
     openedFor.graph = graph;

@@ -15,7 +15,7 @@ export const shown = computed(() =>
 /** The number of operations that have run. */
 export const at = signal(0);
 export const asking = signal(false);
-/** Why there is no step to look at, in a sentence. */
+/** Why there is no step to show, in a sentence. */
 export const problem = signal("");
 
 /** How many of `store.operationSteps` were taken. @type {{steps: number}} */
@@ -95,8 +95,8 @@ export function lastOfDevices(operations, done) {
 }
 
 /**
- * The light of each operation in the graph: of that which ran last, those that are ready, those that wait, and those
- * that are done. A fused operation lights all of its nodes.
+ * The highlight of each operation in the graph: the one that ran last, and the ones that are ready, wait, or are
+ * done. A fused operation lights all of its nodes.
  * @param {Operation[]} operations
  * @param {number} done
  * @returns {Map<string, Light>} by the names of nodes

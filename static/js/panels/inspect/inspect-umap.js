@@ -13,8 +13,8 @@ const neighbours = signal(15);
 const seed = signal(0);
 
 /**
- * The samples in a plane that keeps neighbours together. It takes seconds, so it is of the values that were
- * there when it began; those of a network that learns on are taken on request.
+ * The samples in a plane that keeps neighbours together. It takes seconds, so it shows the values at its
+ * beginning; while the network learns, newer values are taken on request.
  * @param {{view: PointsView, samples: Samples}} newest
  */
 export function UmapPoints(newest) {

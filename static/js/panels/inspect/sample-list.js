@@ -67,7 +67,7 @@ export function SampleCard({ samples, at }) {
   `;
 }
 
-/** The number of a sample, by which the view of layers looks at it. @param {{number: number}} props */
+/** The number of a sample, which opens it in the view of layers. @param {{number: number}} props */
 function NumberLink({ number }) {
   const words = t().inspectSamples;
   return html`<button type="button" class="sample-link" data-testid="sample-link" title=${words.look} aria-label=${words.lookAt(number)}

@@ -15,8 +15,8 @@ import { duringTraining } from "../../state/setting-changes.js";
  *            settings?: import("../../../engine/messages.js").SettingChange[], parameters?: number, epochs?: number, hasEarlierFits?: boolean,
  *            trainAccuracy?: number | null, testLoss?: number | null, branch?: {number: number, step: number}}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
- *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained;
- *   `branch`: the number of the run, 0 if unknown, and its step from which it went on
+ *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: the ones that were changed while it trained;
+ *   `branch`: the number of the run, 0 if unknown, and the step at which this one begins
  *
  * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
  */

@@ -15,7 +15,7 @@ from playgrad.doctor import inspector as inspector_module
 from playgrad.doctor import thresholds
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
-from playgrad.doctor.look import Look
+from playgrad.doctor.layer_probe import LayerProbe
 from playgrad.doctor.words import in_words
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -38,16 +38,16 @@ second = nn.Dropout(0.5)(model.outputs[0], training=True)
 def eager_eyes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the inspector look between any two chunks."""
     monkeypatch.setattr(inspector_module, "_CHECK_SECONDS", 0.0)
-    monkeypatch.setattr(thresholds, "FIRST_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(thresholds, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(thresholds, "FIRST_EXAMINATION_SECONDS", 0.0)
+    monkeypatch.setattr(thresholds, "EXAMINATION_SECONDS", 0.0)
     monkeypatch.setattr(thresholds, "LARGEST_SHARE", 1e9)
 
 
 def test_looking_changes_no_loss(eager_eyes: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Any] = []
-    before = Look.layers
+    before = LayerProbe.layers
     monkeypatch.setattr(
-        Look, "layers", lambda self, *args: looks.append(args) or before(self, *args)
+        LayerProbe, "layers", lambda self, *args: looks.append(args) or before(self, *args)
     )
     seen = Watched(f"{HEAD}{DRAWS}")
 
@@ -242,8 +242,8 @@ def test_a_large_network_is_not_looked_at() -> None:
     )
     model.compile("adam", "sparse_categorical_crossentropy", device="cpu")
 
-    large = Look(model.recipe, Excerpt(x, np.zeros(40, np.int32), 40), None, None)
+    large = LayerProbe(model.recipe, Excerpt(x, np.zeros(40, np.int32), 40), None, None)
     assert not large.is_affordable
     small = pg.Sequential([pg.Input((2,)), nn.Dense(16), nn.Dense(2)])
     small.compile("adam", "mse", device="cpu")
-    assert Look(small.recipe, Excerpt(x, x, 40), None, None).is_affordable
+    assert LayerProbe(small.recipe, Excerpt(x, x, 40), None, None).is_affordable

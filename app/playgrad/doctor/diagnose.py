@@ -92,11 +92,11 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
     )
     try:
         outcome: Outcome = "not finite" if model.lost else "completed"
-        if examination.look is not None:
-            examination.look.assume_initial()
+        if examination.probe is not None:
+            examination.probe.assume_initial()
             if outcome == "not finite":
-                examination.origin = examination.look.origin(begins=not steps)
-            examination.sight = examination.look.layers(initial=outcome == "not finite")
+                examination.origin = examination.probe.origin(begins=not steps)
+            examination.measured = examination.probe.layers(initial=outcome == "not finite")
         return Diagnosis(examination.findings(examination.evidence(outcome)))
     finally:
         examination.close()

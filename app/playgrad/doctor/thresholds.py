@@ -6,14 +6,15 @@ times too large or too small has one.
 
 # Cost
 
-FIRST_LOOK_SECONDS = 1.0
-"""Of training before the first look: short trainings are looked at when they have ended."""
-LOOK_SECONDS = 3.0
-"""Between two looks at the layers; nobody reads faster."""
+FIRST_EXAMINATION_SECONDS = 1.0
+"""Of training before the first examination: short trainings are examined at their end."""
+EXAMINATION_SECONDS = 3.0
+"""Between two examinations of the layers; nobody reads faster."""
 LARGEST_SHARE = 0.05
-"""Of the training time that looking may take."""
+"""Of the training time that examinations may take."""
 GUESSED_SECONDS = 0.05
-"""Of a first look at a small network, which builds its gradients; later looks are measured."""
+"""Of the first examination of a small network, which builds its gradients; later ones are
+measured."""
 SEARCHED_SAMPLES = 1000
 """Samples among which the origin of a NaN is looked for, all that the excerpt has."""
 

@@ -9,7 +9,7 @@ import { inferShapes } from "../blocks/shapes.js";
 import { findings, isLost } from "../training/doctor.js";
 import { changeText, stepHistory } from "../editor/editor-access.js";
 import { t } from "../words/locale.js";
-import * as shelf from "../own-data/data-shelf.js";
+import * as userData from "../own-data/user-data.js";
 import { placed } from "../panels/watch/doctor-edit.js";
 import { editInWords, sentenceOf } from "../panels/watch/doctor-words.js";
 import * as store from "../state/store.js";
@@ -18,7 +18,7 @@ import * as store from "../state/store.js";
 
 /** @param {string} name @returns {ReturnType<Brought>} */
 function brought(name) {
-  const about = shelf.entryOf(name)?.about;
+  const about = userData.entryOf(name)?.about;
   if (!about) return null;
   const targets = about.classes.length > 0 ? "int32" : "float32";
   return {

@@ -1,11 +1,11 @@
 /** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
 
-import { BEAT_MS, beat } from "../state/beat.js";
+import { FRAME_MS, frames } from "../state/frame-scheduler.js";
 import * as store from "../state/store.js";
 import { EngineFailure } from "./engine-client.js";
 
 /** The shortest time from one question to the next, for what moves before the eye or follows a hand. */
-export const QUICK_MS = BEAT_MS - 10;
+export const QUICK_MS = FRAME_MS - 10;
 /** The same for everything else while a network trains: what the page draws costs the training, too. */
 const CALM_MS = 400;
 /**
@@ -42,7 +42,7 @@ export class Asker {
   #generation = 0;
   /** Whether the visitor waits for the answer. */
   #isPersonal = false;
-  /** Shows the answer that waits for the beat. */
+  /** Shows the answer that waits for the next frame. */
   #held = () => {};
 
   /**
@@ -128,7 +128,7 @@ export class Asker {
     if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
     else {
       this.#held = shown;
-      beat.next(() => this.#held === shown && shown(), isQuick);
+      frames.next(() => this.#held === shown && shown(), isQuick);
     }
   }
 

@@ -94,7 +94,7 @@ export class EngineClient {
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
-    yours: async (path) => (await import("../own-data/data-shelf.js")).readFile(path),
+    yours: async (path) => (await import("../own-data/user-data.js")).readFile(path),
   });
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();

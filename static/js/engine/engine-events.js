@@ -47,7 +47,7 @@ const queue = new EventQueue((events) =>
 /** @param {EngineEvent} event */
 export const receive = (event) => queue.push(event);
 
-/** Apply the events that wait for the next beat. */
+/** Apply the events that wait for the next frame. */
 export const flushEvents = () => queue.flush();
 
 /** @type {Handlers} */

@@ -5,7 +5,7 @@ import { floats } from "../../training/task.js";
 import { ProjectedPoints } from "./projected-points.js";
 import { useUmap } from "./umap.js";
 
-/** @import { PointsView, Samples } from "./kept-samples.js" */
+/** @import { PointsView, Samples } from "./sample-cache.js" */
 
 const NEIGHBOURS = [5, 15, 30, 100];
 /** They outlive the view. */

@@ -5,10 +5,10 @@ import { NONE, loss, percent, tick } from "../../words/format.js";
 import { openLayers } from "../../training/inspected-layer.js";
 import { t } from "../../words/locale.js";
 import { floats } from "../../training/task.js";
-import { isWrong } from "./kept-samples.js";
+import { isWrong } from "./sample-cache.js";
 
 /** @import { SampleRows } from "../../../engine/messages.js" */
-/** @import { Samples } from "./kept-samples.js" */
+/** @import { Samples } from "./sample-cache.js" */
 
 /** Samples that are added at a time. */
 const MORE = 24;

@@ -18,7 +18,7 @@ const LONGEST_REST_MS = 10_000;
  * @param {unknown[]} inputs of the question
  * @returns {{answer: Answer | null, problem: string}} the last answer; `problem`: why there is no newer one
  */
-export function useLook(ask, inputs) {
+export function useView(ask, inputs) {
   const [answer, setAnswer] = useState(/** @type {Answer | null} */ (null));
   const [problem, setProblem] = useState("");
   const latest = useRef(ask);

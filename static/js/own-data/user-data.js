@@ -1,6 +1,6 @@
 /**
- * What the visitor has brought, by name: data sets, as NPZ files, and files of models. The browser keeps
- * them. What it cannot store stays in memory until the page closes.
+ * The visitor's own data sets, as NPZ files, and model files, by name. The browser keeps them; a file that it
+ * cannot store stays in memory until the page closes.
  */
 
 import { computed, signal } from "../../vendor/preact.js";

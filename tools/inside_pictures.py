@@ -1,4 +1,4 @@
-"""Take the pictures of docs/looking-inside.md: ``python -m tools.looking_inside``.
+"""Take the pictures of docs/looking-inside.md: ``python -m tools.inside_pictures``.
 
 Four programs of the gallery are trained in headless Chromium, and each view is opened as a visitor
 opens it. Look at the pictures in ``docs/images`` before you commit them.

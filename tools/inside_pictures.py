@@ -21,7 +21,7 @@ GUIDE = IMAGES.parent / "looking-inside.md"
 SIZE = (1180, 860)
 TALL = 2000
 EARLY = 120
-"""The step at which the spiral is looked at as it was."""
+"""The earlier step at which the spiral is shown."""
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ export class DataStore {
     return this.#contents;
   }
 
-  /** The size of what has arrived. */
+  /** The bytes that have arrived. */
   get bytes() {
     return [...this.#contents.values()].reduce((sum, { length }) => sum + length, 0);
   }
@@ -84,11 +84,11 @@ export class DataStore {
 
   /** Begin to download files that a program will read. @param {string[]} paths */
   expect(paths) {
-    // A program that reads the file is told why it cannot be had.
+    // A program that reads the file is told why it is not available.
     for (const path of paths) this.#get(path, true).catch(() => {});
   }
 
-  /** Wait until a file has arrived. @param {string} path @throws {LoadError} it cannot be had */
+  /** Wait until a file has arrived. @param {string} path @throws {LoadError} it is not available */
   async obtain(path) {
     await this.#get(path, false);
   }

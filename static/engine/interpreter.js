@@ -127,7 +127,7 @@ export class Interpreter {
     });
   }
 
-  /** End the worker at once, and what devices still do for it. */
+  /** End the worker at once, and the work of devices for it. */
   terminate() {
     this.#over = true;
     clearTimeout(this.#overdue);

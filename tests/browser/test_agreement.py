@@ -1,4 +1,4 @@
-"""The table of agreement with other libraries in docs/interchange.md is that of this machine."""
+"""The table of agreement with other libraries in docs/interchange.md agrees with this machine."""
 
 from __future__ import annotations
 

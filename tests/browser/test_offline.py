@@ -239,7 +239,7 @@ def test_an_update_is_taken_as_a_whole(
     first = visitor.wait_until_kept()
     old = visitor.page
 
-    # A visit shows a change at once; keeping it fails, because one file cannot be had.
+    # A visit shows a change at once; keeping it fails, because one file is not available.
     versions.publish("two")
     network.break_("broken", "/static/js/later.js")
     visitor.page = new = visitor.context.new_page()

@@ -94,7 +94,7 @@ def test_a_completed_run_is_reported_again_and_not_trained(
     first = result_of(run(capsys, *arguments(program, folder)))
     code, out, err = run(capsys, *arguments(program, folder, "--resume"))
     assert (code, json.loads(out)) == (0, first)
-    assert "going on after step 120" in err and "epoch" not in err
+    assert "continuing after step 120" in err and "epoch" not in err
 
 
 def test_a_completed_run_continues_with_more_epochs(
@@ -165,7 +165,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(
         before = reached[-1]
     assert killed == kills
     assert ended.code == 0, ended.err
-    assert f"going on after step {before:,}" in ended.err
+    assert f"continuing after step {before:,}" in ended.err
     expect_same_end(json.loads(ended.out), whole, folder, tmp_path / "whole")
 
 
@@ -232,7 +232,7 @@ def test_the_checkpoint_before_a_damaged_one_is_taken(
     assert (
         "step-00000120.playgrad: the project is damaged" in err and "Trying the one before" in err
     )
-    assert "going on after step 100" in err
+    assert "continuing after step 100" in err
     assert code == 0
     expect_same_end(json.loads(out), whole, folder, tmp_path / "whole")
     for each in files(folder):

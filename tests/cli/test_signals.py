@@ -61,7 +61,7 @@ def attempt(
     command: str, program: Path, seconds: float | None, signals: tuple[signal.Signals, ...]
 ) -> Ended:
     """Send ``signals`` to ``command``, ``seconds`` after its handlers are installed; None for after
-    its first line on stderr, which is that of an epoch."""
+    its first line on stderr, the line of an epoch."""
     arguments = [str(program) if part == "PROGRAM" else part for part in COMMANDS[command]]
     with running(*arguments) as process:
         wait_for_handlers(process)
@@ -122,7 +122,7 @@ def test_other_signals_end_the_command_cleanly(
 
 
 def test_signal_handlers_are_installed_before_other_imports() -> None:
-    """The time in which Ctrl+C cannot be caught is that of starting Python."""
+    """Ctrl+C cannot be caught only while Python starts."""
 
     def least(measure: Callable[[], float]) -> float:
         return min(measure() for _ in range(5))

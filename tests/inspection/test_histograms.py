@@ -226,7 +226,7 @@ def test_weights_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.diff(snapshots.steps).max() <= 4 * 3000 / 20
         assert not snapshots.is_due(3000, total, seconds=0.1)  # there was no time for it
         last = snapshots.steps[-1]
-        snapshots.keep(1, weights, cost=0.0)  # training went on from an earlier step
+        snapshots.keep(1, weights, cost=0.0)  # training continued from an earlier step
         assert snapshots.steps == [0, 1]
         assert snapshots.pop_farthest([last]) == (0, weights)
         assert snapshots.pop_farthest([0, last]) is None and len(snapshots) == 0

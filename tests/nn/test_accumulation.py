@@ -53,7 +53,7 @@ def trained(
 def test_small_batches_update_like_large_ones(
     make: Callable[..., optim.Optimizer], device: str
 ) -> None:
-    """The mean gradient of four batches is that of one of four times the size."""
+    """The mean gradient of four batches equals that of one batch of four times the size."""
     whole, _ = trained(make(), 24, device)
     parts, losses = trained(make(gradient_accumulation_steps=4), 6, device)
     assert len(losses) == 16

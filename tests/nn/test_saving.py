@@ -59,7 +59,7 @@ def test_a_loaded_training_goes_on_bit_for_bit(name: str, tmp_path: Path) -> Non
     for step in (1, 8, 12, 30):
         pg.reset_default_graph()
         interrupted(classifier(OPTIMIZERS[name]()), path, step)
-        pg.reset_default_graph(99)  # the seed is that of the file
+        pg.reset_default_graph(99)  # the seed comes from the file
         loaded = pg.load(path, device="cpu")
         history = fit(loaded, resume=True)
         assert len(history.losses) == 30

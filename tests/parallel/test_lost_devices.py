@@ -469,7 +469,7 @@ def test_training_with_a_strategy_continues_after_a_lost_device(
     fit(model, 12)
     if name == "asynchronous" and lost:
         report = fit(model, 12, at(3, lambda: devices.lose(lost))).parallel
-        assert list(report["lost"]) == [devices.name(lost)]  # the others went on
+        assert list(report["lost"]) == [devices.name(lost)]  # the others continued
         model.close()
         return
     with pytest.raises(DeviceLostError, match=f"{devices.name(lost)}: .*That was after step"):

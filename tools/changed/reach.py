@@ -109,7 +109,7 @@ class Reach:
     def nearest_first(self, changed: Iterable[str]) -> list[tuple[str, int]]:
         """Return the tests of `tests` with their distances.
 
-        Of tests at the same distance, those come first whose name or folder is that of a changed
+        Of tests at the same distance, tests come first that share the name or folder of a changed
         file, and browser tests last.
         """
         changed = list(changed)

@@ -110,4 +110,4 @@ RESULTS = {
     "tensorflow.initialize_all_variables": "tensorflow.initializer",
     "torch.utils.tensorboard.SummaryWriter": "torch.utils.tensorboard.writer",
 }
-"""Names under which the rules have the members of what a call returns."""
+"""Names under which the rules have the members of a call's result."""

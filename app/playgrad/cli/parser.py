@@ -331,7 +331,7 @@ def _add_export(parsers: Parsers) -> None:
     )
     parser.add_argument(
         "target", type=kinds.output_file, nargs="?", metavar="TARGET",
-        help="file to write, whose ending is that of a format; without it, list the tensors",
+        help="file to write, whose ending chooses the format; without it, list the tensors",
     )  # fmt: skip
     parser.add_argument(
         "--format",
@@ -411,7 +411,7 @@ def _add_site(parsers: Parsers) -> None:
     parser.add_argument(
         "--lite",
         action="store_true",
-        help="leave out the documentation, Fashion-MNIST and what speeds up later visits",
+        help="leave out the documentation, Fashion-MNIST and files that speed up later visits",
     )
     parser.add_argument(
         "--packages",

@@ -184,7 +184,7 @@ def _picture_size(sample: Shape, picture: tuple[int, ...]) -> tuple[int, int, in
     """Return height, width and channels of a sample.
 
     Args:
-        sample: its shape. Where a size is unknown, it is that of the picture.
+        sample: its shape. An unknown size is taken from the picture.
     """
     height, width, channels = picture
     if len(sample) == 1:

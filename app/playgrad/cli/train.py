@@ -216,7 +216,7 @@ def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
     resumed = None if last is None else last[1]
     if resumed is not None:
         steps = sum(fit.step for fit in resumed.fits)
-        print(f"playgrad: going on after step {steps:,}", file=sys.stderr, flush=True)
+        print(f"playgrad: continuing after step {steps:,}", file=sys.stderr, flush=True)
     return RunRecord(folder.write, resumed, every=options.checkpoint_every)
 
 

@@ -1,6 +1,6 @@
 """Groups of dispatches that are merged into one.
 
-On a small network launching a dispatch costs more than what it computes. A dispatch group consists
+On a small network launching a dispatch costs more than its computation. A dispatch group consists
 of *strands* that are independent of each other. A strand is one dispatch spread over workgroups, or
 a chain of small ones that one workgroup runs in order, with a barrier after each. Each addition is
 done in the same order as before, so the results are the same as from separate dispatches.

@@ -37,7 +37,7 @@ _MOST_ELEMENTS = 1 << 22
 
 @dataclass(frozen=True)
 class HostCheck:
-    """A check of what an operation gets, from the feeds alone.
+    """A check of an operation's inputs, from the feeds alone.
 
     Attributes:
         node: the operation.
@@ -194,7 +194,7 @@ def _with_checks(program: Program, guarded: list[Node]) -> Program:
 
 
 def _check_of(rewriter: Rewriter, node: Node) -> Node:
-    """Add the check of what ``node`` gets."""
+    """Add the check of the inputs of ``node``."""
     attrs = {
         "op": node.op.name,
         "node": node.name,

@@ -88,7 +88,7 @@ def group_nodes(
 def _arrivals(
     work: Sequence[Node], tasks: Mapping[Node, Hashable], levels: Mapping[Node, int]
 ) -> tuple[dict[Node, int], dict[Node, float]]:
-    """Return, for each node, the bits of what it waits for from other groups, and when the last of
+    """Return, for each node, the bits of its arrivals from other groups, and when the last of
     that arrives, in estimated seconds."""
     arrivals: dict[Node, int] = {}
     ready: dict[Node, float] = {}
@@ -117,7 +117,7 @@ def _departures(
     work: Sequence[Node], tasks: Mapping[Node, Hashable], levels: Mapping[Node, int]
 ) -> tuple[dict[Node, int], set[Node]]:
     """Return, for each node, the bits of the nodes of its group that need it and that another
-    device waits for; and those nodes."""
+    device waits for; and these nodes."""
     awaited = {before for n in work for before in n.predecessors if before.device != n.device}
     departures = dict.fromkeys(work, 0)
     count = 0

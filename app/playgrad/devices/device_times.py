@@ -121,7 +121,7 @@ def _key(info: AdapterInfo) -> str:
 
 
 def parse_device_times(text: str) -> dict[str, DeviceTimes]:
-    """Return times by adapter and processor from what `dump_device_times` wrote.
+    """Return times by adapter and processor from the text of `dump_device_times`.
 
     Entries that are damaged or come from another version are dropped.
     """

@@ -1,4 +1,4 @@
-"""Adapters as the library describes them: their limits, and what kernels may depend on."""
+"""Adapters as the library describes them: their limits, and the features that kernels may use."""
 
 from __future__ import annotations
 

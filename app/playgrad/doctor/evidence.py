@@ -13,7 +13,7 @@ Outcome = Literal["running", "completed", "stopped", "not finite"]
 
 @dataclass(frozen=True)
 class Location:
-    """A node, and the line of the program that made it; None for what is not known."""
+    """A node, and the line of the program that made it; None if unknown."""
 
     node: str | None = None
     line: int | None = None
@@ -29,7 +29,7 @@ class LayerFacts:
         weight_norm: of its kernel and the like.
         gradient_norm: of their gradients; None if the loss does not depend on them.
         gradient_size: the root mean square of the gradients with the first weights.
-        moved: how far the weights have gone from the first ones, over the norm of those.
+        moved: how far the weights have gone from the first ones, over their norm.
         activation: the last operation, such as "relu".
         units: of the result, along its last axis.
         dead: the share of units that are 0 for every sample; None unless it ends in a ReLU.

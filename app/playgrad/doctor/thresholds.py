@@ -27,7 +27,7 @@ FEWEST_ROUNDS = 3
 MANY_STEPS = 500
 """Steps after which a loss should have begun to fall, however large the data."""
 WINDOW = 0.2
-"""The last part of the steps, whose median loss is the loss of now."""
+"""The last part of the steps, whose median loss is the current loss."""
 FIRST_STEPS = 10
 """The first steps, whose median loss is the loss at the start."""
 LEARNT = 0.9
@@ -65,7 +65,7 @@ nothing."""
 FARTHEST = 1e7
 """The last multiple that is tried: float32 has seven digits."""
 GAIN_AHEAD = 0.9
-"""The loss there, as a part of that of now, below which the steps were too short."""
+"""The loss there, as a part of the current one, below which the steps were too short."""
 STILL = 0.02
 """Of their first norm that weights have moved at most, if steps are too short to learn anything."""
 FAR_BELOW = 0.25
@@ -93,7 +93,7 @@ WEAK = 0.1
 """Root mean square of a dense layer's weights, in units of 1 / sqrt(inputs): usual ones have about
 1, and a few layers with a tenth let nothing through."""
 FEWEST_UNITS = 4
-"""Of a layer that is looked at for dead units."""
+"""Of a layer that is examined for dead units."""
 
 # Data
 

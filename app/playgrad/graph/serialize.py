@@ -57,7 +57,7 @@ def node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
 
 
 def graph_from_text(text: str | bytes) -> Graph:
-    """Rebuild the graph from the JSON text of what ``graph_to_json`` returned.
+    """Rebuild the graph from the result of ``graph_to_json`` as JSON text.
 
     Raises:
         GraphError: as for ``graph_from_json``, or the text is not JSON.

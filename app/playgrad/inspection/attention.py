@@ -67,7 +67,7 @@ def attention_weights(
     Args:
         xs: the inputs, checked.
         factors: of units, as `check_factors` returns them.
-        names: those to compute; None for all.
+        names: the layers to compute; None for all.
 
     Raises:
         GraphError: computing them would change a variable or the random state.

@@ -164,9 +164,9 @@ class Inspection:
     ) -> NextTokens:
         """Return the probabilities of the next token after each position of a sequence.
 
-        They are the softmax of what ``predict`` returns. The model is one that `pg.generate` takes.
-        After each position it sees the tokens up to there, and no more than it has positions; one
-        with scores of the next token only needs that many.
+        They are the softmax of the output of ``predict``. The model is one that `pg.generate`
+        takes. After each position it sees the tokens up to there, and no more than it has
+        positions; one with scores of the next token only needs that many.
 
         Args:
             tokens: one sequence of whole numbers, or a text if there is a ``vocabulary``.

@@ -139,7 +139,7 @@ class KernelBench:
 
         Returns:
             A report, false if the kernel does not compile or computes something else. The samples
-            are the inputs of the first batch, others of the same shapes, and those samples of the
+            are the inputs of the first batch, others of the same shapes, and the samples of the
             op contract whose kernels have the lines that were changed.
         """
         self._expect_kernel(kernel)

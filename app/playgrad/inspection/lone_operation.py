@@ -1,4 +1,4 @@
-"""An operation of a training step, with those fused with it, compiled without the others."""
+"""An operation of a training step, with the operations fused with it, compiled alone."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Holder(Protocol):
 
 
 class NodeValues:
-    """Computes nodes of a step by NumPy, in a session of its own, with the weights of now.
+    """Computes nodes of a step by NumPy, in a session of its own, with the current weights.
 
     The session of the training is only read: no variable, moving statistic or random state changes,
     and its graph does not grow.
@@ -228,7 +228,7 @@ class NodeValues:
         return results
 
     def _feeds(self, tensors: Sequence[Tensor], sample: Sample) -> dict[Any, Array]:
-        """Return the values of what ``tensors`` of the copy depend on."""
+        """Return the values of the inputs on which ``tensors`` of the copy depend."""
         sources = self._copy.feeds_of(tensors)
         given = self._given(list(sources.values()))
         fed: dict[Any, Array] = {}

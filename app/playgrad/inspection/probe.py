@@ -34,7 +34,7 @@ Feeds = dict[Any, Array]
 SAMPLES = 64
 """Samples that the network is computed for: enough to call a unit dead."""
 MOST_WEIGHTS = 4_000_000
-"""Of a network that is looked at in training: a copy of the weights takes time and memory."""
+"""Of a network that is observed in training: a copy of the weights takes time and memory."""
 MOST_WORK = 100_000_000
 """Values of all activations of the sample times weights of a layer, as a bound of a look's time."""
 
@@ -82,7 +82,7 @@ class SampleProbe:
 
     @property
     def is_affordable(self) -> bool:
-        """False if the network is too large to be looked at while it is trained."""
+        """False if the network is too large to be observed while it is trained."""
         if self._network.count_params() > MOST_WEIGHTS:
             return False
         work = 0

@@ -41,7 +41,7 @@ def is_keras_file(content: bytes) -> bool:
 
 
 def is_keras(file: str | Path | bytes) -> bool:
-    """Return whether a path, or the bytes of a file, is that of a model of Keras 3."""
+    """Return whether a path, or the bytes of a file, belongs to a model of Keras 3."""
     if isinstance(file, bytes):
         return is_keras_file(file)
     return str(file).lower().endswith(".keras")

@@ -1,4 +1,4 @@
-"""The scores of a causal model for one more token, from the keys and values of those before it."""
+"""The scores of a causal model for one more token, from the keys and values of earlier ones."""
 
 from __future__ import annotations
 

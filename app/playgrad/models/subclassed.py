@@ -77,7 +77,7 @@ class SubclassedNetwork(TrainableNetwork):
             batch_size: in place of the first None; None for any.
 
         Raises:
-            ShapeError, DTypeError, GraphError: a layer cannot take what it is called with.
+            ShapeError, DTypeError, GraphError: a layer cannot take its input.
         """
         if self.built:
             return
@@ -97,7 +97,7 @@ class SubclassedNetwork(TrainableNetwork):
             self._build_in(self._home(), specs, arrange if keys is None else AsDictionary(keys))
 
     def _home(self) -> Graph:
-        """Return the graph of what the model is made of."""
+        """Return the graph of the model's parts."""
         movable: list[Graph] = []
         for _, each in attributes(self, (*KINDS, Variable)):
             if isinstance(each, SubclassedNetwork):

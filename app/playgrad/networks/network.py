@@ -430,7 +430,7 @@ class Network:
         }
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
-        """Write all weights to a file; in safetensors files with what describes the layers.
+        """Write all weights to a file; in safetensors files with the description of the layers.
 
         ``pg.load_model`` makes the model from such a file, unless a function is among the
         arguments of its layers.

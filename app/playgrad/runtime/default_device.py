@@ -138,7 +138,7 @@ class _TestStep:
             )
             update = total.assign(reduce_sum(relu(matmul(x, kernel) + bias), axis=1))
         self._program = Program(graph, targets=[update.node])
-        self._executor = Executor(threads=1)  # so that the thread's processor time is that of NumPy
+        self._executor = Executor(threads=1)  # so that the thread's processor time is NumPy's
         self._programs = Programs(
             devices.opened, SessionPlacement(device, None, False), self._executor, LocalTransport
         )

@@ -37,7 +37,7 @@ class Options:
         observer: an `Observer` of every ``fit``, such as an `Inspector`, which looks for illnesses;
             `Observers` are several.
         keeps_data: models keep references to the data of their last ``fit``, so that any sample
-            of it can be looked at.
+            of it can be inspected.
     """
 
     device: str | None = None

@@ -85,7 +85,7 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
 
 
 def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], ...]:
-    """Return what is replaced by the files of the panels in index.html, and by what."""
+    """Return the texts of index.html to replace with the panels' files, and the replacements."""
     if bundle:
         preload = (f'<link rel="modulepreload" href="static/{path}">' for path in bundle.preload)
         style = f'<link rel="stylesheet" href="static/{STYLES}">'

@@ -39,7 +39,7 @@ export function blockOf(code, layers, name) {
   return blocks[at] ? { network: blocks[at].network, index: blocks[at].index } : null;
 }
 
-/** The block of the layer that is looked at. */
+/** The block of the layer shown in Inspect. */
 export const linkedBlock = computed(() =>
   shownLayers.value && layerLine.value !== null
     ? blockOf(program.value, shownLayers.value.lines, shownLayers.value.layer)

@@ -1,4 +1,4 @@
-/** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
+/** Asks the engine for a view again and again: as often as it is worth, and only while it is open. */
 
 import { FRAME_MS, frames } from "../state/frame-scheduler.js";
 import * as store from "../state/store.js";

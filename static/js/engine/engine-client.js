@@ -232,7 +232,7 @@ export class EngineClient {
     this.#data.expect(filesReadBy(source));
   }
 
-  /** Have the part of the library for ONNX files ready, so that Python does not wait for it. @throws {Error} a LoadError: it cannot be had */
+  /** Have the part of the library for ONNX files ready, so that Python does not wait for it. @throws {Error} a LoadError: it is not available */
   async expectOnnx() {
     await this.#data.obtain(ONNX);
   }

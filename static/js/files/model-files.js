@@ -51,7 +51,7 @@ export async function importWeights(file, matching) {
 
 /**
  * What a file of a model has in it. Nothing changes.
- * @param {string} name whose ending is that of the format
+ * @param {string} name with the ending of the format
  * @param {Uint8Array} bytes
  * @param {number} [length] the steps of samples, for a file that leaves them open
  * @returns {Promise<import("../../engine/messages.js").ModelFile>}

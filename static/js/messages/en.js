@@ -110,7 +110,7 @@ export const en = {
     reasons: {
       untrained: "There are no histograms of a network that fit() has not trained.",
       data: "There are histograms of networks with one input and one output that were trained with arrays.",
-      large: "This network is too large to be looked at while it is trained.",
+      large: "This network is too large to be inspected while it is trained.",
       restored: "The network was restored without its program. Run it, and look again.",
     },
   },
@@ -574,7 +574,7 @@ export const en = {
     },
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
-    measured: (/** @type {string} */ kernels) => `Kernels (fastest of those measured): ${kernels}`,
+    measured: (/** @type {string} */ kernels) => `Kernels (the fastest measured): ${kernels}`,
     notMeasured: (/** @type {string} */ kernels) =>
       `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
@@ -768,7 +768,7 @@ export const en = {
     weightsFiles: "Weights files of playgrad are .safetensors, .npz or .weights.h5.",
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
-    batchFirst: "The first dimension is that of the batch: x.reshape(-1, size).",
+    batchFirst: "The first dimension is the batch: x.reshape(-1, size).",
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
       unresolved: (/** @type {string[]} */ names, reason = "") =>
@@ -1925,7 +1925,7 @@ export const en = {
     place: (/** @type {number} */ done, /** @type {number} */ all) =>
       `${count(done)} of ${count(all)}`,
     again: "Run again",
-    againAbout: "Run the step again with the weights of now",
+    againAbout: "Run the step again with the current weights",
     close: "Close",
     queue: (/** @type {number} */ number) => `Ready queue (${count(number)})`,
     waiting: (/** @type {number} */ number) => `Waiting (${count(number)})`,
@@ -2153,7 +2153,7 @@ export const en = {
     isBusy: "Stop the run to open, duplicate or begin a project.",
     removed: (/** @type {string} */ name) => `Removed: ${name}`,
     others: "Other projects in this browser",
-    none: "None yet. Everything is saved by itself. A project with a name stays until you remove it; of those without one, the last ten stay.",
+    none: "None yet. Everything is saved by itself. A project with a name stays until you remove it; of projects without one, the last ten stay.",
     unguarded:
       "This browser has no Web Locks, so each reload continues a copy, and the original stays here without its name.",
     edited: (/** @type {string} */ title) => `${title}, edited`,
@@ -2183,7 +2183,7 @@ export const en = {
       `This is “${name}”. The original is in the list of projects.`,
     opened: (/** @type {string} */ name) => `“${name}” was opened.`,
     lost: (/** @type {string[]} */ parts) =>
-      `The file is damaged, and what could not be read was left out: ${parts.join(", ")}. Everything else is here.`,
+      `The file is damaged, and these parts could not be read: ${parts.join(", ")}. Everything else is here.`,
     dataOf: (/** @type {string} */ name) => `the data “${name}”`,
     withoutData: (/** @type {string[]} */ names) =>
       `The file has everything but the data ${quoted(names)}, which is too large for it or cannot be read.`,
@@ -2233,7 +2233,7 @@ export const en = {
       again: "Open it again",
     },
     earlierWeights:
-      "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.",
+      "The run ended before its weights were saved; the saved ones are from the run before it. Run starts it again.",
     noWeights: "The run ended before its weights were saved. Run starts it again.",
     unavailable: (/** @type {string} */ reason) =>
       `The browser does not store anything for this page (${reason}). ` +
@@ -2422,7 +2422,7 @@ export const en = {
         strength: "How much large weights cost. 0 is nothing.",
         filters: "How many patterns the layer looks for. Each gives a channel of the result.",
         window:
-          "The side of the square, or the number of steps, that is looked at at once; also called kernel size or pool size.",
+          "The side of the square, or the number of steps, that is seen at once; also called kernel size or pool size.",
         stride: "By how many pixels or steps the window moves on. 2 halves the result.",
         padding: "What happens at the edge: the window stays inside, or zeros are put around.",
         dilation:
@@ -2442,8 +2442,7 @@ export const en = {
         features: "How many numbers stand for each word.",
         heads: "How many attentions read the sequence side by side, each for something else.",
         featuresEach: "How many numbers each head compares.",
-        earlierOnly:
-          "Whether a step sees only those before it, as when the next word is predicted.",
+        earlierOnly: "Whether a step sees only earlier ones, as when the next word is predicted.",
         momentum: "How slowly the moving mean and deviation follow the batches.",
         groups: "Into how many groups the channels are divided.",
         deviation: "How strong the noise is: its standard deviation.",
@@ -2457,7 +2456,7 @@ export const en = {
         firstLearningRate:
           "The learning rate at the beginning, or at its highest. A schedule changes it while training.",
         loss: "The number that says how wrong the predictions are. Training makes it small.",
-        batchSize: "How many samples are looked at before the weights change once.",
+        batchSize: "How many samples are processed before the weights change once.",
         epochs: "How often training goes through all samples.",
         weightDecay: "Draws all weights a little towards 0 in each step, against overfitting.",
         seed: "The number from which all random numbers follow. With the same seed a run repeats itself.",
@@ -2700,7 +2699,7 @@ export const en = {
       ZeroPadding2D: "Adds a border of zeros, so that the next filters reach the edge.",
       Embedding:
         "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
-      LSTM: "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+      LSTM: "Reads a sequence step by step, and learns what to remember and what to forget.",
       GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
       SimpleRNN: "Reads a sequence step by step; what it remembers fades soon.",
       Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",

@@ -59,7 +59,7 @@ export class Transcript {
   #nextId = 0;
   /** The last line, if it is still incomplete. @type {Line | null} */
   #open = null;
-  /** The id of the line that stands for those left out after the first ones. @type {number | null} */
+  /** The id of the line that stands for the ones left out after the first. @type {number | null} */
   #gapId = null;
   /** Characters left out there. */
   #leftOut = 0;

@@ -149,7 +149,7 @@ function featuresOf(column) {
   }));
 }
 
-/** The mean of what is there, 0 if nothing is. @param {Float64Array} values @param {number[]} rows */
+/** The mean of the present values, 0 if there is none. @param {Float64Array} values @param {number[]} rows */
 function meanOf(values, rows) {
   let [sum, known] = [0, 0];
   for (const row of rows) {

@@ -78,7 +78,7 @@ export async function takeName(id) {
 }
 
 /**
- * Remove closed sessions in which nothing was done, and all but the latest of those without a name. Sessions that the
+ * Remove closed sessions in which nothing was done, and all but the latest of the ones without a name. Sessions that the
  * page has left out stay: they are offered to the visitor.
  * @param {string} present id of this tab's session
  * @param {boolean} isGuarded whether sessions of open tabs can be told from closed ones

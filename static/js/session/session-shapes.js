@@ -51,7 +51,7 @@ const codesFit = (runs) =>
     0,
   ) <= MOST.codes;
 
-/** Of the run that a run went on from. */
+/** Of the run that a run branched from. */
 const branch = { number: tally, step: tally };
 
 const labNumbers = {

@@ -246,7 +246,7 @@ function saveChanges(isNew) {
 }
 
 /**
- * Call `act` after each change of what `read` returns.
+ * Call `act` after each change of the result of `read`.
  * @param {() => unknown} read
  * @param {() => void} act
  * @param {boolean} [isFirst] whether the present value counts as a change

@@ -1,4 +1,4 @@
-/** Links with programs: made of what is on the page, and opened in a session of their own. */
+/** Links with programs: made of the page's contents, and opened in a session of their own. */
 
 import { batch, computed } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";

@@ -21,7 +21,7 @@ import * as store from "./store.js";
 /** How long Python has been up, or an example open, before its data sets are fetched. */
 const DATA_MS = 1000;
 
-/** Start the engine, restart it whenever it breaks, and begin what waits for it. */
+/** Start the engine, restart it whenever it breaks, and begin work that waits for it. */
 export function startEngine() {
   if (missingFeature()) {
     refuse();

@@ -220,7 +220,7 @@ export const runOptions = signal(/** @type {{devices?: number, lab?: M.LabOption
 /** The line that a node or an error asked to show; a new object for each request. */
 export const revealedLine = signal(/** @type {{line: number} | null} */ (null));
 
-/** Whether code is that of its example, in one of the languages of the page. @param {T.Example | undefined} original @param {string} code */
+/** Whether code is its example's own, in one of the languages of the page. @param {T.Example | undefined} original @param {string} code */
 export const isOriginal = (original, code) =>
   code === original?.source || Boolean(original?.versions?.includes(code));
 /** Whether code is not that of its example. One that began with data of the visitor has no code of its own. @param {T.Example | undefined} original @param {string} code */
@@ -243,7 +243,7 @@ export const locks = signal(
 
 // What is saved
 
-/** What the browser could not save, and what to do; null while everything is saved. */
+/** The problem of saving, and its remedy; null while everything is saved. */
 export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
 /** The saved session with which the page could not be opened, so that it started without it. */
 export const unopened = signal(/** @type {string | null} */ (null));

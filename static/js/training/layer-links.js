@@ -6,7 +6,7 @@ import * as store from "../state/store.js";
 
 /** @import { LayerLine } from "../../engine/messages.js" */
 
-/** The layers of the network, and the one that is looked at; null while the view is closed. */
+/** The layers of the network, and the chosen one; null while the view is closed. */
 export const shownLayers = signal(/** @type {{lines: LayerLine[], layer: string} | null} */ (null));
 
 /** Whether a line of the program that ran is unchanged. @param {number} line */
@@ -15,13 +15,13 @@ function isSame(line) {
   return store.linesApply.value && text(store.source.value) === text(store.executed.value.source);
 }
 
-/** The line that created the layer that is looked at; null if that is not in the code. */
+/** The line that created the chosen layer; null if it is not in the code. */
 export const layerLine = computed(() => {
   const line = shownLayers.value?.lines.find(({ name }) => name === shownLayers.value?.layer)?.line;
   return line && isSame(line) ? line : null;
 });
 
-/** Look at one of these layers, unless it is looked at already. @param {LayerLine[]} layers */
+/** Show one of these layers, unless it is shown already. @param {LayerLine[]} layers */
 export function lookAtOneOf(layers) {
   if (layers.length > 0 && !layers.some(({ name }) => name === shownLayers.value?.layer))
     chosenLayer.value = layers[0].name;

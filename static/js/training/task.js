@@ -1,4 +1,4 @@
-/** Asks the engine for the view of the task, as often as it is worth and only while it is looked at. */
+/** Asks the engine for the view of the task, as often as it is worth and only while it is shown. */
 
 import { Asker, QUICK_MS, interval, restAfter } from "../engine/asker.js";
 import { taskView } from "../engine/questions.js";

@@ -1,4 +1,4 @@
-/** Hooks for what follows a training. */
+/** Hooks for components that follow a training. */
 
 import { effect, untracked, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { FRAME_MS } from "../state/frame-scheduler.js";

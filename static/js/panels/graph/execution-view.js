@@ -27,7 +27,7 @@ const KEYS = /** @type {Record<string, (place: number, last: number) => number>}
   End: (_, last) => last,
 });
 
-/** A training step, operation by operation: the ready queue, the devices, and what the last one did. */
+/** A training step, operation by operation: the ready queue, the devices, and the last operation. */
 export function ExecutionView() {
   const step = shown.value;
   if (!step) return null;
@@ -148,7 +148,7 @@ function Devices({ operations, done }) {
   `;
 }
 
-/** The type of an operation, its device, and what was fused into it. @param {{operation: Operation}} props */
+/** The type of an operation, its device, and the operations fused into it. @param {{operation: Operation}} props */
 function LastOperation({ operation }) {
   const words = t().operations;
   const { name, op, device, members, dispatch, kernel } = operation;

@@ -76,7 +76,7 @@ function enclosing(scope) {
  */
 export function picture(graph, open) {
   const scopes = new Set(scopesOf(graph));
-  /** Of each scope, those around it that are drawn, and the outermost that is collapsed. @type {Map<string, {path: string[], closed: string | undefined}>} */
+  /** For each scope, the drawn scopes around it, and the outermost that is collapsed. @type {Map<string, {path: string[], closed: string | undefined}>} */
   const around = new Map();
   for (const { scope } of graph.nodes) {
     if (around.has(scope)) continue;

@@ -128,7 +128,7 @@ function merge(after, before, kept, gone) {
   }
 }
 
-/** Numbers in topological order; those on a cycle are missing. @param {number} count @param {number[][]} after */
+/** Numbers in topological order, without the ones on a cycle. @param {number} count @param {number[][]} after */
 function sorted(count, after) {
   const waits = new Int32Array(count);
   for (const nexts of after) for (const next of nexts) waits[next] += 1;

@@ -7,7 +7,7 @@ import * as store from "../../state/store.js";
 /** @import { Operation, StepOperations } from "../../../engine/messages.js" */
 /** @typedef {"current" | "ready" | "waiting" | "done"} Light */
 
-/** The step that is looked at, with the graph that it belongs to; null if there is none. */
+/** The step that is shown, with the graph that it belongs to; null if there is none. */
 const looked = signal(/** @type {{step: StepOperations, graph: unknown} | null} */ (null));
 export const shown = computed(() =>
   looked.value?.graph === store.graph.value ? (looked.value?.step ?? null) : null,

@@ -18,7 +18,7 @@ import { SampleCard, verdictOf } from "./sample-list.js";
 const MOST_IN_LEGEND = 16;
 
 /**
- * A picture of points, one of which can be looked at, with a legend and a table.
+ * A picture of points, one of which can be chosen, with a legend and a table.
  * @param {{view: PointsView, samples: Samples, placed: Placed, about: string}} props `about`: how the points were placed
  */
 export function ProjectedPoints({ view, samples, placed, about }) {

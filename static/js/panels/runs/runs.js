@@ -28,7 +28,7 @@ export const MOST_PINNED = MOST.runs - MOST_RUNS;
 const MOST_POINTS = 240;
 const COLOURS = 8;
 
-/** Add a run, or replace it if it went on. The oldest that are not pinned give way. @param {Run[]} runs @param {Run} run */
+/** Add a run, or replace it if it continued. The oldest that are not pinned give way. @param {Run[]} runs @param {Run} run */
 export function withRun(runs, run) {
   const others = runs.filter(({ id }) => id !== run.id);
   const loose = others.filter(({ isPinned }) => !isPinned);
@@ -138,7 +138,7 @@ const FIELDS = /** @type {const} */ ([
   "testAccuracy",
 ]);
 
-/** The runs as CSV (RFC 4180), with what changed since the run before. @param {Run[]} runs */
+/** The runs as CSV (RFC 4180), with the changes since the run before. @param {Run[]} runs */
 export function csv(runs) {
   const rows = runs.map((run, index) => [
     new Date(run.id).toISOString(),

@@ -137,7 +137,7 @@ def document() -> str:
         + "; ".join(f"`{name}` ({text})" for name, text in EVERYWHERE.items())
         + ".",
         "",
-        "| | same | other | absent | same, of what a small network uses | there, of that |",
+        "| | same | other | absent | same, in small networks | available, in small networks |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     body: list[str] = []
@@ -164,7 +164,7 @@ def document() -> str:
         body += [f"| `{name}` | {mark} | {remark} |" for name, mark, remark in rows]
     head += [
         "",
-        f"Of what a small network uses, {equal} of {all_used} are the same, {equal / all_used:.0%}"
+        f"Of the names in small networks, {equal} of {all_used} are the same, {equal / all_used:.0%}"
         f", and {there} are there, {there / all_used:.0%}. {SMALL}",
     ]
     wrapped = [line for text in head for line in _wrapped(text)]

@@ -194,7 +194,7 @@ export const en = {
       `Row ${row}, column ${column}`,
     channels: ["red", "green", "blue"],
     pixelValue: "value",
-    rowHint: "Change a number, and see what it changes in the network.",
+    rowHint: "Change a number, and see the effect in the network.",
     valuesLeft: (/** @type {number} */ values) =>
       `${count(values)} more ${values === 1 ? "value is" : "values are"} not shown.`,
     was: (/** @type {string} */ value) => `was ${value}`,
@@ -206,7 +206,7 @@ export const en = {
     output: "Output",
     changed: "Changed",
     scaledUnits: "Silenced and scaled units",
-    scaledHint: "A factor multiplies what a unit gives: 0 silences it, 1 leaves it as it is.",
+    scaledHint: "A factor multiplies the output of a unit: 0 silences it, 1 leaves it unchanged.",
     unitOf: (/** @type {string} */ layer, /** @type {number} */ unit) => `Unit ${unit} of ${layer}`,
     factorSlider: (/** @type {string} */ unit) => `Factor of ${unit}`,
     scaledBy: (/** @type {string} */ factor) => `, scaled by ${factor}`,
@@ -312,7 +312,7 @@ export const en = {
       `UMAP keeps neighbours together: samples that are close in ${count(dimensions)} principal components (${part} of the variance) are close here. Sizes of groups and distances between them mean little.`,
     neighbours: "Neighbours",
     another: "Another layout",
-    anotherAbout: "Begin with other random numbers: what stays is in the data",
+    anotherAbout: "Begin with other random numbers: a pattern that stays is in the data",
     stale: "The network has learned on since.",
     update: "Update",
     computing: "Computing",
@@ -376,9 +376,9 @@ export const en = {
     title: "Next tokens",
     none: {
       restored:
-        "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
+        "The model was restored without its program and its data. Press Run or Resume: its expectations are shown here.",
       untrained:
-        "The program has not trained this network. Once fit() has trained it, what it expects is shown here.",
+        "The program has not trained this network. Once fit() has trained it, its expectations are shown here.",
       text: "This is for networks that write text: they predict the next token of a sequence, and the program has a pg.data.Vocabulary.",
     },
     text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) =>
@@ -1366,7 +1366,7 @@ export const en = {
     timing: "Measuring…",
     back: "Back to the compiler's",
     passed: (/** @type {number} */ samples) =>
-      `It computes what NumPy does, in all ${samples} samples.`,
+      `Its results equal NumPy's, in all ${samples} samples.`,
     failed: (/** @type {number} */ wrong, /** @type {number} */ samples) =>
       `It computes something else in ${wrong} of ${samples} samples.`,
     sample: (/** @type {string} */ name) =>
@@ -2446,7 +2446,7 @@ export const en = {
         momentum: "How slowly the moving mean and deviation follow the batches.",
         groups: "Into how many groups the channels are divided.",
         deviation: "How strong the noise is: its standard deviation.",
-        slope: "By what negative numbers are multiplied.",
+        slope: "The factor of negative numbers.",
         order: "The new order of the axes, counted from 1.",
         times: "How often the sample is repeated.",
         positions: "For how many positions there are vectors: the longest sequence.",
@@ -2622,7 +2622,7 @@ export const en = {
       `${field.toLowerCase()} ${value}`,
     question: (/** @type {string} */ title, /** @type {string[]} */ settings) =>
       `Other settings suit “${title}” better: ${settings.join(", ")}.`,
-    take: "Take what suits it",
+    take: "Take these",
     keep: "Keep mine",
     taken: "The settings that suit the data are taken.",
     kept: "Your settings are kept.",
@@ -2701,7 +2701,7 @@ export const en = {
         "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
       LSTM: "Reads a sequence step by step, and learns what to remember and what to forget.",
       GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
-      SimpleRNN: "Reads a sequence step by step; what it remembers fades soon.",
+      SimpleRNN: "Reads a sequence step by step; its memory fades soon.",
       Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",
       MaxPool1D:
         "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
@@ -2716,7 +2716,7 @@ export const en = {
         "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
       GaussianNoise: "Adds noise while training, so that the network learns to look past it.",
       Input: "The shape of one sample, which the network takes.",
-      Bidirectional: "Reads a sequence forwards and backwards, and joins what both have seen.",
+      Bidirectional: "Reads a sequence forwards and backwards, and joins both results.",
       Concatenate: "Puts the results of several branches side by side.",
       Add: "Adds up the results of several branches, number by number.",
       Multiply: "Multiplies the results of several branches, number by number.",

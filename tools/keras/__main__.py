@@ -164,8 +164,8 @@ def document() -> str:
         body += [f"| `{name}` | {mark} | {remark} |" for name, mark, remark in rows]
     head += [
         "",
-        f"Of the names in small networks, {equal} of {all_used} are the same, {equal / all_used:.0%}"
-        f", and {there} are there, {there / all_used:.0%}. {SMALL}",
+        f"Of the names in small networks, {equal} of {all_used} are the same, "
+        f"{equal / all_used:.0%}, and {there} are there, {there / all_used:.0%}. {SMALL}",
     ]
     wrapped = [line for text in head for line in _wrapped(text)]
     return "\n".join([*wrapped, *body]) + "\n"

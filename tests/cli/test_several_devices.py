@@ -188,7 +188,7 @@ def test_stages_of_several_devices_train_like_one_device(
         assert names == [f"cpu:{number}" for number in range(devices)]
     code, _, err = run(capsys, *common, *shape, "--devices", 3)
     assert code == 1
-    assert "3 devices of a pipeline cannot make up stages of 2" in err
+    assert "a pipeline of 3 devices cannot be divided into stages of 2" in err
 
 
 @pytest.mark.parametrize("schedule", ["interleaved", "dualpipe", "pipedream"])

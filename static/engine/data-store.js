@@ -130,7 +130,7 @@ export class DataStore {
     }
   }
 
-  /** Say what a program waits for: files of one data set arrive together. */
+  /** Report the data that a program waits for: files of one data set arrive together. */
   #tell() {
     const path = this.#awaited.at(-1);
     if (path === undefined) return this.#listener.awaited?.(null);

@@ -45,7 +45,7 @@ export class ImageWorth {
   }
 
   /**
-   * Note what has arrived.
+   * Note the bytes that have arrived.
    * @param {Amount} image
    * @param {number} bytes of all files together
    * @param {number} [now] in milliseconds

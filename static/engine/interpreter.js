@@ -107,7 +107,7 @@ export class Interpreter {
     this.#port.postMessage(command, transfer);
   }
 
-  /** Give the worker what the last one leaves behind. @param {Inheritance} inheritance */
+  /** Give the worker the last one's inheritance. @param {Inheritance} inheritance */
   inherit(inheritance) {
     this.send({ kind: "inherit", ...inheritance });
   }

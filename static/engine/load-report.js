@@ -28,7 +28,7 @@ class Arrival {
 
   /**
    * The seconds that are left; null if they are unknown.
-   * @param {Amount} amount what has arrived now
+   * @param {Amount} amount of newly arrived bytes
    * @param {number} now
    * @returns {number | null}
    */

@@ -1,6 +1,6 @@
 // The page's service worker: it keeps the files of one version together, so that the page opens
 // without a server (docs/decisions/022-offline.md). The server sends it as /service-worker.js.
-// On a static host, site-files.js stands before it and fetches what the server would send.
+// On a static host, site-files.js stands before it and fetches the files that the server would send.
 //
 // Each client (a page or a worker) gets its files either all from one kept version or all from the
 // network, as it was decided when its page was opened. In the cache:
@@ -58,7 +58,7 @@
       return this.#cache;
     }
 
-    /** Forget what is here: the browser may have cleared its storage. */
+    /** Forget the cache's state: the browser may have cleared its storage. */
     refresh() {
       this.#cache = undefined;
       this.#lists.clear();
@@ -140,7 +140,7 @@
       await (await this.cache).put(key, new Response(text));
     }
 
-    /** Delete what no open page and no later visit needs. */
+    /** Delete files that no open page and no later visit needs. */
     async sweep() {
       const cache = await this.cache;
       const open = new Set(

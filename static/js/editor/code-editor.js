@@ -42,7 +42,7 @@ function followSource(view) {
     });
   return effect(() => {
     // Saved code is shown before the list of examples has arrived. If there is none, the editor
-    // waits: the first example would replace what was typed.
+    // waits: the first example would replace typed text.
     const waits = store.exampleId.value === "";
     const id = `${waits} ${store.example.value?.id}`;
     const code = store.source.value;

@@ -1,6 +1,6 @@
 /**
  * The page's only contact with the engine: starts Python workers and, on their request, device
- * workers; sends requests through the mailbox; replaces what has broken. It knows nothing of what
+ * workers; sends requests through the mailbox; replaces broken workers. It knows nothing of what
  * the page shows.
  *
  * Each run gets a Python worker that has run nothing before: a spare one, booted in the background.
@@ -193,7 +193,7 @@ export class EngineClient {
     this.#receive(inWords(event));
   }
 
-  /** Have the spare worker import what the last program did, while nothing runs: it takes seconds. */
+  /** Have the spare worker import the last program's packages, while nothing runs: it takes seconds. */
   #prepareSpare() {
     if (!this.#running && this.#imported.size > 0)
       this.#spare.prepare(() => this.#data.codeOf(this.#imported));

@@ -60,7 +60,7 @@ export class EventQueue {
     return true;
   }
 
-  /** Apply what waits, as before the page shows another run. */
+  /** Apply waiting events, as before the page shows another run. */
   flush() {
     if (this.#waiting.length === 0) return; // another event has flushed them
     const events = this.#waiting;

@@ -102,7 +102,7 @@ export async function samplesView(known) {
 }
 
 /**
- * Any sample of the data, with what the model predicts for it.
+ * Any sample of the data, with the model's prediction.
  * @param {number} number
  * @returns {Promise<OneSampleView>}
  * @throws {EngineFailure}

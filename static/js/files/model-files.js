@@ -16,7 +16,7 @@ import * as store from "../state/store.js";
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
- * float32, whichever is more. In a smaller file, the error names what does not match.
+ * float32, whichever is more. In a smaller file, the error names the tensors that do not match.
  */
 const LEAST_LIMIT = 64 << 20;
 const LIMIT_FACTOR = 4;

@@ -153,7 +153,7 @@ function openBeside(base, code) {
   });
 }
 
-/** Puts back what a run showed, by its example. @type {Map<string, () => void>} */
+/** Restores the display of a run, by its example. @type {Map<string, () => void>} */
 const aside = new Map();
 
 /** Open another example, as the visitor asks for. What the page shows of a run changes with it. @param {string} id */

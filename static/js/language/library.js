@@ -1,4 +1,4 @@
-/** Loads what the editor knows about playgrad, once, after the page has opened. */
+/** Loads the editor's knowledge of playgrad, once, after the page has opened. */
 
 import { signal } from "../../vendor/preact.js";
 import { load } from "../../engine/downloads.js";
@@ -12,7 +12,7 @@ import { Translator } from "./translator.js";
  */
 export const library = signal(null);
 
-/** Wait for the page before loading: names are small, but Python is what everyone waits for. */
+/** Wait for the page before loading: names are small, but everyone waits for Python. */
 const PAUSE_MS = 1500;
 
 /** @type {{promise: Promise<void> | null}} */

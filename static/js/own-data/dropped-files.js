@@ -48,7 +48,7 @@ export function listenForDrops() {
         openDrawer("choose", filesOf(transfer));
         return;
       }
-      closeDrawer(); // it would cover what is opened
+      closeDrawer(); // it would cover the opened file
       if (project) openProject(project);
       else openPrograms([...transfer.files]);
     },

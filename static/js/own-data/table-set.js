@@ -23,7 +23,7 @@ import { splitRows } from "./split.js";
  * @typedef {object} TableChoices
  * @property {number} label the number of its column
  * @property {"number" | "category"} labelType
- * @property {"drop" | "mean"} missing what becomes of rows with missing values
+ * @property {"drop" | "mean"} missing the treatment of rows with missing values
  * @property {number} test the part for testing
  * @property {number} seed of the split
  * @property {boolean} normalized

@@ -9,7 +9,7 @@ import { recalledKeys, remember } from "../state/storage.js";
 const KEY = "opening.";
 const LOCK = "playgrad.opening.";
 const MOST_ATTEMPTS = 2;
-/** How long a page must answer after it has opened something; what it shows is drawn within that time. */
+/** How long a page must answer after it has opened something; everything is drawn within that time. */
 const CALM_MS = 2000;
 
 /** @typedef {{isOpen: () => Promise<void>, fail: () => void, giveUp: () => void}} Opening */

@@ -1,5 +1,5 @@
 /**
- * Saves what has changed, part by part: soon after it changed, but no part so often that saving
+ * Saves changes, part by part: soon after it changed, but no part so often that saving
  * takes a noticeable share of the page's time.
  */
 

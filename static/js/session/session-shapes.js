@@ -1,5 +1,5 @@
 /**
- * The shape of each part of a saved session: what is read from storage, from files and from links must fit it,
+ * The shape of each part of a saved session: data from storage, files and links must fit it,
  * and be within the bounds of `bounds.js`.
  */
 

@@ -66,7 +66,7 @@ function refuse() {
   store.showError({ type: "EngineError", message: missingFeature(), line: null, op: null });
 }
 
-/** Load again, without waiting, what did not arrive. */
+/** Load failed files again, without waiting. */
 export function loadNow() {
   hurry.dispatchEvent(new Event("now"));
   if (store.engine.value === "broken") startAgain();
@@ -75,7 +75,7 @@ export function loadNow() {
   client.start();
 }
 
-/** Look for a GPU again, and say what was found. */
+/** Search for a GPU again, and report the result. */
 export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
   await refetchModule(SCRIPTS.gpu);

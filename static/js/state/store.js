@@ -338,7 +338,7 @@ export function clearShown() {
   executed.value = { exampleId: "", source: "", began: 0 };
 }
 
-/** Note what keeps a part of the page from being loaded. @param {T.Loaded} part @param {string} problem "" for none */
+/** Note why a part of the page cannot be loaded. @param {T.Loaded} part @param {string} problem "" for none */
 export function reportLoading(part, problem) {
   if ((loadProblems.value[part] ?? "") === problem) return;
   loadProblems.value = { ...loadProblems.value, [part]: problem };

@@ -9,7 +9,7 @@
  *   `known`: the device worker has looked for a GPU; `problem`: a part of a sentence, in English;
  *   `reason`: the same for other languages, if it is known; `isAsked`: the visitor wants to know
  *
- * @typedef {"python" | "data" | "examples"} Loaded what is loaded after the page is up
+ * @typedef {"python" | "data" | "examples"} Loaded the parts that are loaded after the page has started
  *
  * @typedef {{epoch: number, step: number, loss: number | null, accuracy: number | null,
  *            testLoss: number | null, testAccuracy: number | null}} EpochRow

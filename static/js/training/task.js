@@ -38,7 +38,7 @@ export class TaskAsker {
   #version = 0;
   #cost = 0;
 
-  /** The model, or what is known of it, has changed. */
+  /** The model, or the knowledge of it, has changed. */
   changed() {
     this.#asker.changed(store.liveModel.value);
   }

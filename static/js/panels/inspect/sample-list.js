@@ -14,7 +14,7 @@ import { isWrong } from "./sample-cache.js";
 const MORE = 24;
 
 /**
- * Samples with what is true and what was predicted: pictures, texts or rows of a table.
+ * Samples with truth and prediction: pictures, texts or rows of a table.
  * @param {{samples: Samples, numbers: number[], most?: number}} props `most`: are shown at first
  */
 export function SampleList({ samples, numbers, most = MORE }) {

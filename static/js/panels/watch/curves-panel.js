@@ -40,7 +40,7 @@ const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
 const SMOOTHINGS = ["auto", "0", "0.5", "0.8", "0.9", "0.95"];
 
-/** Live curves of loss and accuracy, whose steps can be looked back at. They are small, to leave room for what the network does. */
+/** Live curves of loss and accuracy, whose steps can be looked back at. They are small, to leave room for the main picture. */
 export function CurvesPanel() {
   const [log, setLog] = useState(recall("log-scale") === "yes");
   const [smoothing, setSmoothing] = useState(known(recall("smoothing")));

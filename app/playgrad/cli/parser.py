@@ -125,7 +125,7 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_predict(parsers: Parsers) -> None:
-    parser = parsers.add_parser("predict", help="print what a saved model says about samples")
+    parser = parsers.add_parser("predict", help="print a saved model's predictions for samples")
     parser.add_argument(
         "model",
         metavar="MODEL",

@@ -1,4 +1,4 @@
-"""``playgrad predict``: what a model of a file says about samples of files."""
+"""``playgrad predict``: predictions of a model from a file, for samples from files."""
 
 from __future__ import annotations
 

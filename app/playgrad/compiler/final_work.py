@@ -1,4 +1,4 @@
-"""The work of a program that is done last: what it writes to variables in place.
+"""The work of a program that is done last: its writes to variables in place.
 
 A GPU overwrites a variable's buffer, so a write cannot be undone. With several devices, one can
 fail while another has written already. Therefore everything else comes first, on all devices: a run

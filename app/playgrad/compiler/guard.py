@@ -122,7 +122,7 @@ def input_checks(program: Program) -> list[HostCheck]:
 
 
 def depends_on_feeds(node: Node) -> bool:
-    """Return whether what an operation checks is computed from feeds and constants alone."""
+    """Return whether the checked inputs are computed from feeds and constants alone."""
     nodes = ancestors([tensor.node for tensor in _checked(node)])
     others = [each for each in nodes if each.op.name != "placeholder"]
     return not any(each.op.state or each.op.writes for each in others)

@@ -111,7 +111,7 @@ def save_device_times(info: AdapterInfo, times: DeviceTimes | None) -> None:
 
 
 def forget_measured() -> None:
-    """Forget the times measured in this process, but not what was saved."""
+    """Forget the times measured in this process, but not saved ones."""
     _measured.clear()
 
 

@@ -1,4 +1,4 @@
-"""A device that computes nothing: it checks Plans, stores bytes and counts what is done.
+"""A device that computes nothing: it checks Plans, stores bytes and counts operations.
 
 It can imitate an adapter with any limits. Tests use it to check what the compiler and sessions ask
 of a GPU on machines without one.

@@ -1,4 +1,4 @@
-"""Facts about the data of a training: its scale, what guessing would cost, whether labels fit."""
+"""Facts about the data of a training: its scale, the loss of guessing, whether labels fit."""
 
 from __future__ import annotations
 

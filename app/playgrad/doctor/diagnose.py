@@ -1,4 +1,4 @@
-"""``diagnose``: what is wrong with a model's training, on demand."""
+"""``diagnose``: the problems of a model's training, on demand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Diagnosis(Sequence[Finding]):
 
 
 def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis:
-    """Return what is wrong with the last ``fit`` of ``model``, in plain sentences.
+    """Return the problems of the last ``fit`` of ``model``, in plain sentences.
 
     Found are NaN, exploding and vanishing gradients, dead units, a loss that does not fall,
     overfitting, inputs and targets of the wrong scale, a learning rate that is off by ten, frozen

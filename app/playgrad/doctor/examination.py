@@ -71,16 +71,16 @@ class Examination:
         self.origin: NotFinite | None = None
 
     def close(self) -> None:
-        """Free what looking needed."""
+        """Free the probe."""
         if self.probe is not None:
             self.probe.close()
 
     def findings(self, evidence: Evidence) -> list[Finding]:
-        """Return what is wrong, with the edits of the program that cure it."""
+        """Return the problems, with the edits of the program that cure them."""
         return prescribe(examine(evidence), evidence, self._text)
 
     def evidence(self, outcome: Outcome) -> Evidence:
-        """Return what is known now."""
+        """Return the current evidence."""
         if self._facts is None:
             self._facts = self._unchanging()
         history = self._history.history
@@ -118,7 +118,7 @@ class Examination:
         return float(f"{value:.6g}")
 
     def _unchanging(self) -> Evidence:
-        """Return what does not change during the training."""
+        """Return the evidence that does not change during the training."""
         recipe, excerpt = self._recipe, self._excerpt
         optimizer, objectives, network = recipe.optimizer, recipe.objectives, recipe.network
         limits = vars(optimizer.clipping).values()

@@ -206,7 +206,7 @@ class Inspector:
             if self._failure is None:
                 self._failure = self._failed(error)
                 self._reported = self.findings
-                with contextlib.suppress(Exception):  # to report may be what failed
+                with contextlib.suppress(Exception):  # reporting itself may have failed
                     self._report(self._reported, self._lost)
             return None
 

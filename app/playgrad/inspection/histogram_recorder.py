@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from playgrad.training.training_loop import TrainingLoop
 
 LEASE_SECONDS = 15.0
-"""For which a question is taken for interest in what comes: the page asks every 10 s at least."""
+"""For which a question counts as interest in later records: the page asks at least every 10 s."""
 LEAST_SECONDS = 0.25
 """Between two records; nobody sees more."""
 LATER_SECONDS = 0.1
@@ -129,7 +129,7 @@ class HistogramRecorder:
     # Called by views
 
     def look(self, model: Any) -> HistogramHistory:
-        """Return what is known of ``model``, which is wanted from now on.
+        """Return the history of ``model``, and record more from now on.
 
         If the training rests or has ended, that is at least its state now.
 

@@ -77,10 +77,10 @@ class KernelBench:
 
     Args:
         session: that of the training, or one that can repeat the program's run.
-        fetches: what the step or the run computes.
+        fetches: the results of the step or the run.
         values: of the graph.
         node: the operation.
-        feeds: what the run was fed; None for a training step.
+        feeds: the feeds of the run; None for a training step.
 
     Attributes:
         of_run: whether it is of a run of the program, not of a training step.
@@ -132,7 +132,7 @@ class KernelBench:
         self._device = None
 
     def check(self, wgsl: str, kernel: int = 0) -> KernelReport:
-        """Compare what an edited kernel computes with NumPy.
+        """Compare the results of an edited kernel with NumPy.
 
         Args:
             wgsl: the whole text, in place of ``kernels[kernel]``.

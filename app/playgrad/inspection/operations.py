@@ -110,7 +110,7 @@ class _Taken:
 
 
 class _DryRun:
-    """The operations of a program as tasks of their own, and what happens to them."""
+    """The operations of a program as tasks of their own, and their events."""
 
     def __init__(self, session: Session, runnable: Runnable, fed: Mapping[str, Array]) -> None:
         self._session = session

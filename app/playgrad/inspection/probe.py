@@ -75,7 +75,7 @@ class SampleProbe:
         self._session: Session | None = None
 
     def close(self) -> None:
-        """Free what the probe needed."""
+        """Free the probe's session."""
         if self._session is not None:
             self._session.close()
         self._session = self._nodes = None

@@ -57,7 +57,7 @@ def statistics(array: Array) -> dict[str, float | None]:
 
 
 def summary(array: Array) -> Summary:
-    """Return what a page shows of an array."""
+    """Return the summary of an array for the page."""
     return {
         "shape": list(array.shape),
         "dtype": str(array.dtype),

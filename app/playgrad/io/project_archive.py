@@ -50,7 +50,7 @@ class ProjectArchive:
         content: the bytes of the file.
 
     Attributes:
-        about: what ``project.json`` says.
+        about: the content of ``project.json``.
         names: the names of the files.
 
     Raises:

@@ -135,7 +135,7 @@ def _opened(content: bytes) -> TensorFile:
 def encode_checked(
     tensors: Mapping[str, Array], format: str, metadata: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return what `encode` does, after reading it back and comparing it with ``tensors``.
+    """Return the result of `encode`, after reading it back and comparing it with ``tensors``.
 
     Raises:
         CheckpointError: as `encode`; or the content differs from ``tensors``.

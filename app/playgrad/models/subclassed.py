@@ -257,7 +257,7 @@ def _as_list(leaves: Sequence[Any]) -> Any:
 
 
 def _taken_apart(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """Return the tensors of an argument, and what puts others in their places."""
+    """Return the tensors of an argument, and a function that replaces them."""
     if isinstance(inputs, Mapping):
         return list(inputs.values()), AsDictionary(inputs)
     several = isinstance(inputs, (list, tuple))

@@ -132,7 +132,7 @@ class Network:
         return self.outputs[0].shape
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """Return what ``model(inputs)`` does. A subclass can override it; see `Model`."""
+        """Return the outputs for ``inputs``. A subclass can override it; see `Model`."""
         return Network.__call__(self, inputs, training)
 
     def __call__(self, inputs: Any, training: bool | None = None) -> Any:
@@ -142,8 +142,8 @@ class Network:
             inputs: a tensor or array for each input of the model, in a list or in a dictionary by
                 the names of the inputs; one alone needs no list. To get arrays for arrays, use
                 ``model.predict``.
-            training: whether layers such as `Dropout` act as in a training step; None for what
-                holds for the layer or model that makes the call, or else False.
+            training: whether layers such as `Dropout` act as in a training step; None takes
+                it from the layer or model that makes the call, or else False.
 
         Returns:
             A tensor, or a list of tensors if the model has several outputs, or a dictionary.
@@ -455,7 +455,7 @@ class Network:
         io.save(self.named_weights(), file, format, self.file_metadata())
 
     def file_metadata(self) -> dict[str, str]:
-        """Return what files of weights tell about the network, as texts by name."""
+        """Return the description of the network in weights files, as texts by name."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""The device that a session takes if it names none: what `choose_device` says of this machine."""
+"""The device of a session that names none: the answer of `choose_device` for this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AUTO = "auto"
 PINNED = "PLAYGRAD_DEVICE"
 """The environment variable with the device that "auto" takes, unmeasured."""
 TRIALS = 2
-"""Trials that a decision needs: what a single one shows may be an accident."""
+"""Trials that a decision needs: a single one may mislead."""
 MOST_TRIALS = 5
 """Trials after which a busy machine is not waited for any more."""
 ROUNDS = 6

@@ -1,4 +1,4 @@
-"""Options that override what a program says: the command line's flags, the page's switches.
+"""Options that override a program's arguments: the command line's flags, the page's switches.
 
 ``playgrad train script.py --epochs 1`` sets an option, and a script that calls
 ``model.fit(x, y, epochs=5)`` trains for one epoch. An option that is None overrides nothing.

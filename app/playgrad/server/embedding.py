@@ -30,7 +30,7 @@ class FramePolicy:
 
     @classmethod
     def of(cls, allowed: Iterable[str]) -> FramePolicy:
-        """Return what ``--embed-in`` says: each of ``allowed`` is an origin, or ``none`` alone.
+        """Return the policy of ``--embed-in``: each of ``allowed`` is an origin, or ``none`` alone.
 
         Without any, every site may embed the page.
 

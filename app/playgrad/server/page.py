@@ -72,7 +72,7 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
     Raises:
         FileNotFoundError: a file that the page names is missing.
         ValueError: a file cannot be put inline, because it contains the end of its element; or
-            index.html lacks what is to be replaced.
+            index.html lacks a text that is to be replaced.
     """
     page = paths.static() / "index.html"
     names = [

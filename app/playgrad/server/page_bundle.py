@@ -43,7 +43,7 @@ class PageBundle:
 
 
 def page_bundle() -> PageBundle | None:
-    """Return what was bundled, or None if there is nothing or a source is a different one now."""
+    """Return the bundle, or None if there is none or a source has changed."""
     static = paths.static()
     folder = static / "bundled"
     try:

@@ -40,7 +40,7 @@ class Recording:
 
     Attributes:
         inputs: the placeholders that it was called with.
-        result: what it returned, with tensors for numbers and arrays.
+        result: the returned value, with tensors for numbers and arrays.
         outputs: the tensors of ``result``.
         nodes: the nodes of its outputs and of its writes, in topological order.
         captures: the tensors from outside that ``nodes`` and ``outputs`` use.
@@ -164,14 +164,14 @@ def draws(node: Node) -> bool:
 
 
 def _controls(node: Node, copies: CopyMap, own: Collection[Node]) -> list[Node]:
-    """Return what a copy of ``node`` waits for; nodes from outside stay."""
+    """Return the control inputs of a copy of ``node``; nodes from outside stay."""
     mapped = [copies.node(n) if n in own else n for n in node.control_inputs]
     return list(dict.fromkeys(n for n in mapped if n is not None))
 
 
 def record(graph: Graph, prefix: str, fn: Callable[..., Any], arguments: Sequence[Any],
            inputs: Sequence[Tensor]) -> Recording:  # fmt: skip
-    """Call ``fn`` with ``arguments``, and return what it added to ``graph``, taken out again.
+    """Call ``fn`` with ``arguments``, and return its new nodes, taken out of ``graph`` again.
 
     Args:
         prefix: the name scope to call it in, ending with a slash.

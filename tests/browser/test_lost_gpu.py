@@ -148,7 +148,7 @@ def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
 
 @pytest.mark.survival("Lost GPU in the page")
 @pytest.mark.parametrize("accident", [end_worker, *slow(destroy_device)])
-def test_training_goes_on_from_the_copy(
+def test_training_continues_from_the_copy(
     engine: Engine, accident: Callable[[Engine], None], record_property: Any
 ) -> None:
     record_property("tried", 2)

@@ -122,7 +122,7 @@ def with_older_curves(path: Path, missed: int) -> Path:
     return older
 
 
-def test_a_project_goes_on_as_a_copy_and_as_a_file(
+def test_a_project_continues_as_a_copy_and_as_a_file(
     chromium: Browser, desk_server: str, playground: Playground, tmp_path: Path
 ) -> None:
     playground.choose_device("cpu")

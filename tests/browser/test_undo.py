@@ -67,7 +67,7 @@ def look_back(playground: Playground, part: float) -> int:
     return int(read(playground, "(store.past.value ?? store.progress.value).step"))
 
 
-def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playground) -> None:
+def test_an_earlier_step_is_shown_and_branched_from(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(VALIDATED)
     curve, weights = losses(playground), playground.weights()
@@ -142,7 +142,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     playground.at("tab-training").click()
 
 
-def test_a_paused_run_is_looked_back_at_and_goes_on_undisturbed(playground: Playground) -> None:
+def test_a_paused_run_shows_earlier_steps_and_continues_undisturbed(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(PROGRAM)
     curve = losses(playground)

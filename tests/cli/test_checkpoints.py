@@ -117,7 +117,7 @@ def test_resume_without_a_checkpoint_trains_from_the_start(
     assert result_of(run(capsys, *arguments(program, folder, "--resume")))["steps"] == 120
 
 
-def test_a_training_that_a_callback_interrupts_goes_on(
+def test_a_training_that_a_callback_interrupts_continues(
     program: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = result_of(run(capsys, *arguments(program, tmp_path / "whole")))
@@ -140,7 +140,7 @@ halting = nn.LambdaCallback(on_steps_end=halt)
 @linux
 @pytest.mark.survival("Runs that are killed")
 @pytest.mark.parametrize("kills", [2, *slow(20)])
-def test_a_run_that_is_killed_at_any_step_goes_on(
+def test_a_run_that_is_killed_at_any_step_continues(
     kills: int,
     program: Path,
     folder: Path,
@@ -197,7 +197,7 @@ def killed_after_progress(
         *slow((signal.SIGINT, "cpu"), (signal.SIGTERM, "gpu")),
     ],
 )
-def test_a_signal_saves_the_very_step_and_the_run_goes_on(
+def test_a_signal_saves_the_very_step_and_the_run_continues(
     number: signal.Signals,
     device: str,
     program: Path,

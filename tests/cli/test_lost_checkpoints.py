@@ -96,7 +96,7 @@ def stop(step, logs):
     assert f"cannot create the folder '{folder}'" in err.splitlines()[-2]
 
 
-def test_training_goes_on_while_checkpoints_cannot_be_written(
+def test_training_continues_while_checkpoints_cannot_be_written(
     tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disturb = """
@@ -135,7 +135,7 @@ def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
     assert told < err.rindex("epoch 1")
 
 
-def test_checkpoints_and_weights_that_are_kept_elsewhere_leave_those_of_other_runs_alone(
+def test_checkpoints_and_weights_kept_elsewhere_leave_other_runs_alone(
     tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A system gives the numbers of processes out again; here both runs have the same."""

@@ -191,7 +191,7 @@ def pauses_of(text: str) -> tuple[int, list[tuple[list[str], bool]], BaseExcepti
     return hooks.pauses, reports, error
 
 
-def test_a_run_that_is_lost_pauses_once_and_goes_on(eager_eyes: None) -> None:
+def test_a_run_that_is_lost_pauses_once_and_continues(eager_eyes: None) -> None:
     text = ILL["exploding"].text
     pauses, reports, error = pauses_of(text)
     assert pauses == 1
@@ -235,7 +235,7 @@ def test_looking_takes_a_twentieth_of_the_time() -> None:
     assert not inspector._can_spend(Loop, 0.5)  # type: ignore[arg-type]
 
 
-def test_a_large_network_is_not_looked_at() -> None:
+def test_a_large_network_is_not_examined() -> None:
     x = np.zeros((40, 64, 64, 3), np.float32)
     model = pg.Sequential(
         [pg.Input((64, 64, 3)), nn.Conv2D(64, 5, padding="same"), nn.Flatten(), nn.Dense(2)]

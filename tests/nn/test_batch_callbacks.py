@@ -141,7 +141,7 @@ def test_early_stopping_stops_at_the_epoch_of_keras(
     assert stop.stopped_epoch == (epochs - 1 if stop.model.stop_training else None)
 
 
-def test_early_stopping_prints_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_early_stopping_prints_its_decisions(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(0.1))
     weights: list[np.ndarray[Any, Any]] = []
     rates = nn.LearningRateScheduler(lambda epoch: 0.05 if epoch < 2 else 2.0, verbose=1)

@@ -153,7 +153,7 @@ def test_completed_fits_return_at_once_and_without_events() -> None:
         assert one.seconds == pytest.approx(other.seconds, abs=0.1)
 
 
-def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> None:
+def test_events_continue_the_steps_epochs_and_seconds_of_the_run_before() -> None:
     first = run(simple, stop_at=8)
     info = Checkpoint.decode(first.checkpoints[-1]).info()
     assert info["epoch"] == info["step"] // 6 + 1
@@ -199,7 +199,7 @@ def test_a_stop_before_losses_are_read_shows_them_all_the_same(
     expect_same(run(simple, stopped.checkpoints[-1]), undisturbed)
 
 
-def test_asynchronous_training_goes_on_at_its_step() -> None:
+def test_asynchronous_training_continues_at_its_step() -> None:
     way = pg.parallel.AsynchronousDataParallel(2)
     stopped = run(lambda: simple(strategy=way), stop_at=9)
     done = Checkpoint.decode(stopped.checkpoints[-1]).info()["step"]

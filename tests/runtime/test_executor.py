@@ -120,7 +120,7 @@ class TestConcurrency:
         finally:
             executor.close()
 
-    def test_light_tasks_go_on_beside_a_heavy_one(self):
+    def test_light_tasks_continue_beside_a_heavy_one(self):
         done = threading.Event()
         tasks = [
             Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) or pytest.fail("alone"), heavy=True),

@@ -157,7 +157,7 @@ def test_missing_system_packages_without_root_give_the_command(
         system.test_step().make()
 
 
-def test_firefox_is_installed_without_what_it_recommends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_firefox_is_installed_without_recommended_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = iter([["chromium", "firefox-esr"]] * 2 + [[]])
     commands: list[tuple[str, ...]] = []
     monkeypatch.setattr(system, "_missing_for_tests", lambda: next(missing))

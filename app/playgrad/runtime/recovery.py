@@ -80,7 +80,7 @@ class Recovery:
         if undone:
             warn_user(f"{self._lost()} was lost. {undone}")
 
-    def go_on(self) -> None:
+    def recover(self) -> None:
         """Roll back after a loss, and open the session's device again.
 
         Raises:
@@ -130,7 +130,7 @@ class Recovery:
         Raises:
             DeviceLostError: a device was lost. Call again to continue from the copies.
         """
-        self.go_on()
+        self.recover()
         copies = self._store.copies
         was_current = copies.is_current
 

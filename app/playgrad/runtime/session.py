@@ -266,7 +266,7 @@ class Session:
         Returns:
             The arrays in order, pending. A later call that uses the device waits for them.
         """
-        self._recovery.go_on()
+        self._recovery.recover()
         runnable, feeds = self._prepare(list(fetches), [], feed_dict)
         assert runnable is not None
         return runnable.begin(feeds)
@@ -299,7 +299,7 @@ class Session:
     def compiled(self, fetches: Any, feed_dict: FeedDict = None) -> Runnable | None:
         """Return what `run` would execute: the graph after all passes, its tasks and Plans."""
         requested = Fetches(fetches, self.graph)
-        self._recovery.go_on()
+        self._recovery.recover()
         return self._prepare(requested.tensors, requested.nodes, feed_dict)[0]
 
     @exclusive
@@ -438,7 +438,7 @@ class Session:
         """
         checked = self._checked(values)
         self._check_devices()
-        self._recovery.go_on()
+        self._recovery.recover()
         self._programs.allocate([node for node, _ in checked], data=True)
         if soon is not None and devices.runs_plans(self.device):
             self._programs.expect(soon)

@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         choices=["all", "commit", *map(str, range(1, rotation.PARTS + 1))],
         default="all",
-        help="the tests to run of those that take turns; see tests/rotation.py",
+        help="which of the tests that take turns to run; see tests/rotation.py",
     )
 
 

@@ -1,6 +1,6 @@
 // Index of the largest or smallest element along one axis, the first of equal ones.
 //
-// An invocation looks at one chunk of candidates for an output; of several chunks, the winners are
+// An invocation compares one chunk of candidates for an output; of several chunks, the winners are
 // the candidates of a second dispatch.
 
 alias Number = ${NUMBER};

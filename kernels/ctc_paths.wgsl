@@ -1,4 +1,4 @@
-// The paths of CTC: an invocation follows those of one sample forwards (the first half of the
+// The paths of CTC: an invocation follows one sample's paths forwards (the first half of the
 // invocations) or backwards, through some of its times.
 
 #include "common/numbers.wgsl"

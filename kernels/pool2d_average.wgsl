@@ -1,4 +1,4 @@
-// Mean of each window, over those of its pixels that lie in the image.
+// Mean of each window, over its pixels inside the image.
 
 #include "common/pool2d.wgsl"
 

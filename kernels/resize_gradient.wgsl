@@ -3,7 +3,7 @@
 
 #include "common/resize.wgsl"
 
-// The first and last pixel of `after` that may be made of pixel `at` of `before`: those within one
+// The first and last pixel of `after` that may be made of pixel `at` of `before`: pixels within one
 // pixel of it, and one more on either side for rounding.
 fn range_of(at: i32, before: i32, after: i32) -> vec2<i32> {
   let first = (2 * at - 1) * after / (2 * before) - 2;

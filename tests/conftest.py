@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         choices=["all", "commit", *map(str, range(1, rotation.PARTS + 1))],
         default="all",
-        help="the tests to run of those that take turns; see tests/rotation.py",
+        help="which of the tests that take turns to run; see tests/rotation.py",
     )
 
 
@@ -111,7 +111,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     lines = survival.table(terminalreporter.stats)
     if lines:
-        terminalreporter.section("What was tried, and what survived")
+        terminalreporter.section("Tried and survived")
     for line in lines:
         terminalreporter.write_line(line)
     if terminalreporter.stats.keys() & {"failed", "error"}:

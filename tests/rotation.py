@@ -45,7 +45,7 @@ _IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"\./([\w-]+\.js)";', re.MULTILI
 
 
 def _page_files() -> set[Path]:
-    """Return the files of the page that run Plans: the device worker, and what it imports."""
+    """Return the files of the page that run Plans: the device worker, and its imports."""
     found: set[Path] = set()
     left = [ROOT / "static" / "engine" / "device-worker.js"]
     while left:

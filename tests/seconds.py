@@ -62,7 +62,7 @@ class Seconds:
         path.write_text(json.dumps(rounded, indent=1) + "\n", encoding="utf-8")
 
     def merge(self, newer: Seconds) -> Seconds:
-        """Return these numbers with those of files that ``newer`` measured; gone files go."""
+        """Return these numbers with the files of ``newer`` replaced; deleted files are dropped."""
         files = {p: s for p, s in (self.files | newer.files).items() if (ROOT / p).exists()}
         tests = {t: s for t, s in self.tests.items() if file_of(t) in files.keys() - newer.files}
         return Seconds(files, self.fixtures | newer.fixtures, tests | newer.tests)

@@ -1,4 +1,4 @@
-"""The table of what was tried and what survived, at the end of a test run.
+"""The table of tried and survived cases, at the end of a test run.
 
 A test that breaks something on purpose is marked with its class of accidents::
 

@@ -1,6 +1,6 @@
 """Parameters of sweeps, and the cases of random tests: every run tries a few, `make nightly` all.
 
-Random tests rotate: their seed is that of the commit, so that each commit tries other cases, and
+Random tests rotate: their seed is the commit, so that each commit tries other cases, and
 every run of a commit the same. A run in which tests failed prints the seed; ``PLAYGRAD_SEED``
 repeats it elsewhere.
 """
@@ -28,7 +28,7 @@ def slow(*cases: Any) -> list[Any]:
 
 
 def sweep(cases: Iterable[Any], often: Collection[Any]) -> list[Any]:
-    """Return ``cases`` for the slow sweep, of which every test run tries those in ``often``."""
+    """Return ``cases`` for the slow sweep, of which every test run tries the cases in ``often``."""
     return [case if case in often else slow(case)[0] for case in cases]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench import parallel
-from bench.looking import interval_of_median
+from bench.open_views import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -44,7 +44,11 @@ def reach(repository: Repository) -> Reach:
         ("tests/browser/playground.py", "tests/browser/test_page_nodes.py", 1),
         ("tests/conftest.py", "tests/nn/test_fit.py", 1),
         # By scripts: of Node, of the page, and with an element that a test looks for.
-        ("static/js/state/beat.js", f"{NODE_RUNNER}::{NODE_TEST}[beat.test.mjs]", 1),
+        (
+            "static/js/state/frame-scheduler.js",
+            f"{NODE_RUNNER}::{NODE_TEST}[frame-scheduler.test.mjs]",
+            1,
+        ),
         ("static/js/panels/graph/node-tabs.js", "tests/browser/test_page_nodes.py", 1),
         ("static/js/language/asking.js", "tests/browser/test_editor_language.py", 5),
         ("docs/layers.md", "tests/test_docs.py", 1),

@@ -1,4 +1,4 @@
-"""Convolutions and resizing compared with those of PyTorch: values and gradients."""
+"""Convolutions and resizing compared with PyTorch's: values and gradients."""
 
 from __future__ import annotations
 

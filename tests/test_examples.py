@@ -87,7 +87,7 @@ def test_pipeline_schedules_give_the_same_loss(capsys: pytest.CaptureFixture[str
     assert len(set(losses.values())) == 1
     assert stale not in losses.values()
     assert [formula for _, _, formula, _ in rows] == ["11", "11", "6", "0", "4", "0", "11"]
-    # The passes take about equally long, so that the measured bubble is that of the schedule:
+    # The passes take about equally long, so that the measured bubble is the schedule's:
     # about a fifth, and less or more on a busy machine.
     for _, measured, _, _ in rows:
         assert 0 <= int(measured) < 90

@@ -228,7 +228,7 @@ def _call(name: str, count: int) -> Expr:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_on_the_gpu_match_numpy(name: str) -> None:
-    """Small results have small errors, but for those of sine and cosine after whole turns."""
+    """Small results have small errors, except sine and cosine after whole turns."""
     arrays = _arguments(name, _values(name))
     atol = 2e-7 if name in ("sin", "cos", "tan") else 1e-30
     agree([_call(name, len(arrays))], *arrays, atol=atol)

@@ -1,4 +1,4 @@
-"""Values and gradients of nodes: those of the training step, which they leave alone."""
+"""Values and gradients of nodes: taken from the training step, which they leave alone."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_the_kernel_of_a_node_matches_the_dispatched_one() -> None:
 
 
 def test_a_product_is_computed_in_the_kernel_of_its_bias_and_activation() -> None:
-    """Its gradient looks at its shape, too, which makes it no user of its value."""
+    """Its gradient reads its shape, too, but not its value."""
     graph = pg.Graph()
     rng = np.random.default_rng(0)
     x = rng.normal(size=(32, 5)).astype(np.float32)

@@ -38,11 +38,11 @@ FAMILIES = {
     "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
     "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
 }
-"""Whether the kernels are those of a software adapter, and how many may be merged. llvmpipe takes
+"""Whether to use the kernels of a software adapter, and how many may be merged. llvmpipe takes
 longer for one kernel of sixteen than for four of four, and no time for one that it has seen."""
 VALUES = ["registers", "shared", "registers_of_many", "shared_of_many"]
 GRADIENTS = ["apart", *VALUES]
-# Operations of which a kernel depends on the family, other than those that others become.
+# Operations with a kernel that depends on the family, except operations that others become.
 PRODUCTS_AND_REDUCTIONS = [
     *("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "conv2d_transpose", "matmul"),
     *("log_softmax", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"),

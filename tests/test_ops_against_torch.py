@@ -1,4 +1,4 @@
-"""References, gradients and optimizer updates compared with those of PyTorch."""
+"""References, gradients and optimizer updates compared with PyTorch's."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_a_long_test_needs_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert seconds.unexplained(spent) == ["a::new", "a::one[y]"]
 
 
-def test_reasons_are_those_of_tests_that_exist() -> None:
+def test_reasons_belong_to_tests_that_exist() -> None:
     assert len(reasons()) <= MOST_LONG
     for test, reason in reasons().items():
         names = test.partition("[")[0].split("::")[1:]
@@ -107,7 +107,7 @@ def test_reasons_are_those_of_tests_that_exist() -> None:
         assert reason
 
 
-def test_the_tables_are_those_of_the_committed_numbers() -> None:
+def test_the_tables_match_the_committed_numbers() -> None:
     """`python -m tests.seconds` writes both."""
     document = DOCUMENT.read_text(encoding="utf-8")
     assert document == seconds.written_into(document, Seconds.read(COMMITTED))

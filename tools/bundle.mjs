@@ -23,7 +23,7 @@ const panels = readdirSync(join(source, "js/panels"))
 /** Start the page, and the page in a frame. */
 const starts = ["js/main.js", "js/embed-main.js"];
 /** Modules that tests import from the open page. */
-const lookedInto = JSON.parse(readFileSync(join(root, "tools/looked-into.json"), "utf8"));
+const exposed = JSON.parse(readFileSync(join(root, "tools/exposed-modules.json"), "utf8"));
 
 /** All that takes part. @type {Set<string>} paths below static/ */
 const sources = new Set();
@@ -117,7 +117,7 @@ function bundleStyles() {
 
 rmSync(out, { recursive: true, force: true });
 bundleStyles();
-const page = await bundle([...panels, ...starts, ...lookedInto], {
+const page = await bundle([...panels, ...starts, ...exposed], {
   plugins: [asInSource("../")],
   groups: [{ name: eagerly, debugName: "page" }],
 });

@@ -1,7 +1,7 @@
 """Take the pictures of docs/first-steps.md: ``python -m tools.first_steps``.
 
 A visit of five minutes in headless Chromium, from opening the page to a link that someone else
-opens. Everything is done as a visitor does it, and the pictures are of what came out. Look at them
+opens. Everything is done as a visitor does it, and the pictures show the results. Look at them
 in ``docs/images`` before you commit them.
 """
 
@@ -75,7 +75,7 @@ def _change(page: Page) -> None:
 
 
 def _share(page: Page) -> str:
-    """The link to what is on the page."""
+    """The link to the page's contents."""
     page.get_by_test_id("share").click()
     field = page.get_by_test_id("share-link")
     page.wait_for_function("() => document.querySelector('[data-testid=share-link]').value !== ''")

@@ -1,4 +1,4 @@
-"""Locks between processes, for what two terminals must not do in a checkout at once."""
+"""Locks between processes, for work that two terminals must not do in a checkout at once."""
 
 from __future__ import annotations
 

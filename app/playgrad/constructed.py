@@ -40,7 +40,7 @@ class Constructed(Recorded):
         """Take no arguments, unless a subclass does."""
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the constructor by name; those left out are not among them."""
+        """Return the arguments of the constructor by name, without omitted ones."""
         args, kwargs = self._passed
         signature = inspect.signature(type(self).__init__)
         parameters = list(signature.parameters.values())

@@ -131,7 +131,7 @@ class SequenceLengthError(CheckpointError):
     """A model takes sequences of any length, but a layer, or a format of files, needs one.
 
     Attributes:
-        inputs: the shape of one sample and the dtype of each input, with None for what is open.
+        inputs: the shape of one sample and the dtype of each input, with None for open sizes.
     """
 
     def __init__(

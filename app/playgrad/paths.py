@@ -29,7 +29,7 @@ def static() -> Path:
 
 
 def player() -> Path:
-    """Return the folder of what stand-alone pages consist of: ``player.js`` and ``player.css``."""
+    """Return the folder with the parts of stand-alone pages: ``player.js`` and ``player.css``."""
     inside = _PACKAGE / "player"
     return inside if inside.is_dir() else static() / "vendor" / "player"
 

@@ -1,7 +1,7 @@
 """Signals to the command line: one ends the process with one line, from the first moment on.
 
 Importing the library takes most of a second, in which Ctrl+C would end in a traceback from
-anywhere in NumPy. So the package looks at once whether it is the command line that imports it, and
+anywhere in NumPy. So the package checks at once whether the command line is importing it, and
 only then installs handlers; in any other program, ``import playgrad`` changes none.
 
 The exit code is that of a shell: 128 plus the number of the signal, 130 for Ctrl+C.
@@ -83,7 +83,7 @@ class Signals:
         self._state = _State.STARTING
 
     def hold(self) -> None:
-        """From now on a first signal only sets ``pending``: whoever works asks for it often.
+        """From now on a first signal only sets ``pending``: long work polls it often.
 
         Work that is interrupted at any moment leaves nothing that could be saved.
         """
@@ -136,7 +136,7 @@ class Signals:
     def _unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
         """Raise an interruption again if it was raised where nobody can catch it.
 
-        Python would print it and go on, for example in ``__del__``.
+        Python would print it and continue, for example in ``__del__``.
         """
         if not isinstance(unraisable.exc_value, (KeyboardInterrupt, Terminated)):
             sys.__unraisablehook__(unraisable)

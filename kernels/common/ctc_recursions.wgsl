@@ -22,7 +22,7 @@ fn forwards(sample: u32, begin: u32, end: u32) {
   }
 }
 
-// The paths from a state at the time after `time` to the end, with what that emits.
+// The paths from a state at the time after `time` to the end, with its emissions.
 fn onwards(sample: u32, time: u32, state: u32) -> f32 {
   return paths[place(1u, sample, time + 1u, state)] + emitted(sample, time + 1u, state);
 }

@@ -11,7 +11,7 @@ const ANSWER_MS = 10_000;
 /** @import { GpuReason } from "./gpu-reasons.js" */
 /** @import { AdapterInfo } from "./messages.js" */
 
-/** There is no GPU to be had; `reason` is for those who do not show the message. */
+/** No GPU is available; `reason` is for callers that do not show the message. */
 export class NoGpuError extends EngineError {
   /** @param {GpuReason["kind"]} kind @param {string} [detail] */
   constructor(kind, detail = "") {
@@ -93,8 +93,8 @@ function largerBuffers(adapter) {
 
 /**
  * @param {GPUAdapter} adapter
- * @param {GPUDevice} [device] the source of the limits; without it, only those that `openDevice`
- *   raises are reported, since the others are WebGPU's defaults
+ * @param {GPUDevice} [device] the source of the limits; without it, only the limits that
+ *   `openDevice` raises are reported, since the others are WebGPU's defaults
  * @returns {AdapterInfo}
  */
 export function describe(adapter, device) {

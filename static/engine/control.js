@@ -51,7 +51,7 @@ export function raiseStop(control) {
   ringBell(control);
 }
 
-/** Interrupt what Python executes for the prompt, and wake it if it sleeps. @param {SharedArrayBuffer} control */
+/** Interrupt Python's work for the prompt, and wake it if it sleeps. @param {SharedArrayBuffer} control */
 export function raiseInterrupt(control) {
   const words = new Int32Array(control);
   Atomics.store(words, INTERRUPT, SIGINT);

@@ -1,6 +1,6 @@
 /**
  * The page's end of data-files.js: downloads data sets, each once, for every Python worker, and passes
- * on those of the visitor.
+ * on the visitor's own.
  */
 
 import { ONNX, STATE, isCode, isPackage, isYours } from "./data-files.js";
@@ -25,8 +25,8 @@ const MOST_REFUSALS = 3;
  *
  * @typedef {object} Listener
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory unless it is code
- * @property {(awaited: Awaited | null) => void} [awaited] is called with what a program waits for, and null when it goes on
- * @property {(problem: Delay | null) => void} problem is called with what does not arrive, or null when all is well
+ * @property {(awaited: Awaited | null) => void} [awaited] is called with the data that a program waits for, and null when it continues
+ * @property {(problem: Delay | null) => void} problem is called with the problem of a download, or null when all is well
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
 
@@ -35,7 +35,7 @@ export class DataStore {
   #contents = new Map();
   /** Contents of which each Python worker gets a copy of its own. @type {Map<string, Uint8Array>} */
   #code = new Map();
-  /** Downloads that go on. @type {Map<string, Promise<Uint8Array>>} */
+  /** Downloads in progress. @type {Map<string, Promise<Uint8Array>>} */
   #underway = new Map();
   /**
    * Answers that a Python worker has not fetched yet, by path. (Not by their words: shared memory
@@ -61,7 +61,7 @@ export class DataStore {
     return this.#contents;
   }
 
-  /** The size of what has arrived. */
+  /** The bytes that have arrived. */
   get bytes() {
     return [...this.#contents.values()].reduce((sum, { length }) => sum + length, 0);
   }
@@ -84,11 +84,11 @@ export class DataStore {
 
   /** Begin to download files that a program will read. @param {string[]} paths */
   expect(paths) {
-    // A program that reads the file is told why it cannot be had.
+    // A program that reads the file is told why it is not available.
     for (const path of paths) this.#get(path, true).catch(() => {});
   }
 
-  /** Wait until a file has arrived. @param {string} path @throws {LoadError} it cannot be had */
+  /** Wait until a file has arrived. @param {string} path @throws {LoadError} it is not available */
   async obtain(path) {
     await this.#get(path, false);
   }
@@ -130,7 +130,7 @@ export class DataStore {
     }
   }
 
-  /** Say what a program waits for: files of one data set arrive together. */
+  /** Report the data that a program waits for: files of one data set arrive together. */
   #tell() {
     const path = this.#awaited.at(-1);
     if (path === undefined) return this.#listener.awaited?.(null);

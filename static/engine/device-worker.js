@@ -44,7 +44,7 @@ class Gpus {
     throw new EngineError("DeviceLostError", this.#lost.get(id) ?? "this GPU device was closed");
   }
 
-  /** Free what the last Python worker left on the devices, except for data sets. */
+  /** Free the last Python worker's memory on the devices, except for data sets. */
   async reset() {
     await Promise.all(Array.from(this.#opened.values(), ({ runner }) => runner.reset()));
   }
@@ -210,7 +210,7 @@ async function listAdapters() {
 }
 
 /**
- * Open a device. The page hears what became of it: after a loss, the adapter may not come back.
+ * Open a device. The page is told the outcome: after a loss, the adapter may not come back.
  * @returns {Promise<{device: GPUDevice, info: AdapterInfo}>}
  */
 async function opened() {

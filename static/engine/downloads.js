@@ -19,7 +19,7 @@ const BREATH_BYTES = 2 << 20;
 /** How often to look whether the computer is online again: workers get no event. */
 const LOOK_MS = 250;
 
-/** The browser's own: while Pyodide starts, the global one hands out what is downloaded here. */
+/** The browser's own: while Pyodide starts, the global one returns the files downloaded here. */
 const { fetch } = globalThis;
 
 /** @import { Sentence } from "./messages.js" */
@@ -149,7 +149,7 @@ export function amountOf({ total, packed }, size) {
 }
 
 /**
- * Check what has arrived.
+ * Check the bytes that have arrived.
  * @param {Uint8Array<ArrayBuffer>} content
  * @param {Pick<Arriving, "url" | "total" | "digest">} arriving
  * @throws {LoadError}

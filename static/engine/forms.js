@@ -1,4 +1,4 @@
-/** Checks of the form of plain values: what a worker sends, and what an older page has stored. */
+/** Checks of the form of plain values: a worker's messages, and values that an older page has stored. */
 
 /** @typedef {(value: any) => boolean} Check whether a value has the form */
 

@@ -1,6 +1,6 @@
 /**
  * Whether the image of Python's memory is worth its bytes, which depends on the line: an image saves
- * work, but is larger than what Python needs without it. The line is measured with what arrives.
+ * work, but is larger than the files that Python needs without it. The line is measured with the bytes that arrive.
  */
 
 /** @import { Amount } from "./downloads.js" */
@@ -45,7 +45,7 @@ export class ImageWorth {
   }
 
   /**
-   * Note what has arrived.
+   * Note the bytes that have arrived.
    * @param {Amount} image
    * @param {number} bytes of all files together
    * @param {number} [now] in milliseconds

@@ -157,7 +157,7 @@ export function restoring(create, { header, state, body }, installed) {
     }
   });
   return {
-    // Pyodide copies what follows its state into memory: nothing, since `fill` does that below.
+    // Pyodide copies the bytes after its state into memory: none, since `fill` does that below.
     _loadSnapshot: state,
     /** @param {any} settings */
     async createPyodideModule(settings) {

@@ -107,7 +107,7 @@ export class Interpreter {
     this.#port.postMessage(command, transfer);
   }
 
-  /** Give the worker what the last one leaves behind. @param {Inheritance} inheritance */
+  /** Give the worker the last one's inheritance. @param {Inheritance} inheritance */
   inherit(inheritance) {
     this.send({ kind: "inherit", ...inheritance });
   }
@@ -127,7 +127,7 @@ export class Interpreter {
     });
   }
 
-  /** End the worker at once, and what devices still do for it. */
+  /** End the worker at once, and the work of devices for it. */
   terminate() {
     this.#over = true;
     clearTimeout(this.#overdue);

@@ -1,4 +1,4 @@
-/** How several downloads go together: how much has arrived, and what is wrong. */
+/** The progress of several downloads together: how much has arrived, and problems. */
 
 /** @import { Amount, LoadError } from "./downloads.js" */
 /** @import { Delay } from "./messages.js" */
@@ -16,7 +16,7 @@ const EVERY_MS = 200;
 
 /** A line is as quick as it was for so long; nothing is said of it after less than the second number. */
 const LINE_MS = { window: 4000, sure: 1200 };
-/** How far an estimate moves to what the line says now: enough to follow it, not to jump. */
+/** How far an estimate moves to the line's current value: enough to follow it, not to jump. */
 const SHARE = 0.15;
 
 /** Estimates when all will have arrived. */
@@ -28,7 +28,7 @@ class Arrival {
 
   /**
    * The seconds that are left; null if they are unknown.
-   * @param {Amount} amount what has arrived now
+   * @param {Amount} amount of newly arrived bytes
    * @param {number} now
    * @returns {number | null}
    */
@@ -65,7 +65,7 @@ export class LoadReport {
   }
 
   /**
-   * Options for the download of a file, which belongs to those reported here.
+   * Options for the download of a file, which belongs to the downloads reported here.
    * @param {string} url
    * @returns {{progress: (amount: Amount) => void, problem: (problem: LoadError | null, pause: number) => void}}
    */

@@ -1,5 +1,5 @@
 /**
- * Bounds what Python writes past its streams, for instance with `os.write(1, …)`: few messages, and
+ * Bounds the output that Python writes past its streams, for instance with `os.write(1, …)`: few messages, and
  * of a flood the first part of each window of time and the number of characters that follow. What
  * Python prints is bounded by `app/playgrad/page/output.py`.
  */
@@ -41,7 +41,7 @@ export class OutputLimit {
     else this.#timer ||= setTimeout(() => this.flush(), WINDOW_MS);
   }
 
-  /** Send what is held back: something else is about to be sent. */
+  /** Send the pending output, before another message. */
   flush() {
     clearTimeout(this.#timer);
     this.#timer = 0;

@@ -249,7 +249,7 @@ async function startAfresh(downloads, { loadPyodide, create }, runtime, streams)
 
 /**
  * Let Pyodide have files that are downloaded here, and code that is compiled. It fetches them by
- * itself, but gives up, or waits for ever, when one of them fails, and it keeps what was damaged.
+ * itself, but gives up, or waits for ever, when one of them fails, and it keeps damaged files.
  * @param {() => Promise<Pyodide>} load
  * @param {Files} files
  * @param {WebAssembly.Module} [compiled] Python's code

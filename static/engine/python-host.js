@@ -102,7 +102,7 @@ export function createHost(memory, links, files, inheritance, send) {
         return copy;
       }),
 
-    /** Whether bytes equal those of a snapshot. @param {Uint8Array} copy @param {PyProxy} object */
+    /** Whether bytes equal a snapshot's. @param {Uint8Array} copy @param {PyProxy} object */
     same_bytes: (copy, object) => viewed(object, (bytes) => sameBytes(copy, bytes)),
 
     /** The page's next request, if there is one. @returns {[string, Uint8Array?] | undefined} */
@@ -158,7 +158,7 @@ export function createHost(memory, links, files, inheritance, send) {
     /** Whether an interrupt is requested; clears the request. To be called after a long sleep. */
     take_interrupt: interruptTaker(memory.control),
 
-    /** A file of this server. @param {string} path @param {...string} beside those that are needed next @returns {Uint8Array} */
+    /** A file of this server. @param {string} path @param {...string} beside files that are needed next @returns {Uint8Array} */
     fetch_data: (path, ...beside) => files.read(path, stopFlag(memory.control), beside),
   };
 }

@@ -129,7 +129,7 @@ class PythonWorker {
   /** @param {Template} [template] of an earlier interpreter */
   async #boot(template) {
     this.#send({ kind: "loading", stage: "python" });
-    // For what Python writes before the controller takes over its streams, or past them.
+    // For output before the controller takes over Python's streams, or past them.
     /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
     const sink = (kind) => {
       const limit = new OutputLimit((output) => this.#send({ kind, ...output }));

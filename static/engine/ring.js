@@ -77,7 +77,7 @@ export class RingWriter {
     return this.pump();
   }
 
-  /** Let the reader know that work goes on, without waking it. */
+  /** Let the reader know that work continues, without waking it. */
   signOfLife() {
     Atomics.add(this.#words, LIFE, 1);
   }

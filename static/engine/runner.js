@@ -189,7 +189,7 @@ export class Runner {
     };
   }
 
-  /** Counts of what is allocated; the cheapest way to check for a loss. @throws {EngineError} */
+  /** Counts of allocated objects; the cheapest way to check for a loss. @throws {EngineError} */
   stats() {
     this.#failures.check();
     return { ...this.#pool.stats(), programs: this.#programs.size };

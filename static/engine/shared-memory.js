@@ -23,7 +23,7 @@ export function requestStop({ control, mailbox }) {
   wakeReader(mailbox);
 }
 
-/** Interrupt the code of the prompt; a training goes on. @param {SharedMemory} memory */
+/** Interrupt the code of the prompt; a training continues. @param {SharedMemory} memory */
 export function requestInterrupt({ control }) {
   raiseInterrupt(control);
 }

@@ -19,7 +19,7 @@ export class Spare {
   /** Sent by the first worker. @type {Template | undefined} */
   template;
 
-  /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot go on for now */
+  /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot continue for now */
   constructor(onSettled) {
     this.#onSettled = onSettled;
   }

@@ -29,7 +29,7 @@ for number, topic in enumerate(topics):
 
 
 class GraphAttention(nn.Layer):
-    """From features (nodes, in) to (nodes, heads * units), by those of the neighbours."""
+    """From features (nodes, in) to (nodes, heads * units), by the neighbours' own."""
 
     kind = "graph_attention"
 

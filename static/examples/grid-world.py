@@ -68,7 +68,7 @@ for number in range(ROUNDS):
     before, moved, gained, after, ended = map(np.concatenate, zip(*some, strict=True))
     train(one_hot[before], moved.astype(np.int32), targets(after, gained, ended))
 
-# The shortest ways to the goal, by comparing neighbours, and those that the network takes.
+# The shortest ways to the goal, by comparing neighbours, and the network's ways.
 lengths = np.where(grid == "G", 0, np.inf).reshape(-1)
 walked = lengths.copy()
 best = worths.predict(one_hot).argmax(axis=1)

@@ -49,7 +49,7 @@ loss_of = nn.SparseCategoricalCrossentropy(from_logits=True)
 
 
 def states_of(left, right, operators):
-    """States (nodes, 2 * UNITS) of nodes, from those of their children."""
+    """States (nodes, 2 * UNITS) of nodes, from their children's states."""
     (h_left, c_left), (h_right, c_right) = pg.split(left, 2, axis=1), pg.split(right, 2, axis=1)
     inputs = pg.concat([h_left, h_right, pg.one_hot(operators, 3)], axis=1)
     i, f_left, f_right, o, g = pg.split(gates(inputs), 5, axis=1)

@@ -29,7 +29,7 @@ if (mode === "live") {
   startEngine();
 }
 
-/** The program in the address, or what is wrong with it. @returns {Promise<{shared: Shared} | {problem: string}>} */
+/** The program in the address, or its problem. @returns {Promise<{shared: Shared} | {problem: string}>} */
 async function read() {
   if (!isLink(location.hash)) {
     return { problem: t().embed.isEmpty };

@@ -22,7 +22,7 @@ import {
 import { listenForShortcuts } from "./frame/shortcuts.js";
 import * as store from "./state/store.js";
 
-/** Notes that what is being opened cannot be drawn; the error goes on as it would without. */
+/** Notes that the session or link being opened cannot be drawn; the error propagates as usual. */
 class Root extends Component {
   /** @override */
   componentDidCatch() {

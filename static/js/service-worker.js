@@ -1,6 +1,6 @@
 // The page's service worker: it keeps the files of one version together, so that the page opens
 // without a server (docs/decisions/022-offline.md). The server sends it as /service-worker.js.
-// On a static host, site-files.js stands before it and fetches what the server would send.
+// On a static host, site-files.js stands before it and fetches the files that the server would send.
 //
 // Each client (a page or a worker) gets its files either all from one kept version or all from the
 // network, as it was decided when its page was opened. In the cache:
@@ -9,7 +9,7 @@
 //   /kept/current               the name of the version to open; written when all its files are there
 //   /kept/client/…              the version of a client: this worker may end and start at any time
 {
-  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside those of a page */
+  /** @type {any} a ServiceWorkerGlobalScope, which has no types beside a page's */
   const scope = self;
   /** The page's files on a static host; undefined if they come from playgrad's server. @type {Site | undefined} */
   const site = scope.site;
@@ -39,7 +39,7 @@
   /**
    * @typedef {Record<string, string>} Digests SHA-256 in hex, by path
    * @typedef {{version: string, headers: string, files: Digests, extras: Digests}} List
-   *   `files`: all are kept; `extras`: those that there was a reason to fetch
+   *   `files`: all are kept; `extras`: the ones that have been fetched
    * @typedef {{list: () => Promise<List | null>, get: (list: List, path: string, options: RequestInit) => Promise<Response>}} Site
    */
 
@@ -58,7 +58,7 @@
       return this.#cache;
     }
 
-    /** Forget what is here: the browser may have cleared its storage. */
+    /** Forget the cache's state: the browser may have cleared its storage. */
     refresh() {
       this.#cache = undefined;
       this.#lists.clear();
@@ -140,7 +140,7 @@
       await (await this.cache).put(key, new Response(text));
     }
 
-    /** Delete what no open page and no later visit needs. */
+    /** Delete files that no open page and no later visit needs. */
     async sweep() {
       const cache = await this.cache;
       const open = new Set(

@@ -8,7 +8,7 @@ import { broadcastStrides, places, zeros } from "./tensors.js";
 /** @import { DType, Spec, Tensor } from "./tensors.js" */
 /** @typedef {any[]} Expression @typedef {(x: number[]) => number} Evaluated */
 
-/** Integers wrap around as those of NumPy do. @type {Record<DType, (x: number) => number>} */
+/** Integers wrap around as in NumPy. @type {Record<DType, (x: number) => number>} */
 const WRAPPED = {
   float32: (x) => x,
   float64: (x) => x,

@@ -83,7 +83,7 @@ export function pictureControl(input, onInput) {
 const ROUNDING = 2 ** -24;
 
 /**
- * A field for each column, with its values before they are normalized. The network gets those of a sample as they are,
+ * A field for each column, with its values before they are normalized. The network gets a sample's own values,
  * except for the fields that were changed since.
  * @param {any} input @param {OnInput} onInput @returns {Control}
  */

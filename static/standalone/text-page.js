@@ -1,4 +1,4 @@
-/** A network that continues text: a prompt, and what it writes. */
+/** A network that continues text: a prompt, and its continuation. */
 
 import { button, element } from "./elements.js";
 import { softmax } from "./outputs.js";

@@ -32,7 +32,7 @@ const ENGLISH = {
   tooShort: (/** @type {number} */ least) => `It needs at least ${least} tokens.`,
   temperature: "Temperature",
   write: "Write",
-  pressWrite: "Press Write, and the network goes on with the text on the left.",
+  pressWrite: "Press Write, and the network continues the text on the left.",
   stop: "Stop",
   next: "Expected next",
   verdict: (/** @type {string} */ label, /** @type {string} */ chance) => `${label} (${chance})`,

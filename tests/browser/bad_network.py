@@ -22,7 +22,7 @@ FAULTS = ("missing", "broken", "reset", "silent", "stalled", "cut", "shortened",
 then nothing; half of it, and then the end of the connection; half of it, as if that were all; all
 of it with one bit wrong."""
 
-# Of the answer's headers, those that concern one connection only.
+# The answer's headers that concern one connection only.
 _HOP = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
 )

@@ -1,6 +1,6 @@
 /**
  * Tries hostile values in each field of what links, files and storage can set. `fields` replaces one after the
- * other; `fuzz.begin` checks all of them, and shows a part of those that are accepted in the page.
+ * other; `fuzz.begin` checks all of them, and shows some of the accepted ones in the page.
  */
 globalThis.fuzz = (() => {
   const nested = () => {
@@ -305,7 +305,7 @@ globalThis.fuzz = (() => {
 
   async function start(seed, most) {
     const { SHAPES, SHARED, SUMMARY } = await import("/static/js/session/session-shapes.js");
-    const { isAbout, isModelAbout } = await import("/static/js/own-data/data-shelf.js");
+    const { isAbout, isModelAbout } = await import("/static/js/own-data/user-data.js");
     const { PARTS } = await import("/static/js/session/session-parts.js");
     const { showProgram } = await import("/static/js/sharing/sharing.js");
     const store = await import("/static/js/state/store.js");

@@ -19,7 +19,7 @@ _OF_THE_OLD_BODY = {
 
 
 def served(address: str) -> tuple[str, dict[str, str]]:
-    """Return the text and the headers of the server's answer, without those about the body.
+    """Return the text and the headers of the server's answer, without headers about the body.
 
     It is asked for before a route is made: a handler that waits for the server while its
     context closes raises in whatever test is running by then.

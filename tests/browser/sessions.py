@@ -1,4 +1,4 @@
-"""Ways to lose the page, and what of it must come back."""
+"""Ways to lose the page, and the parts of it that must come back."""
 
 from __future__ import annotations
 

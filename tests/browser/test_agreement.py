@@ -1,4 +1,4 @@
-"""The table of agreement with other libraries in docs/interchange.md is that of this machine."""
+"""The table of agreement with other libraries in docs/interchange.md agrees with this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST = 1e-5
 def test_other_libraries_agree_as_the_documentation_says(
     chromium: Browser, server: str, tmp_path: Path
 ) -> None:
-    """Formats, libraries and versions are those of the docs; errors differ between machines."""
+    """Formats, libraries and versions are as in the docs; errors differ between machines."""
     table, errors = [HEADER], {}
     for row in rows(chromium, server):
         folder = tmp_path / f"{row.format} {row.direction}"

@@ -97,7 +97,7 @@ def drive(chromium: Browser, address: str) -> dict[str, Any]:
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a message, with the path to each, except for those that may differ."""
+    """Yield the parts of a message, with the path to each, except parts that may differ."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             if key not in SKIPPED:
@@ -127,8 +127,8 @@ def lasting(events: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
 
 
 def before_lab(events: list[dict[str, Any]]) -> list[Any]:
-    """Return events, and the points of all curves: those of the Lab's asynchronous run depend on
-    which device is faster."""
+    """Return the events before the Lab's asynchronous run, which depends on the faster device, and
+    the points of all curves."""
     events = events[: [event["kind"] for event in events].index("lab_fit")]
     points = [each for event in events if event["kind"] == "progress" for each in event["points"]]
     return [points, *(event for event in events if event["kind"] not in BY_TIME)]

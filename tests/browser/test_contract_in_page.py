@@ -1,6 +1,6 @@
 """The op contract's third host: every operation in the page's own engine, on Chromium's GPU.
 
-The checks are those of ``playgrad.contract``, as any program of the page could import them.
+The checks come from ``playgrad.contract``, as any program of the page could import them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of projects between page and desktop: what one has begun, the other goes on with."""
+"""Files of projects between page and desktop: each continues the other's work."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def stopped_on_the_desktop(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("device", ["cpu", *slow("gpu")])
-def test_a_run_of_the_desktop_goes_on_in_the_page(
+def test_a_run_of_the_desktop_continues_in_the_page(
     device: str, playground: Playground, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:
     path = stopped_on_the_desktop(tmp_path)
@@ -123,7 +123,7 @@ def test_a_finished_run_of_the_desktop_shows_its_curve(
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_a_run_of_the_page_goes_on_on_the_desktop(
+def test_a_run_of_the_page_continues_on_the_desktop(
     device: str, playground: Playground, tmp_path: Path, unbroken: np.ndarray[Any, Any]
 ) -> None:
     playground.choose_device(device)

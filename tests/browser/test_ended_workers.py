@@ -149,7 +149,7 @@ def test_the_next_run_fetches_no_file_again(playground: Playground) -> None:
     outputs = {playground.finish(source).strip() for _ in range(2)}
     assert outputs == {str(data.mnist()[0][0][:9].sum())}
     assert len([url for url in requested if "train-images" in url]) == 1
-    # Python's workers, and those of other processors, start from what the first has downloaded.
+    # Workers of Python and of other processors start from the first one's downloads.
     playground.finish(TWO_PROCESSORS + GOOD)
     for name in ("python.bin", "pyodide.asm.wasm", "python_stdlib.zip"):
         assert len([url for url in requested if name in url]) == 1, name

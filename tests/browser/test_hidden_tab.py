@@ -1,4 +1,4 @@
-"""A tab in the background: it gets no frames, and the training goes on."""
+"""A tab in the background: it gets no frames, and the training continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.test_projects import PROGRAM, STEPS, curves
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
-# What a browser does to a tab that is not looked at. A headless one looks at all of its tabs.
+# A browser hides tabs in the background; a headless one shows all of its tabs.
 _HIDE = """() => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
   Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "hidden" });

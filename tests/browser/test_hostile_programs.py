@@ -24,7 +24,7 @@ pytestmark = [
 
 MNIST = paths.static() / "examples" / "mnist-mlp.py"
 ENOUGH_SECONDS = 4
-"""For a program to do what it does. One that still runs is stopped then."""
+"""For a program to do its work. A program that still runs is stopped then."""
 QUICK = (
     "no builtins", "files changed in place", "the engine's port",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The layer that Inspect looks at, its line in the code and its block follow each other."""
+"""The layer shown in Inspect, its line in the code and its block follow each other."""
 
 from __future__ import annotations
 

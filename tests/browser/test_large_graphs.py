@@ -36,7 +36,7 @@ nodes = ancestors(model.training_targets)
 print("found", sum("relu" in node.name or "relu" in node.op.name for node in nodes))
 """
 
-# Of the items that the layout has in the view, those that are not drawn; and the drawing's size.
+# The items of the layout in view that are not drawn; and the drawing's size.
 _DRAWN = """() => {
   const view = document.querySelector(".graph-svg").getBoundingClientRect();
   const items = [...document.querySelectorAll(".graph-item")];
@@ -83,7 +83,7 @@ def opened(visitor: Playground, blocks: int) -> int:
     visitor.finish(DEEP.format(blocks=blocks))
     expect(visitor.page.locator(".graph-item").first).to_be_visible()
     collapse = visitor.page.get_by_role("button", name="Collapse all scopes")
-    if collapse.count():  # those of the graph before
+    if collapse.count():  # scopes of the graph before
         collapse.click()
     visitor.page.get_by_role("button", name="Expand all scopes").click()
     expect(visitor.page.locator(".graph-item.node").nth(3)).to_be_visible()
@@ -102,7 +102,7 @@ def found(visitor: Playground) -> int:
 
 
 def longest_task(chromium: Browser, visitor: Playground, act: Callable[[], Any]) -> float:
-    """Return the milliseconds of the longest task of the page while ``act`` goes on.
+    """Return the milliseconds of the longest task of the page during ``act``.
 
     If it is long, the shorter of two tries: other processes slow a processor down, too.
     """

@@ -174,7 +174,7 @@ def test_results_do_not_depend_on_addresses(
     device: str,
     strategy: str,
 ) -> None:
-    """Training, texts, weights, files, predictions, graphs and data are those of a small memory,
+    """Training, texts, weights, files, predictions, graphs and data are as with a small memory,
     also in a second run."""
     case = (device, strategy)
     if case not in expected:

@@ -396,7 +396,7 @@ def test_a_data_set_cut_in_transit_is_fetched_again(
     network.break_(fault, "/data/mnist/test-labels")
     with visit(chromium) as tab:
         tab.open(network)
-        # The page may already say that the file does not arrive, and go on trying for a minute.
+        # The page may already say that the file does not arrive, and keep trying for a minute.
         expect(tab.page.get_by_test_id("status")).to_have_text("ready")
         read_data(tab, network, fault)
 

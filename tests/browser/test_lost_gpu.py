@@ -1,4 +1,4 @@
-"""The page's GPU is lost in the middle of things: training goes on from the last copy."""
+"""The page's GPU is lost in the middle of things: training continues from the last copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ default_device.choose_device = lambda adapter, *given, **named: choose(
     adapter and replace(adapter, is_software=False), *given, **named
 )
 """
-# Trains with Adam, dropout and batch normalization, until a device is lost; then goes on, and
+# Trains with Adam, dropout and batch normalization, until a device is lost; then continues, and
 # compares with another model that starts from the same variables.
 PROGRAM = (
     ON_HARDWARE
@@ -62,7 +62,7 @@ def fit(model, epochs, **more):
 
 
 def check():
-    "Check that training goes on as if it had begun with the variables there are now."
+    "Check that training continues as if it had begun with the current variables."
     values = model.session.values(kept(model))
     twin = network()
     fit(twin, 1)
@@ -148,7 +148,7 @@ def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
 
 @pytest.mark.survival("Lost GPU in the page")
 @pytest.mark.parametrize("accident", [end_worker, *slow(destroy_device)])
-def test_training_goes_on_from_the_copy(
+def test_training_continues_from_the_copy(
     engine: Engine, accident: Callable[[Engine], None], record_property: Any
 ) -> None:
     record_property("tried", 2)

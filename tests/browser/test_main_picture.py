@@ -134,7 +134,7 @@ def test_a_visitor_plays_against_the_network(desk: Playground) -> None:
     expect(stones).to_have_count(1)
 
     desk.finish()
-    expect(state).to_contain_text("you are O")  # the game goes on
+    expect(state).to_contain_text("you are O")  # the game continues
     rated = re.compile(r"row 2, column 1: free, rated [+−]\d\.\d\d for you")
     desk.at("board-you-begin").click()
     expect(desk.at("cell-3")).to_have_attribute("aria-label", rated)

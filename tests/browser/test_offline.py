@@ -74,7 +74,7 @@ def network(versions: VersionedServer) -> Iterator[BadNetwork]:
 
 
 class Visitor(Playground):
-    """A browser that keeps what it has seen, with one tab or more.
+    """A browser that keeps the pages it has seen, with one tab or more.
 
     Attributes:
         said: what workers and pages said on the console.
@@ -239,7 +239,7 @@ def test_an_update_is_taken_as_a_whole(
     first = visitor.wait_until_kept()
     old = visitor.page
 
-    # A visit shows a change at once; keeping it fails, because one file cannot be had.
+    # A visit shows a change at once; keeping it fails, because one file is not available.
     versions.publish("two")
     network.break_("broken", "/static/js/later.js")
     visitor.page = new = visitor.context.new_page()
@@ -258,7 +258,7 @@ def test_an_update_is_taken_as_a_whole(
         assert seen(old) == ["one"] * 3
         assert "worker one" in visitor.said and "worker two" not in visitor.said
 
-    # With all files, the new one is kept, while a page that was open goes on with its own.
+    # With all files, the new one is kept, while an open page continues with its own.
     new.evaluate("import('/static/js/start/offline.js').then(({ keepForLater }) => keepForLater())")
     visitor.wait_until_kept(other_than=first)
     visitor.said.clear()

@@ -55,7 +55,7 @@ def test_a_missing_onnx_archive_is_named_and_a_retry_succeeds(visitor: Playgroun
     visitor.page.on("request", lambda request: asked.append(request.url))
     visitor.context.route(f"**{URL}", lambda route: route.fulfill(status=404, body="gone"))
     visitor.finish(GOOD)
-    assert not any(URL in url for url in asked)  # only those who need it load it
+    assert not any(URL in url for url in asked)  # loaded only on demand
     visitor.at("export").click()
     visitor.at("export-menu-onnx").click()
     note = visitor.page.locator(".status-sentence")

@@ -153,7 +153,7 @@ class Page:
 def page(
     request: pytest.FixtureRequest, server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Page]:
-    """The page, shared by the tests, which go on where the test before ended."""
+    """The page, shared by the tests, which continue where the test before ended."""
     downloads = tmp_path_factory.mktemp(request.param)
     launch = {"firefox": webdriver.firefox, "webkit": webdriver.webkit}[request.param]
     with launch(downloads) as session:

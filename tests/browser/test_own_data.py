@@ -111,7 +111,7 @@ def stripes(path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def visitor(chromium: Browser, desk_server: str) -> Iterator[Playground]:
-    """The page of a visitor who has been here before there was a place for data."""
+    """The page of a visitor whose database is older than the store for data."""
     opened = Playground(chromium, desk_server, "/healthz")
     opened.page.evaluate(_OLD_DATABASE)
     opened.page.goto(desk_server)
@@ -302,7 +302,7 @@ def test_a_table_says_how_its_numbers_are_read(visitor: Playground, tmp_path: Pa
 
 @pytest.fixture
 def with_camera(chromium: Browser, desk_server: str) -> Iterator[Playground]:
-    """The page of a visitor who has a camera and lets the page see it."""
+    """The page of a visitor with a camera who lets the page see it."""
     camera = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
     browser = chromium.browser_type.launch(
         executable_path=system.chromium(), args=["--no-sandbox", *camera]

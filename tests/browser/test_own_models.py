@@ -1,4 +1,4 @@
-"""Models of the visitor: brought to the page, looked at, trained further, exported, kept."""
+"""Models of the visitor: brought to the page, inspected, trained further, exported, kept."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def holds(playground: Playground) -> bool:
 
 
 def assert_holds(playground: Playground) -> None:
-    assert holds(playground), "it went on"
+    assert holds(playground), "it continued"
 
 
 def assert_moves(playground: Playground) -> None:

@@ -138,7 +138,7 @@ model.compile(optimizer=pg.optim.SGD(learning_rate=1e30), loss=nn.MeanSquaredErr
 model.fit(x, x[:, :2], batch_size=16, epochs=1, shuffle=False, verbose=0)
 """
     )
-    playground.expect_status("paused")  # the doctor shows what is wrong; going on is an error
+    playground.expect_status("paused")  # the doctor shows the problem; continuing is an error
     playground.at("resume").click()
     text = expect_error(playground, "NonFiniteError", "Lower the learning rate", None)
     found = re.search(r"the loss became \S+ at step (\d+)", text)

@@ -41,7 +41,7 @@ def phone(chromium: Browser, desk_server: str) -> Iterator[Playground]:
 
 
 def test_one_button_runs_pauses_and_resumes(playground: Playground) -> None:
-    """It keeps the focus and its place, so that the same key or click goes on."""
+    """It keeps the focus and its place, so that the same key or click continues."""
     playground.choose_device("cpu")
     main = playground.page.locator(".main-command")
     place = main.bounding_box()

@@ -160,7 +160,7 @@ def test_strategies_are_run_measured_compared_and_drawn(lab: LabPage) -> None:
 
 
 def test_strategies_run_on_several_gpu_workers(lab: LabPage) -> None:
-    """Each device has its own worker and GPUDevice; the losses are those of one device."""
+    """Each device has its own worker and GPUDevice; the losses are the same as on one device."""
     lab.write(PROGRAM.replace("range(3)", "range(1)"))  # each GPUDevice compiles all kernels
     lab.at("lab-kind").select_option("gpu")
     try:

@@ -1,4 +1,4 @@
-"""The view of the task in the page: the numbers and pictures are those of ``predict``."""
+"""The view of the task in the page: the numbers and pictures match ``predict``."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_weights_come_back_after_reset(trained: Trained, tmp_path: Path) -> None
 
 
 def test_a_paused_run_continues_with_loaded_weights(trained: Trained, tmp_path: Path) -> None:
-    """With a tiny learning rate, the test accuracy of the run is that of the file."""
+    """With a tiny learning rate, the test accuracy of the run equals the file's."""
     playground = trained.playground
     saved = playground.download("export-safetensors", tmp_path)
     playground.write(SHORT.format(rate=1e-30))

@@ -88,7 +88,7 @@ def expect_open(playground: Playground, name: str) -> None:
 
 
 def go_on(playground: Playground, step: int, unbroken: list[list[float]], missed: int = 0) -> None:
-    """Continue at ``step``: the curves must be those of the unbroken run.
+    """Continue at ``step``: the curves must be the same as of the unbroken run.
 
     Args:
         missed: steps that the curves lack.
@@ -122,7 +122,7 @@ def with_older_curves(path: Path, missed: int) -> Path:
     return older
 
 
-def test_a_project_goes_on_as_a_copy_and_as_a_file(
+def test_a_project_continues_as_a_copy_and_as_a_file(
     chromium: Browser, desk_server: str, playground: Playground, tmp_path: Path
 ) -> None:
     playground.choose_device("cpu")

@@ -53,7 +53,7 @@ def test_both_hosts_agree(
 
 
 def recorded(lower: Lower, shapes: list[tuple[int, ...]], attrs: dict[str, Any]) -> Recording:
-    """The dispatches of one product of random inputs; the last shape is that of the result."""
+    """The dispatches of one product of random inputs; the last shape is the result's."""
     random = np.random.default_rng(0)
     inputs: list[Array] = [random.standard_normal(shape, np.float32) for shape in shapes[:-1]]
     request = make_request(inputs, [(shapes[-1], "float32")], attrs, QUADS)

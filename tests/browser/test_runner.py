@@ -156,7 +156,7 @@ def test_a_plan_with_an_unknown_buffer_is_refused(bench: Page) -> None:
     }
 
 
-def test_spans_outside_a_buffer_are_refused_and_the_runner_goes_on(bench: Page) -> None:
+def test_spans_outside_a_buffer_are_refused_and_the_runner_continues(bench: Page) -> None:
     result = bench.evaluate(
         """async () => {
           const id = await bench.runner.createBuffer(6);

@@ -89,7 +89,7 @@ def test_a_reload_restores_the_whole_session(
         visit.page.wait_for_timeout(2500)  # it is never all saved
     before = shown(visit.page)
     ways = [visit.crash, visit.reload, visit.back_and_forth]
-    held: list[Route] = []  # Python starts when the page has been looked at
+    held: list[Route] = []  # Python starts after the page has been checked
     visit.context.route("**/engine/python-worker.js", lambda route: held.append(route))
     for way in ways:
         held.clear()

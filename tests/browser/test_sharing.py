@@ -94,7 +94,7 @@ def test_a_link_shows_the_program_and_its_run_is_compared(
     assert "#" not in visitor.page.url, "a reload would discard the visitor's changes"
     visitor.finish()
     expect(visitor.at("reproduced")).to_have_text(
-        "Reproduced: the losses of 8 steps are those of the link, to the last digit."
+        "Reproduced: the losses of 8 steps equal the link's, to the last digit."
     )
     visitor.write(GOOD.replace("SGD(learning_rate=0.1)", "SGD(learning_rate=0.2)"))
     expect(visitor.at("shared-note")).to_contain_text("no longer that of the link")

@@ -131,7 +131,7 @@ def test_a_visit_trains_a_new_version_replaces_the_old_and_neither_needs_the_hos
     }  # fmt: skip
     assert {status for _, status in host.asked} <= {"200", "304"}
 
-    # A new version replaces the old one; a page that is open goes on with its own.
+    # A new version replaces the old one; an open page continues with its own.
     static = tmp_path / "static"
     shutil.copytree(paths.static(), static)
     with open(static / "js" / "start" / "early-theme.js", "a", encoding="utf-8") as script:

@@ -53,9 +53,9 @@ def test_measured_tunings_are_shown_stored_and_used_on_the_next_visit(
     printed = playground.finish(MEASURE)
     (tuning,) = stored(playground)
     assert f"best: {Tuning(**tuning)}" in printed
-    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
+    playground.wait(lambda: "Kernels (the fastest measured)" in badge(playground))
     playground.page.reload()
-    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
+    playground.wait(lambda: "Kernels (the fastest measured)" in badge(playground))
     playground.runs_well()
 
 
@@ -63,7 +63,7 @@ def test_a_real_gpu_is_measured_while_nothing_runs(playground: Playground) -> No
     playground.choose_device("gpu")
     playground.finish(PASS_FOR_HARDWARE)
     playground.wait(lambda: len(stored(playground)) == 1)
-    playground.wait(lambda: "Kernels (fastest of those measured)" in badge(playground))
+    playground.wait(lambda: "Kernels (the fastest measured)" in badge(playground))
     playground.runs_well()
 
 

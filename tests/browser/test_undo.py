@@ -67,7 +67,7 @@ def look_back(playground: Playground, part: float) -> int:
     return int(read(playground, "(store.past.value ?? store.progress.value).step"))
 
 
-def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playground) -> None:
+def test_an_earlier_step_is_shown_and_branched_from(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(VALIDATED)
     curve, weights = losses(playground), playground.weights()
@@ -86,7 +86,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     assert 0 < step < STEPS
     expect(slider).to_have_attribute("aria-valuetext", playground.text("checkpoint-place"))
     expect(playground.at("checkpoint-place")).to_contain_text(f"Step {step} of {STEPS}, trend 0.")
-    expect(playground.at("status-sentence")).to_contain_text(f"You look at step {step}.")
+    expect(playground.at("status-sentence")).to_contain_text(f"You see step {step}.")
     playground.wait(lambda: view(playground) != now)
     then = playground.weights()
     assert not np.array_equal(then["dense_1/kernel"], weights["dense_1/kernel"])
@@ -142,7 +142,7 @@ def test_an_earlier_step_is_looked_at_and_branched_off_from(playground: Playgrou
     playground.at("tab-training").click()
 
 
-def test_a_paused_run_is_looked_back_at_and_goes_on_undisturbed(playground: Playground) -> None:
+def test_a_paused_run_shows_earlier_steps_and_continues_undisturbed(playground: Playground) -> None:
     playground.choose_device("cpu")
     playground.finish(PROGRAM)
     curve = losses(playground)

@@ -178,7 +178,7 @@ def test_the_numbers_of_a_run_have_room_beside_its_commands(desk: Playground) ->
         desk.expect_status("ready")
 
 
-def test_the_list_of_exports_fits_or_shows_that_it_goes_on(desk: Playground) -> None:
+def test_the_list_of_exports_fits_or_shows_that_there_is_more(desk: Playground) -> None:
     """A shade at its lower edge is gone at its end. The button below a QR code stands in line."""
     page, before = desk.page, desk.page.viewport_size
     assert before

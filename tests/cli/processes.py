@@ -68,7 +68,7 @@ def end_of(process: subprocess.Popen[bytes], seconds: float = 120) -> Ended:
 
 
 def run_process(arguments: Sequence[str], **options: object) -> Ended:
-    """Run ``playgrad`` to its end; ``options`` are those of `running`."""
+    """Run ``playgrad`` to its end; ``options`` are as in `running`."""
     with running(*arguments, **options) as process:  # type: ignore[arg-type]
         return end_of(process)
 

@@ -1,4 +1,4 @@
-"""``playgrad train --checkpoint``: however a run ends, ``--resume`` goes on from a whole file."""
+"""``playgrad train --checkpoint``: however a run ends, ``--resume`` continues from a whole file."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_completed_run_is_reported_again_and_not_trained(
     first = result_of(run(capsys, *arguments(program, folder)))
     code, out, err = run(capsys, *arguments(program, folder, "--resume"))
     assert (code, json.loads(out)) == (0, first)
-    assert "going on after step 120" in err and "epoch" not in err
+    assert "continuing after step 120" in err and "epoch" not in err
 
 
 def test_a_completed_run_continues_with_more_epochs(
@@ -117,7 +117,7 @@ def test_resume_without_a_checkpoint_trains_from_the_start(
     assert result_of(run(capsys, *arguments(program, folder, "--resume")))["steps"] == 120
 
 
-def test_a_training_that_a_callback_interrupts_goes_on(
+def test_a_training_that_a_callback_interrupts_continues(
     program: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = result_of(run(capsys, *arguments(program, tmp_path / "whole")))
@@ -140,7 +140,7 @@ halting = nn.LambdaCallback(on_steps_end=halt)
 @linux
 @pytest.mark.survival("Runs that are killed")
 @pytest.mark.parametrize("kills", [2, *slow(20)])
-def test_a_run_that_is_killed_at_any_step_goes_on(
+def test_a_run_that_is_killed_at_any_step_continues(
     kills: int,
     program: Path,
     folder: Path,
@@ -148,7 +148,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(
     capsys: pytest.CaptureFixture[str],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """SIGKILL at random moments; each time the next run goes on from a whole checkpoint."""
+    """SIGKILL at random moments; each time the next run continues from a whole checkpoint."""
     record_property("tried", kills)
     draw = dice(kills)
     steps = ("--steps", 250 + 250 * kills)
@@ -165,7 +165,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(
         before = reached[-1]
     assert killed == kills
     assert ended.code == 0, ended.err
-    assert f"going on after step {before:,}" in ended.err
+    assert f"continuing after step {before:,}" in ended.err
     expect_same_end(json.loads(ended.out), whole, folder, tmp_path / "whole")
 
 
@@ -197,7 +197,7 @@ def killed_after_progress(
         *slow((signal.SIGINT, "cpu"), (signal.SIGTERM, "gpu")),
     ],
 )
-def test_a_signal_saves_the_very_step_and_the_run_goes_on(
+def test_a_signal_saves_the_very_step_and_the_run_continues(
     number: signal.Signals,
     device: str,
     program: Path,
@@ -232,7 +232,7 @@ def test_the_checkpoint_before_a_damaged_one_is_taken(
     assert (
         "step-00000120.playgrad: the project is damaged" in err and "Trying the one before" in err
     )
-    assert "going on after step 100" in err
+    assert "continuing after step 100" in err
     assert code == 0
     expect_same_end(json.loads(out), whole, folder, tmp_path / "whole")
     for each in files(folder):

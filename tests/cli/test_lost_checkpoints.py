@@ -96,7 +96,7 @@ def stop(step, logs):
     assert f"cannot create the folder '{folder}'" in err.splitlines()[-2]
 
 
-def test_training_goes_on_while_checkpoints_cannot_be_written(
+def test_training_continues_while_checkpoints_cannot_be_written(
     tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disturb = """
@@ -117,7 +117,7 @@ def disturb(*_):
     code, out, err = run(capsys, *arguments(program, folder))
     assert code == 0, err
     assert err.count(f"cannot create the folder '{folder}': File exists.") == 1
-    assert err.count("training goes on, and later checkpoints are tried again") == 1
+    assert err.count("training continues, and later checkpoints are tried again") == 1
     assert [steps_of(each) for each in files(folder)] == [100, 120]
     (other,) = re.findall(r"With --checkpoint (\S+) --resume", err)
     assert [steps_of(each) for each in files(Path(other))] == [40, 60, 80]
@@ -131,11 +131,11 @@ def test_a_program_is_told_before_its_next_training_that_the_last_is_not_saved(
     program = written(tmp_path / "net.py", text + "\nmodel.fit(x, y, batch_size=10)\n")
     code, _, err = run(capsys, *arguments(program, folder)[:-1], 1000)
     assert code == 1
-    told = err.index("training goes on, and later checkpoints are tried again")
+    told = err.index("training continues, and later checkpoints are tried again")
     assert told < err.rindex("epoch 1")
 
 
-def test_checkpoints_and_weights_that_are_kept_elsewhere_leave_those_of_other_runs_alone(
+def test_checkpoints_and_weights_kept_elsewhere_leave_other_runs_alone(
     tmp_path: Path, folder: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A system gives the numbers of processes out again; here both runs have the same."""

@@ -1,4 +1,4 @@
-"""`playgrad train` when a device is lost: one line, then training goes on and ends as usual."""
+"""`playgrad train` when a device is lost: one line, then training continues and ends as usual."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_training_continues_after_a_lost_device(
         lines = [line for line in err.splitlines() if line.startswith("playgrad:")]
         assert len(lines) == len(moments)
         for line in lines:
-            assert line.startswith("playgrad: gpu:0: ") and line.endswith(" Training goes on.")
+            assert line.startswith("playgrad: gpu:0: ") and line.endswith(" Training continues.")
         results.append((result_of((code, out, err)), load(weights)))
     (result, weights_after), (undisturbed, expected) = results
     for key in ("train_loss", "test_loss", "steps", "epochs", "device"):

@@ -108,7 +108,7 @@ def test_columns_of_a_model_without_names_are_taken_in_order_with_a_remark(
         assert json.loads(out)[0]["output"] == pytest.approx([right], rel=1e-5)
 
 
-def test_other_arrays_than_those_of_the_file_are_not_described() -> None:
+def test_arrays_other_than_the_files_are_not_described() -> None:
     Path("flowers.csv").write_text(HEADER + "".join(ROWS))
     (x, y), _ = pg.data.load("flowers")
     doubled = pg.data.load("flowers")[0][0]

@@ -87,7 +87,7 @@ def test_samples_that_tell_no_length_are_refused(
     files = {
         (five, seven): f"differ in length: 5 in {five}, 7 in {seven}. Predict each by itself.",
         (samples(tmp_path, 3)[0],): "takes samples of shape (?, 3) with 1 to 10,000 steps, but",
-        (samples(tmp_path, 2, 0, 3)[0],): "has those of shape (0, 3)",
+        (samples(tmp_path, 2, 0, 3)[0],): "samples of shape (0, 3)",
         (samples(tmp_path, 2, 5, 4)[0],): "(5, 4)",
     }
     for names, words in files.items():

@@ -15,7 +15,7 @@ from tests.cli.running import result_of, run
 def test_training_on_several_devices_matches_one_device(
     capsys: pytest.CaptureFixture[str], program: Path, tmp_path: Path, strategy: list[str]
 ) -> None:
-    """The losses are those of one device; the trace and the timeline have all devices."""
+    """The losses are the same as on one device; the trace and the timeline have all devices."""
     trace = tmp_path / "trace.json"
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
@@ -77,7 +77,7 @@ def test_options_that_the_strategy_does_not_use_are_refused(
 def test_training_with_automatic_placement_matches_one_device(
     capsys: pytest.CaptureFixture[str], program: Path
 ) -> None:
-    """The losses are those of one device; each operation is listed with its decision."""
+    """The losses are the same as on one device; each operation is listed with its decision."""
     common = ["train", program, "--device", "cpu", "--steps", 6]
     alone = result_of(run(capsys, *common, "--json"))
     placed = [*common, "--placement", "auto", "--devices", 2]
@@ -188,7 +188,7 @@ def test_stages_of_several_devices_train_like_one_device(
         assert names == [f"cpu:{number}" for number in range(devices)]
     code, _, err = run(capsys, *common, *shape, "--devices", 3)
     assert code == 1
-    assert "3 devices of a pipeline cannot make up stages of 2" in err
+    assert "a pipeline of 3 devices cannot be divided into stages of 2" in err
 
 
 @pytest.mark.parametrize("schedule", ["interleaved", "dualpipe", "pipedream"])

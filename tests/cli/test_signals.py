@@ -61,7 +61,7 @@ def attempt(
     command: str, program: Path, seconds: float | None, signals: tuple[signal.Signals, ...]
 ) -> Ended:
     """Send ``signals`` to ``command``, ``seconds`` after its handlers are installed; None for after
-    its first line on stderr, which is that of an epoch."""
+    its first line on stderr, the line of an epoch."""
     arguments = [str(program) if part == "PROGRAM" else part for part in COMMANDS[command]]
     with running(*arguments) as process:
         wait_for_handlers(process)
@@ -122,7 +122,7 @@ def test_other_signals_end_the_command_cleanly(
 
 
 def test_signal_handlers_are_installed_before_other_imports() -> None:
-    """The time in which Ctrl+C cannot be caught is that of starting Python."""
+    """Ctrl+C cannot be caught only while Python starts."""
 
     def least(measure: Callable[[], float]) -> float:
         return min(measure() for _ in range(5))
@@ -141,7 +141,7 @@ def test_signal_handlers_are_installed_before_other_imports() -> None:
 
 @pytest.mark.survival("Signals to the command line")
 def test_a_program_may_catch_the_interrupt(tmp_path: Path, program: Path) -> None:
-    """A program that saves its weights after Ctrl+C goes on to its own end."""
+    """A program that saves its weights after Ctrl+C runs to its own end."""
     text = program.read_text().replace(
         "model.fit(x, y,", f"{_CATCHES}    model.fit(x, y, 10, 99999,"
     )

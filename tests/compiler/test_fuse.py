@@ -1,4 +1,4 @@
-"""``fuse``: operations that become one kernel, and those that must not."""
+"""``fuse``: operations that become one kernel, and operations that must not."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ TRAIN_LABELS = "train-labels-idx1-ubyte"
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with the training labels; all files can be had from the real one."""
+    """A data folder with the training labels; all files are available in the real one."""
     real = paths.var()
     folder = tmp_path / "mnist"
     folder.mkdir()
@@ -249,7 +249,7 @@ def test_shapes_are_drawn_for_a_seed() -> None:
 
 
 def test_drawn_shapes_cover_the_area_of_their_class() -> None:
-    """Without noise an image has two colours, and the middle of a ring is that of the ground."""
+    """Without noise an image has two colours, and the middle of a ring has the ground's."""
     (x, y), _ = data.shapes(600, noise=0)
     names = data.class_names("shapes")
     covered = dict.fromkeys(names, 0.0)

@@ -68,7 +68,7 @@ def test_csv_numbers_have_the_decimal_mark_and_the_encoding_of_the_file() -> Non
         (
             CARS,
             {"converters": {"fuel": {"petrol": 0}}},
-            "column 'fuel': its converter lacks 'diesel'",
+            "column 'fuel': its converter has no entry for 'diesel'",
             4,
         ),
     ],

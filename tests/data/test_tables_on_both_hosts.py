@@ -90,8 +90,8 @@ def _listed(numbers: Array) -> list[float | None]:
     return [None if math.isnan(x) else x for x in numbers]
 
 
-# The cells of a column of numbers, the delimiter, and the numbers; those of the second column are
-# whole, and tell nothing.
+# The cells of a column of numbers, the delimiter, and the numbers; the second column has
+# whole numbers, which tell nothing.
 NUMBERS = {
     "decimal commas": (["1,5", "2,25"], ";", [1.5, 2.25]),
     "decimal commas in quotes": (['"1,5"', '"2,25"'], ",", [1.5, 2.25]),

@@ -38,7 +38,7 @@ CASES: dict[tuple[Any, ...], list[list[int]]] = {
 
 
 @pytest.mark.parametrize("arguments", CASES)
-def test_windows_are_those_of_tf_data(arguments: tuple[Any, ...]) -> None:
+def test_windows_match_tf_data(arguments: tuple[Any, ...]) -> None:
     dataset = Dataset.range(7).window(*arguments)
     assert windows(dataset) == windows(dataset) == CASES[arguments]
     assert len(dataset) == len(CASES[arguments])

@@ -83,7 +83,7 @@ def test_the_command_line_reports_a_failed_diagnosis(
     program.write_text(ILL["rate-high"].text)
     code, _, err = run(capsys, "train", program, "--device", "cpu", "--doctor")
     assert code == 0
-    words = "could not look at everything (ZeroDivisionError: float division by zero)."
+    words = "could not check everything (ZeroDivisionError: float division by zero)."
     assert err.count(f"doctor: The doctor {words}") == 1
     assert "nothing is wrong" not in err
 

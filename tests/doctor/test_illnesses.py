@@ -18,7 +18,7 @@ from tests.doctor.watched import Watched
 from tests.sweeps import dice, sweep
 
 EXAMPLES = ("first-program", "spiral", "used-car-prices", "citation-graph")
-"""Of the gallery, those that train in about a second."""
+"""Examples of the gallery that train in about a second."""
 
 
 @pytest.fixture

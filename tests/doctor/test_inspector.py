@@ -15,7 +15,7 @@ from playgrad.doctor import inspector as inspector_module
 from playgrad.doctor import thresholds
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.inspector import Inspector
-from playgrad.doctor.look import Look
+from playgrad.doctor.layer_probe import LayerProbe
 from playgrad.doctor.words import in_words
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -38,16 +38,16 @@ second = nn.Dropout(0.5)(model.outputs[0], training=True)
 def eager_eyes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the inspector look between any two chunks."""
     monkeypatch.setattr(inspector_module, "_CHECK_SECONDS", 0.0)
-    monkeypatch.setattr(thresholds, "FIRST_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(thresholds, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(thresholds, "FIRST_EXAMINATION_SECONDS", 0.0)
+    monkeypatch.setattr(thresholds, "EXAMINATION_SECONDS", 0.0)
     monkeypatch.setattr(thresholds, "LARGEST_SHARE", 1e9)
 
 
 def test_looking_changes_no_loss(eager_eyes: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Any] = []
-    before = Look.layers
+    before = LayerProbe.layers
     monkeypatch.setattr(
-        Look, "layers", lambda self, *args: looks.append(args) or before(self, *args)
+        LayerProbe, "layers", lambda self, *args: looks.append(args) or before(self, *args)
     )
     seen = Watched(f"{HEAD}{DRAWS}")
 
@@ -97,7 +97,7 @@ model.fit(x, y, epochs=2, verbose=0)
     )
     assert [findings for findings, _ in program.reports].count([finding]) == 1
     assert in_words(finding) == (
-        f"line {finding.place.line}: The doctor could not look at everything "
+        f"line {finding.place.line}: The doctor could not check everything "
         "(RuntimeError: that is enough). The training is not affected."
     )
     program.close()
@@ -191,13 +191,13 @@ def pauses_of(text: str) -> tuple[int, list[tuple[list[str], bool]], BaseExcepti
     return hooks.pauses, reports, error
 
 
-def test_a_run_that_is_lost_pauses_once_and_goes_on(eager_eyes: None) -> None:
+def test_a_run_that_is_lost_pauses_once_and_continues(eager_eyes: None) -> None:
     text = ILL["exploding"].text
     pauses, reports, error = pauses_of(text)
     assert pauses == 1
     lost = [codes for codes, is_lost in reports if is_lost]
-    assert lost == [["not-finite", "exploding"]]  # nor is it looked at again in the pause
-    assert error is not None  # Continue goes on, here to the error
+    assert lost == [["not-finite", "exploding"]]  # nor is it examined again in the pause
+    assert error is not None  # Continue runs on, here to the error
 
     handled = text.replace("seed=1)", "seed=1, callbacks=[nn.TerminateOnNaN()])")
     pauses, reports, error = pauses_of(handled)
@@ -235,15 +235,15 @@ def test_looking_takes_a_twentieth_of_the_time() -> None:
     assert not inspector._can_spend(Loop, 0.5)  # type: ignore[arg-type]
 
 
-def test_a_large_network_is_not_looked_at() -> None:
+def test_a_large_network_is_not_examined() -> None:
     x = np.zeros((40, 64, 64, 3), np.float32)
     model = pg.Sequential(
         [pg.Input((64, 64, 3)), nn.Conv2D(64, 5, padding="same"), nn.Flatten(), nn.Dense(2)]
     )
     model.compile("adam", "sparse_categorical_crossentropy", device="cpu")
 
-    large = Look(model.recipe, Excerpt(x, np.zeros(40, np.int32), 40), None, None)
+    large = LayerProbe(model.recipe, Excerpt(x, np.zeros(40, np.int32), 40), None, None)
     assert not large.is_affordable
     small = pg.Sequential([pg.Input((2,)), nn.Dense(16), nn.Dense(2)])
     small.compile("adam", "mse", device="cpu")
-    assert Look(small.recipe, Excerpt(x, x, 40), None, None).is_affordable
+    assert LayerProbe(small.recipe, Excerpt(x, x, 40), None, None).is_affordable

@@ -5,7 +5,7 @@ place of a quotient, and to fuse a product with an addition. Vulkan allows any r
 negative integer. Software adapters do little of it, some GPUs all. Here the text of a kernel is
 changed so that a software adapter does it, too: a comparison with NaN is what it must not be for
 IEEE 754, functions like ``exp`` drop NaN, a quotient is two places off, a product that something is
-added to by one, and a remainder is that of unsigned numbers.
+added to by one, and a remainder is unsigned.
 """
 
 from __future__ import annotations

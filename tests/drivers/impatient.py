@@ -19,7 +19,7 @@ from tests.drivers.wgsl_rewriter import WgslRewriter
 
 
 class _ImpatientDriver(WgslRewriter):
-    """Ends all loops but those of functions in expressions, for which targets set rounds apart."""
+    """Ends all loops but the loops of functions in expressions, whose rounds targets set apart."""
 
     def __init__(self, text: str, most: int) -> None:
         super().__init__(text)

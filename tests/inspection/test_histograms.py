@@ -189,7 +189,7 @@ def test_histograms_are_recorded_only_while_viewed(
 def test_what_nobody_saw_is_computed_from_the_weights_that_were_kept(
     unhurried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The records are those of a recorder that computed them while the network trained."""
+    """The records equal those of a recorder that computed them while the network trained."""
     monkeypatch.setattr(weight_snapshots, "LARGEST_SHARE", 1e9)
     unseen, seen = HistogramRecorder(), HistogramRecorder(always=True)
     with options_set(Options(device="cpu", observer=Observers([unseen, seen]))):
@@ -226,7 +226,7 @@ def test_weights_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.diff(snapshots.steps).max() <= 4 * 3000 / 20
         assert not snapshots.is_due(3000, total, seconds=0.1)  # there was no time for it
         last = snapshots.steps[-1]
-        snapshots.keep(1, weights, cost=0.0)  # training went on from an earlier step
+        snapshots.keep(1, weights, cost=0.0)  # training continued from an earlier step
         assert snapshots.steps == [0, 1]
         assert snapshots.pop_farthest([last]) == (0, weights)
         assert snapshots.pop_farthest([0, last]) is None and len(snapshots) == 0

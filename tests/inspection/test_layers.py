@@ -152,7 +152,7 @@ def test_a_factor_is_a_finite_number(factor: Any) -> None:
 
 
 def test_a_changed_pixel_is_followed_through_all_layers() -> None:
-    """The ratios are those of results computed by NumPy from the weights."""
+    """The ratios match results that NumPy computes from the weights."""
     model = trained()
     changed = IMAGES[:4].copy()
     changed[2, 5, 6, 0] += 3

@@ -1,4 +1,4 @@
-"""The next tokens: a softmax of what the model predicts, window by window."""
+"""The next tokens: a softmax of the model's predictions, window by window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks for exported programs of PyTorch: the layers' table, and what it does not show."""
+"""Networks for exported programs of PyTorch: the layers' table, and cases beyond it."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Files:
 def called(layer: Description, calls: int, first: tuple[str, int] = ("x", 0)) -> Description:
     """Add calls to a layer, each with the result of the one before.
 
-    Keras counts those of a functional model from 1.
+    Keras counts the calls of a functional model from 1.
     """
     number = 1 if layer["class_name"] == "Functional" else 0
     places = [first, *((layer["name"], i + number) for i in range(calls - 1))]

@@ -63,7 +63,7 @@ def test_weights_of_nested_models_in_an_unknown_order_are_refused(tmp_path: Path
         model.load_weights(tmp_path / "m.weights.h5")
 
 
-def test_other_moments_than_those_of_the_model_are_refused(tmp_path: Path) -> None:
+def test_moments_other_than_the_models_are_refused(tmp_path: Path) -> None:
     build, _ = GUIDES["adapted_normalization"]
     other = build()
     predicted(other, [TABLE])

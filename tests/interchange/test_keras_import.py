@@ -127,7 +127,7 @@ def test_equally_named_layers_of_nested_models_are_renamed(tmp_path: Path) -> No
     assert {"same", "siamese_same"} < set(names)
 
 
-def test_training_goes_on_as_in_keras(tmp_path: Path) -> None:
+def test_training_continues_as_in_keras(tmp_path: Path) -> None:
     other = sequential()
     other.layers[4].rate = 0.0  # without random numbers
     other.save(tmp_path / "m.keras")

@@ -118,14 +118,14 @@ def test_activations_are_the_same(name: str, tmp_path: Path) -> None:
     ],
     ids=lambda optimizer: f"{optimizer.kind}-{type(optimizer.schedule).__name__}",
 )
-def test_training_goes_on_with_the_same_steps(optimizer: Any, tmp_path: Path) -> None:
+def test_training_continues_with_the_same_steps(optimizer: Any, tmp_path: Path) -> None:
     layers = [nn.Dense(6, "tanh", kernel_regularizer="l2"), nn.Dense(4)]
     # Keras adds epsilon to the root before the correction of the averages, unlike Algorithm 1.
     tolerance = 2e-3 if isinstance(optimizer, pg.optim.Adam) else 1e-5
     check_training(pg.Sequential([pg.Input((3,)), *layers]), optimizer, tmp_path, tolerance)
 
 
-def test_training_goes_on_in_layers_that_keras_keeps_otherwise(tmp_path: Path) -> None:
+def test_training_continues_in_layers_that_keras_stores_otherwise(tmp_path: Path) -> None:
     # Weights in groups, in another shape, or fixed.
     frozen = nn.Dense(4)
     frozen.trainable = False

@@ -1,4 +1,4 @@
-"""A step of gradient descent on an imported network does what it does in PyTorch."""
+"""A step of gradient descent on an imported network has the same effect as in PyTorch."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import playgrad as pg
 from playgrad import nn
 from tests.interchange.networks import MODELS, built, lenet, predictions
 
-# Refuses every import but NumPy's and those of the standard library.
+# Refuses every import but NumPy and the standard library.
 ALONE = """
 import runpy, sys
 import numpy

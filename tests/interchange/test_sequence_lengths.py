@@ -110,7 +110,7 @@ def test_lengths_take_turns_in_evaluations_and_trainings(name: str, tmp_path: Pa
 def test_a_format_that_needs_a_length_says_so(tmp_path: Path) -> None:
     path = tmp_path / "model.keras"
     words().save(path)
-    expected = "any length, but its operations, those of layer 'lstm.*' first, depend on the length"
+    expected = "any length, but its operations, the first in layer 'lstm.*', depend on the length"
     with pytest.raises(pg.SequenceLengthError, match=expected) as raised:
         pg.load_model(path).export(tmp_path / "model.onnx")
     assert "sequence_length=50" in (raised.value.hint or "")

@@ -1,4 +1,4 @@
-"""The description of the input comes back with the weights, whoever loads them."""
+"""The description of the input comes back with the weights in every loader."""
 
 from __future__ import annotations
 

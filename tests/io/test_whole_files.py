@@ -48,7 +48,7 @@ def test_content_and_permissions_are_written(tmp_path: Path) -> None:
     assert names(tmp_path) == ["w", longest.name]
 
 
-def test_a_link_goes_on_to_point_to_its_file(tmp_path: Path) -> None:
+def test_a_link_still_points_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "link").symlink_to("runs/w")
     (tmp_path / "second").symlink_to(tmp_path / "link")

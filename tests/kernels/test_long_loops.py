@@ -77,7 +77,7 @@ def test_too_long_loops_are_refused() -> None:
             check(attention("dot_product_attention", 2, 4000), name)
 
 
-def test_rounds_are_counted_with_those_that_end_a_loop() -> None:
+def test_rounds_are_counted_with_the_ones_that_end_a_loop() -> None:
     loops = (nested(3, 5), Loop(7))
     assert rounds(loops) == 4 + 3 * 6 + 8
     assert rounds(loops, copies=2) == 2 + 3 * 3 + 4

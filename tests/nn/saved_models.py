@@ -1,4 +1,4 @@
-"""Models whose state is saved, and trainings that go on from the file."""
+"""Models whose state is saved, and trainings that continue from the file."""
 
 from __future__ import annotations
 

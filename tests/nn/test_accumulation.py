@@ -53,7 +53,7 @@ def trained(
 def test_small_batches_update_like_large_ones(
     make: Callable[..., optim.Optimizer], device: str
 ) -> None:
-    """The mean gradient of four batches is that of one of four times the size."""
+    """The mean gradient of four batches equals that of one batch of four times the size."""
     whole, _ = trained(make(), 24, device)
     parts, losses = trained(make(gradient_accumulation_steps=4), 6, device)
     assert len(losses) == 16
@@ -74,7 +74,7 @@ def test_weights_change_at_the_end_of_a_round_only(device: str) -> None:
             session.run(update, {x: np.array([step, 1.0], np.float32)})
             seen.append(session.value(w).tolist())
         assert session.value(optimizer.iterations) == 6
-    # The schedule counts steps, as in Keras: the rates of the updates are those of steps 2 and 5.
+    # The schedule counts steps, as in Keras: the updates have the rates of steps 2 and 5.
     first, second = [0.875, -2.125], [0.875 - 4 / 64, -2.125 - 1 / 64]
     assert seen == [[1.0, -2.0], [1.0, -2.0], first, first, first, second]
 
@@ -102,7 +102,7 @@ def test_accumulation_agrees_with_every_strategy(strategy: Any) -> None:
 
     one, losses = trained(make(), 12)
     several, again = trained(make(), 12, strategy=strategy)
-    if not isinstance(strategy, pg.parallel.LocalSGD):  # which shows those of its first device
+    if not isinstance(strategy, pg.parallel.LocalSGD):  # which shows its first device's
         np.testing.assert_allclose(again, losses, rtol=1e-4, atol=1e-5)
     for expected, actual in zip(one, several, strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)

@@ -141,7 +141,7 @@ def test_early_stopping_stops_at_the_epoch_of_keras(
     assert stop.stopped_epoch == (epochs - 1 if stop.model.stop_training else None)
 
 
-def test_early_stopping_prints_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_early_stopping_prints_its_decisions(capsys: pytest.CaptureFixture[str]) -> None:
     model = line(pg.optim.SGD(0.1))
     weights: list[np.ndarray[Any, Any]] = []
     rates = nn.LearningRateScheduler(lambda epoch: 0.05 if epoch < 2 else 2.0, verbose=1)
@@ -156,7 +156,7 @@ def test_early_stopping_prints_what_it_does(capsys: pytest.CaptureFixture[str]) 
     assert lines[0] == "epoch 1: learning rate 0.05" and lines[2] == "epoch 3: learning rate 2"
     assert lines[-2:] == [
         "epoch 3: training stopped early",
-        "the weights are those of epoch 2, the best",
+        "weights restored from epoch 2, the best",
     ]
     np.testing.assert_array_equal(model.get_weights()[0], weights[1])
     model.close()

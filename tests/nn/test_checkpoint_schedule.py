@@ -1,4 +1,4 @@
-"""The times of checkpoints: spread over a training, and bounded in what they cost."""
+"""The times of checkpoints: spread over a training, at a bounded cost."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def test_embeddings_are_constrained_including_unused_rows() -> None:
 
 
 def test_attention_weights_are_constrained_in_keras_shapes() -> None:
-    """Keras keeps kernels as (features, heads, size), and those of the output transposed."""
+    """Keras keeps kernels as (features, heads, size), and the output's transposed."""
     layer = nn.MultiHeadAttention(2, 3, kernel_constraint="unit_norm", bias_constraint="max_norm")
     model = pg.Sequential([pg.Input(SEQUENCE), layer, nn.Flatten(), nn.Dense(1)])
     model.compile(pg.optim.SGD(0.1), "mse", device="cpu")

@@ -85,7 +85,7 @@ def test_the_same_seed_gives_the_same_curve() -> None:
     assert not np.array_equal(curve(), curve(graph=1))
 
 
-def test_fit_goes_on_where_it_ended() -> None:
+def test_fit_continues_where_it_ended() -> None:
     once = classifier().fit(X, LABELS, batch_size=10, epochs=6, verbose=0).losses
     model = classifier()
     twice = [model.fit(X, LABELS, batch_size=10, epochs=3, verbose=0).losses for _ in range(2)]

@@ -110,7 +110,7 @@ def test_a_file_that_is_saved_afterwards(tmp_path: Path, stopping: list[Ending])
     loaded.close()
 
 
-def test_without_a_callback_the_weights_are_those_of_the_last_step(stopping: list[Ending]) -> None:
+def test_without_a_callback_the_weights_come_from_the_last_step(stopping: list[Ending]) -> None:
     with pg.Graph(seed=1).as_default():
         model = line(pg.optim.SGD(0.05))
     ending = Ending("nan")

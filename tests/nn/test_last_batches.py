@@ -1,4 +1,4 @@
-"""The last batch of a round may be smaller: steps, means and weights are those of Keras."""
+"""The last batch of a round may be smaller: steps, means and weights match Keras."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_each_round_has_every_sample_once_in_another_order() -> None:
     model.close()
 
 
-def test_epochs_of_some_steps_go_on_in_the_round() -> None:
+def test_epochs_of_some_steps_continue_in_the_round() -> None:
     model = observer()
     history = model.fit(POWERS, POWERS, 4, 3, 0, shuffle=False, steps_per_epoch=2)
     assert drawn(history.losses, [4, 4, 2, 4, 4, 2]) == [
@@ -329,7 +329,7 @@ def program(strategy: Strategy | None, streamed: bool) -> Trained:
         (AsynchronousDataParallel(1), False),
     ],
 )
-def test_a_training_goes_on_at_any_step(strategy: Strategy | None, streamed: bool) -> None:
+def test_a_training_continues_at_any_step(strategy: Strategy | None, streamed: bool) -> None:
     undisturbed = run(lambda: program(strategy, streamed))
     for step in (2, 3, 4) if strategy is None else (3,):
         stopped = run(lambda: program(strategy, streamed), stop_at=step)

@@ -48,7 +48,7 @@ def test_loss_and_metrics_count_only_the_kept_steps(device: str) -> None:
     accuracy = (p.argmax(-1) == LABELS)[MASK].mean()
     loss = model.evaluate(WORDS, LABELS)
     np.testing.assert_allclose(loss, [each[MASK].mean(), accuracy, each[MASK].mean()], rtol=1e-5)
-    # In batches, the loss is the mean of those of the batches, weighted by their samples.
+    # In batches, the loss is the mean of the batches' losses, weighted by their samples.
     in_batches = model.evaluate(WORDS, LABELS, batch_size=2)
     parts = [slice(0, 2), slice(2, 4), slice(4, 5)]
     mean = sum(each[i][MASK[i]].mean() * len(each[i]) for i in parts) / 5

@@ -1,7 +1,7 @@
 """Masks of sequences in every layer: no layer mixes masked steps into others without a word.
 
-Results, masks, warnings and moving averages are compared with those of Keras' layer of the same
-name. The table in docs/layers.md is checked against what the layers do.
+Results, masks, warnings and moving averages are compared with Keras' layer of the same name.
+ The table in docs/layers.md is checked against what the layers do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MASKS = {1: STEPS, 2: STEPS, 3: STEPS, 4: PIXELS}
 
 @dataclass
 class Case:
-    """How a layer is made, and the dimensions of its inputs; ``own``: those of Keras' layer."""
+    """How a layer is made, and the dimensions of its inputs; ``own``: arguments of Keras' layer."""
 
     arguments: dict[str, Any]
     inputs: tuple[int, ...] = (3,)

@@ -376,7 +376,7 @@ def test_a_model_takes_arrays_for_tensors(graph: pg.Graph) -> None:
         model([x, x])
 
 
-def test_a_network_goes_on_from_the_outputs_of_a_chain(graph: pg.Graph) -> None:
+def test_a_network_continues_the_outputs_of_a_chain(graph: pg.Graph) -> None:
     chain = pg.Sequential([pg.Input((4,)), nn.Dense(2)])
     model = use(pg.Model(list(chain.inputs), nn.Dense(3)(chain.outputs[0])))
     chain.trainable = False

@@ -1,4 +1,4 @@
-"""``ModelCheckpoint`` with all that training needs: goes on as if it had not been interrupted."""
+"""``ModelCheckpoint`` with all that training needs: continues as if it had not been interrupted."""
 
 from __future__ import annotations
 

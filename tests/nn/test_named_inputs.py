@@ -61,7 +61,7 @@ def test_dictionaries_in_data_sets() -> None:
     np.testing.assert_allclose(model.predict(by_name), model.predict(BY_NAME), rtol=1e-6)
 
 
-def test_columns_of_tables_are_as_those_of_a_matrix() -> None:
+def test_columns_of_tables_equal_columns_of_a_matrix() -> None:
     model = two_inputs()
     columns = {"age": AGE[:, 0].tolist(), "colour": COLOUR}
     np.testing.assert_array_equal(model.predict(columns), model.predict(BY_NAME))

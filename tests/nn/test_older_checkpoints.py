@@ -71,7 +71,7 @@ def test_checkpoints_of_another_order_of_samples_are_refused(
         pytest.param([4], 5, {"strategy": Pipeline(2, 4)}, marks=FILLS),
     ],
 )
-def test_checkpoints_of_the_same_order_of_samples_go_on(
+def test_checkpoints_of_the_same_order_of_samples_continue(
     batches: list[int], stop_at: int, options: dict[str, Any]
 ) -> None:
     def program() -> Trained:

@@ -58,7 +58,7 @@ class Twice(nn.Layer):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_results_are_those_of_models_of_each_length(name: str) -> None:
+def test_results_equal_those_of_models_of_each_length(name: str) -> None:
     model = model_of(NETWORKS[name])
     assert model.input_shape == (None, None, 3)
     for steps in (5, 2, 8, 5):

@@ -1,4 +1,4 @@
-"""The order of weights, which is that of Keras, so that lists of them can be exchanged."""
+"""The order of weights, which is Keras' order, so that lists of them can be exchanged."""
 
 from __future__ import annotations
 

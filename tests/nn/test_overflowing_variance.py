@@ -17,7 +17,7 @@ from tests.drivers.careless import careless_gpu
 Array = np.ndarray[Any, Any]
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ROWS = np.array([[1e20, -3e20, 2, 5], [1, -3, 2, 5], [5e19, 0, 0, 0], [2, 2, 2, 3]], np.float32)
-"""The squares of the first and the third row are beyond float32, those of the others are not."""
+"""The squares of the first and the third row are beyond float32, the other squares are not."""
 HUGE = np.array([True, False, True, False])
 
 

@@ -124,7 +124,7 @@ def test_an_lstm_trains_like_in_pytorch(device: str) -> None:
 
 
 def results(build: Callable[[pg.Tensor], Any], x: Array = X, **feeds: Array) -> Any:
-    """Return the values of ``build(input)`` on the cpu, and those of its layers' weights."""
+    """Return the values of ``build(input)`` on the cpu, and the values of its layers' weights."""
     with pg.Graph().as_default() as graph:
         source = pg.placeholder(x.dtype.name, (None, *x.shape[1:]))
         output = build(source)

@@ -1,4 +1,4 @@
-"""Training that is resumed from a checkpoint goes on as if nothing had happened."""
+"""Training that is resumed from a checkpoint continues as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def several() -> Trained:
 
 
 def recovering() -> Trained:
-    """A program that catches an error of training and goes on with a lower rate."""
+    """A program that catches an error of training and continues with a lower rate."""
     model = classifier(pg.optim.SGD(1e30))
     histories = []
     try:
@@ -153,7 +153,7 @@ def test_completed_fits_return_at_once_and_without_events() -> None:
         assert one.seconds == pytest.approx(other.seconds, abs=0.1)
 
 
-def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> None:
+def test_events_continue_the_steps_epochs_and_seconds_of_the_run_before() -> None:
     first = run(simple, stop_at=8)
     info = Checkpoint.decode(first.checkpoints[-1]).info()
     assert info["epoch"] == info["step"] // 6 + 1
@@ -167,7 +167,7 @@ def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> N
     assert [event["epoch"] for event in ends] == list(range(info["epoch"], 6))
 
     def seconds(played: Outcome) -> list[float]:
-        """Since the fit began; those of an epoch are its own."""
+        """Since the fit began; an epoch's are its own."""
         events = [event for event in played.events if event["kind"] != "epoch_end"]
         return [event["seconds"] for event in events if "seconds" in event]
 
@@ -178,7 +178,7 @@ def test_events_go_on_with_the_steps_epochs_and_seconds_of_the_run_before() -> N
 def test_a_stop_before_losses_are_read_shows_them_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise a page would end its curve before the step that it offers to go on from."""
+    """Otherwise a page would end its curve before the step from which it offers to continue."""
     read = TrainingLoop._collect
 
     def interrupted(loop: TrainingLoop, steps: int) -> None:
@@ -199,7 +199,7 @@ def test_a_stop_before_losses_are_read_shows_them_all_the_same(
     expect_same(run(simple, stopped.checkpoints[-1]), undisturbed)
 
 
-def test_asynchronous_training_goes_on_at_its_step() -> None:
+def test_asynchronous_training_continues_at_its_step() -> None:
     way = pg.parallel.AsynchronousDataParallel(2)
     stopped = run(lambda: simple(strategy=way), stop_at=9)
     done = Checkpoint.decode(stopped.checkpoints[-1]).info()["step"]

@@ -1,4 +1,4 @@
-"""``model.save`` and ``pg.load``: training goes on as if it had never been interrupted."""
+"""``model.save`` and ``pg.load``: training continues as if it had never been interrupted."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ WAYS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_loaded_training_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
+def test_a_loaded_training_continues_bit_for_bit(name: str, tmp_path: Path) -> None:
     whole = classifier(OPTIMIZERS[name]())
     fit(whole)
     path = tmp_path / "run.playgrad"
     for step in (1, 8, 12, 30):
         pg.reset_default_graph()
         interrupted(classifier(OPTIMIZERS[name]()), path, step)
-        pg.reset_default_graph(99)  # the seed is that of the file
+        pg.reset_default_graph(99)  # the seed comes from the file
         loaded = pg.load(path, device="cpu")
         history = fit(loaded, resume=True)
         assert len(history.losses) == 30
@@ -68,7 +68,7 @@ def test_a_loaded_training_goes_on_bit_for_bit(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_a_strategy_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
+def test_a_strategy_continues_bit_for_bit(name: str, tmp_path: Path) -> None:
     whole = classifier("adam", strategy=WAYS[name])
     fit(whole)
     path = tmp_path / "run.playgrad"
@@ -82,7 +82,7 @@ def test_a_strategy_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("optimizer", sweep(["momentum", "adam"], often=["adam"]))
-def test_a_training_goes_on_on_a_device_of_another_kind(optimizer: str, tmp_path: Path) -> None:
+def test_a_training_continues_on_a_device_of_another_kind(optimizer: str, tmp_path: Path) -> None:
     path = tmp_path / "run.playgrad"
     for first, second in (("cpu", "gpu"), ("gpu", "cpu"), ("gpu", "gpu")):
         whole = classifier(OPTIMIZERS[optimizer](), second)
@@ -96,7 +96,7 @@ def test_a_training_goes_on_on_a_device_of_another_kind(optimizer: str, tmp_path
         whole.close()
 
 
-def test_a_training_of_replicas_goes_on_on_one_device(tmp_path: Path) -> None:
+def test_a_training_of_replicas_continues_on_one_device(tmp_path: Path) -> None:
     def made(**more: Any) -> pg.Sequential:
         model = pg.Sequential([nn.Dense(8, activation="relu"), nn.Dropout(0.3), nn.Dense(2)])
         loss = nn.SparseCategoricalCrossentropy(from_logits=True)
@@ -139,7 +139,7 @@ def test_a_loaded_training_can_be_extended(tmp_path: Path) -> None:
         assert np.array_equal(array, before[name])
 
 
-def test_callbacks_go_on_with_their_state(tmp_path: Path) -> None:
+def test_callbacks_continue_with_their_state(tmp_path: Path) -> None:
     def callbacks() -> list[nn.Callback]:
         halving = nn.ReduceLROnPlateau(monitor="loss", factor=0.5, patience=1, min_delta=0.1)
         return [halving, nn.EarlyStopping(monitor="loss", patience=2, restore_best_weights=True)]
@@ -157,7 +157,7 @@ def test_callbacks_go_on_with_their_state(tmp_path: Path) -> None:
     expect_equal(loaded, whole)
 
 
-def test_data_sets_go_on_with_their_next_batch(tmp_path: Path) -> None:
+def test_data_sets_continue_with_their_next_batch(tmp_path: Path) -> None:
     def data() -> pg.data.Dataset:
         samples = pg.data.Dataset.from_tensor_slices((X, LABELS))
         return samples.shuffle(44, seed=3).batch(8)

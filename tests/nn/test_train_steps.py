@@ -44,7 +44,7 @@ def judged(kind: type[pg.Model]) -> pg.Model:
     return model
 
 
-def test_metrics_of_a_whole_epoch_are_those_of_fit() -> None:
+def test_metrics_of_a_whole_epoch_equal_those_of_fit() -> None:
     logs = []
     for kind in (pg.Model, Judged):
         model = judged(kind)

@@ -83,7 +83,7 @@ def test_a_frozen_batch_normalization_keeps_its_averages() -> None:
     model = model_of(nn.Dense(3), nn.BatchNormalization(), nn.Dense(1))
     model.layers[1].trainable = False
     assert not any("batch_normalization" in name for name in moved(model))
-    # It normalizes by them in training too: the loss of a step is that of an evaluation.
+    # It normalizes by them in training too: the loss of a step equals that of an evaluation.
     expected = model.evaluate(X, Y)
     np.testing.assert_allclose(model.train_on_batch(X, Y), expected, rtol=1e-5)
     model.close()

@@ -67,7 +67,7 @@ def models(
     return theirs, ours
 
 
-# Averages are compared without a constraint: those of Keras leave its bounds.
+# Averages are compared without a constraint: Keras' averages leave its bounds.
 LIMITS = [(options, None) for options in OPTIONS] + [
     (options, 1.0) for options in ("accumulated", "accumulated, decayed")
 ]

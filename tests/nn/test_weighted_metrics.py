@@ -52,7 +52,7 @@ def test_samples_count_by_their_weights(device: str) -> None:
 
 @pytest.mark.parametrize("strategy", [None, pg.parallel.DataParallel(2)], ids=["one", "two"])
 def test_epoch_metrics_apply_class_weights(strategy: Any) -> None:
-    """The metric of an epoch is that of its samples, not the mean of the batches' metrics."""
+    """The metric of an epoch is computed from its samples, not from the batches' metrics."""
     model = model_with(strategy=strategy, weighted_metrics="binary_accuracy")
     history = model.fit(X, LABELS, 10, 1, 0, class_weight={0: 0.5, 1: 4.0}, shuffle=False)
     hits = (model.predict(X)[:, 0] > 0.5) == (LABELS > 0.5)

@@ -326,7 +326,7 @@ test("numbers out of range in a run are mended where they are", () => {
   assert.deepEqual([found.parameter, found.mends], ["batch_size", []]);
 });
 
-test("the settings that suit a data set are those of its example", () => {
+test("the settings that suit a data set come from its example", () => {
   assert.deepEqual(Object.keys(SUITED).sort(), Object.keys(SETS).sort());
   for (const [kind, name] of [
     ["spiral", "spiral"],

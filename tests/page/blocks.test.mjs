@@ -671,7 +671,7 @@ test("data that cannot be replaced gives the reason", () => {
     /^Line 5 computes with the data\.$/,
   );
   assert.match(reason(`data = pg.data.moons()\n${NET}model.fit(*data)\n`), /takes the data apart/);
-  assert.match(reason(`${head}${NET}`), /not by fit/);
+  assert.match(reason(`${head}${NET}`), /never calls fit/);
   assert.match(
     reason(
       `${head}${NET.replace("Dense(2)", "Softmax()").replace("Dense(16", "ReLU(16")}model.fit(x, y)\n`,

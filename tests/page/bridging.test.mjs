@@ -175,7 +175,7 @@ test("arguments of operations keep their meaning", () => {
   assert.equal(fixed("y = tf.nn.dropout(a, 0.2)"), "y = pg.dropout(a, 0.2)");
 });
 
-test("arrays of PyTorch become those of NumPy", () => {
+test("arrays of PyTorch become arrays of NumPy", () => {
   const array = (code) => all(`import numpy as np\n${code}`).slice("import numpy as np\n".length);
   assert.equal(array("y = torch.zeros(2, 3)"), 'y = np.zeros((2, 3), "float32")');
   assert.equal(array("y = torch.ones((2, 3), dtype=d)"), "y = np.ones((2, 3), d)");

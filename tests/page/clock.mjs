@@ -1,4 +1,4 @@
-/** A clock that a test moves, with the timers and frames of a browser. It never goes back: the page's beat is one for all tests. */
+/** A clock that a test moves, with the timers and frames of a browser. It never goes back: the page's frame scheduler is shared by all tests. */
 
 const FRAME_MS = 16;
 let now = 1000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BEAT_MS } from "../../static/js/state/beat.js";
+import { FRAME_MS } from "../../static/js/state/frame-scheduler.js";
 import { Curves, smoothed } from "../../static/js/pictures/curves.js";
 import { redrawAfter } from "../../static/js/training/use-training.js";
 
@@ -84,7 +84,7 @@ test("values that are not numbers leave a gap", () => {
 });
 
 test("a curve is drawn again when it has grown, at least once and at most three times a second", () => {
-  assert.ok(redrawAfter(0) > BEAT_MS && redrawAfter(20) < 2 * BEAT_MS, "every other beat");
+  assert.ok(redrawAfter(0) > FRAME_MS && redrawAfter(20) < 2 * FRAME_MS, "every other frame");
   assert.equal(redrawAfter(60), 600);
   assert.equal(redrawAfter(10_000), 1000);
 });

@@ -83,7 +83,7 @@ test("a program that waits is told which data set arrives, and how much of it", 
   held.get(paths[0])();
   await served;
   assert.equal(new Int32Array(answer)[0], STATE.file);
-  assert.equal(told.at(-1), null, "the program goes on");
+  assert.equal(told.at(-1), null, "the program continues");
   const count = told.length;
   await store.serve({ kind: "data_file", path: paths[1], answer: new SharedArrayBuffer(8) });
   assert.deepEqual(told.slice(count).filter(Boolean), [], "it is here already");

@@ -42,7 +42,7 @@ test("sentences name numbers as people write them", () => {
   assert.equal(sentenceOf(finding("unheard-of", {})), "");
   assert.equal(
     sentenceOf(finding("not-seen", { error: "ValueError", message: "" })),
-    "The doctor could not look at everything (ValueError). The training is not affected.",
+    "The doctor could not check everything (ValueError). The training is not affected.",
   );
   for (const [code, say] of Object.entries({ ...en.doctor.sentences, ...en.doctor.edits }))
     assert.equal(typeof say({ why: "" }), "string", code);

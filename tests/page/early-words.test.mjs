@@ -52,7 +52,7 @@ function early(choice, navigator, intl = Intl) {
   return documentElement.lang;
 }
 
-test("the early language is that of the page", () => {
+test("the early language is the page's", () => {
   for (const choice of [null, "en", "zh-Hans", "klingon"]) {
     for (const languages of [
       ["zh-CN", "en"],

@@ -15,7 +15,7 @@ const print = (/** @type {string} */ text) => ({ kind: "stdout", text });
  */
 function queued(t, page) {
   const { now, wait } = clock(t, page);
-  wait(1000); // since the beats of another test
+  wait(1000); // since the frames of another test
   const began = now();
   /** @type {{at: number, events: any[]}[]} */
   const applied = [];
@@ -23,7 +23,7 @@ function queued(t, page) {
   return { queue, applied, wait };
 }
 
-test("the first progress is shown with the next frame, and a flood of it with each beat", (t) => {
+test("the first progress is shown with the next frame, and a flood of it with each scheduled frame", (t) => {
   const { queue, applied, wait } = queued(t);
   for (let at = 0; at < 1000; at += 1) {
     queue.push(progress);
@@ -35,7 +35,7 @@ test("the first progress is shown with the next frame, and a flood of it with ea
   assert.equal(applied.flatMap(({ events }) => events).length, 1000);
 });
 
-test("other events are applied at once, after those that came before them", (t) => {
+test("other events are applied at once, after all earlier events", (t) => {
   const { queue, applied, wait } = queued(t);
   queue.push(progress);
   queue.push({ kind: "status" });

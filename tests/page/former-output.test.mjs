@@ -24,9 +24,9 @@ for (const [name, act] of [
   ["a reset", actions.reset],
   ["another example", () => selectExample("b")],
 ])
-  test(`${name} leaves the output that waits for the beat behind`, (t) => {
+  test(`${name} leaves the output that waits for a frame behind`, (t) => {
     const { wait } = clock(t);
-    wait(1000); // since the beats of another test
+    wait(1000); // since the frames of another test
     store.examples.value = ["a", "b"].map((id) => ({ id, title: id, source: "" }));
     store.clearShown();
     store.engine.value = "starting";

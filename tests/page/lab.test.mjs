@@ -123,7 +123,7 @@ test("an axis has round times within its length", () => {
   assert.deepEqual(ticks(0, 6), [0]);
 });
 
-test("of many runs the latest stay, and the one that those of the program are compared with", () => {
+test("of many runs the latest stay, and the one that the program's are compared with", () => {
   const run = (id, more) => ({
     id,
     colour: (id - 1) % 8,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { LoadReport } from "../../static/engine/load-report.js";
 
-/** A report whose clock the test moves, and what it has sent. */
+/** A report whose clock the test moves, and its messages. */
 function begin(t) {
   const clock = { now: 0 };
   t.mock.method(performance, "now", () => clock.now);

@@ -4,7 +4,7 @@ import { pictureNames, shownPicture } from "../../static/js/panels/watch/main-pi
 
 const OTHERS = ["confusion", "hardest", "graph"];
 
-test("a program's own picture comes first, then those of other panels", () => {
+test("a program's own picture comes first, then the pictures of other panels", () => {
   assert.deepEqual(pictureNames("plane", null, OTHERS), ["plane", ...OTHERS]);
   assert.deepEqual(pictureNames("images", "drawing", OTHERS), ["drawing", "images", ...OTHERS]);
   assert.deepEqual(pictureNames(undefined, "drawing", []), ["drawing"]);

@@ -98,7 +98,7 @@ test("a page that comes up is not at fault for errors of others", async (t) => {
     });
   assert.equal(await isBarred(), false);
   await visit(() => {});
-  assert.equal(await isBarred(), false, "those that came up do not count");
+  assert.equal(await isBarred(), false, "visits that came up do not count");
 });
 
 test("a page that cannot restore or draw the session is at fault, though it answers", async (t) => {

@@ -90,7 +90,7 @@ Side = TypeVar("Side", bound=PythonSide)
 
 @contextmanager
 def modules_anew(host: SimpleNamespace) -> Iterator[None]:
-    """Import the modules of the page anew, with stubs for those that only a browser has.
+    """Import the modules of the page anew, with stubs for modules that only a browser has.
 
     Args:
         host: stands in for ``playgrad_host``.

@@ -48,7 +48,7 @@ function restored(saved) {
   return [progress.value.step, curves.steps.at(-1) ?? 0, landmarks.value.at(-1)?.[0] ?? 0];
 }
 
-test("after a crash the numbers are those of the end of the curves", () => {
+test("after a crash the numbers are taken from the end of the curves", () => {
   runBegins();
   fitBegins();
   const [first, middle, last] = [0, 130, 240].map(savedAt);
@@ -115,7 +115,7 @@ test("curves and losses are shown without a record of their run", () => {
   assert.deepEqual(restored({ curves, losses }), [0, 240, 240]);
 });
 
-test("a fit that resumes shares the curves and losses up to where it goes on", () => {
+test("a fit that resumes shares the curves and losses up to its first step", () => {
   runBegins();
   fitBegins();
   const { curves, losses } = savedAt(240);

@@ -259,7 +259,7 @@ test("a summary of another version is refused", () => {
   assert.equal(SUMMARY({ ...summary, version: 2 }), false);
 });
 
-test("curves come back as they were, and go on as if nothing had happened", () => {
+test("curves come back as they were, and continue as if nothing had happened", () => {
   const [before, after] = [new Curves(), new Curves()];
   for (let step = 1; step <= 7000; step += 1)
     before.add(step, Math.sin(step), step % 3 ? 0.5 : null);
@@ -286,7 +286,7 @@ test("rewinding drops the points after a step", () => {
   assert.equal(curve.steps.length, 13);
 });
 
-test("a rewound curve goes on as if it had never been ahead", () => {
+test("a rewound curve continues as if it had never been ahead", () => {
   const [ahead, unbroken] = [new Curves(), new Curves()];
   const add = (curve, step) => curve.add(step, Math.sin(step), step % 3 ? 1 / step : null);
   for (let step = 1; step <= 90; step += 1) add(ahead, step);

@@ -34,7 +34,7 @@ async function watch(t, cost, shows = "plane") {
     await new Promise(setImmediate);
   }
   asker.show(false);
-  wait(1000); // the last beat
+  wait(1000); // the last frame
   assert.equal(store.taskProblem.value, "");
   return { perSecond: answers / SECONDS, share: (answers * cost) / SECONDS };
 }

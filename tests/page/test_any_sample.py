@@ -1,4 +1,4 @@
-"""Any sample of the data can be looked at, by the number that it has in the program's arrays."""
+"""Any sample of the data can be shown, by its number in the program's arrays."""
 
 from __future__ import annotations
 

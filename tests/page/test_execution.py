@@ -1,4 +1,4 @@
-"""The measured step of the page: what it sends, and that training goes on as if nothing was."""
+"""The measured step of the page: its message, and that the training is not affected."""
 
 from __future__ import annotations
 

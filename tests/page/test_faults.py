@@ -1,4 +1,4 @@
-"""Errors that break whatever looks at them are described all the same."""
+"""Errors that break the code that inspects them are described all the same."""
 
 from __future__ import annotations
 

@@ -148,8 +148,8 @@ def heard(python: PythonSide) -> str:
     return python.output
 
 
-def test_tasks_of_others_in_the_loop_go_on() -> None:
-    """Such as those of a notebook, or of the browser's driver in a test."""
+def test_other_tasks_in_the_loop_continue() -> None:
+    """Such as a notebook's, or the browser driver's in a test."""
 
     async def beside() -> bool:
         task = asyncio.ensure_future(asyncio.sleep(0, result=True))

@@ -1,5 +1,5 @@
-"""Python's messages to the page and its device workers are those that static/engine/messages.js
-lists: the same kinds, the same fields, the same types."""
+"""Python's messages to the page and its device workers match the list in
+static/engine/messages.js: the same kinds, the same fields, the same types."""
 
 from __future__ import annotations
 

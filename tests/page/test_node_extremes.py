@@ -110,7 +110,7 @@ def test_queries_meet_every_kind(asked: Any) -> None:
     found = asked.find("value(*) nan > 0")
     assert {"nowhere", "endless"} <= {name for name, _ in found["matches"]}
     assert not {"empty", "truth", "large"} & {name for name, _ in found["matches"]}
-    # What is too large is not looked at, and the answer counts it.
+    # Tensors that are too large are skipped, and the answer counts them.
     assert found["skipped"] == 1
     assert found["checked"] >= len(_values()) - 1
     assert ("endless", np.inf) in map(tuple, asked.find("value(*) max = inf")["matches"])

@@ -59,7 +59,7 @@ class Server:
     """The wheels of the server.
 
     Attributes:
-        asked: the paths that were asked for, each with those that are expected next.
+        asked: the requested paths, each with the paths that are expected next.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ LISTED = {
         "MobileNetV2.*Pretrained models are not here",
         "cifar10.*pg.data.shapes",
     ],
-    "torch-embedding-ngram": ["reshape.*The first dimension is that of the batch"],
+    "torch-embedding-ngram": ["reshape.*The first dimension is the batch"],
     "torch-blitz-cifar": ["CIFAR10.*pg.data.shapes"],
     "torch-huggingface": ["from_pretrained.*cannot be downloaded"],
     "torch-reinforce": ["gym.make.*write the environment", "Categorical"],

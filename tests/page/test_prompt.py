@@ -95,7 +95,7 @@ def test_prompts_during_training_do_not_change_it() -> None:
         assert not side.of("error")
 
 
-def test_training_within_training_is_refused_and_the_run_goes_on() -> None:
+def test_training_within_training_is_refused_and_the_run_continues() -> None:
     with python_side() as side:
         side.run(SEEDED)
         alone = losses(side)

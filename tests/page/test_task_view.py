@@ -288,7 +288,7 @@ def test_looking_again_builds_and_compiles_nothing() -> None:
     assert len(set(programs[2:])) == 1  # the first look compiles, and the first step
 
 
-def test_a_network_that_draws_random_numbers_is_not_looked_at() -> None:
+def test_a_network_that_draws_random_numbers_is_not_examined() -> None:
     inputs = pg.Input((2,))
     hidden = nn.Dense(4)(inputs)
     noisy = hidden + pg.random_uniform_like(hidden)

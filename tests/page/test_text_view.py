@@ -146,7 +146,7 @@ def test_word_vocabularies_are_written_in_words() -> None:
 
 
 class Asking(Hooks):
-    """Hooks that look at the text after each chunk of steps."""
+    """Hooks that read the text after each chunk of steps."""
 
     def __init__(self) -> None:
         self.model: Any = None

@@ -19,7 +19,7 @@ function* texts(node, path = []) {
   else for (const [key, child] of Object.entries(node)) yield* texts(child, [...path, key]);
 }
 
-/** The texts of the page; those of the bundled examples are in their programs. */
+/** The texts of the page; the bundled examples have theirs in their programs. */
 const textsOf = (messages) => new Map(texts({ ...messages, examples: {} }));
 const english = textsOf(en);
 const chinese = textsOf(zhHans);
@@ -92,7 +92,7 @@ function templates(code) {
   return all;
 }
 
-/** Texts between tags, and those of attributes that people read or hear. */
+/** Texts between tags, and texts of attributes that people read or hear. */
 function wordsOf(markup) {
   const between = markup.replace(/<[^>]*>/g, "\n").split(/[\n\0]/);
   const read = [

@@ -1,4 +1,4 @@
-"""A step that fails on several GPUs changes no variable, or those of all other devices."""
+"""A step that fails on several GPUs changes no variable, or the variables of all other devices."""
 
 from __future__ import annotations
 

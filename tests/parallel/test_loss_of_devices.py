@@ -114,7 +114,7 @@ def check_no_threads_but(before: set[threading.Thread]) -> None:
 
 
 def check_goes_on(model: pg.Model, begun: int) -> None:
-    """Check that the next steps are those of training without a loss of devices."""
+    """Check that the next steps are the same as without a loss of devices."""
     expected = undisturbed()
     after = fit(model, 2).losses
     np.testing.assert_allclose(after, expected[begun : begun + len(after)], rtol=1e-3, atol=1e-5)
@@ -167,7 +167,7 @@ def test_variables_without_another_holder_are_restored_from_the_copy(
     other.close()
 
 
-def test_local_training_goes_on(connections: dict[str, BreakingConnection]) -> None:
+def test_local_training_continues(connections: dict[str, BreakingConnection]) -> None:
     model = network(LocalSGD(TWO, every=4))
     for lost in TWO:
         with pytest.raises(DeviceLostError, match=f"{lost}: its worker has ended"):
@@ -177,7 +177,7 @@ def test_local_training_goes_on(connections: dict[str, BreakingConnection]) -> N
     model.close()
 
 
-def test_a_lost_parameter_server_goes_on_from_its_copy(
+def test_a_lost_parameter_server_continues_from_its_copy(
     connections: dict[str, BreakingConnection],
 ) -> None:
     threads = set(threading.enumerate())
@@ -191,7 +191,7 @@ def test_a_lost_parameter_server_goes_on_from_its_copy(
     check_no_threads_but(threads)
 
 
-def test_asynchronous_replicas_go_on_and_come_back(
+def test_asynchronous_replicas_continue_and_come_back(
     connections: dict[str, BreakingConnection],
 ) -> None:
     """Meanwhile, the memory in use of the lost device is reported as zero."""

@@ -1,4 +1,4 @@
-"""Devices lost at any moment: all variables are those of one step, and training goes on from it."""
+"""Devices lost at any moment: all variables belong to one step, from which training continues."""
 
 from __future__ import annotations
 
@@ -198,14 +198,14 @@ class Reference:
         model.close()
 
     def expect(self, model: pg.Model) -> None:
-        """Check that all variables are those of one step."""
+        """Check that all variables belong to one step."""
         done = iterations(model)
         if done:
             expect_same(state(model), self.states[done - 1])
 
 
 def expect_going_on(model: pg.Model, reference: Reference, begun: int) -> None:
-    """Check that training goes on as if nothing had happened, bit for bit."""
+    """Check that training continues as if nothing had happened, bit for bit."""
     assert iterations(model) == begun
     reference.expect(model)
     steps = 6 * ((STEPS - begun) // 6)
@@ -371,7 +371,7 @@ def test_the_reason_is_known_after_a_device_was_opened_again(devices: Devices) -
 def test_device_lost_between_batches_reports_the_undone_step(
     devices: Devices, record_property: Any
 ) -> None:
-    """An error says how much is undone; the next update goes on from there."""
+    """An error says how much is undone; the next update continues from there."""
     record_property("tried", 3)
     model = network(device=devices.name())
     model.train_on_batch(X[:10], Y[:10])
@@ -393,7 +393,7 @@ def test_device_lost_between_batches_reports_the_undone_step(
 @pytest.mark.parametrize("kind", ["cpu"])
 @pytest.mark.parametrize("use", ["get", "set", "value", "memory"])
 def test_a_loss_found_by_a_callback_ends_the_training(devices: Devices, use: str) -> None:
-    """Training must not go on with the variables of an earlier step as if nothing had happened."""
+    """Training must not continue silently with the variables of an earlier step."""
     model = network(device=devices.name())
 
     def notice() -> None:
@@ -462,14 +462,14 @@ OFTEN = [(name, dice(name).randrange(2)) for name in STRATEGIES]
 def test_training_with_a_strategy_continues_after_a_lost_device(
     devices: Devices, name: str, lost: int
 ) -> None:
-    """Training goes on as that of another model does that is given the same variables."""
+    """Training continues as another model's does that is given the same variables."""
     strategy = STRATEGIES[name](tuple(map(devices.name, range(4))))
     layers = mlp if "pipeline" in name else with_state
     model = network(layers, strategy, devices.name())
     fit(model, 12)
     if name == "asynchronous" and lost:
         report = fit(model, 12, at(3, lambda: devices.lose(lost))).parallel
-        assert list(report["lost"]) == [devices.name(lost)]  # the others went on
+        assert list(report["lost"]) == [devices.name(lost)]  # the others continued
         model.close()
         return
     with pytest.raises(DeviceLostError, match=f"{devices.name(lost)}: .*That was after step"):
@@ -480,7 +480,7 @@ def test_training_with_a_strategy_continues_after_a_lost_device(
     other = network(layers, strategy, devices.name())
     fit(other, 6)
     other.session.assign(variables)
-    other._training.loop.lost_device = True  # so that it goes on in the middle of a round, too
+    other._training.loop.lost_device = True  # so that it continues in the middle of a round, too
     if name != "asynchronous":  # where the order of updates is left to chance
         np.testing.assert_array_equal(fit(model, 12).losses, fit(other, 12).losses)
         expect_same(state(model), state(other))

@@ -29,7 +29,7 @@ def fetches_of(sampled: Sampled) -> dict[str, Any]:
 
 
 def expect_interpreted(session: pg.Session, sampled: Sampled) -> None:
-    """Compare two runs with those of the interpreter: results, and variables after each."""
+    """Compare two runs with the interpreter's: results, and variables after each."""
     program, state = sampled.program, dict(sampled.state)
     for _ in range(2):
         expected, state = interpret(program, sampled.feeds, state)

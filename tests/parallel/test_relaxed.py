@@ -251,7 +251,7 @@ def asynchronous(model: pg.Model, strategy: AsynchronousDataParallel) -> Asynchr
     return strategy.build(model.recipe, BatchStream(data, BATCH))
 
 
-def test_a_replica_that_dies_is_named_and_the_others_go_on() -> None:
+def test_a_replica_that_dies_is_named_and_the_others_continue() -> None:
     model = compiled_model(None)
     # The staleness bound keeps the others from finishing before the loss is noticed.
     step = asynchronous(model, AsynchronousDataParallel(3, staleness=1))

@@ -107,7 +107,7 @@ def on_one_device() -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("strategy", sweep(STRATEGIES, OFTEN), ids=str)
 def test_batches_of_several_sizes_match_one_device(strategy: Strategy) -> None:
-    """Copies of the variables go on with the values of the last step, whatever its batch."""
+    """Copies of the variables continue with the values of the last step, whatever its batch."""
     several = model(strategy)
     losses = several.fit(batches(42), epochs=2, verbose=0, validation_data=batches()).losses
     after = several.fit(X, Y, BATCH, verbose=0, shuffle=False).losses

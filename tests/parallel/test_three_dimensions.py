@@ -141,7 +141,7 @@ def test_unsuitable_devices_are_refused(strategy: Pipeline, devices: Any, words:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"devices": 6, "devices_per_stage": 4}, "6 devices of a pipeline cannot make up stages"),
+        ({"devices": 6, "devices_per_stage": 4}, "a pipeline of 6 devices cannot be divided into"),
         ({"devices": 4, "devices_per_stage": 2, "schedule": "interleaved"}, "neither be interl"),
         ({"devices": 4, "devices_per_stage": 2, "stages": "balanced"}, "neither be interl"),
         ({"devices": 4, "devices_per_stage": 2, "schedule": "pipedream"}, "neither be interl"),

@@ -39,7 +39,7 @@ def dags(draw) -> list[tuple[int, ...]]:
 def mixing_tasks(
     edges: list[tuple[int, ...]], heavy: list[bool]
 ) -> tuple[list[Task], dict[int, int]]:
-    """Return tasks whose results depend only on those of their predecessors, and the results."""
+    """Return tasks whose results depend only on their predecessors' results, and the results."""
     results: dict[int, int] = {}
 
     def work(number: int) -> None:
@@ -120,7 +120,7 @@ class TestConcurrency:
         finally:
             executor.close()
 
-    def test_light_tasks_go_on_beside_a_heavy_one(self):
+    def test_light_tasks_continue_beside_a_heavy_one(self):
         done = threading.Event()
         tasks = [
             Task("heavy", "cpu:0", lambda: done.wait(PATIENCE) or pytest.fail("alone"), heavy=True),
@@ -217,7 +217,7 @@ DEVICES = ["cpu:0", "cpu:1", "gpu:0"]
 
 
 def segments_of(tasks: list[Task], devices: list[str]) -> list[Task]:
-    """Return ``tasks`` with those that have a device as its segments, each after the previous
+    """Return ``tasks``, where tasks with a device become its segments, each after the previous
     one."""
     last: dict[str, int] = {}
     segments: list[Task] = []

@@ -95,7 +95,7 @@ def test_what_only_the_device_knows(use: str, device: str) -> None:
         assert session.value(early) == 1 and session.value(late) == 1
 
 
-def test_every_operation_that_looks_at_numbers_says_which() -> None:
+def test_every_operation_that_checks_numbers_says_which() -> None:
     names = {name for name, op in _REGISTRY.items() if op.check is not None}
     assert names == {
         "ctc_loss", "ctc_loss_gradient", "gather", "scatter_add", "scatter_along_axis",

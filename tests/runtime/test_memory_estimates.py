@@ -177,7 +177,7 @@ def test_sessions_that_were_lost_are_closed(
 @survival
 def test_open_sessions_are_counted_in_the_error(page_of_3_gb: None) -> None:
     sessions = [Session(pg.Graph(), "cpu") for _ in range(3)]
-    with pytest.raises(OutOfMemoryError, match=r"3 sessions are open: close\(\) those that are"):
+    with pytest.raises(OutOfMemoryError, match=r"3 sessions are open: close\(\) the ones that are"):
         check_memory(4 * GIGABYTE, "this", "Use less.")
     for session in sessions:
         session.close()

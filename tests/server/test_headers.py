@@ -112,7 +112,7 @@ def test_the_early_scripts_and_styles_are_part_of_the_page(client: FlaskClient) 
 def test_answers_carry_digest_and_length_of_their_content(
     client: FlaskClient, address: str, encoding: str
 ) -> None:
-    """The digest and the length are those of the content, before it is compressed."""
+    """The digest and the length belong to the content before it is compressed."""
     response = client.get(address, headers={"Accept-Encoding": encoding})
     content = response.data
     if response.headers.get("Content-Encoding") == "gzip":

@@ -136,7 +136,7 @@ def test_pipelined_downloads_hold_no_thread(served: ServerProcess) -> None:
 
 
 def test_a_request_that_is_refused_has_a_name_for_the_log() -> None:
-    """waitress reads it if the client is gone by then, which depends on who is faster."""
+    """waitress reads it if the client is gone by then, which is a race."""
     parser = Parser(Adjustments())
     parser.received(b"GET\r\n\r\n")
     assert parser.error is not None

@@ -83,7 +83,7 @@ def test_wheel_that_is_there_is_kept_and_a_damaged_one_replaced(target: Path) ->
 
 
 def test_wheel_in_use_is_the_locked_one() -> None:
-    """The pins are those of the npm package, whose version package.json pins."""
+    """The pins match the npm package, whose version package.json pins."""
     modules = Path(__file__).resolve().parents[2] / "node_modules"
     lock = json.loads((modules / "pyodide" / "pyodide-lock.json").read_text())
     assert lock["info"] == LOCK["info"]
@@ -157,7 +157,7 @@ def test_missing_system_packages_without_root_give_the_command(
         system.test_step().make()
 
 
-def test_firefox_is_installed_without_what_it_recommends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_firefox_is_installed_without_recommended_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = iter([["chromium", "firefox-esr"]] * 2 + [[]])
     commands: list[tuple[str, ...]] = []
     monkeypatch.setattr(system, "_missing_for_tests", lambda: next(missing))

@@ -41,7 +41,7 @@ def test_independent_steps_run_side_by_side() -> None:
     run_steps([Step("pip", [], [], meet), Step("npm", [], [], meet)])
 
 
-def test_step_waits_for_those_it_depends_on() -> None:
+def test_step_waits_for_its_dependencies() -> None:
     done: list[str] = []
 
     def step(name: str, *after: str) -> Step:

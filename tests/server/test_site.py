@@ -38,7 +38,7 @@ def bridge(site: Path) -> dict[str, Any]:
     return found
 
 
-def test_every_content_is_what_its_name_says(site: Path) -> None:
+def test_every_content_matches_its_name(site: Path) -> None:
     version = listed(site)
     files = {**version["files"], **version["extras"]}
     assert {path.name for path in (site / "files").iterdir()} == set(files.values())

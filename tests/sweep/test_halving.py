@@ -9,15 +9,15 @@ import pytest
 import playgrad as pg
 
 
-def test_the_best_part_goes_on() -> None:
+def test_the_best_part_continues() -> None:
     rule = pg.Halving(epochs=20, first=2, factor=3)
     assert rule.milestones == [2, 6, 18]
-    assert rule.goes_on(2, 5.0), "the first has nobody to be compared with"
-    assert not rule.goes_on(2, 6.0)
-    assert rule.goes_on(2, 4.0)
-    assert not rule.goes_on(2, 4.9)
-    assert not rule.goes_on(2, math.nan)
-    assert rule.goes_on(6, 9.0), "each milestone is compared by itself"
+    assert rule.continues(2, 5.0), "the first has nobody to be compared with"
+    assert not rule.continues(2, 6.0)
+    assert rule.continues(2, 4.0)
+    assert not rule.continues(2, 4.9)
+    assert not rule.continues(2, math.nan)
+    assert rule.continues(6, 9.0), "each milestone is compared by itself"
 
 
 @pytest.mark.parametrize("arguments", [(1,), (10, 10), (10, 1, 1), (10, 0)])

@@ -177,7 +177,7 @@ class PythonUses:
         return module
 
     def in_text(self, text: str) -> set[str]:
-        """Return the files that a string names, and those that a program in it uses."""
+        """Return the files that a string names, and the files that a program in it uses."""
         if text not in self._texts:
             named = {address[1:] for address in _ADDRESS.findall(text)}
             named.add(f"{EXAMPLES}{text}.py")

@@ -12,8 +12,8 @@ from tools.changed import page_uses
 from tools.changed.python_uses import PythonUses
 from tools.changed.repository import Repository
 
-# Lengths of edges. A test that opens the page runs all of it, but looks at what it has ids of; the
-# networks that it trains there are seldom what it is about.
+# Lengths of edges. A test that opens the page runs all of it, but mostly tests the parts whose ids
+# it names; the networks that it trains there are seldom its subject.
 _NEAR, _IN_PAGE, _PAGE, _UNNAMED = 1, 3, 4, 6
 
 READ_WHOLE = {
@@ -109,7 +109,7 @@ class Reach:
     def nearest_first(self, changed: Iterable[str]) -> list[tuple[str, int]]:
         """Return the tests of `tests` with their distances.
 
-        Of tests at the same distance, those come first whose name or folder is that of a changed
+        Of tests at the same distance, tests come first that share the name or folder of a changed
         file, and browser tests last.
         """
         changed = list(changed)

@@ -68,7 +68,7 @@ class Repository:
         return git("merge-base", "HEAD", mains[0] if mains else "HEAD", root=self.root).strip()
 
     def changed_since(self, base: str) -> list[str]:
-        """Return the files that differ from a commit, with those that are new or were deleted."""
+        """Return the files that differ from a commit, including new and deleted ones."""
         differ = git("diff", "--name-only", "--no-renames", base, root=self.root)
         new = git("ls-files", "--others", "--exclude-standard", root=self.root)
         return sorted({*differ.splitlines(), *new.splitlines()})

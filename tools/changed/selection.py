@@ -24,7 +24,7 @@ SMOKE = (
 
 @dataclass
 class Selection:
-    """Tests to run, and those that use the change but would take too long."""
+    """Tests to run, and tests that use the change but would take too long."""
 
     run: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)

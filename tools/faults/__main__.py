@@ -32,7 +32,7 @@ def main() -> None:
     trying.add_argument("--checkout", type=Path, required=True)
     trying.add_argument("--seconds", type=float, default=120, help="of tests for a fault by itself")
     trying.add_argument(
-        "--first", type=Path, help="results in another checkout: those tests run first"
+        "--first", type=Path, help="results in another checkout, whose tests run first"
     )
     trying.add_argument("--together", action="store_true", help="the faults that were not found")
     options = parser.parse_args()

@@ -160,7 +160,7 @@ class Trials:
         return culprits
 
     def _tests(self, tests: Sequence[str], *options: str) -> list[str]:
-        """Run tests; return the names of those that failed."""
+        """Run tests; return the names of the failed ones."""
         if not tests:
             return []
         command = [".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rfE"]

@@ -1,1 +1,1 @@
-"""The pictures of the gallery of examples, painted from what each example has trained."""
+"""The pictures of the gallery of examples, painted from the trained examples."""

@@ -1,4 +1,4 @@
-"""Pictures of examples with images: what goes in, and what the network makes of it."""
+"""Pictures of examples with images: the inputs, and the network's results."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def misread_digits(picture: Picture, trained: Trained) -> None:
 
 @paints("mnist-cnn", "lenet")
 def filtered_digit(picture: Picture, trained: Trained) -> None:
-    """A digit, and what each filter of the first convolution finds in it."""
+    """A digit, and the result of each filter of the first convolution."""
     model = trained["model"]
     kernel = next(w for name, w in model.named_weights().items() if w.ndim == 4)
     image = trained["x_test"][0 if kernel.shape[-1] == 6 else 4] / 255.0

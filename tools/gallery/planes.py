@@ -80,7 +80,7 @@ def prices(picture: Picture, trained: Trained) -> None:
 
 @paints("film-ratings")
 def ratings(picture: Picture, trained: Trained) -> None:
-    """The ratings that the machine is shown, and those that it fills in."""
+    """The ratings that the machine is shown, and the ratings that it fills in."""
     people, films = 22, 18
     shown = trained["shown"][:people, :films]
     stars = trained["stars"][:people, :films]

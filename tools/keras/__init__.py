@@ -1,1 +1,1 @@
-"""A table of Keras' public classes beside those of playgrad."""
+"""A table of Keras' public classes beside playgrad's."""

@@ -49,7 +49,7 @@ def arguments(cls: Any) -> list[str]:
 
 
 def inherited_arguments(cls: Any) -> list[str]:
-    """Return the arguments of a constructor, with those that it passes on to base classes."""
+    """Return the arguments of a constructor, including arguments of base classes."""
     names: list[str] = []
     for base in cls.__mro__ if isinstance(cls, type) else (cls,):
         if isinstance(cls, type) and "__init__" not in base.__dict__:
@@ -137,7 +137,7 @@ def document() -> str:
         + "; ".join(f"`{name}` ({text})" for name, text in EVERYWHERE.items())
         + ".",
         "",
-        "| | same | other | absent | same, of what a small network uses | there, of that |",
+        "| | same | other | absent | same, in small networks | available, in small networks |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     body: list[str] = []
@@ -164,8 +164,8 @@ def document() -> str:
         body += [f"| `{name}` | {mark} | {remark} |" for name, mark, remark in rows]
     head += [
         "",
-        f"Of what a small network uses, {equal} of {all_used} are the same, {equal / all_used:.0%}"
-        f", and {there} are there, {there / all_used:.0%}. {SMALL}",
+        f"Of the names in small networks, {equal} of {all_used} are the same, "
+        f"{equal / all_used:.0%}, and {there} are there, {there / all_used:.0%}. {SMALL}",
     ]
     wrapped = [line for text in head for line in _wrapped(text)]
     return "\n".join([*wrapped, *body]) + "\n"

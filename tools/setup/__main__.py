@@ -34,7 +34,7 @@ def steps(scope: str) -> list[Step]:
     return {
         "run": page,
         "docs": [*page, documentation[0]],
-        # Not those of the page, which would take the environment from under the server.
+        # Without the page's steps, which would replace the environment under the running server.
         "background": [*documentation, assets.later_step()],
         "test": tests,
         "nightly": [*tests, system.night_step()],

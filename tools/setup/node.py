@@ -88,7 +88,7 @@ def _bundle_step() -> Step:
     static = ROOT / "static"
     folders = [static / name for name in ("js", "engine", "css")]
     sources = sorted(path for folder in folders for path in folder.rglob("*.*s"))
-    table = script.with_name("looked-into.json")
+    table = script.with_name("exposed-modules.json")
     return Step(
         "page bundle",
         [script, table, ROOT / "package-lock.json", static / "index.html", *sources],

@@ -21,7 +21,7 @@ from tools.setup.steps import ROOT, Step, run
 ARCHIVE = VENDOR / "onnx-messages.zip"
 
 PROTOBUF, ONNX = "7.36.2", "1.23.2"
-"""Versions; a test compares them with those of the desktop in ``constraints.txt``."""
+"""Versions; a test compares them with the desktop's in ``constraints.txt``."""
 _WHEEL = f"protobuf-{PROTOBUF}-py3-none-any.whl"
 _MODULE = "onnx/onnx_ml_pb2.py"
 _LICENCES = f"onnx-{ONNX}.dist-info/licenses"

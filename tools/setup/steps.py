@@ -61,7 +61,7 @@ def run_steps(steps: Sequence[Step]) -> None:
     """Run the steps that are not current, side by side where the order allows it.
 
     Raises:
-        SetupError: of the first step that fails; those that were running then are finished.
+        SetupError: of the first step that fails; running steps are finished.
     """
     by_name = {step.name: step for step in steps}
     order = TopologicalSorter(

@@ -36,7 +36,7 @@ class Digests:
         return self._once((str(path), *_version(path)), lambda: _sha256(path))
 
     def sha256_unpacked(self, path: Path) -> str:
-        """Return the SHA-256 of what a compressed copy unpacks to; "" if it is damaged."""
+        """Return the SHA-256 of the unpacked contents of a compressed copy; "" if it is damaged."""
         return self._once((str(path), *_version(path), "unpacked"), lambda: _sha256_unpacked(path))
 
     def _once(self, version: _Version, compute: Callable[[], str]) -> str:

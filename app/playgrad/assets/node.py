@@ -1,4 +1,4 @@
-"""Node and npm: of the checkout if set-up installed them there, else those on PATH."""
+"""Node and npm: of the checkout if set-up installed them there, else from PATH."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The Python packages for programs in the page, with sizes and SHA-256: those that
-``playgrad.page.packages`` knows, from the same places as Pyodide, which compiled them.
+"""The Python packages for programs in the page, with sizes and SHA-256, for
+``playgrad.page.packages``. They come from the same places as Pyodide, which compiled them.
 
-Their licences are in docs/page.md, and each wheel contains its own.
+Their licences are in docs/page/program.md, and each wheel contains its own.
 """
 
 from __future__ import annotations
@@ -81,4 +81,4 @@ PACKAGES = Asset(
 """Fetched when a program first imports one of them."""
 
 PYODIDE_WITH_PACKAGES = replace(PYODIDE, files=PYODIDE.files + PACKAGES.files)
-"""For who needs both, which may be in one large wheel."""
+"""Both together, for programs that need them; they may be in one large wheel."""

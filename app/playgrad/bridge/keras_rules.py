@@ -162,7 +162,7 @@ def _gone(names: str, why: str) -> dict[str, Rule]:
 
 
 ARGUMENTS: dict[str, dict[str, Rule]] = {
-    # Functions: those of TensorFlow 1 and PyTorch that are here under the same name
+    # Functions of TensorFlow 1 and PyTorch that have the same name here
     "*": {
         "dim": {"to": "axis"},
         "reduction_indices": {"to": "axis"},

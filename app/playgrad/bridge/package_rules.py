@@ -81,7 +81,7 @@ ABSENT = {
         "The page downloads nothing: open your data under Data."
     ),
     r"(pytorch_lightning|lightning|ignite|fastai).*": "model.fit runs the loop, with callbacks.",
-    r"(jax|flax|optax|haiku).*": "Names are those of Keras and NumPy: nn.Dense, pg.gradients.",
+    r"(jax|flax|optax|haiku).*": "Names follow Keras and NumPy: nn.Dense, pg.gradients.",
     r"(keras_nlp|keras_cv|keras_hub|keras_tuner|kerastuner).*": (
         "There is none, because trained models cannot be downloaded: build the model of layers."
     ),
@@ -110,4 +110,4 @@ RESULTS = {
     "tensorflow.initialize_all_variables": "tensorflow.initializer",
     "torch.utils.tensorboard.SummaryWriter": "torch.utils.tensorboard.writer",
 }
-"""Names under which the rules have the members of what a call returns."""
+"""Names under which the rules have the members of a call's result."""

@@ -14,12 +14,13 @@ class Rule(TypedDict, total=False):
     - ``call``: an expression in place of a call, ``value`` in place of a name that is not called.
       ``params`` are the parameters there. ``{name}`` is an argument, ``{name|text}`` has a default,
       ``{self}`` what the method is called on, ``{model}`` the model of the program, ``{*}`` all
-      arguments, ``{*:shape}`` the same with those by position as one shape. ``@name`` is a name of
+      arguments, ``{*:shape}`` the same with positional ones as one shape. ``@name`` is a name of
       playgrad, ``np.`` NumPy.
       Filters say how an argument is written: ``{*:sizes}`` is the shape alone, ``{*:numbers}`` all
-      arguments by position, ``{*:bounds}`` those of a random whole number, ``{shuffle:shuffled}``
-      a call of ``shuffle`` if the argument is true, ``{train:part}`` 0 if it is and 1 if not,
-      ``{shape:normal}`` random numbers of this shape, ``{file:weights}`` the name of a file.
+      arguments by position, ``{*:bounds}`` the bounds of a random whole number,
+      ``{shuffle:shuffled}`` a call of ``shuffle`` if the argument is true, ``{train:part}`` 0 if it
+      is and 1 if not, ``{shape:normal}`` random numbers of this shape, ``{file:weights}`` the name
+      of a file.
     - ``no``: a sentence: there is nothing of this kind, and the nearest way.
     - ``drop``: the statement is not needed, because of ``no``.
     """

@@ -2,7 +2,7 @@
 
 Names of other libraries are dotted paths from ``keras``, ``tensorflow`` and ``torch``; names of
 playgrad are without ``playgrad.``. Members that objects of playgrad lack are under the name of
-their class, ``Model.save``; under ``*`` those of objects of which nothing is known.
+their class, ``Model.save``; members of unknown objects are under ``*``.
 """
 
 from __future__ import annotations
@@ -104,5 +104,5 @@ TABLE: dict[str, Any] = {
 }
 """``absent``: patterns of paths, and the nearest way; one that ends in ``\\..*`` is for a whole
 module, and says nothing about a name that may just be misspelt. ``arguments``: by class or
-function, arguments that it does not take, with a rule; those of a class hold for its subclasses,
-those of ``*`` for all functions."""
+function, arguments that it does not take, with a rule; rules of a class hold for its subclasses,
+rules of ``*`` for all functions."""

@@ -26,7 +26,7 @@ class ProgressBar:
     def show(self, event: dict[str, Any]) -> None:
         """Update the display after ``event``.
 
-        Training goes on if that is impossible, on a full disk for example.
+        Training continues if that is impossible, on a full disk for example.
         """
         with suppress(OSError):
             self._show(event)

@@ -31,7 +31,7 @@ class CheckpointFolder:
     def __init__(self, path: Path, program: SavedProgram | None = None) -> None:
         self.path = path
         self._program = program
-        self._other: CheckpointFolder | None = None  # for those that cannot be written here
+        self._other: CheckpointFolder | None = None  # for checkpoints that cannot be written here
 
     def files(self) -> list[Path]:
         """Return the checkpoints in the folder, the latest first."""
@@ -67,7 +67,7 @@ class CheckpointFolder:
         except CheckpointError as error:
             with contextlib.suppress(CheckpointError, OSError):  # the first error says it all
                 path = self._write_elsewhere(checkpoint)
-                error.hint = f"With --checkpoint {path} --resume training goes on from here."
+                error.hint = f"With --checkpoint {path} --resume training continues from here."
             raise
 
     def _write_elsewhere(self, checkpoint: Checkpoint) -> Path:

@@ -57,8 +57,8 @@ def _check_checkpoints(options: argparse.Namespace, parser: argparse.ArgumentPar
         options.checkpoint_every, options.every = options.every, None
     if not options.resume and CheckpointFolder(options.checkpoint).files():
         parser.error(
-            f"{options.checkpoint} has checkpoints of an earlier run: add --resume to go on from "
-            "the last one, or choose another folder"
+            f"{options.checkpoint} has checkpoints of an earlier run: add --resume to continue "
+            "from the last one, or choose another folder"
         )
 
 
@@ -171,6 +171,6 @@ def run_site(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
     print(
         f"{options.out}: {site.files} files, {site.size / 1e6:.1f} MB; "
         f"a first visit fetches {site.first_visit / 1e6:.1f} MB until Python is up.\n"
-        f"To look at it here: python -m http.server --bind 127.0.0.1 --directory {options.out}"
+        f"To see it here: python -m http.server --bind 127.0.0.1 --directory {options.out}"
     )
     return 0

@@ -32,7 +32,7 @@ def export(model: Any, path: str) -> None:
 
 
 def written(path: str | Path) -> str:
-    """Return the line that says what was saved, and what is not in it."""
+    """Return the line that says what was saved, and what is missing."""
     return f"weights written to {path}, without {format_of(path).lacks}"
 
 

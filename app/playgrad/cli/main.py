@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. Wrong usage raises ``SystemExit(2)``.
 
     Args:
-        arguments: None for those of this process, whose signals and streams are then handled too.
+        arguments: None for this process's own, whose signals and streams are then handled too.
     """
     return _run(arguments) if arguments is not None else _run_as_process()
 

@@ -38,7 +38,7 @@ def open_samples(files: Sequence[str], shape: Shape, dtype: str) -> list[Samples
         if array.ndim != len(shape) + 1 or not 0 < array.shape[1] <= MOST_STEPS:
             raise ShapeError(
                 f"the model takes samples of shape {shape_text(shape)} with 1 to {MOST_STEPS:,} "
-                f"steps, but {name} has those of shape {shape_text(array.shape[1:])}."
+                f"steps, but {name} has samples of shape {shape_text(array.shape[1:])}."
             )
     lengths: dict[int, str] = {}
     for name, array in samples:

@@ -101,7 +101,7 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resume",
         action="store_true",
-        help="go on from the last checkpoint in the folder; without one, train from the start",
+        help="continue from the last checkpoint in the folder; without one, train from the start",
     )
 
 
@@ -125,7 +125,7 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_predict(parsers: Parsers) -> None:
-    parser = parsers.add_parser("predict", help="print what a saved model says about samples")
+    parser = parsers.add_parser("predict", help="print a saved model's predictions for samples")
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -331,7 +331,7 @@ def _add_export(parsers: Parsers) -> None:
     )
     parser.add_argument(
         "target", type=kinds.output_file, nargs="?", metavar="TARGET",
-        help="file to write, whose ending is that of a format; without it, list the tensors",
+        help="file to write, whose ending chooses the format; without it, list the tensors",
     )  # fmt: skip
     parser.add_argument(
         "--format",
@@ -411,7 +411,7 @@ def _add_site(parsers: Parsers) -> None:
     parser.add_argument(
         "--lite",
         action="store_true",
-        help="leave out the documentation, Fashion-MNIST and what speeds up later visits",
+        help="leave out the documentation, Fashion-MNIST and files that speed up later visits",
     )
     parser.add_argument(
         "--packages",

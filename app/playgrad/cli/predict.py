@@ -1,4 +1,4 @@
-"""``playgrad predict``: what a model of a file says about samples of files."""
+"""``playgrad predict``: predictions of a model from a file, for samples from files."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _has_classes(model: Model, options: argparse.Namespace) -> bool:
 
 
 def _labels(text: str | None, count: int) -> list[str]:
-    """Return the names of the classes: those of a file, one in a line, or those in ``text``."""
+    """Return the names of the classes, from a file with one in a line, or from ``text`` itself."""
     if text is None:
         return [str(number) for number in range(count)]
     labels = text.split(",")

@@ -155,7 +155,7 @@ def _checked(array: Array, name: str, dtype: str) -> Array:
 
 
 def _image(content: bytes, name: str, model: Network) -> Array:
-    """Return a picture as a sample: its size, its channels and its range are those of the model."""
+    """Return a picture as a sample, with the size, channels and range that the model takes."""
     tensor = model.inputs[0]
     described = described_input(tensor, model.input_description)
     pixels = decode_png(content, what=name)
@@ -184,7 +184,7 @@ def _picture_size(sample: Shape, picture: tuple[int, ...]) -> tuple[int, int, in
     """Return height, width and channels of a sample.
 
     Args:
-        sample: its shape. Where a size is unknown, it is that of the picture.
+        sample: its shape. An unknown size is taken from the picture.
     """
     height, width, channels = picture
     if len(sample) == 1:

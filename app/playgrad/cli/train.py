@@ -89,18 +89,18 @@ class TrainHooks(Hooks):
         self.looped = model
 
     def goes_on(self, error: DeviceLostError) -> bool:
-        """Say that a device was lost. Training goes on, unless devices are lost at every start."""
+        """Report a lost device. Training continues, unless devices are lost at every start."""
         self._losses += 1
         if self._losses > _MOST_LOSSES:
             return False
-        self._say(f"{error.message} Training goes on.")
+        self._say(f"{error.message} Training continues.")
         return True
 
     def unsaved(self, error: CheckpointError) -> None:
-        self._say(f"{error}\nplaygrad: training goes on, and later checkpoints are tried again.")
+        self._say(f"{error}\nplaygrad: training continues, and later checkpoints are tried again.")
 
     def _say(self, text: str) -> None:
-        """Print a line on standard error. Training goes on if that is impossible, too."""
+        """Print a line on standard error. Training continues if that is impossible, too."""
         self.bar.close()
         with suppress(OSError):
             print(f"playgrad: {text}", file=sys.stderr, flush=True)
@@ -146,7 +146,7 @@ def find_program(name: str) -> Path | None:
 
 
 def train(program: Path, options: argparse.Namespace) -> int:
-    """Run ``program``; the command line's options override those of the program."""
+    """Run ``program``; the command line's options override the program's."""
     trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
         device=None if options.device == AUTO else options.device,
@@ -216,7 +216,7 @@ def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
     resumed = None if last is None else last[1]
     if resumed is not None:
         steps = sum(fit.step for fit in resumed.fits)
-        print(f"playgrad: going on after step {steps:,}", file=sys.stderr, flush=True)
+        print(f"playgrad: continuing after step {steps:,}", file=sys.stderr, flush=True)
     return RunRecord(folder.write, resumed, every=options.checkpoint_every)
 
 

@@ -14,7 +14,7 @@ Range = tuple[float, float]
 """The least and the largest number that a tensor may hold; NaN is left out."""
 ANY: Range = (-math.inf, math.inf)
 _MOST_NODES = 200
-"""The most nodes that are looked at for one tensor."""
+"""The most nodes that are visited for one tensor."""
 _MOVES = frozenset({
     "broadcast_like", "broadcast_to", "concat", "concat_part", "copy", "cross_replica_mean",
     "expand_dims", "identity", "merge_axes", "receive", "reduce_max", "reduce_min", "reshape",

@@ -1,9 +1,9 @@
 """Groups of dispatches that are merged into one.
 
-On a small network launching a dispatch costs more than what it computes. A dispatch group consists
+On a small network launching a dispatch costs more than its computation. A dispatch group consists
 of *strands* that are independent of each other. A strand is one dispatch spread over workgroups, or
 a chain of small ones that one workgroup runs in order, with a barrier after each. Each addition is
-done in the same order as before, so the results are those of the separate dispatches.
+done in the same order as before, so the results are the same as from separate dispatches.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class DispatchGroup:
 
     @property
     def workgroup_size(self) -> int:
-        """Invocations of a workgroup: those of the kernel that has most invocations."""
+        """Invocations of a workgroup, as many as the largest of its kernels needs."""
         if self.cooperating:
             return self.cooperating
         wide = [strand.members[0] for strand in self.strands if not strand.is_chain]

@@ -1,9 +1,9 @@
-"""The work of a program that is done last: what it writes to variables in place.
+"""The work of a program that is done last: its writes to variables in place.
 
 A GPU overwrites a variable's buffer, so a write cannot be undone. With several devices, one can
 fail while another has written already. Therefore everything else comes first, on all devices: a run
-that fails before changes no variable, and one that fails afterwards changes those of all devices
-that are left, so that they always hold the values of one step.
+that fails before changes no variable, and one that fails afterwards changes the variables of all
+remaining devices, so that they always hold the values of one step.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ Key = Place | int
 
 
 def group_dispatches(dispatches: Sequence[Dispatch], target: Target) -> list[DispatchGroup]:
-    """Return ``dispatches`` in groups, each after those whose results it needs.
+    """Return ``dispatches`` in groups, each after the groups whose results it needs.
 
     Greedy, in the given order: a dispatch joins a chain whose result it needs, else the first
     group after all that it needs with room for it. Code that is repeated often stays alone, so that
@@ -95,7 +95,7 @@ def _chains(group: DispatchGroup, dispatch: Dispatch, needed: Sequence[Dispatch]
 
 
 def _repeated_code(dispatches: Sequence[Dispatch]) -> set[str]:
-    """The code of which there are too many copies for groups."""
+    """Return the kernel code that occurs too often to be merged."""
     copies = Counter(dispatch.call.code for dispatch in dispatches)
     with_tiles = {dispatch.call.code for dispatch in dispatches if dispatch.call.results > 1}
     return {

@@ -37,7 +37,7 @@ _MOST_ELEMENTS = 1 << 22
 
 @dataclass(frozen=True)
 class HostCheck:
-    """A check of what an operation gets, from the feeds alone.
+    """A check of an operation's inputs, from the feeds alone.
 
     Attributes:
         node: the operation.
@@ -86,7 +86,7 @@ def _check_reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
 
 
 _CHECK = register(OpDef("check_inputs", lambda inputs, attrs: [], _check_reference, state=True))
-"""Raises DataError unless the inputs are those that the op ``attrs["op"]`` can take."""
+"""Raises DataError unless the op ``attrs["op"]`` can take the inputs."""
 
 
 def guard(program: Program) -> Program:
@@ -122,7 +122,7 @@ def input_checks(program: Program) -> list[HostCheck]:
 
 
 def depends_on_feeds(node: Node) -> bool:
-    """Return whether what an operation checks is computed from feeds and constants alone."""
+    """Return whether the checked inputs are computed from feeds and constants alone."""
     nodes = ancestors([tensor.node for tensor in _checked(node)])
     others = [each for each in nodes if each.op.name != "placeholder"]
     return not any(each.op.state or each.op.writes for each in others)
@@ -194,7 +194,7 @@ def _with_checks(program: Program, guarded: list[Node]) -> Program:
 
 
 def _check_of(rewriter: Rewriter, node: Node) -> Node:
-    """Add the check of what ``node`` gets."""
+    """Add the check of the inputs of ``node``."""
     attrs = {
         "op": node.op.name,
         "node": node.name,

@@ -17,7 +17,7 @@ def last_uses(
     """Return for each node the tensors that nothing needs after it.
 
     Args:
-        segments: those of a device, which run in order.
+        segments: the segments of a device, which run in order.
         fetches: tensors that are kept to the end.
     """
     fetched = set(fetches)

@@ -14,9 +14,9 @@ A Plan is a JSON-serializable dictionary::
 
 A command is one dispatch. The entry point of every kernel is ``main``; binding i of group 0 is
 ``bindings[i]``. ``external`` buffers belong to the session (they hold variables), all others to the
-Plan. A kernel names the family and parameters that it was made from, for whoever reads it; one of
+Plan. A kernel names the family and parameters that it was made from, for readers; one of
 family "group" lists its members. Other backends start from the steps (steps.py). ``nodes`` are
-those that a command computes, ``node`` the first of them. An alarm is a word that is 0 before a
+the nodes that a command computes, ``node`` the first of them. An alarm is a word that is 0 before a
 run; if it is not afterwards, the driver has ended loops of an operation of the user's program
 before their end.
 """
@@ -47,10 +47,10 @@ class PlanBuilder:
     """Collects the dispatches of nodes, in order, and plans their memory.
 
     Args:
-        segments: those of the device, in the order of execution.
+        segments: the segments of the device, in the order of execution.
         fetches: the fetches of the program.
         variables: the places of the variables.
-        reuse_memory, merge_dispatches: False for comparison.
+        reuse_memory, merge_dispatches: set to False to compare with an unoptimised Plan.
     """
 
     def __init__(

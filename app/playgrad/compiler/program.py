@@ -17,7 +17,7 @@ Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[
 
 
 class FeedCheck(Protocol):
-    """A check of what is fed, on the host before a run."""
+    """A check of the feeds, on the host before a run."""
 
     def run(self, arrays: Mapping[str, Array]) -> None:
         """Check the values of feeds, by the names that they are fed under."""

@@ -88,7 +88,7 @@ def group_nodes(
 def _arrivals(
     work: Sequence[Node], tasks: Mapping[Node, Hashable], levels: Mapping[Node, int]
 ) -> tuple[dict[Node, int], dict[Node, float]]:
-    """Return, for each node, the bits of what it waits for from other groups, and when the last of
+    """Return, for each node, the bits of its arrivals from other groups, and when the last of
     that arrives, in estimated seconds."""
     arrivals: dict[Node, int] = {}
     ready: dict[Node, float] = {}
@@ -117,7 +117,7 @@ def _departures(
     work: Sequence[Node], tasks: Mapping[Node, Hashable], levels: Mapping[Node, int]
 ) -> tuple[dict[Node, int], set[Node]]:
     """Return, for each node, the bits of the nodes of its group that need it and that another
-    device waits for; and those nodes."""
+    device waits for; and these nodes."""
     awaited = {before for n in work for before in n.predecessors if before.device != n.device}
     departures = dict.fromkeys(work, 0)
     count = 0
@@ -134,8 +134,8 @@ def _departures(
 
 def _merged(parts: list[_Part]) -> list[Group]:
     """Merge parts in the order of their arrivals, except where that would cost time."""
-    # A part has all arrivals of those that it waits for, and they have all of its departures, so
-    # this is an order of execution. Of equals the shortest goes first.
+    # A part has all arrivals of the parts that it waits for, and they have all of its departures,
+    # so this is an order of execution. Among equals, the shortest is first.
     parts.sort(key=lambda p: (-p.departures.bit_count(), p.seconds))
     parts.sort(key=lambda p: (p.ready, p.arrivals.bit_count()))
     groups: list[Group] = []

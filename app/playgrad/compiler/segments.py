@@ -48,7 +48,7 @@ class Segment:
         return max(dict.fromkeys(phases), key=phases.count, default="forward")
 
     def results(self, fetches: Sequence[Tensor]) -> list[Tensor]:
-        """Return the tensors that are read after it: its ``fetches``, and those that it sends."""
+        """Return the tensors that are read after it: ``fetches``, and the tensors that it sends."""
         inside = set(self.nodes)
         fetched = [tensor for tensor in fetches if tensor.node in inside]
         sent = [node.inputs[0] for node in self.nodes if node.op.name == "send"]
@@ -95,10 +95,10 @@ def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str
 def _groups(work: Sequence[Node], tasks: Mapping[Node, _Task]) -> list[tuple[_Task, list[Node]]]:
     """Group nodes by task, cut where they wait for other tasks, in a topological order.
 
-    Each device does first what it can start first by the estimates, ties in the order of creation;
-    if there are task scopes, everything is in the order of creation, since a schedule may depend on
-    it. What is final comes last. Since all devices keep to this one order, they cannot wait for
-    each other in a circle.
+    Each device runs first the group that the estimates let it start first, ties in order of
+    creation; if there are task scopes, everything is in the order of creation, since a schedule may
+    depend on it. What is final comes last. Since all devices keep to this one order, they cannot
+    wait for each other in a circle.
     """
     in_order = any(name not in (None, INPUTS) for _, name, _ in tasks.values())
     cut = {node for node, (_, name, _) in tasks.items() if name is None}

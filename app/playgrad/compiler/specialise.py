@@ -13,7 +13,7 @@ from playgrad.graph.tensor import Node, Tensor
 
 def specialise(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     """Replace unknown dimensions by the fed ``shapes`` (by feed name), and operations on shapes by
-    static ones; expand what depends on shapes.
+    static ones; expand operations that depend on shapes.
 
     Raises:
         ShapeError: the feeds do not fit together, at the operation where it shows.

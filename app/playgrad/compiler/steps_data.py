@@ -13,7 +13,7 @@ Steps are a JSON-serializable dictionary::
 
 A slot is ``[buffer, offset in bytes, shape, dtype]``. ``attrs`` are encoded as in a graph
 (graph/serialize.py). ``expressions`` has one for each output of an elementwise operation
-(ops/expression/typed.py). ``nodes`` are those that a step computes, the last of them by itself.
+(ops/expression/typed.py). ``nodes`` are the nodes that a step computes, the last of them by itself.
 ``external`` buffers belong to the session and hold variables. ``writes`` take effect at the end of
 a run; it is empty where operations overwrite variables.
 """
@@ -55,7 +55,7 @@ def steps_of(
     """Return the work of a device as plain data.
 
     Args:
-        segments: those of the device, in the order of execution.
+        segments: the segments of the device, in the order of execution.
         fetches: the fetches of the program.
         largest: the most bytes of a buffer.
 

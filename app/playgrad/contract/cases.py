@@ -37,7 +37,7 @@ class Case:
 
     @property
     def written(self) -> range:
-        """The inputs that are written variables; those of a fused base op come before them."""
+        """The inputs that are written variables; the inputs of a fused base op come before them."""
         attrs = self.sample.attrs
         first = attrs.get("base_inputs", 0)
         return range(first, first + len(attrs["variables"])) if self.op.writes else range(0)
@@ -72,7 +72,7 @@ class CaseNode:
 
 
 def operations() -> list[OpDef]:
-    """Return the library's operations that compute something: all but those of sessions."""
+    """Return the library's operations that compute something, without those of sessions."""
     ops = [op for op in registered() if op.source is None]
     return [op for op in ops if not op.state and op.name != "no_op"]
 
@@ -127,7 +127,7 @@ def add_case(
     """Add ``case`` to ``graph`` with placeholders as inputs, or variables where it writes them.
 
     Args:
-        arrays: values of the inputs; None is those of the sample.
+        arrays: values of the inputs; None takes the sample's.
         device: the device to run on; None lets the session choose.
     """
     arrays = case.sample.inputs if arrays is None else arrays

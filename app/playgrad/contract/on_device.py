@@ -1,4 +1,4 @@
-"""The rules for an operation on a device: values and gradients are those of the references."""
+"""The rules for an operation on a device: values and gradients equal the references'."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _check_refused(op: OpDef, session: Session, nodes: list[CaseNode], device: s
 
 
 def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
-    """Check that the gradients of ``cases`` on ``device`` are those of the references."""
+    """Check that the gradients of ``cases`` on ``device`` equal the references'."""
     random = np.random.default_rng(5)
     graph = Graph()
     nodes, fetches, references = [], [], []

@@ -42,7 +42,7 @@ def check_reference(case: Case) -> None:
 
 
 def check_float16(case: Case) -> None:
-    """Check that the results for float16 are those for the same numbers in float32, rounded.
+    """Check that the results for float16 are the rounded results for the same numbers in float32.
 
     They may be neighbours, at a distance of 2⁻¹⁰: an operation made of several rounds in between.
     """
@@ -62,7 +62,7 @@ def check_float16(case: Case) -> None:
 def _compiled_specs(op: OpDef, specs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     """Return the specs of the outputs for inputs of known shapes.
 
-    If the op's shape rule leaves a dimension unknown, it is that of the op that it becomes.
+    A dimension that the op's shape rule leaves unknown is taken from the op that it becomes.
     """
     declared = list(op.infer(specs, attrs))
     if all(None not in spec.shape for spec in declared):
@@ -159,7 +159,7 @@ def _check_derivative(
     values: Mapping[Tensor, Array],
     random: np.random.Generator,
 ) -> list[Tensor]:
-    """Check gradients(y, xs) along random directions; return those that are not None."""
+    """Check gradients(y, xs) along random directions; return all but None."""
     grads = gradients(y, xs)
     pairs = [(x, grad) for x, grad in zip(xs, grads, strict=True) if grad is not None]
     for x, grad in pairs:

@@ -251,7 +251,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
                 return float(convert(text))
             return self._plain_number(text)
         except KeyError:
-            raise self._error(f"{self.place(column)}: its converter lacks {text!r}") from None
+            place = self.place(column)
+            raise self._error(f"{place}: its converter has no entry for {text!r}") from None
         except ValueError:
             wrong = f"{text!r} is not a number" if text else "the cell is empty"
             if is_number(text):

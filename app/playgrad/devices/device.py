@@ -88,7 +88,7 @@ class Device:
             raise
 
     def _note(self, error: DeviceLostError) -> None:
-        """Keep the reason of a loss: who meets it first may not be the one to report it."""
+        """Keep the reason of a loss, which may be reported by other code than meets it first."""
         if self.name not in error.message:
             error.message = f"{self.name}: {error.message}"
         self.loss = self.loss or error

@@ -73,7 +73,7 @@ class DeviceTimes:
 
     @staticmethod
     def of(trials: Sequence[DeviceTrial], when: float) -> DeviceTimes:
-        """Return the times of several trials: of each device, those that favour the GPU least.
+        """Return the times of several trials: for each device, the times that favour the GPU least.
 
         A gain of the GPU thus was measured in every trial. Of NumPy, the processor time counts,
         which other programs hardly change.
@@ -111,7 +111,7 @@ def save_device_times(info: AdapterInfo, times: DeviceTimes | None) -> None:
 
 
 def forget_measured() -> None:
-    """Forget the times measured in this process, but not what was saved."""
+    """Forget the times measured in this process, but not saved ones."""
     _measured.clear()
 
 
@@ -121,7 +121,7 @@ def _key(info: AdapterInfo) -> str:
 
 
 def parse_device_times(text: str) -> dict[str, DeviceTimes]:
-    """Return times by adapter and processor from what `dump_device_times` wrote.
+    """Return times by adapter and processor from the text of `dump_device_times`.
 
     Entries that are damaged or come from another version are dropped.
     """

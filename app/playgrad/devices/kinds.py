@@ -137,5 +137,5 @@ def canonical(name: str) -> str:
 
 
 def index_of(device: str) -> int:
-    """Return the number of a device among those of its kind."""
+    """Return the number of a device among the devices of its kind."""
     return int(device.partition(":")[2] or 0)

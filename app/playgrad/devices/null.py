@@ -1,4 +1,4 @@
-"""A device that computes nothing: it checks Plans, stores bytes and counts what is done.
+"""A device that computes nothing: it checks Plans, stores bytes and counts operations.
 
 It can imitate an adapter with any limits. Tests use it to check what the compiler and sessions ask
 of a GPU on machines without one.
@@ -29,7 +29,7 @@ from playgrad.errors import DeviceLostError, KernelError, OutOfMemoryError
 
 @dataclass
 class _CheckedProgram:
-    """A loaded Plan: the host buffer of each of its buffers, and those that it owns."""
+    """A loaded Plan: the host buffer of each of its buffers, and the buffers that it owns."""
 
     plan: Plan
     buffers: dict[int, int]

@@ -127,7 +127,7 @@ def gpu(index: int = 0) -> WebGpuDevice:
         try:
             device = _gpus[index] = _open_gpu(index)
         except DeviceError:
-            forget_adapters()  # whoever tries again is to see what there is then
+            forget_adapters()  # the next attempt must list adapters anew
             raise
     return device
 
@@ -135,7 +135,7 @@ def gpu(index: int = 0) -> WebGpuDevice:
 def open_scratch_gpu() -> WebGpuDevice:
     """Open a further device on the adapter of ``gpu:0``, which nobody else uses.
 
-    Who opens it destroys it. What is lost with it is nobody else's.
+    The caller must destroy it. Losing it affects no other device.
 
     Raises:
         DeviceError: there is no GPU, or it cannot be opened.
@@ -210,7 +210,7 @@ def _new_cache() -> DataCache | None:
 
 @functools.cache
 def _tunings() -> dict[str, Tuning]:
-    """Return the tunings that the host saved, and those of this process."""
+    """Return the tunings that the host saved, and this process's own."""
     return parse_tunings(this_host().recall_tunings())
 
 

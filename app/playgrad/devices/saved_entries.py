@@ -15,7 +15,7 @@ Entry = TypeVar("Entry")
 def parse_entries(
     text: str, kind: type[Entry], fits: Callable[[str, Any], bool]
 ) -> dict[str, Entry]:
-    """Return entries by their keys from what `dump_entries` wrote.
+    """Return entries by their keys from the text of `dump_entries`.
 
     Entries that are damaged or come from another version are dropped.
 

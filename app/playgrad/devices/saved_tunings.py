@@ -28,7 +28,7 @@ def kernels_hash() -> str:
 
 
 def parse_tunings(text: str) -> dict[str, Tuning]:
-    """Return tunings by `adapter_key` from what `dump_tunings` wrote.
+    """Return tunings by `adapter_key` from the text of `dump_tunings`.
 
     Entries that are damaged or come from another version are dropped.
     """

@@ -1,4 +1,4 @@
-"""Adapters as the library describes them: their limits, and what kernels may depend on."""
+"""Adapters as the library describes them: their limits, and the features that kernels may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "microsoft basic render
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a device. The defaults are those that WebGPU guarantees on every adapter.
+    """Limits of a device. WebGPU guarantees the defaults on every adapter.
 
     Sizes are in bytes. See https://www.w3.org/TR/webgpu/#limits.
     """
@@ -98,8 +98,8 @@ class Target:
 
     @property
     def loop_rounds(self) -> int | None:
-        """The rounds that the loops of a kernel may take: ``most_rounds`` without some for those of
-        functions in expressions, such as a remainder."""
+        """The rounds that the loops of a kernel may take: ``most_rounds`` without some for the
+        loops of functions in expressions, such as a remainder."""
         return None if self.most_rounds is None else self.most_rounds - OTHER_ROUNDS
 
 

@@ -1,6 +1,6 @@
-"""The doctor: looks at a training from outside, and names what is wrong with it.
+"""The doctor: observes a training from outside, and names its problems.
 
-`Evidence` is collected between chunks of steps (`inspector`, `look`), or on demand (`diagnose`).
-Each illness is a function of the evidence (`checks`), with its limits in `thresholds`; `remedies`
-finds the edit of the program that cures it.
+`Evidence` is collected between chunks of steps (`inspector`, `layer_probe`), or on demand
+(`diagnose`). Each illness is a function of the evidence (`checks`), with its limits in
+`thresholds`; `remedies` finds the edit of the program that cures it.
 """

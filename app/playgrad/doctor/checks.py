@@ -53,7 +53,7 @@ def input_scale(evidence: Evidence) -> Finding | None:
 
 
 def target_scale(evidence: Evidence) -> Finding | None:
-    """The numbers to be predicted are far larger or smaller than what a network gives at first."""
+    """The numbers to be predicted are far larger or smaller than a network's first outputs."""
     if evidence.loss not in REGRESSIONS:
         return None
     return _scale("target-scale", evidence.targets)
@@ -185,7 +185,7 @@ def _relative_gradient(layer: LayerFacts) -> float:
 
 
 def vanishing(evidence: Evidence) -> Finding | None:
-    """The gradients of the first layers are nothing beside those of the last ones."""
+    """The gradients of the first layers are tiny beside the gradients of the last ones."""
     layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
     if len(layers) < thresholds.FEWEST_LAYERS or has_learnt(evidence):
         return None
@@ -194,7 +194,7 @@ def vanishing(evidence: Evidence) -> Finding | None:
     if not largest > 0 or first.gradient_size > thresholds.VANISHING * largest:
         return None
     if any(layer.dead == 1.0 or layer.constant for layer in layers):
-        return None  # those let no gradient through at all
+        return None  # dead units let no gradient through at all
     saturating = next((each for each in layers if each.activation in _SATURATING), first)
     ratio = first.gradient_size / largest
     values: dict[str, float | str] = {"ratio": ratio, "activation": saturating.activation}
@@ -322,7 +322,7 @@ _EXPLAINS = {
     "shuffled": {"overfitting", "rate-low", "vanishing"},
     "dead-units": {"vanishing"},
 }
-"""For an illness, those that it brings about. `not_falling` is for what nothing else explains."""
+"""For an illness, the illnesses that it causes. `not_falling` is for all without a known cause."""
 
 
 def examine(evidence: Evidence) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Facts about the data of a training: its scale, what guessing would cost, whether labels fit."""
+"""Facts about the data of a training: its scale, the loss of guessing, whether labels fit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def spread(values: Array) -> Spread:
 
 
 def baseline(loss: str, y: Array) -> float | None:
-    """Return the loss of the best prediction that does not look at the inputs; None if unknown.
+    """Return the loss of the best prediction that ignores the inputs; None if unknown.
 
     Args:
         loss: its kind.

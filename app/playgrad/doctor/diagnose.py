@@ -1,4 +1,4 @@
-"""``diagnose``: what is wrong with a model's training, on demand."""
+"""``diagnose``: the problems of a model's training, on demand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Diagnosis(Sequence[Finding]):
 
 
 def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis:
-    """Return what is wrong with the last ``fit`` of ``model``, in plain sentences.
+    """Return the problems of the last ``fit`` of ``model``, in plain sentences.
 
     Found are NaN, exploding and vanishing gradients, dead units, a loss that does not fall,
     overfitting, inputs and targets of the wrong scale, a learning rate that is off by ten, frozen
@@ -58,7 +58,7 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
 
     Args:
         model: has been trained by ``fit``.
-        x, y: samples to look at; None for some of those of the last ``fit``.
+        x, y: samples to examine; None for some samples of the last ``fit``.
 
     Returns:
         A `Diagnosis`, empty if nothing was found.
@@ -92,11 +92,11 @@ def diagnose(model: TrainableNetwork, x: Any = None, y: Any = None) -> Diagnosis
     )
     try:
         outcome: Outcome = "not finite" if model.lost else "completed"
-        if examination.look is not None:
-            examination.look.assume_initial()
+        if examination.probe is not None:
+            examination.probe.assume_initial()
             if outcome == "not finite":
-                examination.origin = examination.look.origin(begins=not steps)
-            examination.sight = examination.look.layers(initial=outcome == "not finite")
+                examination.origin = examination.probe.origin(begins=not steps)
+            examination.measured = examination.probe.layers(initial=outcome == "not finite")
         return Diagnosis(examination.findings(examination.evidence(outcome)))
     finally:
         examination.close()

@@ -13,7 +13,7 @@ Outcome = Literal["running", "completed", "stopped", "not finite"]
 
 @dataclass(frozen=True)
 class Location:
-    """A node, and the line of the program that made it; None for what is not known."""
+    """A node, and the line of the program that made it; None if unknown."""
 
     node: str | None = None
     line: int | None = None
@@ -29,12 +29,12 @@ class LayerFacts:
         weight_norm: of its kernel and the like.
         gradient_norm: of their gradients; None if the loss does not depend on them.
         gradient_size: the root mean square of the gradients with the first weights.
-        moved: how far the weights have gone from the first ones, over the norm of those.
+        moved: how far the weights have gone from the first ones, over their norm.
         activation: the last operation, such as "relu".
         units: of the result, along its last axis.
         dead: the share of units that are 0 for every sample; None unless it ends in a ReLU.
         frozen: whether training leaves it out although it has weights.
-        untrained: whether its weights are those that it was made with.
+        untrained: whether it still has its initial weights.
         constant: whether each of its kernels is one number everywhere.
     """
 
@@ -79,7 +79,7 @@ class NotFinite:
     """The first operation whose result is NaN or infinite although its inputs are not.
 
     Attributes:
-        op: its name; "" if weights were not finite before the first step, those of ``place``.
+        op: its name; "" if weights were not finite before the first step, the weights of ``place``.
     """
 
     place: Location
@@ -93,7 +93,7 @@ class Evidence:
     Attributes:
         fit: where ``fit`` was called.
         losses: of every step.
-        rows: samples of a round through the data over those of a batch; None if not known.
+        rows: samples of a round through the data over samples of a batch; None if not known.
         train_losses, test_losses: of each epoch.
         optimizer: its kind.
         rate: the learning rate; of a schedule the highest so far, None if it is not known.

@@ -12,7 +12,7 @@ from playgrad.doctor.course import has_learnt, was_patient
 from playgrad.doctor.data_facts import agreement, baseline, compared_rows, spread
 from playgrad.doctor.evidence import Evidence, Location, NotFinite, Outcome, Spread
 from playgrad.doctor.finding import Finding
-from playgrad.doctor.look import Look, Sight
+from playgrad.doctor.layer_probe import LayerEvidence, LayerProbe
 from playgrad.doctor.rates import highest_rate
 from playgrad.doctor.remedies import prescribe, shuffles_alone
 from playgrad.nn.layer_calls import LayerCall
@@ -57,30 +57,30 @@ class Examination:
         self._steps_per_epoch = steps_per_epoch
         line = source[1] if source is not None and source[0] == file else None
         self._fit = Location(None, line)
-        self.look: Look | None = None
+        self.probe: LayerProbe | None = None
         network = recipe.network
         if excerpt is not None and len(network.inputs) == len(network.outputs) == 1:
-            self.look = Look(recipe, excerpt, line, file)
+            self.probe = LayerProbe(recipe, excerpt, line, file)
         self._facts: Evidence | None = None
         self._text = text
         self._test = test
         self._agreements: tuple[float | None, float | None] = (None, None)
         self._compared = False
         self._scheduled: tuple[int, float | None] = (0, None)
-        self.sight: Sight | None = None
+        self.measured: LayerEvidence | None = None
         self.origin: NotFinite | None = None
 
     def close(self) -> None:
-        """Free what looking needed."""
-        if self.look is not None:
-            self.look.close()
+        """Free the probe."""
+        if self.probe is not None:
+            self.probe.close()
 
     def findings(self, evidence: Evidence) -> list[Finding]:
-        """Return what is wrong, with the edits of the program that cure it."""
+        """Return the problems, with the edits of the program that cure them."""
         return prescribe(examine(evidence), evidence, self._text)
 
     def evidence(self, outcome: Outcome) -> Evidence:
-        """Return what is known now."""
+        """Return the current evidence."""
         if self._facts is None:
             self._facts = self._unchanging()
         history = self._history.history
@@ -93,14 +93,14 @@ class Examination:
             not_finite=self.origin,
             outcome=outcome,
         )
-        if self.sight is not None:
-            sight = self.sight
+        if self.measured is not None:
+            measured = self.measured
             evidence = replace(
                 evidence,
-                layers=sight.layers,
-                sample_loss=sight.loss,
-                ahead=sight.ahead,
-                times=sight.times,
+                layers=measured.layers,
+                sample_loss=measured.loss,
+                ahead=measured.ahead,
+                times=measured.times,
             )
         self._compare(evidence)
         agreement, test_agreement = self._agreements
@@ -118,7 +118,7 @@ class Examination:
         return float(f"{value:.6g}")
 
     def _unchanging(self) -> Evidence:
-        """Return what does not change during the training."""
+        """Return the evidence that does not change during the training."""
         recipe, excerpt = self._recipe, self._excerpt
         optimizer, objectives, network = recipe.optimizer, recipe.objectives, recipe.network
         limits = vars(optimizer.clipping).values()
@@ -130,7 +130,7 @@ class Examination:
             momentum=float(getattr(optimizer, "momentum", 0.0)),
             shuffles=shuffles_alone(self._text),
         )
-        if self.look is None or excerpt is None:
+        if self.probe is None or excerpt is None:
             return evidence
         loss: Any = objectives.loss_of(0)
         return replace(
@@ -164,7 +164,7 @@ class Examination:
     def _compare(self, evidence: Evidence) -> None:
         """Compare the targets of neighbours, once, if the network does not learn them."""
         excerpt, test = self._excerpt, self._test
-        if self._compared or excerpt is None or self.look is None:
+        if self._compared or excerpt is None or self.probe is None:
             return
         tests = evidence.test_losses
         stuck = evidence.baseline is not None and len(tests) >= thresholds.FEWEST_ROUNDS

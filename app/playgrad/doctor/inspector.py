@@ -1,4 +1,4 @@
-"""Watches trainings between their steps, reports what is wrong, and pauses those that are lost."""
+"""Watches trainings between their steps, reports problems, and pauses trainings that are lost."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _LONGEST_MESSAGE = 200
 class Inspector:
     """The observer of the trainings of a program: the option ``observer``.
 
-    It never raises an error: a training that cannot be looked at goes on unseen, and the first
-    such failure is one of the findings.
+    It never raises an error: a training that cannot be examined continues unobserved, and the
+    first such failure is one of the findings.
 
     Args:
         source: the text of the program; None if it is not known.
         file: its name, as in the sources of nodes.
         report: receives the findings when they have changed, and whether the training is lost.
         pauses: whether to pause a training that is lost.
-        defers: whether the last look at a training waits for `conclude`.
+        defers: whether the last examination of a training waits for `conclude`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Inspector:
     def findings(self) -> list[Finding]:
         """Everything that is wrong with the trainings of the program, each once.
 
-        The last one says if the doctor could not look.
+        The last one says if the examination failed.
         """
         everything = [each for findings in self._findings.values() for each in findings]
         if self._failure is not None:
@@ -97,18 +97,18 @@ class Inspector:
         )
 
     def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training if it is time to, and if that is cheap enough."""
+        """Examine the training if it is time to, and if that is cheap enough."""
         if loop is not self._loop or self._examination is None or not loop.done:
             return
         if self._outcome != "running" or loop.watch.paused:
             return  # nothing is new, and the weights of a lost training say nothing
         started = time.perf_counter()
-        if self._examination.look is not None and self._spent == 0.0:
-            self._safely(self._examination.look.remember)
+        if self._examination.probe is not None and self._spent == 0.0:
+            self._safely(self._examination.probe.remember)
             self._spent += max(time.perf_counter() - started, 1e-9)
         if started - self._checked < _CHECK_SECONDS or not self._can_spend(loop, 0.0):
             return
-        if self._may_look(loop):
+        if self._may_examine(loop):
             self._safely(self._see)
             self._cost = time.perf_counter() - started
             self._looked = time.perf_counter()
@@ -116,16 +116,16 @@ class Inspector:
         self._spent += time.perf_counter() - started
         self._checked = time.perf_counter()
 
-    def _may_look(self, loop: TrainingLoop) -> bool:
-        look = self._examination.look if self._examination is not None else None
-        wait = thresholds.LOOK_SECONDS
+    def _may_examine(self, loop: TrainingLoop) -> bool:
+        probe = self._examination.probe if self._examination is not None else None
+        wait = thresholds.EXAMINATION_SECONDS
         if self._looked == self._began:
-            wait = thresholds.FIRST_LOOK_SECONDS
+            wait = thresholds.FIRST_EXAMINATION_SECONDS
         return (
-            look is not None
+            probe is not None
             and time.perf_counter() - self._looked >= wait
             and self._can_spend(loop, self._cost)
-            and look.is_affordable
+            and probe.is_affordable
         )
 
     def _can_spend(self, loop: TrainingLoop, seconds: float) -> bool:
@@ -152,7 +152,7 @@ class Inspector:
             self.conclude()
 
     def conclude(self) -> None:
-        """Look at the last training a last time."""
+        """Examine the last training a last time."""
         examination = self._examination
         if examination is None:
             return
@@ -166,13 +166,13 @@ class Inspector:
 
     def _see(self, begun: bool = False) -> None:
         examination = self._examination
-        if examination is not None and examination.look is not None:
-            examination.sight = examination.look.layers(begun)
+        if examination is not None and examination.probe is not None:
+            examination.measured = examination.probe.layers(begun)
 
     def _search(self) -> None:
         examination, loop = self._examination, self._loop
-        if examination is not None and examination.look is not None and loop is not None:
-            examination.origin = examination.look.origin(begins=not loop.done)
+        if examination is not None and examination.probe is not None and loop is not None:
+            examination.origin = examination.probe.origin(begins=not loop.done)
 
     def _examine(self) -> bool:
         examination, loop = self._examination, self._loop
@@ -206,12 +206,12 @@ class Inspector:
             if self._failure is None:
                 self._failure = self._failed(error)
                 self._reported = self.findings
-                with contextlib.suppress(Exception):  # to report may be what failed
+                with contextlib.suppress(Exception):  # reporting itself may have failed
                     self._report(self._reported, self._lost)
             return None
 
     def _failed(self, error: Exception) -> Finding:
-        """Return that the doctor could not look, with the last line of the program involved."""
+        """Return that the examination failed, with the last line of the program involved."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [each.lineno for each in frames if each.filename == self._file]
         message = str(error).strip().split("\n")[0][:_LONGEST_MESSAGE].rstrip(".")

@@ -6,14 +6,15 @@ times too large or too small has one.
 
 # Cost
 
-FIRST_LOOK_SECONDS = 1.0
-"""Of training before the first look: short trainings are looked at when they have ended."""
-LOOK_SECONDS = 3.0
-"""Between two looks at the layers; nobody reads faster."""
+FIRST_EXAMINATION_SECONDS = 1.0
+"""Of training before the first examination: short trainings are examined at their end."""
+EXAMINATION_SECONDS = 3.0
+"""Between two examinations of the layers; nobody reads faster."""
 LARGEST_SHARE = 0.05
-"""Of the training time that looking may take."""
+"""Of the training time that examinations may take."""
 GUESSED_SECONDS = 0.05
-"""Of a first look at a small network, which builds its gradients; later looks are measured."""
+"""Of the first examination of a small network, which builds its gradients; later ones are
+measured."""
 SEARCHED_SAMPLES = 1000
 """Samples among which the origin of a NaN is looked for, all that the excerpt has."""
 
@@ -26,7 +27,7 @@ FEWEST_ROUNDS = 3
 MANY_STEPS = 500
 """Steps after which a loss should have begun to fall, however large the data."""
 WINDOW = 0.2
-"""The last part of the steps, whose median loss is the loss of now."""
+"""The last part of the steps, whose median loss is the current loss."""
 FIRST_STEPS = 10
 """The first steps, whose median loss is the loss at the start."""
 LEARNT = 0.9
@@ -53,17 +54,18 @@ USUAL_RATES = {
     "rmsprop": (3e-4, 0.05),
     "lion": (3e-5, 0.01),
 }
-"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond those of
-papers and of the examples."""
+"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond the rates
+of papers and of the examples."""
 MOMENTUM = 0.5
 """From this momentum on, SGD has the rates of "momentum": steps add up."""
 AHEAD = 10.0
-"""The loss is also tried at this multiple of the way from the first weights to those of now, and at
-its powers while the loss falls: of a rate that is far too small, ten times as far is nothing."""
+"""The loss is also tried at this multiple of the way from the first weights to the current ones,
+and at its powers while the loss falls: for a rate that is far too small, ten times as far is
+nothing."""
 FARTHEST = 1e7
 """The last multiple that is tried: float32 has seven digits."""
 GAIN_AHEAD = 0.9
-"""The loss there, as a part of that of now, below which the steps were too short."""
+"""The loss there, as a part of the current one, below which the steps were too short."""
 STILL = 0.02
 """Of their first norm that weights have moved at most, if steps are too short to learn anything."""
 FAR_BELOW = 0.25
@@ -91,7 +93,7 @@ WEAK = 0.1
 """Root mean square of a dense layer's weights, in units of 1 / sqrt(inputs): usual ones have about
 1, and a few layers with a tenth let nothing through."""
 FEWEST_UNITS = 4
-"""Of a layer that is looked at for dead units."""
+"""Of a layer that is examined for dead units."""
 
 # Data
 
@@ -108,7 +110,7 @@ FEWEST_OF_A_CLASS = 4
 AGREEMENT = 3.0
 """Standard errors above chance by which neighbours agree in data that can be learnt."""
 EXPECTED = 2.0
-"""Times that, of test data whose neighbours agree so much that those of the training data must."""
+"""Times that, of test data whose neighbours agree so much that training data's must."""
 CLEAR = 3.0
 """Times that, of test data whose neighbours agree beyond doubt."""
 

@@ -41,7 +41,7 @@ def _not_finite(v: Values) -> str:
 
 def _not_seen(v: Values) -> str:
     error = f"{v['error']}: {v['message']}" if v["message"] else v["error"]
-    return f"The doctor could not look at everything ({error}). The training is not affected."
+    return f"The doctor could not check everything ({error}). The training is not affected."
 
 
 def _scale(what: str) -> Callable[[Values], str]:

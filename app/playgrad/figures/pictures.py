@@ -81,7 +81,7 @@ def _stack(array: Array) -> tuple[Array, bool]:
 
 
 def _fitting(stack: Array) -> tuple[Array, list[str]]:
-    """Return as much of the pictures as fits into one figure, and what was left out, in words."""
+    """Return the pictures that fit into one figure, and a sentence about the rest."""
     notes = []
     size = stack[0].size
     stride = 1

@@ -109,7 +109,7 @@ def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
 
 
 def _total(terms: list[Tensor]) -> Tensor:
-    """Return the sum of ``terms``: those of one operation by its own rule, if it has one."""
+    """Return the sum of ``terms``, adding terms of one operation by its own rule, if it has one."""
     kinds: dict[tuple[str, str | None], list[Tensor]] = {}
     for term in terms:
         kinds.setdefault((term.node.op.name, term.node.device), []).append(term)

@@ -59,7 +59,7 @@ class CopyMap:
         return list(dict.fromkeys(node for node in nodes if node is not None))
 
     def replace(self, original: Node, outputs: Sequence[Tensor], node: Node | None) -> None:
-        """Use ``outputs`` in place of those of ``original``, and ``node`` in its control edges."""
+        """Use ``outputs`` in place of ``original``'s, and ``node`` in its control edges."""
         self.nodes[original] = node
         self.tensors.update(zip(original.outputs, outputs, strict=True))
 

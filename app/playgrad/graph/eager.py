@@ -58,7 +58,7 @@ def eager() -> Iterator[None]:
 
     Tensors then have values: ``print`` shows them, ``x.numpy()`` returns them, and Python can
     branch on them, iterate over them and convert them with ``float`` or ``numpy.asarray``.
-    Variables are those of the graph: they have the values that models and `function` give them, and
+    Variables belong to the graph: they have the values that models and `function` give them, and
     ``assign`` takes effect at once. Random operations draw anew. NumPy computes, operation by
     operation: it is not for training. The operations stay in their graph, also after the block.
     A tensor that depends on a placeholder, or on one from before the block, has no value yet, as

@@ -140,7 +140,7 @@ class Graph(Scoped):
 
         Args:
             inputs: tensors of this graph.
-            op, attrs, name, device, task: override those of ``original``. ``attrs`` is shared with
+            op, attrs, name, device, task: override the original's. ``attrs`` is shared with
                 the caller and must not be changed afterwards.
             control_inputs: nodes of this graph.
 

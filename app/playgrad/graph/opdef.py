@@ -80,9 +80,9 @@ class OpDef:
             For other kernels they are unpacked before and packed after.
         state: it reads or writes more than its inputs and outputs (variables, channels).
         elementwise: its expressions, if it is elementwise.
-        checked: the numbers of the inputs that ``check`` looks at, such as indices.
+        checked: the numbers of the inputs that ``check`` reads, such as indices.
         check: maps arrays of these inputs, input specs and attributes to an error text, or None.
-            ``reference`` raises DataError with it; kernels do not look.
+            ``reference`` raises DataError with it; kernels do not check.
         source: file and line of the user's program that defines the op; None for the library's.
         wgsl: the kernel that the user's program gave, for error messages.
         second_derivative: whether the gradient can be differentiated again.

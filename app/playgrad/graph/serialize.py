@@ -57,7 +57,7 @@ def node_to_json(node: Node, names: Container[str]) -> dict[str, Any]:
 
 
 def graph_from_text(text: str | bytes) -> Graph:
-    """Rebuild the graph from the JSON text of what ``graph_to_json`` returned.
+    """Rebuild the graph from the result of ``graph_to_json`` as JSON text.
 
     Raises:
         GraphError: as for ``graph_from_json``, or the text is not JSON.
@@ -73,7 +73,7 @@ def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None
     """Rebuild the graph that ``graph_to_json`` wrote, with equal names, attributes and edges.
 
     Args:
-        ops: operations by name, in place of those that are registered.
+        ops: operations by name, in place of the registered ones.
 
     Raises:
         GraphError: the data is not a graph, of another version, damaged, or has an unknown op or
@@ -112,8 +112,8 @@ def add_node(
     """Add the node that ``node_to_json`` wrote.
 
     Args:
-        ops: operations by name, in place of those that are registered.
-        tensors: tensors by their names in the data, in place of those of the graph.
+        ops: operations by name, in place of the registered ones.
+        tensors: tensors by their names in the data, in place of the graph's.
 
     Raises:
         ValueError: the data is damaged; other errors are possible.

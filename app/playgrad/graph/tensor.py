@@ -140,7 +140,7 @@ class Tensor:
         """Return the value as an array of its own.
 
         In eager mode, it is what the operation has computed. Otherwise the graph runs, in the
-        session that its models share, with the variables' values of now and new random numbers.
+        session that its models share, with the variables' current values and new random numbers.
 
         Raises:
             FeedError: it depends on a placeholder.
@@ -205,7 +205,7 @@ class Tensor:
     __hash__ = object.__hash__  # of the handle: tensors are keys of feeds
 
     def _compare(self, other: object, symbol: str, function: str) -> bool:
-        """Return False beside what has no values, such as None.
+        """Return False beside objects without values, such as None.
 
         Raises:
             GraphError: ``other`` has values, too.

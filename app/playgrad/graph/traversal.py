@@ -33,7 +33,7 @@ def topological(
     """Return ``nodes`` in topological order; ties are ordered by id.
 
     Args:
-        predecessors: maps a node to those before it; None for ``Node.predecessors``.
+        predecessors: maps a node to the nodes before it; None for ``Node.predecessors``.
 
     Raises:
         GraphError: there is a cycle.

@@ -34,7 +34,7 @@ class Attention:
 
     Attributes:
         heads: the number of them.
-        nodes: those that attend, each with the heads of one device.
+        nodes: the attention nodes, each with the heads of one device.
     """
 
     heads: int
@@ -67,7 +67,7 @@ def attention_weights(
     Args:
         xs: the inputs, checked.
         factors: of units, as `check_factors` returns them.
-        names: those to compute; None for all.
+        names: the layers to compute; None for all.
 
     Raises:
         GraphError: computing them would change a variable or the random state.

@@ -1,9 +1,9 @@
-"""Histograms whose bins fit into each other, so that those of different times can be compared.
+"""Histograms whose bins fit into each other, so that histograms of different times can be compared.
 
 The range of a histogram is from -2^e to 2^e, with the least e that holds all values, in `BINS` bins
 of equal width. The edges are then exact, and two bins of a histogram are one bin of the histogram
 with twice the range: all histograms of a series can be shown over the widest of their ranges, and
-their counts are those of ``np.histogram`` with that range. Values that are NaN or infinite are
+their counts equal ``np.histogram``'s with that range. Values that are NaN or infinite are
 counted and not binned.
 """
 

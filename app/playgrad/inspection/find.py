@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 TOGETHER = 1 << 24
 """The most elements that are computed at a time, unless one tensor has more."""
 LARGEST = 1 << 24
-"""The most elements of a tensor that is looked at."""
+"""The most elements of a tensor that is searched."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Found:
 
     Attributes:
         matches: names of nodes and their statistics, in the order of the graph.
-        checked: the number of nodes that were looked at.
-        skipped: those without a value, as they have no gradient or are too large.
+        checked: the number of nodes that were checked.
+        skipped: the number of nodes without a value, as they have no gradient or are too large.
     """
 
     matches: list[tuple[str, float]]
@@ -77,7 +77,7 @@ def _computed(
 
 
 def _groups(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-    """Divide tensors into groups that fit in memory, leaving out those that are too large."""
+    """Divide tensors into groups that fit in memory, leaving out tensors that are too large."""
     group: list[Tensor] = []
     size = 0
     for tensor in tensors:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from playgrad.training.training_loop import TrainingLoop
 
 LEASE_SECONDS = 15.0
-"""For which a question is taken for interest in what comes: the page asks every 10 s at least."""
+"""For which a question counts as interest in later records: the page asks at least every 10 s."""
 LEAST_SECONDS = 0.25
 """Between two records; nobody sees more."""
 LATER_SECONDS = 0.1
@@ -126,10 +126,10 @@ class HistogramRecorder:
         if self._probe is not None:
             self._probe.close()
 
-    # Called by those who look
+    # Called by views
 
     def look(self, model: Any) -> HistogramHistory:
-        """Return what is known of ``model``, which is wanted from now on.
+        """Return the history of ``model``, and record more from now on.
 
         If the training rests or has ended, that is at least its state now.
 
@@ -276,7 +276,7 @@ class Histograms(Callback):
     At most 60 records, spread over the steps, among them the first and the last state. Recording
     takes at most a twentieth of the time of the training, and changes none of its losses. The
     network has one input and one output; of others nothing is recorded. Activations and gradients
-    are those of 64 samples of the data.
+    are computed for 64 samples of the data.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ class HistogramRecord:
         step: the number of steps that the optimizer had done.
         histograms: by layer and kind.
         ratios: the update ratio of each layer with weights, of the step after the record; without
-            those that are not known.
+            the unknown ones.
     """
 
     step: int
@@ -77,7 +77,7 @@ class HistogramHistory:
         return f"HistogramHistory({len(self.records)} records, layers {self.layers})"
 
     def add(self, record: HistogramRecord) -> None:
-        """Add a record, of a later step than those before, or in place of that of the same step."""
+        """Add a record of a later step, or replace the record of the same step."""
         if self.records and self.records[-1].step >= record.step:
             self.records = [each for each in self.records if each.step < record.step]
         self.insert(record)
@@ -137,7 +137,7 @@ class HistogramHistory:
 
 
 def shown_weights(layer: Layer) -> list[Variable]:
-    """Return the variables that count as the weights of a layer: its kernels, those with at least
+    """Return the variables that count as the weights of a layer: its kernels, which have at least
     two dimensions, or else the vectors that it trains. Biases would only blur the histogram."""
     floating = [v for v in layer.variables.values() if dtype(v.dtype).floating]
     kernels = [v for v in floating if len(v.shape) > 1]

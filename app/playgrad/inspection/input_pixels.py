@@ -1,4 +1,4 @@
-"""Pixels as the input of a model: by its description, or by what is usual if it has none."""
+"""Pixels as the input of a model: by its description, or by convention if it has none."""
 
 from __future__ import annotations
 

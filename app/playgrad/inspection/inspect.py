@@ -164,9 +164,9 @@ class Inspection:
     ) -> NextTokens:
         """Return the probabilities of the next token after each position of a sequence.
 
-        They are the softmax of what ``predict`` returns. The model is one that `pg.generate` takes.
-        After each position it sees the tokens up to there, and no more than it has positions; one
-        with scores of the next token only needs that many.
+        They are the softmax of the output of ``predict``. The model is one that `pg.generate`
+        takes. After each position it sees the tokens up to there, and no more than it has
+        positions; one with scores of the next token only needs that many.
 
         Args:
             tokens: one sequence of whole numbers, or a text if there is a ``vocabulary``.
@@ -238,7 +238,7 @@ class Inspection:
             values.close()
 
     def silenced(self, units: Units) -> Inspection:
-        """Return a look at the same model in which units or channels are 0 wherever they are used.
+        """Return an inspection of the same model in which units or channels are 0 wherever used.
 
         The weights of the model do not change.
 
@@ -252,7 +252,7 @@ class Inspection:
         return self.scaled(silencing(self._model, units))
 
     def scaled(self, factors: Factors) -> Inspection:
-        """Return a look at the same model in which units or channels are multiplied by factors.
+        """Return an inspection of the same model with units or channels multiplied by factors.
 
         The weights of the model do not change.
 
@@ -329,7 +329,7 @@ def _means(column: Array) -> Array:
 
 
 def inspect(model: TrainableNetwork) -> Inspection:
-    """Return a look at the layers of ``model``: their weights, and their results for samples.
+    """Return an inspection of ``model``: the weights of its layers, and their results for samples.
 
     Looking changes neither the weights nor the random numbers of the model. The result prints as a
     table; it has ``layers``, ``activations(x)``, ``attention(x)``, ``compare(x, changed)``,

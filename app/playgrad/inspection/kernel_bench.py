@@ -1,6 +1,6 @@
 """A kernel of a training step or a run on the bench: other WGSL in its place, checked and timed.
 
-An operation, with those that the compiler fuses with it, is compiled alone for the kind
+An operation, with everything that the compiler fuses with it, is compiled alone for the kind
 of GPU that trains, and runs on a device of its own: a kernel that loses its device takes nothing of
 the training with it. Variables are fed, so nothing of the model can change.
 """
@@ -77,15 +77,15 @@ class KernelBench:
 
     Args:
         session: that of the training, or one that can repeat the program's run.
-        fetches: what the step or the run computes.
+        fetches: the results of the step or the run.
         values: of the graph.
         node: the operation.
-        feeds: what the run was fed; None for a training step.
+        feeds: the feeds of the run; None for a training step.
 
     Attributes:
         of_run: whether it is of a run of the program, not of a training step.
         name: the node that was asked for.
-        nodes: those that the kernels compute: fused ones are computed together.
+        nodes: the nodes that the kernels compute, fused ones together.
         kernels: the WGSL of each kernel, in the order in which they run.
         device: the name of the adapter.
     """
@@ -132,14 +132,14 @@ class KernelBench:
         self._device = None
 
     def check(self, wgsl: str, kernel: int = 0) -> KernelReport:
-        """Compare what an edited kernel computes with NumPy.
+        """Compare the results of an edited kernel with NumPy.
 
         Args:
             wgsl: the whole text, in place of ``kernels[kernel]``.
 
         Returns:
             A report, false if the kernel does not compile or computes something else. The samples
-            are the inputs of the first batch, others of the same shapes, and those samples of the
+            are the inputs of the first batch, others of the same shapes, and the samples of the
             op contract whose kernels have the lines that were changed.
         """
         self._expect_kernel(kernel)
@@ -185,7 +185,7 @@ class KernelBench:
             problem = self._problem(trial.ending, self._feeds)
             if problem is not None:
                 raise KernelError(
-                    f"only a kernel that computes what NumPy does is timed: {problem}"
+                    f"the kernel was not timed, because its result differs from NumPy's: {problem}"
                 )
             before = self._loaded(self._plan)
             try:
@@ -274,8 +274,8 @@ class KernelBench:
     def _contract(self, kernel: int, wgsl: str) -> tuple[list[SampleCheck], int]:
         """Check the samples of the op contract.
 
-        They are those of the operation, or of the product, reduction or the like to which others
-        were fused: its kernel has the same lines, but for those of the others.
+        They are the samples of the operation, or of the product, reduction or the like to which
+        others were fused: its kernel has the same lines, without the lines of the others.
         """
         names = {node.op.name for node in self._program.roots}
         if len(self.nodes) > 1:

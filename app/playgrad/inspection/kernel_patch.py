@@ -9,7 +9,7 @@ def patched(text: str, before: str, after: str) -> str | None:
     """Return ``text`` with the change from ``before`` to ``after``, line by line.
 
     Returns:
-        None if ``text`` does not have the lines that were changed, or those beside an addition.
+        None if ``text`` does not have the changed lines, or the lines beside an addition.
     """
     old, new, lines = before.split("\n"), after.split("\n"), text.split("\n")
     same = difflib.SequenceMatcher(None, old, lines, autojunk=False).get_matching_blocks()

@@ -1,4 +1,4 @@
-"""An operation of a training step, with those fused with it, compiled without the others."""
+"""An operation of a training step, with the operations fused with it, compiled alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def operation_alone(
     """Return a program whose inputs are fed, and their values in the first batch.
 
     Args:
-        values: those of the step.
+        values: the values of the step.
         names: the nodes that are computed together.
         last: the one of them whose results are fetched.
     """

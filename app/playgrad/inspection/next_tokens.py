@@ -138,8 +138,8 @@ def _checked(tokens: Any, form: TextForm, vocabulary: Vocabulary | None) -> Arra
 def _outputs(model: Any, form: TextForm, codes: Array, factors: Factors) -> Array:
     """Return the outputs after each position at which the model predicts, (predictions, tokens).
 
-    The first window of the sequence gives those after all of its positions, and each further one
-    that after its last.
+    The first window of the sequence gives the tokens after all of its positions, and each further
+    one that after its last.
     """
     padding = max(form.length - len(codes), 0)
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(codes, (0, padding)), form.length)

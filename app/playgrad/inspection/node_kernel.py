@@ -23,7 +23,7 @@ class Command:
     Attributes:
         family: the kind of the kernel; "group" for several kernels that were merged.
         workgroups: along x, y and z.
-        nodes: those that it computes, with those that were fused into them.
+        nodes: the nodes that it computes, with the nodes that were fused into them.
         wgsl: the source of the kernel, or its beginning.
         length: of the whole source, in characters.
     """

@@ -22,7 +22,7 @@ def node_pictures(array: Array, is_weight: bool, alone: bool) -> dict[str, Any] 
     """Return the value of a node as a grid of pictures; None if it is not of pictures.
 
     Args:
-        is_weight: whether it is that of a variable, whose first axis is not a batch.
+        is_weight: whether it shows a variable, whose first axis is not a batch.
         alone: whether one sample takes all places of the batch.
 
     Returns:

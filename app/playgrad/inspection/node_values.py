@@ -36,7 +36,7 @@ class Holder(Protocol):
 
 
 class NodeValues:
-    """Computes nodes of a step by NumPy, in a session of its own, with the weights of now.
+    """Computes nodes of a step by NumPy, in a session of its own, with the current weights.
 
     The session of the training is only read: no variable, moving statistic or random state changes,
     and its graph does not grow.
@@ -117,7 +117,7 @@ class NodeValues:
         return self._copy.originals
 
     def known_values(self, tensors: Sequence[Tensor], sample: Sample = None) -> list[Array | None]:
-        """Return the values of tensors; None for those that depend on what is not known."""
+        """Return the values of tensors; None where a value depends on something unknown."""
         copies = [self._copy[tensor] for tensor in tensors]
         arrays = self._known(copies, sample)
         return [arrays.get(copy) for copy in copies]
@@ -125,7 +125,7 @@ class NodeValues:
     def known_gradients(
         self, tensors: Sequence[Tensor], sample: Sample = None
     ) -> list[Array | None]:
-        """Return the gradients with respect to tensors; None for those that have none.
+        """Return the gradients with respect to tensors; None where there is none.
 
         Raises:
             Unavailable: the program does not differentiate a loss.
@@ -228,7 +228,7 @@ class NodeValues:
         return results
 
     def _feeds(self, tensors: Sequence[Tensor], sample: Sample) -> dict[Any, Array]:
-        """Return the values of what ``tensors`` of the copy depend on."""
+        """Return the values of the inputs on which ``tensors`` of the copy depend."""
         sources = self._copy.feeds_of(tensors)
         given = self._given(list(sources.values()))
         fed: dict[Any, Array] = {}

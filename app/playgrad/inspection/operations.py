@@ -51,9 +51,9 @@ class Operation:
         op: its type, such as "matmul".
         members: the nodes that were fused into it, in order.
         waits_for: the places, in the order of execution, of the operations that it waited for.
-        ready: the places of those in the ready queue when it was taken, itself among them, in the
-            order of the queue.
-        released: the counts of those that waited for it, as (place, before, after).
+        ready: the places of the operations in the ready queue when it was taken, itself among
+            them, in the order of the queue.
+        released: the counts of the operations that waited for it, as (place, before, after).
         dispatch: the number of the kernel call that computes it in the step; None on processors.
         kernel: the family of that kernel, "group" where several were merged; "" on processors.
     """
@@ -110,7 +110,7 @@ class _Taken:
 
 
 class _DryRun:
-    """The operations of a program as tasks of their own, and what happens to them."""
+    """The operations of a program as tasks of their own, and their events."""
 
     def __init__(self, session: Session, runnable: Runnable, fed: Mapping[str, Array]) -> None:
         self._session = session
@@ -152,7 +152,7 @@ class _DryRun:
         return self._described()
 
     def _variables(self, order: Sequence[Node]) -> dict[str, Array]:
-        """Return copies of variables; of data sets, only of those that cannot be read by rows."""
+        """Return copies of variables, without data sets that can be read by rows."""
         read_whole = {
             tensor.node for user in order for tensor in user.inputs if not self._reads_rows(user)
         }

@@ -1,7 +1,7 @@
 """The network of a training, applied to a sample of its data: activations, loss and gradients.
 
 The sample is computed in a session of the probe's own, by NumPy, with copies of the weights. The
-session of the training is only read, so its losses stay what they are.
+session of the training is only read, so its losses do not change.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Feeds = dict[Any, Array]
 SAMPLES = 64
 """Samples that the network is computed for: enough to call a unit dead."""
 MOST_WEIGHTS = 4_000_000
-"""Of a network that is looked at in training: a copy of the weights takes time and memory."""
+"""Of a network that is observed in training: a copy of the weights takes time and memory."""
 MOST_WORK = 100_000_000
 """Values of all activations of the sample times weights of a layer, as a bound of a look's time."""
 
 
 @dataclass(frozen=True)
 class ProbeNodes:
-    """The nodes that a probe runs: those of the sample, of its loss and of the gradients."""
+    """The nodes that a probe runs: for the sample, its loss and the gradients."""
 
     x: Tensor
     y: Tensor
@@ -75,14 +75,14 @@ class SampleProbe:
         self._session: Session | None = None
 
     def close(self) -> None:
-        """Free what the probe needed."""
+        """Free the probe's session."""
         if self._session is not None:
             self._session.close()
         self._session = self._nodes = None
 
     @property
     def is_affordable(self) -> bool:
-        """False if the network is too large to be looked at while it is trained."""
+        """False if the network is too large to be observed while it is trained."""
         if self._network.count_params() > MOST_WEIGHTS:
             return False
         work = 0

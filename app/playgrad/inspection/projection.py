@@ -35,7 +35,7 @@ class Projection:
     """Samples by the first principal components of their values.
 
     Attributes:
-        rows: the numbers of the samples; those with values that are not finite are left out.
+        rows: the numbers of the samples; samples with values that are not finite are left out.
         points: (samples, components).
         explained: the shares of the variance that the components have.
     """
@@ -49,7 +49,7 @@ def projectable_layers(model: Any) -> list[LayerValues]:
     """Return the input and the layers of a model that give each sample a fixed number of floats.
 
     Those with more than `MOST_VALUES` are left out; so are inputs of whole numbers, except bytes,
-    because those are names of things rather than amounts.
+    because tokens are names rather than amounts.
     """
     named: list[tuple[str, Tensor]] = []
     if len(model.inputs) == 1:

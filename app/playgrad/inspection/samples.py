@@ -58,7 +58,7 @@ def predictions(model: Any, x: Any, y: Any) -> Predictions:
 
 
 def judge(model: Any, x: Array, y: Array) -> Predictions:
-    """Return the `predictions` for arrays that have been checked, such as those of an excerpt.
+    """Return the `predictions` for arrays that have been checked, such as an excerpt's.
 
     Raises:
         GraphError: see `predictions`.

@@ -32,7 +32,7 @@ class StepCopy:
         graph: of the copy.
         sources: the tensors whose values have to be fed, by the placeholders of the copy:
             variables, placeholders, and the arrays of the batch.
-        batch: those of ``sources`` that are the arrays of the batch.
+        batch: the part of ``sources`` that holds the arrays of the batch.
         losses: the tensors of the program that it differentiates.
     """
 
@@ -67,7 +67,7 @@ class StepCopy:
         return self._copies[original.outputs[0]].node
 
     def feeds_of(self, tensors: Sequence[Tensor]) -> dict[Tensor, Tensor]:
-        """Return those of ``sources`` that tensors of the copy depend on."""
+        """Return the part of ``sources`` that tensors of the copy depend on."""
         nodes = ancestors([tensor.node for tensor in tensors])
         return {fed: source for fed, source in self.sources.items() if fed.node in nodes}
 

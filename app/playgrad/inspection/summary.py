@@ -57,7 +57,7 @@ def statistics(array: Array) -> dict[str, float | None]:
 
 
 def summary(array: Array) -> Summary:
-    """Return what a page shows of an array."""
+    """Return the summary of an array for the page."""
     return {
         "shape": list(array.shape),
         "dtype": str(array.dtype),
@@ -101,7 +101,7 @@ def grid(array: Array) -> Summary:
     Of many rows or columns, some are taken, evenly spread.
 
     Returns:
-        ``values`` as bytes of float32; ``rows`` and ``columns``, the numbers of those that are
+        ``values`` as bytes of float32; ``rows`` and ``columns``, the numbers of the ones
         shown; ``total_rows`` and ``total_columns``.
     """
     columns = array.shape[-1] if array.ndim else 1

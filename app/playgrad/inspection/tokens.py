@@ -31,7 +31,7 @@ def vocabulary_of(model: Any, x: Array) -> Vocabulary | None:
 def tokens_of(model: Any, x: Array) -> list[str] | None:
     """Return the token at each position of the only sample in ``x``; None if it has none.
 
-    Numbers that the vocabulary does not have, such as those of padding, stay numbers.
+    Numbers that the vocabulary does not have, such as padding, stay numbers.
     """
     vocabulary = vocabulary_of(model, x)
     if vocabulary is None:

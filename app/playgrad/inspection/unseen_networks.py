@@ -1,4 +1,4 @@
-"""Networks that cannot be looked at while they are trained, and why."""
+"""Networks that cannot be inspected while they are trained, and why."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_looked_at(model: Any) -> None:
             "data", "only networks with one input and one output, trained with arrays, have them."
         )
     if not SampleProbe(recipe, model.train_excerpt).is_affordable:
-        raise UnseenNetworkError("large", "the network is too large to be looked at in training.")
+        raise UnseenNetworkError("large", "the network is too large to be inspected in training.")
 
 
 def is_looked_at(model: Any) -> bool:

@@ -1,7 +1,7 @@
 """Copies of the weights of a network in training, from which its records are computed later.
 
 A copy takes the time of reading the weights, a record that of the gradients and activations of a
-sample. So a training that nobody looks at keeps copies, evenly spread over its steps, within bounds
+sample. So a training without an open view keeps copies, evenly spread over its steps, within bounds
 of memory and time.
 """
 
@@ -65,7 +65,7 @@ class WeightSnapshots:
         return is_far and self._spent + self._cost <= LARGEST_SHARE * seconds
 
     def keep(self, step: int, weights: Weights, cost: float) -> None:
-        """Keep the weights of a step, in place of those of later ones, which have been undone.
+        """Keep the weights of a step, and drop the weights of later ones, which have been undone.
 
         Args:
             cost: the seconds that it took to copy them.

@@ -90,8 +90,7 @@ def picture(value: Array, image: tuple[int, int] | None = None) -> WeightPicture
     """Return a weight as pictures; None if it has no elements.
 
     Args:
-        image: height and width of the images whose pixels are the first axis of a matrix, if they
-            are that.
+        image: (height, width) if the matrix's first axis enumerates pixels, else None.
     """
     if not value.size:
         return None

@@ -26,7 +26,7 @@ class Writer:
 
 def writer_of(model: Any) -> Writer | None:
     """Return a model as a writer, if its program made a vocabulary with as many tokens as it
-    chooses from, and its data are sequences of tokens with those that follow; None for others.
+    chooses from, and its data are sequences of tokens, each with the next tokens; None for others.
     """
     form = text_form(model) if model.train_excerpt is not None else None
     vocabulary = None if form is None else newest_vocabulary(form.tokens)
@@ -50,7 +50,7 @@ def last_target(y: Array, form: TextForm) -> int:
 
 
 def _predicts_what_follows(excerpt: Excerpt, form: TextForm) -> bool:
-    """Return whether the data are tokens, and targets at each position are those of the next."""
+    """Return whether the data are tokens, and the target at each position is the next token."""
     x, y = excerpt.x, excerpt.y
     shape: Sequence[int] = (form.length, form.tokens) if form.one_hot else (form.length,)
     if x.shape[1:] != tuple(shape):

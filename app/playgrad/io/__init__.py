@@ -1,4 +1,4 @@
-"""Weights files: safetensors and npz, and those of PyTorch, which are only read."""
+"""Weights files: safetensors and npz, and PyTorch's, which are only read."""
 
 from playgrad.io.weights import (
     FORMATS,

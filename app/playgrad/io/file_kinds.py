@@ -1,4 +1,4 @@
-"""The kinds of files, by their content: what a file is when a reader of another kind was called."""
+"""The kinds of files, by their content: for errors of a reader that got a file of another kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FileKind:
     """A kind of files.
 
     Attributes:
-        name: what such a file is, with its article.
+        name: the kind in words, with an article.
         endings: its usual endings; none if there are many.
         recognizes: whether the content of a file is of this kind.
         use: what to do with it, as a sentence.
@@ -41,7 +41,7 @@ def is_keras_file(content: bytes) -> bool:
 
 
 def is_keras(file: str | Path | bytes) -> bool:
-    """Return whether a path, or the bytes of a file, is that of a model of Keras 3."""
+    """Return whether a path, or the bytes of a file, belongs to a model of Keras 3."""
     if isinstance(file, bytes):
         return is_keras_file(file)
     return str(file).lower().endswith(".keras")

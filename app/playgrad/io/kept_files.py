@@ -1,6 +1,6 @@
 """Files of models and weights that a host keeps outside of the file system, by name.
 
-On the desktop there are none; the page sets those that the visitor has brought.
+On the desktop there are none; in the page, the visitor has brought them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ VERSION = 1
 _MOST_FILES = 1000
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _MOST_TIMES = 20
-"""Maximum size of what a file unpacks to, as a multiple of the size of the archive…"""
+"""Maximum unpacked size of a file, as a multiple of the size of the archive…"""
 _ALWAYS_UNPACKED = 1 << 26
 """… and this many bytes: small files of zeros are harmless."""
 
@@ -50,7 +50,7 @@ class ProjectArchive:
         content: the bytes of the file.
 
     Attributes:
-        about: what ``project.json`` says.
+        about: the content of ``project.json``.
         names: the names of the files.
 
     Raises:

@@ -40,7 +40,7 @@ class TorchFile(TensorFile):
         content: the bytes of the file.
 
     Attributes:
-        entries: the tensors by name; those under "state_dict" if there is such a dictionary.
+        entries: the tensors by name, from "state_dict" if there is such a dictionary.
 
     Raises:
         CheckpointError: the file is damaged, or contains something other than tensors.

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="HasShape")
 FORMATS = ("safetensors", "npz")
 """Formats of weights files; each is also the ending of the file's name."""
 _MOST_TIMES = 20
-"""Maximum size of what a file unpacks to, as a multiple of the size of the file…"""
+"""Maximum unpacked size of a file, as a multiple of the size of the file…"""
 _ALWAYS_UNPACKED = 1 << 26
 """… and this many bytes: small files of zeros are harmless."""
 _METADATA = {"format": "np", "producer": "playgrad"}
@@ -135,7 +135,7 @@ def _opened(content: bytes) -> TensorFile:
 def encode_checked(
     tensors: Mapping[str, Array], format: str, metadata: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return what `encode` does, after reading it back and comparing it with ``tensors``.
+    """Return the result of `encode`, after reading it back and comparing it with ``tensors``.
 
     Raises:
         CheckpointError: as `encode`; or the content differs from ``tensors``.

@@ -30,7 +30,7 @@ def load(file: str | Path | BinaryIO | bytes, device: str = "auto") -> Model:
     """Return the model in a file of `Model.save`, or of a project of the page.
 
     It has its weights, and is compiled with the optimizer and its state, the losses, metrics and
-    strategy that it was trained with. ``model.fit(..., resume=True)`` goes on with its training as
+    strategy that it was trained with. ``model.fit(..., resume=True)`` continues its training as
     if it had never been interrupted; without ``resume``, a new training begins with this state.
     Nothing in the file is executed, the program least of all. If the program defines a loss or an
     optimizer itself, the model is not compiled: call ``compile`` before ``fit(resume=True)``.

@@ -53,7 +53,7 @@ class _Writing:
     Attributes:
         layers: the number of each layer.
         steps: the calls and nodes so far.
-        written: the nodes in them, and those of variables of called layers.
+        written: the nodes in them, and the nodes of variables of called layers.
     """
 
     def __init__(self, structure: Structure) -> None:

@@ -1,6 +1,6 @@
 """The values of tensors outside of a session's run: in eager mode, and by ``Tensor.numpy``.
 
-The values of variables are those of the session that the models of the graph share.
+The values of variables are in the session that the models of the graph share.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class Model(StepMethods):
         """Return a model with ``structure`` and the settings of this one.
 
         Args:
-            layers: the layers that replace those of this model.
+            layers: the replacements of this model's layers.
         """
         twin = self._empty([layers.get(layer, layer) for layer in self.layers])
         twin._set_up(graph, structure, self.name)
@@ -227,13 +227,13 @@ class Model(StepMethods):
                 weights; metrics are not, except ``weighted_metrics``.
             initial_epoch: the number of the first epoch, from 0, for callbacks and logs;
                 ``epochs - initial_epoch`` epochs are trained.
-            steps_per_epoch: steps of an epoch; a data set then goes on where the last epoch ended,
-                and may be endless.
+            steps_per_epoch: steps of an epoch; a data set then continues where the last epoch
+                ended, and may be endless.
             validation_steps: batches of a validation data set to evaluate; None for one round.
             seed: the seed of the order of samples; None derives one from the graph's seed.
-            resume: whether to go on with the training in the file that `pg.load` has loaded, at its
-                step, as if it had not been interrupted. The other arguments must be those of that
-                training; ``epochs`` may be more.
+            resume: whether to continue the training in the file that `pg.load` has loaded, at its
+                step, as if it had not been interrupted. The other arguments must be the same as in
+                that training; ``epochs`` may be more.
             drop_remainder: whether to leave out samples of arrays that do not fill the last batch
                 of a round: others in each round if they are shuffled.
 
@@ -244,7 +244,7 @@ class Model(StepMethods):
             GraphError: the model is not compiled.
             CheckpointError: there is no training to ``resume``, or the data or the settings differ.
             DataError, ShapeError, DTypeError: the data does not fit; nothing has changed.
-            NonFiniteError: the loss became NaN or infinite; the weights are those from before that
+            NonFiniteError: the loss became NaN or infinite; the weights are as before that
                 step.
             OutOfMemoryError: the data does not fit on the device.
             KeyboardInterrupt: training was stopped; the model stays usable.

@@ -1,4 +1,4 @@
-"""The scores of a causal model for one more token, from the keys and values of those before it."""
+"""The scores of a causal model for one more token, from the keys and values of earlier ones."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class StoredPositions:
         self._count = 0
 
     def scores(self, tokens: Sequence[int]) -> Array:
-        """Return the scores after ``tokens``, which continue those of the last call."""
+        """Return the scores after ``tokens``, which continue the tokens of the last call."""
         nodes = self._nodes
         for token in tokens[self._count :]:
             feeds = {

@@ -203,7 +203,7 @@ class Sequential(Model):
 
     @property
     def class_in_files(self) -> str:
-        """ "Model" if it has models as parts, or its layers are numbered with those of others."""
+        """ "Model" if it has models as parts, or its layers share their numbering with others."""
         is_chain = all(isinstance(item, Layer) for item in self._items)
         if self.built and (not is_chain or any(n != each.name for n, each in self.named_layers())):
             return "Model"

@@ -108,7 +108,7 @@ class StepMethods(SubclassedNetwork):
 
     @property
     def metrics(self) -> list[Metric]:
-        """A `playgrad.nn.Mean` called "loss", the metrics of ``compile``, and those that are
+        """A `playgrad.nn.Mean` called "loss", the metrics of ``compile``, and metrics that are
         attributes. A class may list others."""
         tracker: Metric = vars(self).setdefault("_loss_tracker", Mean("loss"))
         attributes = (each for each in vars(self).values() if isinstance(each, Metric))

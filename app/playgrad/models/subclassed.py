@@ -77,7 +77,7 @@ class SubclassedNetwork(TrainableNetwork):
             batch_size: in place of the first None; None for any.
 
         Raises:
-            ShapeError, DTypeError, GraphError: a layer cannot take what it is called with.
+            ShapeError, DTypeError, GraphError: a layer cannot take its input.
         """
         if self.built:
             return
@@ -97,7 +97,7 @@ class SubclassedNetwork(TrainableNetwork):
             self._build_in(self._home(), specs, arrange if keys is None else AsDictionary(keys))
 
     def _home(self) -> Graph:
-        """Return the graph of what the model is made of."""
+        """Return the graph of the model's parts."""
         movable: list[Graph] = []
         for _, each in attributes(self, (*KINDS, Variable)):
             if isinstance(each, SubclassedNetwork):
@@ -257,7 +257,7 @@ def _as_list(leaves: Sequence[Any]) -> Any:
 
 
 def _taken_apart(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """Return the tensors of an argument, and what puts others in their places."""
+    """Return the tensors of an argument, and a function that replaces them."""
     if isinstance(inputs, Mapping):
         return list(inputs.values()), AsDictionary(inputs)
     several = isinstance(inputs, (list, tuple))

@@ -22,7 +22,7 @@ class TextForm:
         tokens: how many there are to choose from.
         one_hot: whether the input is (batch, positions, tokens) instead of (batch, positions).
         each: whether there are scores after each position, and not only after the last.
-        gives_probabilities: whether the output is that of a softmax.
+        gives_probabilities: whether the output comes from a softmax.
     """
 
     length: int

@@ -123,7 +123,7 @@ class TrainableNetwork(Network):
         return json.dumps(described, default=_not_json)
 
     def file_metadata(self) -> dict[str, str]:
-        """Return the structure, if JSON can have it, and what is known of the input."""
+        """Return the structure, if JSON can have it, and the description of the input."""
         described = self.input_description
         metadata = {} if described is None else {KEY: described.to_json()}
         with suppress(GraphError):
@@ -133,11 +133,11 @@ class TrainableNetwork(Network):
     # Files with the state of the training
 
     def save(self, file: str | Path) -> None:
-        """Write the model with everything that training needs to go on, whole or not at all.
+        """Write the model with everything that training needs to continue, whole or not at all.
 
         A ``.playgrad`` file has the layers, the weights, the arguments of ``compile``, the state of
         the optimizer and of the random numbers, the place in the data, the history, and the text of
-        the program. `pg.load` loads it, ``playgrad train --resume`` goes on with it, and the page
+        the program. `pg.load` loads it, ``playgrad train --resume`` continues it, and the page
         opens it as a project. It can be written at any time, by a callback in the middle of an
         epoch as well. Other endings choose another format, as in `export`.
 
@@ -175,7 +175,7 @@ class TrainableNetwork(Network):
             self.take_file_metadata({} if is_hdf5(file) or is_keras(file) else load_metadata(file))
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
-        """Take from what a file tells about its weights what is true of the network with them."""
+        """Take the facts of a file about its weights that also hold for this network."""
         described = InputDescription.from_metadata(metadata)
         if described is not None:
             self._training.input = described

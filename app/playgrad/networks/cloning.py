@@ -51,10 +51,10 @@ def copy_structure(old: Structure) -> ClonedStructure:
 
 
 def copy_values(old: Network, new: Network, variables: Mapping[Tensor, Tensor]) -> None:
-    """Give the variables of ``new`` the values that those of ``old`` have.
+    """Copy the values of the variables of ``old`` to the variables of ``new``.
 
     Args:
-        variables: the variables of ``new`` by those of ``old``.
+        variables: the variable of ``new`` for each variable of ``old``.
     """
     session = shared_session(old.graph).session
     if session is not None:  # until there is one, all variables have their initial values

@@ -18,7 +18,7 @@ class CompileSettings:
         optimizer: without its state.
         learning_rate: the present one; the initial one of a schedule.
         losses: one for each output.
-        metrics, weighted_metrics: those of each output.
+        metrics, weighted_metrics: a list for each output.
         loss_weights: the factor of each output's loss; None for 1.
         trained: the names of the weights that training changes.
     """

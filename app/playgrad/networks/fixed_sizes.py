@@ -13,10 +13,10 @@ from playgrad.ops.state import placeholder
 
 
 def hint_for_sizes(network: Network, shapes: Sequence[tuple[int, ...]]) -> str | None:
-    """Return what to do about inputs that differ from those of ``network`` in their sizes alone.
+    """Return a hint for inputs that differ from the inputs of ``network`` in their sizes alone.
 
     Args:
-        shapes: those of the arrays.
+        shapes: the shapes of the arrays.
 
     Returns:
         None if another number of dimensions or of features is the reason.

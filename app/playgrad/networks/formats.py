@@ -1,4 +1,4 @@
-"""The files of other libraries: a seam, as what reads and writes them is above networks."""
+"""The files of other libraries: a seam, as their readers and writers are above networks."""
 
 from __future__ import annotations
 

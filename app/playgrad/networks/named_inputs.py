@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"_\d+$")
 
 
 def input_names(network: Any) -> list[str]:
-    """Return the names of the inputs: those of their ``pg.Input``, or of the dictionary that the
+    """Return the names of the inputs, from their ``pg.Input`` or from the dictionary that the
     ``call`` of a class takes."""
     keys: list[str] | None = network.input_keys
     if keys is not None:

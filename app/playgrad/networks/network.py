@@ -132,7 +132,7 @@ class Network:
         return self.outputs[0].shape
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """Return what ``model(inputs)`` does. A subclass can override it; see `Model`."""
+        """Return the outputs for ``inputs``. A subclass can override it; see `Model`."""
         return Network.__call__(self, inputs, training)
 
     def __call__(self, inputs: Any, training: bool | None = None) -> Any:
@@ -142,15 +142,15 @@ class Network:
             inputs: a tensor or array for each input of the model, in a list or in a dictionary by
                 the names of the inputs; one alone needs no list. To get arrays for arrays, use
                 ``model.predict``.
-            training: whether layers such as `Dropout` act as in a training step; None for what
-                holds for the layer or model that makes the call, or else False.
+            training: whether layers such as `Dropout` act as in a training step; None takes
+                it from the layer or model that makes the call, or else False.
 
         Returns:
             A tensor, or a list of tensors if the model has several outputs, or a dictionary.
 
         Raises:
             GraphError: the number of tensors is wrong, or one belongs to another graph.
-            DataError: the names in a dictionary are not those of the inputs.
+            DataError: the names in a dictionary differ from the inputs' names.
         """
         if isinstance(inputs, Mapping):
             inputs = list(in_order(self, inputs, f"the input of '{self.name}'").values())
@@ -225,7 +225,7 @@ class Network:
         ]
 
     def named_layers(self) -> list[tuple[str, Layer]]:
-        """Return the layers with their names in this model: those of a kind are numbered from 1.
+        """Return the layers with their names in this model, numbered from 1 within each kind.
 
         These are the layers' names in the graph unless several models share it; names that the user
         gave stay as they are.
@@ -373,7 +373,7 @@ class Network:
         }
 
     def named_weights(self) -> dict[str, Array]:
-        """Return all weights by name, as in files: those of a sharded layer are put together."""
+        """Return all weights by name, as in files: the parts of a sharded weight are joined."""
         layers = self.named_layers()
         variables = [v for _, layer in layers for v in layer.variables.values()]
         # All at once: the weights of one step, even if the device is lost meanwhile.
@@ -430,7 +430,7 @@ class Network:
         }
 
     def save_weights(self, file: str | Path | BinaryIO, format: str | None = None) -> None:
-        """Write all weights to a file; in safetensors files with what describes the layers.
+        """Write all weights to a file; in safetensors files with the description of the layers.
 
         ``pg.load_model`` makes the model from such a file, unless a function is among the
         arguments of its layers.
@@ -455,7 +455,7 @@ class Network:
         io.save(self.named_weights(), file, format, self.file_metadata())
 
     def file_metadata(self) -> dict[str, str]:
-        """Return what files of weights tell about the network, as texts by name."""
+        """Return the description of the network in weights files, as texts by name."""
         return {}
 
     @property
@@ -482,7 +482,7 @@ class Network:
                 layer, _, _ = node.name.rpartition("/")
                 raise SequenceLengthError(
                     f"the model '{self.name}' takes sequences of any length, but its operations, "
-                    f"those of layer '{layer}' first, depend on the length.",
+                    f"the first in layer '{layer}', depend on the length.",
                     op=layer,
                     source=node.source,
                     inputs=[(each.shape[1:], each.dtype) for each in self.inputs],

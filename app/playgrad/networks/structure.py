@@ -40,8 +40,8 @@ class Structure:
     def layers_by_distance(self) -> list[Layer]:
         """Return each layer once, in the order in which Keras' models have their weights.
 
-        The layers farthest from the outputs come first; those of the same distance are in the order
-        in which a depth-first search from the outputs meets them.
+        The layers farthest from the outputs come first; layers at the same distance are in the
+        order in which a depth-first search from the outputs meets them.
         """
         made = {output: item for item in self.items for output in item.outputs}
         met: dict[Any, int] = {}
@@ -71,7 +71,7 @@ class Structure:
         """Apply the structure to other ``inputs``: new nodes that use the same variables.
 
         Args:
-            devices: the device scope of each of ``items``; empty for those of the user's program.
+            devices: the device scope of each of ``items``; empty for the user's own scopes.
 
         Returns:
             The new outputs.

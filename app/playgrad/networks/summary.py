@@ -18,7 +18,7 @@ def summary_text(
     """Return a table of layers with their output shapes and numbers of parameters, and totals.
 
     Args:
-        shapes: those of the results in the model, where it is built.
+        shapes: the shapes of the results in the model, where it is built.
     """
     rows = [(phrase("layer"), phrase("outputShape"), phrase("parameters"))]
     trainable = fixed = 0

@@ -50,7 +50,7 @@ class Normalization(Layer):
         self.axis = axis if axis is None or isinstance(axis, int) else tuple(axis)
         if (mean is None) != (variance is None):
             raise GraphError(
-                "Normalization takes both mean and variance, or none of them.",
+                "Normalization: pass both mean and variance, or neither.",
                 source=self.source,
             )
         if 0 in self._axes:

@@ -82,7 +82,7 @@ class RatioMetric(Metric):
         raise NotImplementedError
 
     def result_of(self, means: Sequence[float], samples: int) -> float | list[float]:
-        """Return the metric of ``samples`` samples; by default their number does not matter."""
+        """Return the metric of ``samples`` samples; the default ignores ``samples``."""
         return self.result(means)
 
 

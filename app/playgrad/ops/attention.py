@@ -216,7 +216,7 @@ def numpy_attention_weights(query: Array, key: Array, mask: Array | None, attrs:
 
     Args:
         query, key, mask: as in `dot_product_attention`.
-        attrs: those of its node: ``scale`` and ``is_causal``.
+        attrs: the attributes of its node: ``scale`` and ``is_causal``.
     """
     scores = numpy_matmul(query.transpose(0, 2, 1, 3), key.transpose(0, 2, 3, 1)) * attrs["scale"]
     if attrs["is_causal"]:

@@ -34,13 +34,13 @@ def einsum(subscripts: str, *operands: Any, name: str | None = None) -> Tensor:
 
     ``einsum("bij,bjk->bik", a, b)`` is ``a @ b``. Two operands become one matrix product, with
     copies only where the axes of an operand are in another order; more are multiplied from left to
-    right, so put first those that make the smallest products.
+    right, so put the operands with the smallest products first.
 
     Args:
         subscripts: a letter for each axis of each operand, with commas between them, and after
-            ``->`` those of the result. Axes that are missing there are summed. Without ``->`` the
-            result has the letters that occur once, in alphabetical order. ``...`` stands for any
-            further axes, which are broadcast. A letter twice in an operand takes the diagonal.
+            ``->`` the letters of the result. Axes that are missing there are summed. Without ``->``
+            the result has the letters that occur once, in alphabetical order. ``...`` stands for
+            any further axes, which are broadcast. A letter twice in an operand takes the diagonal.
         operands: tensors of one dtype. Matrix products need floats; products without a sum, and
             sums over all axes that two operands share, any number.
 
@@ -51,7 +51,7 @@ def einsum(subscripts: str, *operands: Any, name: str | None = None) -> Tensor:
         ShapeError: ``subscripts`` are malformed or do not fit the operands, two sizes of a letter
             differ, or a result that a matrix product has to be divided into has several axes of
             unknown size.
-        DTypeError: the element types differ, or are not those of a matrix product.
+        DTypeError: the element types differ, or a matrix product does not take them.
     """
     tensors = as_tensors(*operands)
     labels, output = _parse(subscripts, tensors)
@@ -97,7 +97,7 @@ def _parse(
 
 
 def _labels(text: str, x: Tensor, subscripts: str) -> tuple[str, ...]:
-    """Return a label for each axis of ``x``; those of ``...`` count from its last one."""
+    """Return a label for each axis of ``x``; labels of ``...`` count from its last one."""
     first, dots, last = text.partition("...")
     missing = x.spec.rank - len(first) - len(last)
     if missing < 0 or (missing and not dots):

@@ -14,8 +14,8 @@ class Distribution:
 
     Attributes:
         devices: the devices of all stages, for each replica.
-        schedule: the passes, each after those that it depends on; each device runs its own in this
-            order. Replicas are dealt out to the schedule's streams in turn: all replicas of a
+        schedule: the passes, each after the passes that it depends on; each device runs its own in
+            this order. Replicas are dealt out to the schedule's streams in turn: all replicas of a
             pass's stream run it, each with its own micro-batch.
         collectives: add up the replicas' gradients, losses and metrics.
         bucket_bytes: gradients are added up in buckets of about this size, each as soon as it is

@@ -135,7 +135,7 @@ class ParameterServer:
             raise
 
     def count_on(self) -> None:
-        """Number the next batches and draws after those that the server's variables count."""
+        """Continue the numbers of batches and draws from the server's counters."""
         self.next_batch = int(self.server.value(self.counter))
         draws = None if self.draws is None else self.server.value(self.draws)
         self.draws_ahead = 0 if draws is None else int(draws) - self.next_batch

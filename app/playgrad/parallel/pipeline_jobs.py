@@ -22,7 +22,7 @@ def pipeline_jobs(
 ) -> list[Job]:
     """Return a step of a pipeline, or of several that share a batch.
 
-    The passes of a device are those of the executor, in its order and with its names.
+    The passes of a device are the executor's, in its order and with its names.
 
     Args:
         costs: of each stage, for one micro-batch on one device.
@@ -43,7 +43,7 @@ def pipeline_jobs(
 
 @dataclass
 class _Step:
-    """A step under construction; the arguments are those of `pipeline_jobs`.
+    """A step under construction; the arguments are as in `pipeline_jobs`.
 
     Attributes:
         done: the last job of each pass, by replica.

@@ -22,7 +22,7 @@ class Replica:
         scope: the name scope of its nodes.
         devices: the device of each stage.
         rows: first row of the batch, and number of rows, of each micro-batch.
-        variables: the names of its variables, by those of the original step.
+        variables: the names of its variables, by their names in the original step.
         whole: copies of the nodes that run once.
         parts: copies of the nodes that run for each micro-batch.
     """
@@ -61,7 +61,7 @@ class Replica:
         """Copy ``node`` to this replica's device.
 
         Args:
-            op, stage, attrs: override those of ``node``.
+            op, stage, attrs: override the node's.
 
         Raises:
             GraphError: an input has not been copied yet.

@@ -45,7 +45,7 @@ def one_forward_one_backward(devices: int, micro_batches: int, chunks: int = 1) 
     """Return 1F1B: a warm-up of forward passes, then forward and backward in turn, then a flush.
 
     Stage s warms up with as many forward passes as there are stages after it, so it never keeps the
-    activations of more than ``devices - s`` micro-batches. The bubble is that of GPipe.
+    activations of more than ``devices - s`` micro-batches. The bubble is as in GPipe.
     """
     return [
         _alternate(

@@ -1,8 +1,8 @@
 """Pipeline schedules that divide backward passes, so that gradients of weights fill the bubbles.
 
 A backward pass computes the gradients of a stage's inputs, which the stage before waits for, and
-those of its weights, which only the update at the end needs. The second part can be done at any
-time after the first.
+the gradients of its weights, which only the update at the end needs. The second part can be done at
+any time after the first.
 
 ===========  ========================================================================
 zero_bubble  Qi et al. 2023, *Zero bubble pipeline parallelism*, ZB-H1: the memory of

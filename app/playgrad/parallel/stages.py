@@ -48,7 +48,7 @@ def deal_out(
         groups: the devices of each stage, if the user may place items on them.
 
     Raises:
-        GraphError: the user placed an item on devices that are not those of its stage.
+        GraphError: the user placed an item on devices other than its stage's.
         GraphError: there are fewer items than stages; or ``stages`` does not contain each layer
             once, in an order in which no stage needs a later one.
     """

@@ -26,7 +26,7 @@ class StageCost:
         parameters: bytes of its gradients.
         activations: bytes per micro-batch passed on to the next stage.
         input: seconds per step to gather the samples.
-        adding: seconds to add its gradients to those of another device.
+        adding: seconds to add its gradients to another device's.
         divided: the share of its work, and of its parameters, that the devices of a stage divide
             among themselves, if it has several.
         exchanges: how often in a pass they copy inputs to all and add up results.
@@ -136,12 +136,12 @@ def all_reduce(
     """Add an all-reduce of ``size`` bytes over ``devices``.
 
     Args:
-        adding: seconds to add as many bytes to those of another device.
+        adding: seconds to add as many bytes to another device's.
     """
     expect_collective(collective)
     if len(devices) > 1:
         _COLLECTIVES[collective](jobs, devices, size, adding)
-    else:  # which adds up those of two streams
+    else:  # one device adds the gradients of its two streams
         jobs.add(devices[0], "update", "update", adding)
 
 

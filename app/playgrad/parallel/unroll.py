@@ -2,8 +2,8 @@
 
 A step reads what the last one wrote as tensors. Selecting its batch waits for the loss of the last
 step (a step whose loss is not finite does not count), but overlaps with its backward pass. The
-first layer's forward pass begins as soon as that layer's weights are updated. The results equal
-those of consecutive steps.
+first layer's forward pass begins as soon as that layer's weights are updated. The results are
+the same as of consecutive steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The device that a session takes if it names none: what `choose_device` says of this machine."""
+"""The device of a session that names none: the answer of `choose_device` for this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AUTO = "auto"
 PINNED = "PLAYGRAD_DEVICE"
 """The environment variable with the device that "auto" takes, unmeasured."""
 TRIALS = 2
-"""Trials that a decision needs: what a single one shows may be an accident."""
+"""Trials that a decision needs: a single one may mislead."""
 MOST_TRIALS = 5
 """Trials after which a busy machine is not waited for any more."""
 ROUNDS = 6
@@ -138,7 +138,7 @@ class _TestStep:
             )
             update = total.assign(reduce_sum(relu(matmul(x, kernel) + bias), axis=1))
         self._program = Program(graph, targets=[update.node])
-        self._executor = Executor(threads=1)  # so that the thread's processor time is that of NumPy
+        self._executor = Executor(threads=1)  # so that the thread's processor time is NumPy's
         self._programs = Programs(
             devices.opened, SessionPlacement(device, None, False), self._executor, LocalTransport
         )

@@ -1,4 +1,4 @@
-"""The device that "auto" takes, as a function of what is known about the machine and the work.
+"""The device that "auto" takes, as a function of the facts about the machine and the work.
 
 A GPU must win back the seconds that it needs to compile a training step. A hardware GPU does, for
 nearly everything that is worth waiting for, so it is the choice in doubt. A software adapter

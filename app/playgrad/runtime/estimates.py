@@ -49,7 +49,7 @@ def _sessions_text() -> str:
     count = len(open_sessions)
     if count < 2:
         return ""
-    return f" {count} sessions are open: close() those that are not needed any more."
+    return f" {count} sessions are open: close() the ones that are no longer needed."
 
 
 def size_text(size: int) -> str:

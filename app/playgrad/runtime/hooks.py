@@ -78,10 +78,10 @@ class Hooks:
         """Receive ``trace``, which `new_trace` returned, with the events of ``steps`` steps."""
 
     def unsaved(self, error: CheckpointError) -> None:
-        """Called when a checkpoint of a run could not be saved, and training goes on."""
+        """Called when a checkpoint of a run could not be saved, and training continues."""
 
     def goes_on(self, error: DeviceLostError) -> bool:
-        """Return whether training goes on by itself, from the step that ``error`` names."""
+        """Return whether training continues by itself, from the step that ``error`` names."""
         return False
 
     def serve(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Copies of variables in host memory, from which a session goes on after the loss of a device."""
+"""Copies of variables in host memory, from which a session continues after the loss of a device."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class HostCopies:
                 self._warned = True
                 warn_user(
                     "there is not enough memory to copy the variables from their device. If it is "
-                    "lost, training goes on from an older copy: save the weights now and then."
+                    "lost, training continues from an older copy: save the weights now and then."
                 )
             return
         self.changed = None

@@ -59,7 +59,7 @@ def run_in_turns(
 
 
 def seconds_by(events: Iterable[Event], key: Callable[[Event], K | None]) -> dict[K, float]:
-    """Return the total seconds of ``events`` by ``key``, without those whose key is None."""
+    """Return the total seconds of ``events`` by ``key``, without events whose key is None."""
     seconds: dict[K, float] = {}
     for event in events:
         label = key(event)

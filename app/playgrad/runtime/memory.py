@@ -15,7 +15,7 @@ class DeviceMemory(NamedTuple):
 
     Attributes:
         variables: weights, optimizer state and data sets that the program uses.
-        values: the peak of what a run computes and receives.
+        values: the peak of the values that a run computes and receives.
     """
 
     variables: int

@@ -63,7 +63,7 @@ class TimedRunnable(Runnable):
 
     def _finer(self, loaded: Loaded, runnable: Runnable) -> Loaded:
         """Return ``loaded`` as another program of its device, in which each command is a segment,
-        too: those after the segments of the Plan."""
+        too: the operations after the segments of the Plan."""
         if not isinstance(loaded, LoadedPlan):
             return loaded
         name, store = loaded.device.name, runnable.store

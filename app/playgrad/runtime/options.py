@@ -1,4 +1,4 @@
-"""Options that override what a program says: the command line's flags, the page's switches.
+"""Options that override a program's arguments: the command line's flags, the page's switches.
 
 ``playgrad train script.py --epochs 1`` sets an option, and a script that calls
 ``model.fit(x, y, epochs=5)`` trains for one epoch. An option that is None overrides nothing.
@@ -19,7 +19,7 @@ SINGLE = "single"
 
 @dataclass(frozen=True)
 class Options:
-    """Values that override those of the program.
+    """Values that override the program's.
 
     Attributes:
         device: "cpu" or "gpu", for models, and for sessions that are opened on "auto".
@@ -28,7 +28,7 @@ class Options:
         batch_size: for every ``fit``.
         seed: for the graphs of models.
         verbose: for every ``fit``.
-        phrases: those of `playgrad.runtime.phrases` in another language, by their names.
+        phrases: the texts of `playgrad.runtime.phrases` in another language, by their names.
         start_paused: ``fit`` waits for a resume before its first step.
         strategy: for all models, or `SINGLE`.
         placement: for all models, in place of a strategy.
@@ -37,7 +37,7 @@ class Options:
         observer: an `Observer` of every ``fit``, such as an `Inspector`, which looks for illnesses;
             `Observers` are several.
         keeps_data: models keep references to the data of their last ``fit``, so that any sample
-            of it can be looked at.
+            of it can be inspected.
     """
 
     device: str | None = None

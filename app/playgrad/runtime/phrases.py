@@ -9,7 +9,7 @@ from playgrad.runtime.options import get_options
 PHRASES = {
     "epoch": "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
     "stoppedEarly": "epoch {epoch}: training stopped early",
-    "bestWeights": "the weights are those of epoch {epoch}, the best",
+    "bestWeights": "weights restored from epoch {epoch}, the best",
     "rate": "epoch {epoch}: learning rate {rate}",
     "reducedRate": "epoch {epoch}: learning rate reduced to {rate}",
     "saved": "epoch {epoch}: saved {path}",

@@ -245,7 +245,7 @@ class Programs:
     # Values of variables
 
     def put(self, values: Sequence[tuple[Node, Array]]) -> None:
-        """Assign values to variables; allocate memory for those that have none."""
+        """Assign values to variables; allocate memory where there is none."""
         self.allocate([node for node, _ in values])
         self.set(values)
 
@@ -273,7 +273,7 @@ class Programs:
         self.store.set({(node.graph, node.name): array for node, array in values})
 
     def initialize(self, graph: Graph, nodes: Sequence[Node]) -> None:
-        """Initialize those of ``nodes``, variables of ``graph``, that have no value.
+        """Initialize the variables ``nodes`` of ``graph`` that have no value.
 
         Random initial values are drawn with the counter at 0, whenever that happens.
         """
@@ -350,7 +350,7 @@ def _groups(variables: Sequence[Node]) -> Iterator[list[Node]]:
 
 
 def _check_memory(variables: Sequence[Node], elsewhere: Sequence[Node]) -> None:
-    """Check that ``variables`` fit in the host's memory, except those of other devices.
+    """Check that ``variables`` fit in the host's memory, except variables on other devices.
 
     Raises:
         OutOfMemoryError: they do not.

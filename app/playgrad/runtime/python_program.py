@@ -36,7 +36,7 @@ class PythonProgram:
     """Nodes in a fixed order, each a line of Python.
 
     Args:
-        order: all nodes, each after those that it depends on.
+        order: all nodes, each after the nodes that it depends on.
         fetches: the tensors that a run returns.
         feeds: the tensors that are fed, by the name under which they are.
         heavy: nodes that are preceded by a check for a stop.

@@ -28,7 +28,7 @@ class Recovery:
 
     Attributes:
         in_progress: whether work of several runs is in progress, such as a training, which must
-            not go on with variables that have gone back to earlier values.
+            not continue with variables that have gone back to earlier values.
         reasons: why devices were lost when the variables went back last.
     """
 
@@ -71,7 +71,7 @@ class Recovery:
         self._failed, self._told = None, False
 
     def roll_back_if_needed(self) -> None:
-        """Roll back after a loss. A warning says so if it undoes work and no error has said it.
+        """Roll back after a loss. A warning reports undone steps that no earlier error reported.
 
         Raises:
             DeviceLostError: it would undo work while ``in_progress``.
@@ -80,11 +80,12 @@ class Recovery:
         if undone:
             warn_user(f"{self._lost()} was lost. {undone}")
 
-    def go_on(self) -> None:
+    def recover(self) -> None:
         """Roll back after a loss, and open the session's device again.
 
         Raises:
-            DeviceLostError: this undoes work, and no error has said it. The next call goes on.
+            DeviceLostError: steps were rolled back that no earlier error reported. Call again to
+                continue.
             DeviceError: the device cannot be opened.
         """
         undone = self._undo()
@@ -93,8 +94,7 @@ class Recovery:
         self._reopen()
 
     def _undo(self) -> str:
-        """Roll back if that is needed; return a sentence if this undoes work that no error has
-        said.
+        """Roll back if needed; return a sentence if this undoes steps that no error has reported.
 
         Raises:
             DeviceLostError: it would undo such work while ``in_progress``.
@@ -114,8 +114,8 @@ class Recovery:
     def _going_back(self) -> str:
         age = self._store.copies.age
         return (
-            f"The variables have their values from {age:.1f} s earlier again. Run again to go on "
-            "from there."
+            f"The variables have their values from {age:.1f} s earlier again. Run again to "
+            "continue from there."
         )
 
     def _lost(self) -> str:
@@ -128,9 +128,9 @@ class Recovery:
         program runs once more, on the device that is opened in its place.
 
         Raises:
-            DeviceLostError: a device was lost. The next call goes on from the copies.
+            DeviceLostError: a device was lost. Call again to continue from the copies.
         """
-        self.go_on()
+        self.recover()
         copies = self._store.copies
         was_current = copies.is_current
 

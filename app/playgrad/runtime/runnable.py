@@ -42,7 +42,7 @@ class Runnable:
 
     New values of variables on the cpu take effect when all tasks have ended, and kernels of GPUs
     write to variables when all other work is done: a run that fails changes no variable, or, if a
-    device is lost while they write, those of all other devices.
+    device is lost while they write, the variables of all other devices.
 
     Args:
         graph: the user's graph, by which the session identifies variables.
@@ -247,7 +247,7 @@ class Runnable:
 
     def usable(self, devices: Collection[str] | None = None) -> bool:
         """Return whether, after a run that failed, the variables on ``devices``, or on all that are
-        left, are those of one moment: before the run or after it.
+        left, belong to one moment: before the run or after it.
 
         Kernels change variables in place. If a device was lost while the others were at that, some
         variables on these may have their new values, and others not.

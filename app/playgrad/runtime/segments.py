@@ -1,4 +1,4 @@
-"""The work of a device's segment: take received tensors, run, and pass on what is sent."""
+"""The work of a device's segment: take received tensors, run, and send results on."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def moved_bytes(segment: Segment) -> dict[str, int]:
 
 
 def sources_and_sends(segment: Segment) -> tuple[dict[str, Node], list[tuple[str, str]]]:
-    """Return the nodes that a Plan is fed for, by the names of its feeds, and what it sends: the
-    names of tensors with their channels."""
+    """Return the nodes that a Plan is fed for, by the names of its feeds, and the tensors it sends:
+    the names of tensors with their channels."""
     sources: dict[str, Node] = {}
     sends: list[tuple[str, str]] = []
     for node in segment.nodes:

@@ -151,8 +151,8 @@ class Session:
 
     @property
     def losses(self) -> list[str]:
-        """Why devices were lost: those that have not been opened again, or else those for which the
-        variables went back last."""
+        """Why devices were lost: devices that have not been opened again, or else the devices for
+        which the variables went back last."""
         return self._recovery.losses or self._recovery.reasons
 
     def _open_device(self) -> None:
@@ -171,8 +171,8 @@ class Session:
 
     @exclusive
     def reopen(self) -> None:
-        """Open the device of the session again if it was lost; with "auto", go on with the
-        processor if that fails.
+        """Open the device of the session again if it was lost; with "auto", continue on
+        the processor if that fails.
 
         Raises:
             DeviceError: the device that was requested cannot be opened.
@@ -193,7 +193,7 @@ class Session:
         for (graph, name), array in self._store.arrays.items():
             try:
                 home = self._programs.home(graph.node(name))
-            except DeviceError:  # the device is gone: the host has the value all the same
+            except DeviceError:  # the device was lost, but the host still has a copy
                 home = HOST
             sizes[home] = sizes.get(home, 0) + array.nbytes
 
@@ -266,7 +266,7 @@ class Session:
         Returns:
             The arrays in order, pending. A later call that uses the device waits for them.
         """
-        self._recovery.go_on()
+        self._recovery.recover()
         runnable, feeds = self._prepare(list(fetches), [], feed_dict)
         assert runnable is not None
         return runnable.begin(feeds)
@@ -299,7 +299,7 @@ class Session:
     def compiled(self, fetches: Any, feed_dict: FeedDict = None) -> Runnable | None:
         """Return what `run` would execute: the graph after all passes, its tasks and Plans."""
         requested = Fetches(fetches, self.graph)
-        self._recovery.go_on()
+        self._recovery.recover()
         return self._prepare(requested.tensors, requested.nodes, feed_dict)[0]
 
     @exclusive
@@ -380,7 +380,7 @@ class Session:
 
     @contextmanager
     def work_in_progress(self) -> Iterator[None]:
-        """Enclose work of several runs, which must not go on with variables that have gone back to
+        """Enclose work of several runs, which must not continue with variables that went back to
         earlier values: within the block, that is a `DeviceLostError` even where they are read."""
         before, self._recovery.in_progress = self._recovery.in_progress, True
         try:
@@ -438,7 +438,7 @@ class Session:
         """
         checked = self._checked(values)
         self._check_devices()
-        self._recovery.go_on()
+        self._recovery.recover()
         self._programs.allocate([node for node, _ in checked], data=True)
         if soon is not None and devices.runs_plans(self.device):
             self._programs.expect(soon)

@@ -28,7 +28,7 @@ class Transport(Protocol):
 
     ``put`` and ``get`` raise `DeviceLostError` if the device at the other end is gone, and
     `DeviceTimeoutError` if it does not answer; the message names device and channel. The executor
-    then begins no more tasks, waits for those under way, and raises the error to the caller.
+    then begins no more tasks, waits for tasks under way, and raises the error to the caller.
     """
 
     def put(self, channel: str, array: Array) -> None:

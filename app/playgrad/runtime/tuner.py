@@ -182,7 +182,7 @@ def _default(device: WebGpuDevice) -> Tuning:
 
 
 def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
-    """Return seconds by variant, without those that do not compile or compute wrong numbers."""
+    """Return seconds by variant, without variants that do not compile or compute wrong numbers."""
     graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]

@@ -50,7 +50,7 @@ def create_app(
 
     Args:
         images: images of Python's memory.
-        hosts: the names that requests may call the server; those of this machine by default.
+        hosts: the names that requests may call the server; this machine's by default.
         embedding: the sites that may show the page in a frame; all by default.
         docs_build: the build of the documentation, if it runs beside the server.
         packages: whether programs can import `PACKAGES`.

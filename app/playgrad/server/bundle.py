@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _LEFT_OUT = frozenset({"assets", "cli", "docs", "server", "static"})
 # The oldest date that a zip can hold. A fixed date, so that equal files give equal archives.
 _DATE = (1980, 1, 1, 0, 0, 0)
-# Of Brotli. It takes 0.2 s, in which whoever edits the library waits.
+# Of Brotli. It takes 0.2 s, for which the page waits after an edit of the library.
 _QUALITY = 7
 
 

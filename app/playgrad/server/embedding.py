@@ -30,7 +30,7 @@ class FramePolicy:
 
     @classmethod
     def of(cls, allowed: Iterable[str]) -> FramePolicy:
-        """Return what ``--embed-in`` says: each of ``allowed`` is an origin, or ``none`` alone.
+        """Return the policy of ``--embed-in``: each of ``allowed`` is an origin, or ``none`` alone.
 
         Without any, every site may embed the page.
 
@@ -56,7 +56,7 @@ class FramePolicy:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that differ from those of other routes, without the content policy."""
+        """The headers that differ from other routes', without the content policy."""
         return {
             "Cross-Origin-Resource-Policy": "cross-origin",
             "Document-Isolation-Policy": "isolate-and-require-corp",

@@ -162,7 +162,7 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
 def _best(path: Path, copies: dict[str, Path], pinned: File | None) -> tuple[str, Path] | None:
     """Return coding and path of the compressed copy to send, by their endings; None for none.
 
-    A copy that the client has goes before a smaller one, which would arrive for nothing.
+    A copy that the client has is preferred to a smaller one, which would be sent in vain.
     """
     fitting = [
         (coding, copy)

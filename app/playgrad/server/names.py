@@ -43,7 +43,7 @@ def names_content(packages: bool = True) -> Text:
 def describe_names() -> dict[str, Entry]:
     """Return an entry for each public name, without ``playgrad.``, and each member of a class.
 
-    Keys of an entry, of which those that would be empty are left out:
+    Keys of an entry, without the empty ones:
 
     - ``k``: the kind: c(lass), f(unction), m(ethod), p(roperty), (m)o(dule), d(ata)
     - ``d``: the first sentence of the docstring

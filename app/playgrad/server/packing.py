@@ -19,7 +19,7 @@ from playgrad.assets.contents import DIGESTS
 from playgrad.io.whole_files import write_whole
 
 _BEGIN_SECONDS = 20.0
-"""After so long the best copies are begun: those who started the server are looking at the page."""
+"""After so long the best copies are begun: whoever started the server is using the page."""
 _IDLE = 19
 _log = logging.getLogger(__name__)
 

@@ -72,7 +72,7 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
     Raises:
         FileNotFoundError: a file that the page names is missing.
         ValueError: a file cannot be put inline, because it contains the end of its element; or
-            index.html lacks what is to be replaced.
+            index.html lacks a text that is to be replaced.
     """
     page = paths.static() / "index.html"
     names = [
@@ -85,7 +85,7 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
 
 
 def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], ...]:
-    """Return what is replaced by the files of the panels in index.html, and by what."""
+    """Return the texts of index.html to replace with the panels' files, and the replacements."""
     if bundle:
         preload = (f'<link rel="modulepreload" href="static/{path}">' for path in bundle.preload)
         style = f'<link rel="stylesheet" href="static/{STYLES}">'

@@ -18,7 +18,7 @@ from playgrad.assets.contents import DIGESTS
 STYLES = "css/page.css"
 """All styles of the page."""
 MANIFEST = "manifest.json"
-"""The sources, with their digests, and what is to be loaded at once."""
+"""The sources, with their digests, and the files to load at once."""
 PANELS = ("js/panels/*/panel.js", "js/panels/*/*.css")
 """The files of the panels, which are part of the page because they are there."""
 
@@ -32,7 +32,7 @@ class PageBundle:
     Attributes:
         folder: where the files are.
         files: their paths in it.
-        sources: the paths in ``static/`` of what they consist of.
+        sources: the paths in ``static/`` of their sources.
         preload: scripts that the page needs at once.
     """
 
@@ -43,7 +43,7 @@ class PageBundle:
 
 
 def page_bundle() -> PageBundle | None:
-    """Return what was bundled, or None if there is nothing or a source is a different one now."""
+    """Return the bundle, or None if there is none or a source has changed."""
     static = paths.static()
     folder = static / "bundled"
     try:

@@ -2,7 +2,7 @@
 
 Below the folder are ``index.html``, which starts the service worker, and what that answers with:
 ``version.json`` and ``files/``, named by the SHA-256 of their contents, so that a version never
-mixes with the next. Every content, and its headers, is what the server sends.
+mixes with the next. Every content, and its headers, equals the server's.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def write_site(
         lite: leave out the documentation, Fashion-MNIST and the image of Python's memory, with
             which later visits start faster.
         packages: add the Python packages that programs may import (15 MB).
-        say: is told what takes long.
+        say: reports slow steps.
 
     Raises:
         SiteError: the folder has other things in it, or the documentation is not built.
@@ -166,7 +166,7 @@ class _Record:
         self.versions[version] = sorted(digests)
 
     def outdated(self) -> list[str]:
-        """Forget all but the last two versions; return what only they had."""
+        """Forget all but the last two versions; return the files that only the older ones had."""
         self.versions = dict(list(self.versions.items())[-2:])
         wanted = {digest for digests in self.versions.values() for digest in digests}
         outdated = [digest for digest in self.packed if digest not in wanted]
@@ -186,7 +186,7 @@ class _Record:
 
 
 def _version(version: Version, client: FlaskClient, lite: bool) -> tuple[Version, bytes]:
-    """Return what the site consists of, of a server's version, and its page."""
+    """Return the files of the site for a server's version, and its page."""
     page = client.get("/").data
     extras = dict(version.extras)
     if lite:

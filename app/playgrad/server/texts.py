@@ -15,7 +15,7 @@ from playgrad.assets.codings import CODINGS, brotli_compressed
 from playgrad.assets.contents import DIGESTS
 
 _LEVEL = 9
-# Compressed copies are kept in memory: those of the page and of some pages of the documentation.
+# Compressed copies of the page and of some pages of the documentation are kept in memory.
 _MOST_TEXTS = 512
 _MOST_BYTES = 2 << 20
 # A file of this size is of no use before it is whole.

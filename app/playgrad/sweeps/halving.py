@@ -18,8 +18,8 @@ class Halving:
     hyperparameter tuning").
 
     A trial is compared after ``first``, ``first * factor``, ... epochs with all that have come as
-    far. It goes on if it belongs to the best ``1 / factor`` of them. Nobody waits for others, so
-    the first ones always go on.
+    far. It continues if it belongs to the best ``1 / factor`` of them. No trial waits, so
+    the first ones always continue.
 
     Args:
         epochs: the number of epochs of a whole trial.
@@ -55,8 +55,8 @@ class Halving:
             epoch *= self.factor
         return found
 
-    def goes_on(self, epoch: int, value: float) -> bool:
-        """Return whether a trial goes on after ``epoch``.
+    def continues(self, epoch: int, value: float) -> bool:
+        """Return whether a trial continues after ``epoch``.
 
         Args:
             value: of its metric at that epoch; smaller is better. NaN is worse than any.
@@ -65,6 +65,6 @@ class Halving:
             return False
         with self._lock:
             others = self._values[epoch]
-            goes_on = not others or value <= float(np.quantile(others, 1 / self.factor))
+            continues = not others or value <= float(np.quantile(others, 1 / self.factor))
             others.append(value)
-        return goes_on
+        return continues

@@ -17,7 +17,7 @@ from playgrad.sweeps.worker import TrialJob
 
 Message: TypeAlias = dict[str, Any]
 Judge: TypeAlias = Callable[[Message], bool]
-"""Returns whether a job goes on that has come to a milestone."""
+"""Returns whether a job that has reached a milestone continues."""
 
 _LAST_BYTES = 400
 
@@ -68,7 +68,7 @@ class Processes:
                 for line in process.stdout:
                     last = json.loads(line)
                     if last["kind"] == "epoch":
-                        self._answer(process, "go on" if judge(last) else "stop")
+                        self._answer(process, "continue" if judge(last) else "stop")
             status = process.wait()
         finally:
             with self._lock:

@@ -18,7 +18,7 @@ class Literal:
     Attributes:
         line: its line, from 1.
         start, end: its place, in bytes of the text in UTF-8.
-        value: what it is.
+        value: its value in the program.
     """
 
     line: int

@@ -29,7 +29,7 @@ class SweepResult:
 
     @property
     def ranked(self) -> list[SweepTrial]:
-        """The trials that have a value, the best first; those that were ended early come last."""
+        """The trials that have a value, the best first, and trials that were ended early last."""
         sign = -1 if self.direction == "max" else 1
         known = [trial for trial in self.trials if trial.value is not None]
         return sorted(known, key=lambda trial: (trial.state == CUT, sign * (trial.value or 0.0)))
@@ -54,7 +54,7 @@ class SweepResult:
         return file if file.is_file() else None
 
     def table(self, most: int = 10) -> str:
-        """Return the best trials, and those that failed, as lines of text."""
+        """Return the best trials, and the failed ones, as lines of text."""
         rows = [["", "settings", self.metric or "value", "state", "seconds"]]
         failed = [trial for trial in self.trials if trial.state == FAILED]
         for trial in (*self.ranked[:most], *failed):

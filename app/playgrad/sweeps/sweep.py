@@ -36,7 +36,7 @@ class Sweep:
             ``loss``, or the number that the function returned.
         mode: "min" or "max"; "auto" asks the loss or metric of that name.
         halving: the rule that ends trials early, or None.
-        options: those of `Options`, for each trial.
+        options: values for `Options`, for each trial.
         report: receives each trial that has ended.
     """
 
@@ -107,15 +107,15 @@ class Sweep:
             self.options, str(self.folder.weights_of(trial)), str(self.folder.log_of(trial)),
             self.halving.milestones if self.halving else [],
         )  # fmt: skip
-        return pool.submit(job, self._goes_on)
+        return pool.submit(job, self._continues)
 
-    def _goes_on(self, message: Message) -> bool:
-        """Return whether a trial goes on that has come to a milestone."""
+    def _continues(self, message: Message) -> bool:
+        """Return whether a trial that has reached a milestone continues."""
         assert self.halving is not None
         name = self._named(message["metrics"])
         value = message["metrics"][name]
         largest = self._direction_of(name, message["directions"]) == "max"
-        return self.halving.goes_on(message["epoch"], -value if largest else value)
+        return self.halving.continues(message["epoch"], -value if largest else value)
 
     def _named(self, metrics: Mapping[str, float]) -> str:
         """Return the name of the metric to compare."""
@@ -170,7 +170,7 @@ class Sweep:
         return again
 
     def _keep_best(self, trial: SweepTrial) -> None:
-        """Keep the weights of the best trial, and delete those of others."""
+        """Keep the weights of the best trial, and delete the others' weights."""
         ranked = self.result().ranked
         file = self.folder.weights_of(trial)
         with suppress(FileNotFoundError):

@@ -2,7 +2,7 @@
 
 It reads a `TrialJob` as a line of JSON from standard input, and writes messages as lines of JSON to
 standard output. What the program prints goes to a file. After an epoch that is a milestone, it
-waits for a line that says whether to go on.
+waits for a line that says whether to continue.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TrialJob:
         settings: values by their names.
         program: the path of the program; None for a function.
         source: the program's text, with the settings; the pickled function in Base64.
-        options: those of `Options` that are set.
+        options: values for `Options`.
         weights: the file for the weights of the last model.
         log: the file for what is printed.
         milestones: numbers of epochs after which the trial may be ended.
@@ -60,7 +60,7 @@ class TrialJob:
 
 
 class TrialHooks(Hooks):
-    """Collects the curve of the last ``fit``, and asks at milestones whether to go on."""
+    """Collects the curve of the last ``fit``, and asks at milestones whether to continue."""
 
     def __init__(self, job: TrialJob, questions: BinaryIO, answers: BinaryIO) -> None:
         self.job = job
@@ -93,7 +93,7 @@ class TrialHooks(Hooks):
             self.facts["step"] = event["step"]
         elif kind == "epoch_end" and event["epoch"] in self.job.milestones:
             self.tell(kind="epoch", epoch=event["epoch"], **self.results(self.metrics()))
-            self.cut = self._answers.readline().strip() != b"go on"
+            self.cut = self._answers.readline().strip() != b"continue"
 
     @property
     def history(self) -> History | None:

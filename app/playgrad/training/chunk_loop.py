@@ -170,7 +170,7 @@ def run_steps(
     Args:
         repeat: runs a number of steps.
         after: is called with the number of steps of each chunk.
-        run_traced: runs a few steps for a trace that the hooks want, at most a number of them, and
+        run_traced: traces up to the given number of steps if a hook asks for it, and
             returns how many.
         ended: whether to end before ``steps`` steps, asked before each chunk.
 

@@ -82,7 +82,7 @@ class RunRecord:
         """
         if self._unsent:
             with suppress(*_GONE):  # what was read before it was gone counts
-                self._capture()  # soon nobody may hold the model
+                self._capture()  # the model may be freed soon
         if self._problem is not None:
             self._tell(self._problem)
         model = self._number_of(fit)

@@ -51,7 +51,7 @@ export function move({ network, index }, to) {
   });
 }
 
-/** Whether a card can go one up or down. @param {Position} position @param {1 | -1} direction */
+/** Whether a card can move up or down by one. @param {Position} position @param {1 | -1} direction */
 export function canMove({ network, index }, direction) {
   const first = direction > 0 ? index : index - 1;
   return (

@@ -1,4 +1,4 @@
-/** Links the layer that Inspect looks at with its block. */
+/** Links the layer shown in Inspect with its block. */
 
 import { computed } from "../../vendor/preact.js";
 import { linesOf } from "../blocks/last-run.js";
@@ -12,7 +12,7 @@ import { program } from "./blocks-model.js";
 
 /**
  * The block that created a layer. Of several blocks on its line it is the one at the layer's place
- * among those that the line created; null if their numbers differ.
+ * among the layers that the line created; null if their numbers differ.
  * @param {Program} code
  * @param {LayerLine[]} layers
  * @param {string} name
@@ -39,7 +39,7 @@ export function blockOf(code, layers, name) {
   return blocks[at] ? { network: blocks[at].network, index: blocks[at].index } : null;
 }
 
-/** The block of the layer that is looked at. */
+/** The block of the layer shown in Inspect. */
 export const linkedBlock = computed(() =>
   shownLayers.value && layerLine.value !== null
     ? blockOf(program.value, shownLayers.value.lines, shownLayers.value.layer)

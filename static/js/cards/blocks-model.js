@@ -9,7 +9,7 @@ import { inferShapes } from "../blocks/shapes.js";
 import { findings, isLost } from "../training/doctor.js";
 import { changeText, stepHistory } from "../editor/editor-access.js";
 import { t } from "../words/locale.js";
-import * as shelf from "../own-data/data-shelf.js";
+import * as userData from "../own-data/user-data.js";
 import { placed } from "../panels/watch/doctor-edit.js";
 import { editInWords, sentenceOf } from "../panels/watch/doctor-words.js";
 import * as store from "../state/store.js";
@@ -18,7 +18,7 @@ import * as store from "../state/store.js";
 
 /** @param {string} name @returns {ReturnType<Brought>} */
 function brought(name) {
-  const about = shelf.entryOf(name)?.about;
+  const about = userData.entryOf(name)?.about;
   if (!about) return null;
   const targets = about.classes.length > 0 ? "int32" : "float32";
   return {
@@ -46,7 +46,7 @@ const ended = computed(() => {
     : store.error.value;
   const problem = error && runProblem(program.value, shapes.value, error);
   if (!problem || error?.problem?.code !== "not-finite") return problem;
-  // The doctor has looked at the values: it knows the operation, or the weights, that it began with.
+  // The doctor has examined the values: it knows the operation, or the weights, that it began with.
   const isKnown = illness && (illness.values.op || illness.values.weights);
   const cure = cureOf(source);
   const mends = cure ? [cure] : isKnown ? [] : problem.mends;
@@ -66,7 +66,7 @@ function cureOf(source) {
     : null;
 }
 
-/** What is wrong with the cards: what the program shows, and what ended the last run. */
+/** Problems of the cards: found in the program, or the end of the last run. */
 export const problems = computed(() => {
   const shown = problemsOf(program.value, shapes.value);
   const last = ended.value;
@@ -78,7 +78,7 @@ export const endedCard = computed(() => ended.value?.card ?? null);
 
 /** Make the change that mends a problem. @param {Problem} problem @param {Mend} mend */
 export function makeMend({ card, ran }, { words, changes }) {
-  // The button goes with the problem, and its focus would be lost.
+  // The button disappears with the problem, and its focus would be lost.
   const place = document.querySelector(`[data-card="${card}"]`);
   /** @type {HTMLElement | null | undefined} */ (place?.querySelector("button"))?.focus();
   change(changes, t().blocks.mends.made(words));

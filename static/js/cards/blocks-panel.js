@@ -37,7 +37,7 @@ export function BlocksPanel() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const { data, networks, trainings, broken } = program.value;
   const focused = focusedBlock.value;
-  void refusals.value; // fields show again what the program says
+  void refusals.value; // fields show the program's values again
 
   useLayoutEffect(() => {
     if (!focused) return;

@@ -6,7 +6,7 @@ import { fitted } from "../blocks/suited.js";
 import { shape } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { OF_LIBRARY } from "../own-data/data-names.js";
-import * as shelf from "../own-data/data-shelf.js";
+import * as userData from "../own-data/user-data.js";
 import { openDrawer } from "../own-data/drawer-state.js";
 import { isEmbedded } from "../sharing/embedded.js";
 import { Row } from "./block-fields.js";
@@ -20,15 +20,15 @@ import { termId, termOf } from "./terms.js";
 /** Data that the program loads by name: that of the visitor, or a data set of the library. @param {{call: Call, number: number}} props */
 export function BroughtCard({ call, number }) {
   useEffect(() => {
-    shelf.list();
+    userData.list();
   }, []);
   const value = valueOf(call, "name");
   const name = value?.type === "string" ? value.value : null;
-  const entry = name === null ? undefined : shelf.entryOf(name);
+  const entry = name === null ? undefined : userData.entryOf(name);
   const about = entry?.about;
   const isLibrary = name !== null && OF_LIBRARY.includes(name);
   const id = `data-${number}`;
-  const names = [...new Set([...(name === null ? [] : [name]), ...shelf.names.value])];
+  const names = [...new Set([...(name === null ? [] : [name]), ...userData.names.value])];
   /** @param {any} event */
   const choose = ({ target }) => {
     change(
@@ -40,7 +40,7 @@ export function BroughtCard({ call, number }) {
   const suited = name !== null && asksAbout(name) ? fitted(program.value, readHere) : null;
   const words = t().blocks.data;
   const isWrong = problemsAt(id).length > 0;
-  const isMissing = !entry && !isLibrary && name !== null && shelf.entries.value !== null;
+  const isMissing = !entry && !isLibrary && name !== null && userData.entries.value !== null;
   return html`<section class="block data-card" data-testid="data-card" data-card=${id} aria-label=${words.title}
     data-problem=${isMissing || isWrong ? "" : undefined}>
     <div class="block-head">

@@ -2,7 +2,7 @@ import { html, useState } from "../../vendor/preact.js";
 import * as store from "../state/store.js";
 
 /**
- * Says why a field refused what was entered, until it takes a value or the program changes. The field keeps the value before.
+ * Says why a field refused an entry, until it takes a value or the program changes. The field keeps the value before.
  * @param {string} id of the field
  */
 export function useRefusal(id) {

@@ -28,7 +28,7 @@ function show(next, delay = 0) {
 /** The id of a definition, for fields that are described by it. @param {string} id of the field */
 export const termId = (id) => `${id}-term`;
 
-/** What describes a field: what is wrong with it, and its definition. @param {string} id @param {string} [wrong] */
+/** The descriptions of a field: its problem, and its definition. @param {string} id @param {string} [wrong] */
 export const describedBy = (id, wrong) => (wrong ? `${wrong} ${termId(id)}` : termId(id));
 
 /** What a value of a menu means; "" if that is not known. @param {string} value such as `"relu"` */
@@ -39,7 +39,7 @@ export function valueTerm(value) {
   return Object.hasOwn(values, plain) ? values[plain] : "";
 }
 
-/** What a field is, and what its value is. @param {Label} label @param {string} [value] @param {string} [title] of the value */
+/** The definitions of a field and of its value. @param {Label} label @param {string} [value] @param {string} [title] of the value */
 export function termOf(label, value, title) {
   const about = value === undefined ? "" : valueTerm(value);
   const { fields } = t().blocks.terms;

@@ -3,7 +3,7 @@ import { loadNow } from "../state/actions.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-/** Says what does not arrive, and that it is tried again. */
+/** Says which file does not arrive, and that it is tried again. */
 export function LoadNote() {
   const problems = Object.values(store.loadProblems.value).filter(Boolean);
   return html`

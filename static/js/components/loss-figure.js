@@ -20,7 +20,7 @@ const HEIGHT = 190;
 export function LossFigure({ curves, coincide, version }) {
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(curves), [...curves.map(({ losses }) => losses), version]);
-  // Later curves cover earlier ones: draw those wider.
+  // Later curves cover earlier ones: draw earlier ones wider.
   const wider = (/** @type {number} */ index) =>
     coincide ? Math.min(4.5, 1.5 * (curves.length - 1 - index)) : 0;
   const lines = curves.map(({ title, colour }, index) => ({

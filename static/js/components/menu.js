@@ -2,7 +2,7 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Icon } from "./icons.js";
 
 /**
- * A button of the header and what it unfolds. Escape and a press elsewhere fold it.
+ * A button of the header and its menu. Escape and a press elsewhere close it.
  * @param {{id: string, title: string, about: string, icon: string, content: (props: {close: () => void}) => any, label?: string, isNamed?: boolean,
  *          onOpen?: () => void}} props
  *   `content`: a component, which may close the menu; `label`: for screen readers, if the title does not say enough; `isNamed`: the

@@ -4,7 +4,7 @@ import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { Icon } from "./icons.js";
 
-/** @typedef {{element: Element, remove: () => void}} Sheet what is laid out for a picture only */
+/** @typedef {{element: Element, remove: () => void}} Sheet a layout for a picture only */
 
 /**
  * Two small buttons that save a part of the page as a picture.

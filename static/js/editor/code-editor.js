@@ -10,7 +10,7 @@ import { lineLocks, replacement, showLocks, takeLocks } from "./editor-locks.js"
 import { setErrorLine, setLinkedLine } from "./editor-marks.js";
 import { extensions } from "./editor-setup.js";
 
-/** The code editor, with marks for the error, and for the layer or the node of the graph that is looked at. */
+/** The code editor, with marks for the error, and for the layer or the node of the graph that is shown. */
 export function CodeEditor() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
 
@@ -42,7 +42,7 @@ function followSource(view) {
     });
   return effect(() => {
     // Saved code is shown before the list of examples has arrived. If there is none, the editor
-    // waits: the first example would replace what was typed.
+    // waits: the first example would replace typed text.
     const waits = store.exampleId.value === "";
     const id = `${waits} ${store.example.value?.id}`;
     const code = store.source.value;
@@ -62,7 +62,7 @@ function followSource(view) {
   });
 }
 
-/** The layer of the line to which the visitor goes is looked at. */
+/** Inspect shows the layer of the line to which the visitor goes. */
 const followCursor = EditorView.updateListener.of(({ state, transactions }) => {
   if (transactions.some((each) => each.isUserEvent("select")))
     lookAtLine(state.doc.lineAt(state.selection.main.head).number);

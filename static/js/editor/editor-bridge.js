@@ -30,10 +30,10 @@ export const leftProblems = signal(/** @type {{line: number, messages: string[]}
 /** Whether it is listed: from the moment when all fixes have been made until the list is closed. */
 export const isListed = signal(false);
 
-/** Milliseconds without typing before the program is looked at. */
+/** Milliseconds without typing before the program is checked. */
 const PAUSE_MS = 400;
 
-/** Problems of programs that have been looked at, in a language. @type {WeakMap<import("../language/program.js").Program, {said: string, problems: Problem[]}>} */
+/** Problems of programs that have been checked, in a language. @type {WeakMap<import("../language/program.js").Program, {said: string, problems: Problem[]}>} */
 const looked = new WeakMap();
 
 /** @param {EditorState} state @returns {Problem[]} */

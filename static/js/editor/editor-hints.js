@@ -95,7 +95,7 @@ const hints = StateField.define({
   provide: (field) => showTooltip.from(field, ({ tooltip }) => tooltip),
 });
 
-/** Whether what was typed begins an argument. @param {import("../../vendor/codemirror.js").Transaction} transaction */
+/** Whether the typed text begins an argument. @param {import("../../vendor/codemirror.js").Transaction} transaction */
 function opensHint(transaction) {
   const { head } = transaction.state.selection.main;
   return /[(,]\s?$/.test(transaction.state.sliceDoc(Math.max(0, head - 2), head));

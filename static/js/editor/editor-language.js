@@ -1,4 +1,4 @@
-/** The language of an editor: its own phrases, and what else it says. */
+/** The language of an editor: its own phrases, and other texts. */
 
 import { Compartment, EditorState, ViewPlugin } from "../../vendor/codemirror.js";
 import { language, t } from "../words/locale.js";

@@ -106,7 +106,7 @@ const locked = StateField.define({
   },
 });
 
-/** The history does not ask: it only takes back what has passed here. */
+/** The history does not ask: it only reverts changes that were allowed here. */
 const filter = EditorState.transactionFilter.of((transaction) => {
   const { blocks, isHeld } = transaction.startState.field(locked);
   if (!transaction.docChanged || !isHeld) return transaction;
@@ -228,7 +228,7 @@ const gutterOfLocks = gutter({
 
 const lockedLine = Decoration.line({ class: "cm-locked-line" });
 
-/** Only what can be seen: a range may have any length. */
+/** Only the visible lines: a range may have any length. */
 const background = EditorView.decorations.of((view) => {
   const { blocks } = view.state.field(locked);
   if (blocks.length === 0) return Decoration.none;

@@ -1,5 +1,5 @@
 /**
- * Locked lines of a program: ranges of lines, from 1, in ascending order, that whoever opens a link
+ * Locked lines of a program: ranges of lines, from 1, in ascending order, that the recipient of a link
  * cannot change. They follow their text, so edits elsewhere move them.
  */
 

@@ -1,16 +1,16 @@
-/** Asks the engine for a view again and again: as often as it is worth, and only while it is looked at. */
+/** Asks the engine for a view again and again: as often as it is worth, and only while it is open. */
 
-import { BEAT_MS, beat } from "../state/beat.js";
+import { FRAME_MS, frames } from "../state/frame-scheduler.js";
 import * as store from "../state/store.js";
 import { EngineFailure } from "./engine-client.js";
 
-/** The shortest time from one question to the next, for what moves before the eye or follows a hand. */
-export const QUICK_MS = BEAT_MS - 10;
-/** The same for everything else while a network trains: what the page draws costs the training, too. */
+/** The shortest time from one question to the next, for animations and for views that follow the pointer. */
+export const QUICK_MS = FRAME_MS - 10;
+/** The same for everything else while a network trains: drawing slows the training down, too. */
 const CALM_MS = 400;
 /**
- * The time between two answers is at least this many times what an answer costs Python, and then again
- * what the page takes to draw it; less for what moves before the eye, and only for Python.
+ * The time between two answers is at least this many times the time that an answer takes Python, plus
+ * the time that the page takes to draw it; less for animations, and only for Python.
  */
 const [REST, QUICK_REST] = [20, 14];
 /** The time from a failure to the next question. */
@@ -42,7 +42,7 @@ export class Asker {
   #generation = 0;
   /** Whether the visitor waits for the answer. */
   #isPersonal = false;
-  /** Shows the answer that waits for the beat. */
+  /** Shows the answer that waits for the next frame. */
   #held = () => {};
 
   /**
@@ -128,7 +128,7 @@ export class Asker {
     if (isPersonal || !isCurrent() || store.runState.value !== "running") shown();
     else {
       this.#held = shown;
-      beat.next(() => this.#held === shown && shown(), isQuick);
+      frames.next(() => this.#held === shown && shown(), isQuick);
     }
   }
 

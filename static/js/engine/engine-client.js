@@ -1,6 +1,6 @@
 /**
  * The page's only contact with the engine: starts Python workers and, on their request, device
- * workers; sends requests through the mailbox; replaces what has broken. It knows nothing of what
+ * workers; sends requests through the mailbox; replaces broken workers. It knows nothing of what
  * the page shows.
  *
  * Each run gets a Python worker that has run nothing before: a spare one, booted in the background.
@@ -95,7 +95,7 @@ export class EngineClient {
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
-    yours: async (path) => (await import("../own-data/data-shelf.js")).readFile(path),
+    yours: async (path) => (await import("../own-data/user-data.js")).readFile(path),
   });
   /** @type {Map<number, Pending>} questions without an answer, by id */
   #pending = new Map();
@@ -194,7 +194,7 @@ export class EngineClient {
     this.#receive(inWords(event));
   }
 
-  /** Have the spare worker import what the last program did, while nothing runs: it takes seconds. */
+  /** Have the spare worker import the last program's packages, while nothing runs: it takes seconds. */
   #prepareSpare() {
     if (!this.#running && this.#imported.size > 0)
       this.#spare.prepare(() => this.#data.codeOf(this.#imported));
@@ -266,7 +266,7 @@ export class EngineClient {
     this.#data.expect(filesReadBy(source));
   }
 
-  /** Have the part of the library for ONNX files ready, so that Python does not wait for it. @throws {Error} a LoadError: it cannot be had */
+  /** Have the part of the library for ONNX files ready, so that Python does not wait for it. @throws {Error} a LoadError: it is not available */
   async expectOnnx() {
     await this.#data.obtain(ONNX);
   }

@@ -47,7 +47,7 @@ const queue = new EventQueue((events) =>
 /** @param {EngineEvent} event */
 export const receive = (event) => queue.push(event);
 
-/** Apply the events that wait for the next beat. */
+/** Apply the events that wait for the next frame. */
 export const flushEvents = () => queue.flush();
 
 /**
@@ -189,7 +189,7 @@ const handlers = {
 
   checkpoint(event) {
     const { bytes, step } = event;
-    // Before its training begins, a resumed run sends those of its earlier ones.
+    // Before its training begins, a resumed run sends the checkpoints of its earlier ones.
     if (store.liveModel.value)
       store.checkpoints.value = withCheckpoint(store.checkpoints.value, { bytes, step });
     const before = store.kept.value;

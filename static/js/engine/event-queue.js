@@ -1,10 +1,10 @@
 /**
  * The queue between the engine and the store. Events that a run sends again and again (progress, epochs,
- * output, checkpoints) are applied with the beat of the page, so that it never falls behind and leaves
+ * output, checkpoints) are applied in the scheduled frames of the page, so that it never falls behind and leaves
  * the processor to the training; any other event flushes the queue.
  */
 
-import { beat } from "../state/beat.js";
+import { frames } from "../state/frame-scheduler.js";
 
 /** @typedef {import("./engine-client.js").EngineEvent} EngineEvent */
 
@@ -39,7 +39,7 @@ export class EventQueue {
     if (!FREQUENT.has(event.kind)) this.flush();
     else if (!this.#isExpected) {
       this.#isExpected = true;
-      beat.next(() => {
+      frames.next(() => {
         this.#isExpected = false;
         this.flush();
       });
@@ -60,7 +60,7 @@ export class EventQueue {
     return true;
   }
 
-  /** Apply what waits, as before the page shows another run. */
+  /** Apply waiting events, as before the page shows another run. */
   flush() {
     if (this.#waiting.length === 0) return; // another event has flushed them
     const events = this.#waiting;

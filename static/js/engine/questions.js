@@ -18,7 +18,7 @@ const WRITING_SECONDS_AT_REST = 0.8;
  * it takes the kept weights first.
  * @template {Question} Q
  * @param {Q} question
- * @param {Uint8Array} [payload] of questions about weights: the checkpoint that is looked at
+ * @param {Uint8Array} [payload] of questions about weights: the checkpoint that is shown
  * @returns {Promise<Answers[Q["kind"]]>}
  * @throws {EngineFailure}
  */
@@ -102,7 +102,7 @@ export async function samplesView(known) {
 }
 
 /**
- * Any sample of the data, with what the model predicts for it.
+ * Any sample of the data, with the model's prediction.
  * @param {number} number
  * @returns {Promise<OneSampleView>}
  * @throws {EngineFailure}

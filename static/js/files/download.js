@@ -3,7 +3,7 @@ import { t } from "../words/locale.js";
 /** @import { Answers } from "../../engine/messages.js" */
 
 /**
- * Save a file of Python's, if all its bytes are those that Python wrote.
+ * Save a file of Python's, if all its bytes are as Python wrote them.
  * @param {Answers["export"]} file
  * @throws {Error} bytes have changed; nothing is saved
  */

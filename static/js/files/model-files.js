@@ -16,7 +16,7 @@ import * as store from "../state/store.js";
 
 /**
  * The largest weights file that is read, in bytes: this, or a multiple of the size of the weights in
- * float32, whichever is more. In a smaller file, the error names what does not match.
+ * float32, whichever is more. In a smaller file, the error names the tensors that do not match.
  */
 const LEAST_LIMIT = 64 << 20;
 const LIMIT_FACTOR = 4;
@@ -51,7 +51,7 @@ export async function importWeights(file, matching) {
 
 /**
  * What a file of a model has in it. Nothing changes.
- * @param {string} name whose ending is that of the format
+ * @param {string} name with the ending of the format
  * @param {Uint8Array} bytes
  * @param {number} [length] the steps of samples, for a file that leaves them open
  * @returns {Promise<import("../../engine/messages.js").ModelFile>}

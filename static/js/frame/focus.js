@@ -5,7 +5,7 @@ import { recallInTab, rememberInTab } from "../state/storage.js";
 
 const KEY = "focus";
 
-/** @param {Promise<void>} opened resolves when the page shows what it showed before */
+/** @param {Promise<void>} opened resolves when the page is restored */
 export async function keepFocus(opened) {
   window.addEventListener("pagehide", () => rememberInTab(KEY, JSON.stringify(present())));
   await opened;

@@ -70,7 +70,7 @@ function followLanguage() {
   });
 }
 
-/** A program in the language of the page, if it is that of its example. @param {string} id @param {string} code */
+/** A program in the language of the page, if it is its example's own. @param {string} id @param {string} code */
 export function inPageLanguage(id, code) {
   const original = store.examples.value.find((each) => each.id === id);
   return original && store.isOriginal(original, code) ? original.source : code;
@@ -153,14 +153,14 @@ function openBeside(base, code) {
   });
 }
 
-/** Puts back what a run showed, by its example. @type {Map<string, () => void>} */
+/** Restores the display of a run, by its example. @type {Map<string, () => void>} */
 const aside = new Map();
 
 /** Open another example, as the visitor asks for. What the page shows of a run changes with it. @param {string} id */
 export function selectExample(id) {
   batch(() => {
     store.hasChosen.value = true;
-    flushEvents(); // they belong to what is shown
+    flushEvents(); // they belong to the program that is shown
     const shown = store.executed.value.exampleId;
     if (shown !== id && !store.active.value && !store.queuedRun.value) {
       if (shown) aside.set(shown, rememberShown());

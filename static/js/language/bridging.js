@@ -44,7 +44,7 @@ export function findProblems(program, translator) {
 }
 
 /**
- * The fixes that can be made at once: those of imports after all others. What drops something that may matter is left
+ * The fixes that can be made at once, fixes of imports last. A fix that drops something that may matter is left
  * to the reader: without it the program would run, and compute something else.
  * @param {Problem[]} problems
  * @returns {Change[]}

@@ -1,4 +1,4 @@
-/** Loads what the editor knows about playgrad, once, after the page has opened. */
+/** Loads the editor's knowledge of playgrad, once, after the page has opened. */
 
 import { signal } from "../../vendor/preact.js";
 import { load } from "../../engine/downloads.js";
@@ -7,19 +7,19 @@ import { Names } from "./names.js";
 import { Translator } from "./translator.js";
 
 /**
- * The names of playgrad and those of other libraries, and null until they have arrived.
+ * The names of playgrad and of other libraries, and null until they have arrived.
  * @type {import("../../vendor/preact.js").Signal<{names: Names, translator: Translator} | null>}
  */
 export const library = signal(null);
 
-/** Wait for the page before loading: names are small, but Python is what everyone waits for. */
+/** Wait for the page before loading: names are small, but everyone waits for Python. */
 const PAUSE_MS = 1500;
 
 /** @type {{promise: Promise<void> | null}} */
 const loading = { promise: null };
 
 const arrival = { announce() {} };
-/** Resolves when the names are here, whoever has asked for them. */
+/** Resolves when the names have arrived, on anyone's request. */
 export const arrived = new Promise((resolve) => {
   arrival.announce = () => resolve(null);
 });

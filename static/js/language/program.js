@@ -1,4 +1,4 @@
-/** A program as its syntax tree shows it: what its names stand for, without running it. */
+/** A program as its syntax tree shows it: the meaning of its names, without running it. */
 
 import { readBindings } from "./bindings.js";
 

@@ -15,7 +15,7 @@ export class Speller {
   constructor(program, at) {
     this.program = program;
     this.at = at;
-    /** Lines of imports that what was written needs. @type {Set<string>} */
+    /** Lines of imports that the written code needs. @type {Set<string>} */
     this.imports = new Set();
   }
 

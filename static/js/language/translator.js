@@ -1,4 +1,4 @@
-/** Finds what a name of Keras, TensorFlow or PyTorch is called in playgrad, in the table of the bridge. */
+/** Finds playgrad's equivalent of a name of Keras, TensorFlow or PyTorch, in the table of the bridge. */
 
 /**
  * @import { Names } from "./names.js"
@@ -21,7 +21,7 @@
  * @property {Record<string, string>} spaces
  * @property {string[]} importable
  * @property {string[]} libraries packages that the page does not have
- * @property {Record<string, string>} results paths of what calls return
+ * @property {Record<string, string>} results paths of the results of calls
  * @property {Record<string, Rule>} rules
  * @property {Record<string, string>} absent
  * @property {Record<string, Record<string, Rule>>} arguments

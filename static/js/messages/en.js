@@ -54,11 +54,11 @@ export const en = {
     label: "Views",
     parts: "Parts of the page",
     skip: "Skip",
-    skipTo: { build: "Skip to the network", panels: "Skip to what it does" },
+    skipTo: { build: "Skip to the network", panels: "Skip to its results" },
   },
   inspect: {
     title: "Inspect",
-    views: "What to look at",
+    views: "Views of the network",
     empty:
       "Train a network, and look inside it here. If your program runs sessions of its own, Graph shows their values.",
     asking: "Looking…",
@@ -110,7 +110,7 @@ export const en = {
     reasons: {
       untrained: "There are no histograms of a network that fit() has not trained.",
       data: "There are histograms of networks with one input and one output that were trained with arrays.",
-      large: "This network is too large to be looked at while it is trained.",
+      large: "This network is too large to be inspected while it is trained.",
       restored: "The network was restored without its program. Run it, and look again.",
     },
   },
@@ -122,7 +122,7 @@ export const en = {
       `Layer ${number} of ${all}`,
     layerName: (/** @type {string} */ name, /** @type {string} */ type) => `${name}, ${type}`,
     layerHint:
-      "The layer’s line in Python and its block are marked. Click another line or block to look at its layer.",
+      "The layer’s line in Python and its block are marked. Click another line or block to see its layer.",
     parameters: (/** @type {number} */ parameters) =>
       `${count(parameters)} ${parameters === 1 ? "weight" : "weights"}`,
     weightsOf: (/** @type {string} */ layer) => `Weights of ${layer}`,
@@ -194,7 +194,7 @@ export const en = {
       `Row ${row}, column ${column}`,
     channels: ["red", "green", "blue"],
     pixelValue: "value",
-    rowHint: "Change a number, and see what it changes in the network.",
+    rowHint: "Change a number, and see the effect in the network.",
     valuesLeft: (/** @type {number} */ values) =>
       `${count(values)} more ${values === 1 ? "value is" : "values are"} not shown.`,
     was: (/** @type {string} */ value) => `was ${value}`,
@@ -206,7 +206,7 @@ export const en = {
     output: "Output",
     changed: "Changed",
     scaledUnits: "Silenced and scaled units",
-    scaledHint: "A factor multiplies what a unit gives: 0 silences it, 1 leaves it as it is.",
+    scaledHint: "A factor multiplies the output of a unit: 0 silences it, 1 leaves it unchanged.",
     unitOf: (/** @type {string} */ layer, /** @type {number} */ unit) => `Unit ${unit} of ${layer}`,
     factorSlider: (/** @type {string} */ unit) => `Factor of ${unit}`,
     scaledBy: (/** @type {string} */ factor) => `, scaled by ${factor}`,
@@ -268,9 +268,9 @@ export const en = {
     anySample: "Any sample",
     number: (/** @type {number} */ number) => `No. ${number}`,
     numberColumn: "number",
-    look: "Look at it in Layers",
-    lookAt: (/** @type {number} */ number) => `No. ${number}: look at it in Layers`,
-    hardest: "The hardest samples: those with the highest loss",
+    look: "Show it in Layers",
+    lookAt: (/** @type {number} */ number) => `No. ${number}: show it in Layers`,
+    hardest: "The hardest samples: the ones with the highest loss",
     largest: "The largest errors: the samples with the highest loss",
     error: (/** @type {string} */ error, /** @type {string} */ samples) =>
       `Mean absolute error ${error}, on ${samples}.`,
@@ -312,7 +312,7 @@ export const en = {
       `UMAP keeps neighbours together: samples that are close in ${count(dimensions)} principal components (${part} of the variance) are close here. Sizes of groups and distances between them mean little.`,
     neighbours: "Neighbours",
     another: "Another layout",
-    anotherAbout: "Begin with other random numbers: what stays is in the data",
+    anotherAbout: "Begin with other random numbers: a pattern that stays is in the data",
     stale: "The network has learned on since.",
     update: "Update",
     computing: "Computing",
@@ -376,9 +376,9 @@ export const en = {
     title: "Next tokens",
     none: {
       restored:
-        "The model was restored without its program and its data. Press Run or Resume: what it expects is shown here.",
+        "The model was restored without its program and its data. Press Run or Resume: its expectations are shown here.",
       untrained:
-        "The program has not trained this network. Once fit() has trained it, what it expects is shown here.",
+        "The program has not trained this network. Once fit() has trained it, its expectations are shown here.",
       text: "This is for networks that write text: they predict the next token of a sequence, and the program has a pg.data.Vocabulary.",
     },
     text: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) =>
@@ -388,7 +388,7 @@ export const en = {
     temperatureAbout:
       "Scores are divided by it before softmax: a low one favours the most probable token, a high one levels all",
     about: (/** @type {"character" | "word"} */ unit, /** @type {number} */ length) =>
-      `Each ${unit} is shaded by the probability that the network gave it; a dotted line marks those that were not its first choice. The network sees the last ${count(length)} ${unit}s.`,
+      `Each ${unit} is shaded by the probability that the network gave it; a dotted line marks the ${unit}s that were not its first choice. The network sees the last ${count(length)} ${unit}s.`,
     summary: (
       /** @type {"character" | "word"} */ unit,
       /** @type {number} */ right,
@@ -488,7 +488,7 @@ export const en = {
       epoch: "Paused. Step trains to the end of the epoch.",
       operation: "Paused. Step shows one operation of a training step.",
     },
-    lost: "Paused, because the training is lost: see what the doctor found. Resume goes on.",
+    lost: "Paused, because the training is lost: see the doctor's findings. Resume continues.",
     pausedBefore: "Paused before the first batch.",
     stopped: "Stopped.",
     stoppedKept: "Stopped. The weights are kept.",
@@ -574,7 +574,7 @@ export const en = {
     },
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
-    measured: (/** @type {string} */ kernels) => `Kernels (fastest of those measured): ${kernels}`,
+    measured: (/** @type {string} */ kernels) => `Kernels (the fastest measured): ${kernels}`,
     notMeasured: (/** @type {string} */ kernels) =>
       `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
@@ -619,8 +619,8 @@ export const en = {
           : "There is no example of this kind.",
       showAll: "Show all",
       times:
-        "Times are those of the program on one core of a computer without a graphics card; what the page draws " +
-        "meanwhile can add a few seconds. Large networks are faster on a graphics card.",
+        "Times of the program on one core of a computer without a graphics card; drawing in the page can add " +
+        "a few seconds. Large networks are faster on a graphics card.",
     },
     cards: {
       digit: {
@@ -633,7 +633,7 @@ export const en = {
       },
       text: {
         title: "Write text",
-        about: "A network reads a rhyme letter by letter, and goes on by itself.",
+        about: "A network reads a rhyme letter by letter, then continues it by itself.",
       },
       game: {
         title: "Play against itself",
@@ -768,7 +768,7 @@ export const en = {
     weightsFiles: "Weights files of playgrad are .safetensors, .npz or .weights.h5.",
     padding: (/** @type {string} */ layer) =>
       `padding is "valid" or "same" in playgrad; for other borders, put \`${layer}\` before the layer.`,
-    batchFirst: "The first dimension is that of the batch: x.reshape(-1, size).",
+    batchFirst: "The first dimension is the batch: x.reshape(-1, size).",
     shapeFromData: "A model to which layers are added takes its shape from the data.",
     imports: {
       unresolved: (/** @type {string[]} */ names, reason = "") =>
@@ -823,11 +823,11 @@ export const en = {
       "a recent Chrome, Edge, Firefox or Safari.",
   },
   output: {
-    /** What Python prints; names and fields are those of `playgrad.runtime.phrases`. */
+    /** What Python prints; names and fields as in `playgrad.runtime.phrases`. */
     printed: {
       epoch: "epoch {epoch}/{epochs}: {numbers} ({seconds} s)",
       stoppedEarly: "epoch {epoch}: training stopped early",
-      bestWeights: "the weights are those of epoch {epoch}, the best",
+      bestWeights: "weights restored from epoch {epoch}, the best",
       rate: "epoch {epoch}: learning rate {rate}",
       reducedRate: "epoch {epoch}: learning rate reduced to {rate}",
       saved: "epoch {epoch}: saved {path}",
@@ -987,7 +987,7 @@ export const en = {
     idle: "Press Run: here you see what the network does with your data while it learns.",
     failed: "The run has failed before there was anything to show. See the error.",
     untrained:
-      "This run trained no network. One that is trained by fit() shows here what it does with its data.",
+      "This run trained no network. If fit() trains one, you see here what the network does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
     planeData: "Data",
     testPoints: "Test points (hollow)",
@@ -1001,7 +1001,7 @@ export const en = {
       `${layer}: ${shown < all ? `${shown} of ${all}` : all} units`,
     unit: (/** @type {number} */ number, /** @type {string} */ layer) =>
       `Unit ${number} of ${layer}`,
-    // Before and after the number of those that are right.
+    // Before and after the number of right ones.
     images: (
       /** @type {number} */ shown,
       /** @type {number} */ all,
@@ -1101,7 +1101,7 @@ export const en = {
     dismiss: "Dismiss this finding",
     showNode: "Show in the graph",
     apply: (/** @type {string} */ edit) => `Change the code: ${edit}`,
-    applied: "Written into the code. Run it to see what it does.",
+    applied: "Written into the code. Run it to see the effect.",
     changed:
       "These lines have changed since the run, so the suggestion no longer fits. Run again for a new one.",
     elsewhere: "The editor shows another program than the one that ran.",
@@ -1182,7 +1182,7 @@ export const en = {
       "not-seen": (
         /** @type {import("../panels/watch/doctor-words.js").Words} */ { error, message },
       ) =>
-        `The doctor could not look at everything (${message ? `${error}: ${message}` : error}). The training is not affected.`,
+        `The doctor could not check everything (${message ? `${error}: ${message}` : error}). The training is not affected.`,
     },
     edits: {
       "set-rate": (
@@ -1235,7 +1235,7 @@ export const en = {
     title: "Match weights",
     close: "Close, load nothing",
     about: (/** @type {string} */ file, /** @type {string} */ layout) =>
-      `The names in ${file} differ from those of the network. Tensors were matched by shape and order, and are converted from ${layout}. Check the table; nothing changes until you press Apply.`,
+      `The names in ${file} differ from the network's. Tensors were matched by shape and order, and are converted from ${layout}. Check the table; nothing changes until you press Apply.`,
     layouts: { pytorch: "PyTorch's layouts", keras: "the layouts of Keras, which are playgrad's" },
     weight: "Weight",
     shape: "Shape in the file",
@@ -1336,7 +1336,7 @@ export const en = {
     place: (/** @type {number} */ step, /** @type {number} */ total, /** @type {string} */ loss) =>
       `Step ${count(step)}${total > 0 ? ` of ${count(total)}` : ""}${loss && `, trend ${loss}`}`,
     looking: (/** @type {number} */ step, /** @type {number} */ end) =>
-      `You look at step ${count(step)}. The training is at step ${count(end)}, and nothing of it is lost.`,
+      `You see step ${count(step)}. The training is at step ${count(end)}, and nothing of it is lost.`,
     branch: "Branch from here",
     branchAbout: "Begin a new run at this step, with the code as it is now",
     branchWhere: "First move the slider to an earlier step",
@@ -1356,7 +1356,7 @@ export const en = {
       /** @type {boolean} */ ofRun,
     ) =>
       `${nodes.join(", ")} ${nodes.length === 1 ? "runs" : "run"} here alone, on a device of its own (${adapter}), with the inputs of ${ofRun ? "the last run that needs it" : "the first batch"}. ` +
-      `Edits stay here: ${ofRun ? "sessions run" : "training goes on with"} the compiler's kernel.`,
+      `Edits stay here: ${ofRun ? "sessions run" : "training continues with"} the compiler's kernel.`,
     kernel: "Kernel",
     number: (/** @type {number} */ at, /** @type {number} */ all) => `${at} of ${all}`,
     source: "WGSL of the kernel",
@@ -1366,7 +1366,7 @@ export const en = {
     timing: "Measuring…",
     back: "Back to the compiler's",
     passed: (/** @type {number} */ samples) =>
-      `It computes what NumPy does, in all ${samples} samples.`,
+      `Its results equal NumPy's, in all ${samples} samples.`,
     failed: (/** @type {number} */ wrong, /** @type {number} */ samples) =>
       `It computes something else in ${wrong} of ${samples} samples.`,
     sample: (/** @type {string} */ name) =>
@@ -1483,13 +1483,12 @@ export const en = {
       no_wgsl: (/** @type {any} */ { device }) =>
         `NumPy computes it on ${device}, and no kernel. Train on a GPU to try others.`,
       not_measured: (/** @type {any} */ { message }) => `It cannot run by itself: ${message}`,
-      no_run: () =>
-        "No run of this program that is kept computes it, so there is no kernel to look at.",
+      no_run: () => "No saved run of this program computes it, so there is no kernel to show.",
       query_form: () => "Write a query as value(*relu*) zeros > 0.5 or grad(dense_*) |max| > 10.",
       query_part: (/** @type {any} */ { word }) =>
         `A query begins with value(…) or grad(…), not ${word}(…).`,
       query_pattern: () =>
-        "Write the names to look at between the parentheses; * stands for any characters: value(dense_*).",
+        "Write the names to search between the parentheses; * stands for any characters: value(dense_*).",
       query_statistic: (/** @type {any} */ { word }) =>
         `${word ? `“${word}” is not a number of a tensor.` : "A number of the tensor is missing."} Compare |max|, max, min, mean, std, zeros, nan or inf.`,
       query_comparison: (/** @type {any} */ { word }) =>
@@ -1511,9 +1510,9 @@ export const en = {
       no_sample: (/** @type {any} */ { sample, count }) =>
         `There is no sample ${sample}: the data set has samples 0 to ${count - 1}.`,
       needs_feed: (/** @type {any} */ { name }) =>
-        `Its value depends on the placeholder ${name}, and no run has fed that together with the others it needs, or more than the page keeps.`,
+        `Its value depends on the placeholder ${name}, and no run has fed it together with the others that are needed, or they are larger than the page keeps.`,
       no_session: () =>
-        "Its value was in a session that the program has closed, and is too large to be kept. Leave the session open to look at it.",
+        "Its value was in a session that the program has closed, and is too large to be kept. Leave the session open to see it.",
       not_run: () =>
         "The program has built this graph, but not run it: train the model, or run the graph with a session.",
       restored: () =>
@@ -1628,9 +1627,9 @@ export const en = {
     untested:
       "While it trained, it was not tested on data that it had never seen; with validation_data, fit does that.",
     understood: (/** @type {string} */ accuracy) =>
-      `Of those that it trained on it gets ${accuracy} right, hardly more, so it has learnt the rule and not the examples by heart.`,
+      `Of its training samples it gets ${accuracy} right, hardly more, so it has learnt the rule and not the examples by heart.`,
     byHeart: (/** @type {string} */ accuracy, /** @type {string} */ points) =>
-      `Of those that it trained on it gets ${accuracy} right, ${points} points more, so it has learnt some of them by heart; more data or Dropout may help.`,
+      `Of its training samples it gets ${accuracy} right, ${points} points more, so it has learnt some of them by heart; more data or Dropout may help.`,
     bothLosses: (/** @type {string} */ train, /** @type {string} */ test) =>
       `On the data that it trained on its loss is ${train}, against ${test} on new data: the closer they are, the less it has learnt by heart.`,
     unknown:
@@ -1926,7 +1925,7 @@ export const en = {
     place: (/** @type {number} */ done, /** @type {number} */ all) =>
       `${count(done)} of ${count(all)}`,
     again: "Run again",
-    againAbout: "Run the step again with the weights of now",
+    againAbout: "Run the step again with the current weights",
     close: "Close",
     queue: (/** @type {number} */ number) => `Ready queue (${count(number)})`,
     waiting: (/** @type {number} */ number) => `Waiting (${count(number)})`,
@@ -1957,7 +1956,7 @@ export const en = {
     after: "After",
     passNames: {
       prune: "keeps what the step needs",
-      specialise: "fills in unknown dimensions, and resolves what only looks at shapes",
+      specialise: "fills in unknown dimensions, and resolves operations that only read shapes",
       fold: "computes constants",
       share: "merges equal operations",
       place: "gives each operation a device",
@@ -1975,7 +1974,7 @@ export const en = {
     about: "Make a link to this program",
     contains: "The link contains the code and the settings.",
     hasLosses:
-      "A few losses of the run are in it, so that whoever opens it can see whether theirs gives the same.",
+      "A few losses of the run are in it, so that others can see whether their run gives the same.",
     hasNoLosses: "It has no losses to compare yet: run the program as it is now to add them.",
     isPrivate: "Nothing is sent to a server.",
     link: "Link to this program",
@@ -2008,7 +2007,7 @@ export const en = {
     ) =>
       `The loss differs from the link's from step ${step} on: ${here} here, ${there} there, on ${device}.`,
     reproduced: (/** @type {number} */ steps, /** @type {string} */ accuracy) =>
-      `Reproduced: the losses of ${steps} steps are those of the link, ${accuracy}.`,
+      `Reproduced: the losses of ${steps} steps equal the link's, ${accuracy}.`,
     exactly: "to the last digit",
     within: (/** @type {string} */ percent) => `to within ${percent}%`,
     soFar: (/** @type {number} */ compared, /** @type {number} */ all) =>
@@ -2020,7 +2019,7 @@ export const en = {
     arrived: (/** @type {LineRange[]} */ ranges) =>
       `${capitalized(lines(ranges))}: locked by the author of the link that was opened here. A link from here locks them, too.`,
     about:
-      "Whoever opens the link can change locked lines only after unlocking a copy: this guides a class, it is not a protection.",
+      "The recipient of the link can change locked lines only after unlocking a copy: this guides a class, it is not a protection.",
     unlock: "Unlock",
     unlockLines: (/** @type {LineRange} */ range) => `Unlock ${lines([range])}`,
     lockLines: (/** @type {LineRange} */ range) => `Lock ${lines([range])}`,
@@ -2036,7 +2035,7 @@ export const en = {
     heldHere: (/** @type {LineRange} */ range) =>
       `${capitalized(lines([range]))}: locked by the author of this link`,
     forLinks: (/** @type {LineRange} */ range) =>
-      `${capitalized(lines([range]))}: locked for whoever opens a link`,
+      `${capitalized(lines([range]))}: locked for recipients of a link`,
     tooMany: (/** @type {number} */ most) =>
       `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
     unlocked: "This copy is yours now: every line can be changed. The link stays as it is.",
@@ -2154,7 +2153,7 @@ export const en = {
     isBusy: "Stop the run to open, duplicate or begin a project.",
     removed: (/** @type {string} */ name) => `Removed: ${name}`,
     others: "Other projects in this browser",
-    none: "None yet. Everything is saved by itself. A project with a name stays until you remove it; of those without one, the last ten stay.",
+    none: "None yet. Everything is saved by itself. A project with a name stays until you remove it; of projects without one, the last ten stay.",
     unguarded:
       "This browser has no Web Locks, so each reload continues a copy, and the original stays here without its name.",
     edited: (/** @type {string} */ title) => `${title}, edited`,
@@ -2173,8 +2172,8 @@ export const en = {
       `error at step ${count(step)} of ${count(total)}`,
     stoppedAt: (/** @type {number} */ step, /** @type {number} */ total) =>
       `stopped at step ${count(step)} of ${count(total)}`,
-    stopFirst: "Stop the run first: what it has trained since its last checkpoint would be lost.",
-    isElsewhere: "The project is open in another tab. Close that tab, or go on there.",
+    stopFirst: "Stop the run first: its steps since the last checkpoint would be lost.",
+    isElsewhere: "The project is open in another tab. Close that tab, or continue there.",
     isGone: "The project is no longer there: it was removed in another tab.",
     begun: "A new project. The one before is in the list of projects.",
     copy: (/** @type {string} */ name) => `${name} copy`,
@@ -2184,7 +2183,7 @@ export const en = {
       `This is “${name}”. The original is in the list of projects.`,
     opened: (/** @type {string} */ name) => `“${name}” was opened.`,
     lost: (/** @type {string[]} */ parts) =>
-      `The file is damaged, and what could not be read was left out: ${parts.join(", ")}. Everything else is here.`,
+      `The file is damaged, and these parts could not be read: ${parts.join(", ")}. Everything else is here.`,
     dataOf: (/** @type {string} */ name) => `the data “${name}”`,
     withoutData: (/** @type {string[]} */ names) =>
       `The file has everything but the data ${quoted(names)}, which is too large for it or cannot be read.`,
@@ -2234,7 +2233,7 @@ export const en = {
       again: "Open it again",
     },
     earlierWeights:
-      "The run ended before its weights were saved; those kept are of the run before it. Run starts it again.",
+      "The run ended before its weights were saved; the saved ones are from the run before it. Run starts it again.",
     noWeights: "The run ended before its weights were saved. Run starts it again.",
     unavailable: (/** @type {string} */ reason) =>
       `The browser does not store anything for this page (${reason}). ` +
@@ -2451,11 +2450,11 @@ export const en = {
         strength: "How much large weights cost. 0 is nothing.",
         filters: "How many patterns the layer looks for. Each gives a channel of the result.",
         window:
-          "The side of the square, or the number of steps, that is looked at at once; also called kernel size or pool size.",
+          "The side of the square, or the number of steps, that is seen at once; also called kernel size or pool size.",
         stride: "By how many pixels or steps the window moves on. 2 halves the result.",
         padding: "What happens at the edge: the window stays inside, or zeros are put around.",
         dilation:
-          "The distance between the points that a filter looks at. 2 leaves out every second one.",
+          "The distance between the points that a filter sees. 2 leaves out every second one.",
         rate: "Dropout rate: the share of the inputs that is switched off at random in each training step.",
         everyStep:
           "Whether the layer gives its state after each step, as another recurrent layer needs it, or only the last one.",
@@ -2469,15 +2468,13 @@ export const en = {
         border: "How many pixels are added at each side.",
         words: "How many different words or characters there are. Their numbers must be smaller.",
         features: "How many numbers stand for each word.",
-        heads: "How many attentions look at the sequence side by side, each for something else.",
+        heads: "How many attentions read the sequence side by side, each for something else.",
         featuresEach: "How many numbers each head compares.",
-        earlierOnly:
-          "Whether a step sees only those before it, as when the next word is predicted.",
-        momentum:
-          "How slowly the mean and the deviation that are kept follow those of the batches.",
+        earlierOnly: "Whether a step sees only earlier ones, as when the next word is predicted.",
+        momentum: "How slowly the moving mean and deviation follow the batches.",
         groups: "Into how many groups the channels are divided.",
         deviation: "How strong the noise is: its standard deviation.",
-        slope: "By what negative numbers are multiplied.",
+        slope: "The factor of negative numbers.",
         order: "The new order of the axes, counted from 1.",
         times: "How often the sample is repeated.",
         positions: "For how many positions there are vectors: the longest sequence.",
@@ -2487,11 +2484,11 @@ export const en = {
         firstLearningRate:
           "The learning rate at the beginning, or at its highest. A schedule changes it while training.",
         loss: "The number that says how wrong the predictions are. Training makes it small.",
-        batchSize: "How many samples are looked at before the weights change once.",
+        batchSize: "How many samples are processed before the weights change once.",
         epochs: "How often training goes through all samples.",
         weightDecay: "Draws all weights a little towards 0 in each step, against overfitting.",
         seed: "The number from which all random numbers follow. With the same seed a run repeats itself.",
-        set: "The samples and what they are. Another set brings the first and last layer with it.",
+        set: "The samples and their labels. Another set brings the first and last layer with it.",
         noise: "How far the points or shapes are scattered from their places.",
         points: "How many points are made.",
         pointsSeed: "The number from which the places of the points follow.",
@@ -2653,7 +2650,7 @@ export const en = {
       `${field.toLowerCase()} ${value}`,
     question: (/** @type {string} */ title, /** @type {string[]} */ settings) =>
       `Other settings suit “${title}” better: ${settings.join(", ")}.`,
-    take: "Take what suits it",
+    take: "Take these",
     keep: "Keep mine",
     taken: "The settings that suit the data are taken.",
     kept: "Your settings are kept.",
@@ -2672,10 +2669,10 @@ export const en = {
     noList: "The layers are not in a list, so Blocks cannot change the first of them.",
     severalSets: "The program has several data sets.",
     notOneNetwork: "The program has more or less than one network.",
-    noFit: "The program trains in its own way, not by fit().",
+    noFit: "This program has a training loop of its own and never calls fit().",
     inputDtype: "The input has a dtype of its own.",
     notRemovable: (/** @type {string} */ kind) => `${kind} cannot be removed from this network.`,
-    lastNotDense: "The last layer is not Dense, so its scores are not those of classes.",
+    lastNotDense: "The last layer is not Dense, so its outputs are not scores of classes.",
     units: (/** @type {string} */ units) => `The units of the last layer are ${units}.`,
     loss: (/** @type {string} */ loss) => `The loss is ${loss}.`,
     notForPoints: (/** @type {string} */ kind) => `${kind} does not fit points: remove it first.`,
@@ -2730,16 +2727,16 @@ export const en = {
       ZeroPadding2D: "Adds a border of zeros, so that the next filters reach the edge.",
       Embedding:
         "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
-      LSTM: "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+      LSTM: "Reads a sequence step by step, and learns what to remember and what to forget.",
       GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
-      SimpleRNN: "Reads a sequence step by step; what it remembers fades soon.",
+      SimpleRNN: "Reads a sequence step by step; its memory fades soon.",
       Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",
       MaxPool1D:
         "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
       GlobalAveragePooling1D: "Keeps the mean of each feature over all steps.",
       GlobalMaxPooling1D: "Keeps the largest number of each feature over all steps.",
       MultiHeadAttention:
-        "Lets each step look at all others and take from those that matter to it.",
+        "Lets each step attend to all others and combine the ones that matter to it.",
       BatchNormalization:
         "Brings each feature to mean 0 and deviation 1 in a batch, so that deep networks train faster.",
       LayerNormalization: "Brings the features of each sample to mean 0 and deviation 1.",
@@ -2747,7 +2744,7 @@ export const en = {
         "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
       GaussianNoise: "Adds noise while training, so that the network learns to look past it.",
       Input: "The shape of one sample, which the network takes.",
-      Bidirectional: "Reads a sequence forwards and backwards, and joins what both have seen.",
+      Bidirectional: "Reads a sequence forwards and backwards, and joins both results.",
       Concatenate: "Puts the results of several branches side by side.",
       Add: "Adds up the results of several branches, number by number.",
       Multiply: "Multiplies the results of several branches, number by number.",
@@ -2794,7 +2791,7 @@ export const en = {
       /** @type {string} */ layer,
     ) => `${kind} takes ${expected}. Its input is ${input}. Put ${layer} before it.`,
     oneForEach: (/** @type {string} */ kind) =>
-      `${kind} takes several numbers for each sample. Its input is one number.`,
+      `${kind} needs a list of numbers for each sample, but gets a single one.`,
     reshapeTuple: "target_shape of Reshape must be a tuple, such as (28, 28, 1).",
     reshape: (/** @type {number} */ all, /** @type {string} */ from, /** @type {string} */ to) =>
       `Reshape cannot arrange the ${all} numbers of ${from} as ${to}.`,

@@ -216,7 +216,7 @@ export const TEXTS = {
   "words that any paper uses": "任何论文都会用的词",
   "of the topic": "本主题的词",
   '"exercise", "chapter", "solution"': "“习题”“章”“解答”",
-  "From features (nodes, in) to (nodes, heads * units), by those of the neighbours.":
+  "From features (nodes, in) to (nodes, heads * units), by the neighbours' own.":
     "由特征 (nodes, in) 得到 (nodes, heads * units)，依据邻居的特征。",
   "Train a network of two layers; return its accuracy on the papers without a label.":
     "训练一个两层的网络；返回它在没有标签的论文上的准确率。",
@@ -298,7 +298,7 @@ export const TEXTS = {
     "一步的奖励，加上其后最佳走法的价值。",
   "(places, moves, rewards, next places, ends) of WALKERS steps":
     "WALKERS 步的（位置、走法、奖励、下一个位置、是否结束）",
-  "The shortest ways to the goal, by comparing neighbours, and those that the network takes.":
+  "The shortest ways to the goal, by comparing neighbours, and the network's ways.":
     "通过比较相邻的格子求出到终点的最短路，以及网络所走的路。",
   "goal reached from {arrived.sum()} of {len(fields)} fields, {shortest.sum()} shortest ways":
     "到达终点：{arrived.sum()} / {len(fields)} 个格子，最短路 {shortest.sum()} 条",
@@ -326,7 +326,7 @@ export const TEXTS = {
     for each height; the values of all nodes, leaves first; and the numbers of the roots.`]:
     `返回 \`\`count\`\` 棵随机树的所有节点（左子节点、右子节点、运算符），每个高度一个数组；
     所有节点的值，叶在前；以及各个根的编号。`,
-  "States (nodes, 2 * UNITS) of nodes, from those of their children.":
+  "States (nodes, 2 * UNITS) of nodes, from their children's states.":
     "由子节点的状态得到节点的状态 (nodes, 2 * UNITS)。",
   "Train on each of ``forests``; return the seconds that it took.":
     "在每个 ``forests`` 上训练；返回所用的秒数。",

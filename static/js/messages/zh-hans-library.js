@@ -194,7 +194,7 @@ export const BRIDGE = {
   "Keep the array in an attribute: self.name = array.": "把数组保存在属性中：self.name = array。",
   "Loops with pg.GradientTape need no decorator; @pg.function(model) compiles a step.":
     "使用 pg.GradientTape 的循环不需要装饰器；@pg.function(model) 编译一个训练步。",
-  "Names are those of Keras and NumPy: nn.Dense, pg.gradients.":
+  "Names follow Keras and NumPy: nn.Dense, pg.gradients.":
     "名称与 Keras 和 NumPy 相同：nn.Dense、pg.gradients。",
   "Of these data sets there are pg.data.mnist() and fashion_mnist(), and small colour images are made by pg.data.shapes(); read_npz reads yours.":
     "这些数据集中有 pg.data.mnist() 和 fashion_mnist()，pg.data.shapes() 生成小的彩色图像；read_npz 读取您自己的数据。",

@@ -167,7 +167,7 @@ function ImageView({ image }) {
         }
         bitmap.close();
       },
-      () => {}, // what a program sends need not be a whole image
+      () => {}, // a program may send a broken image
     );
   }, [image]);
 

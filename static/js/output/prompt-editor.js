@@ -37,7 +37,7 @@ import * as store from "../state/store.js";
  *   `interrupt`: returns whether there was something to interrupt
  */
 
-/** How long Python may take to name what the program has; it is busy while it compiles. */
+/** How long Python may take to list the program's names; it is busy while it compiles. */
 const NAMES_MS = 700;
 
 const look = EditorView.theme({
@@ -104,9 +104,9 @@ function extensions({ submit, interrupt, earlier }) {
     return true;
   };
 
-  /** Ctrl+C copies what is selected, as everywhere. @param {EditorView} view */
+  /** Ctrl+C copies the selection, as everywhere. @param {EditorView} view */
   const cancel = (view) => view.state.selection.main.empty && interrupt();
-  /** Elsewhere Tab goes on to the next control. @param {EditorView} view */
+  /** Elsewhere Tab moves to the next control. @param {EditorView} view */
   const tab = (view) => acceptFirst(view) || (/[\w.]$/.test(before(view)) && startCompletion(view));
 
   return [
@@ -153,7 +153,7 @@ function before(view) {
   return view.state.sliceDoc(view.state.doc.lineAt(head).from, head);
 }
 
-/** Names that the program has, and what is known of the library. @param {CompletionContext} context @returns {Promise<CompletionResult | null>} */
+/** Names of the program and of the library. @param {CompletionContext} context @returns {Promise<CompletionResult | null>} */
 async function complete(context) {
   const word = context.matchBefore(/[\w.]+$/);
   if (!word && !context.explicit) return null;

@@ -59,11 +59,11 @@ export class Transcript {
   #nextId = 0;
   /** The last line, if it is still incomplete. @type {Line | null} */
   #open = null;
-  /** The id of the line that stands for those left out after the first ones. @type {number | null} */
+  /** The id of the line that stands for the ones left out after the first. @type {number | null} */
   #gapId = null;
   /** Characters left out there. */
   #leftOut = 0;
-  /** Characters left out within lines, by their ids, and those of the words that say so. @type {Map<number, {count: number, said: number}>} */
+  /** Characters left out within lines, by their ids, and characters of the note that says so. @type {Map<number, {count: number, said: number}>} */
   #hidden = new Map();
 
   clear() {

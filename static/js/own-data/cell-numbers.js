@@ -17,7 +17,7 @@ const FORMS = {
   ".": /^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[1-9]\d{0,2}(?:([, '’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?)$/i,
   ",": /^[+\-−]?(?:(?:\d+(?:,\d+)?|,\d+)(?:e[+-]?\d+)?|[1-9]\d{0,2}(?:([. '’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:,\d+)?)$/i,
 };
-/** Numbers as programs write them that cannot be read in another way: most of those in files. */
+/** Numbers as programs write them that cannot be read in another way, like most numbers in files. */
 const SURE = /^[+-]?(?:\d+|(?:0\d*|\d{4,})?\.\d+|\d{1,3}\.(?:\d{1,2}|\d{4,}))(?:e[+-]?\d+)?$/i;
 const SEPARATORS = { ".": /[, '’\u00a0\u202f]/g, ",": /[. '’\u00a0\u202f]/g };
 const MARKS = /** @type {const} */ ([".", ","]);

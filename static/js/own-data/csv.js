@@ -48,7 +48,7 @@ export function decodeText(bytes) {
 /**
  * @param {string} text
  * @param {string} name for messages
- * @param {{delimiter?: string, hasHeader?: boolean}} [choices] what the visitor has chosen; else it is guessed
+ * @param {{delimiter?: string, hasHeader?: boolean}} [choices] the visitor's choices; others are guessed
  * @returns {Table}
  * @throws {DataProblem}
  */

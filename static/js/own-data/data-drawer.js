@@ -7,7 +7,7 @@ import { ImagesForm } from "./data-images-form.js";
 import { DataList } from "./data-list.js";
 import { ModelForm } from "./data-model-form.js";
 import { PointsForm } from "./data-points-form.js";
-import { list } from "./data-shelf.js";
+import { list } from "./user-data.js";
 import { DataSources } from "./data-sources.js";
 import { TableForm } from "./data-table-form.js";
 import { closeDrawer, opening } from "./drawer-state.js";

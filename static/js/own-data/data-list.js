@@ -4,17 +4,17 @@ import { offer } from "../files/download.js";
 import { bytes, shape } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
-import * as shelf from "./data-shelf.js";
+import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 import { beginProgram, loadInProgram } from "./use.js";
 
-/** @import { Entry } from "./data-shelf.js" */
+/** @import { Entry } from "./user-data.js" */
 
 /** The data sets and models that the browser keeps. */
 export function DataList() {
   const [problem, setProblem] = useState("");
-  const entries = shelf.entries.value ?? [];
+  const entries = userData.entries.value ?? [];
   if (entries.length === 0) return null;
   return html`<section class="data-kept" aria-labelledby="data-kept-title">
     <h3 id="data-kept-title">${t().data.kept.title}</h3>
@@ -37,7 +37,7 @@ function DataEntry({ entry, setProblem }) {
     } catch (failure) {
       const { message } = /** @type {Error} */ (failure);
       setProblem(
-        words.failed(name, failure instanceof shelf.LostData ? words.lost(name) : message),
+        words.failed(name, failure instanceof userData.LostData ? words.lost(name) : message),
       );
     }
   };
@@ -51,7 +51,7 @@ function DataEntry({ entry, setProblem }) {
   const save = attempt(async () =>
     offer(
       isModel ? name : `${name}.npz`,
-      new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await shelf.fileOf(name))]),
+      new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (await userData.fileOf(name))]),
     ),
   );
   /** @param {SubmitEvent} event */
@@ -61,9 +61,9 @@ function DataEntry({ entry, setProblem }) {
     if (next === name) return setDoing("");
     const wrong =
       (isModel ? problemOfModelName(next, endingOf(name)) : problemOfName(next)) ||
-      (shelf.has(next) ? words.nameTaken(next) : "");
+      (userData.has(next) ? words.nameTaken(next) : "");
     if (wrong) return setProblem(wrong);
-    await attempt(() => shelf.rename(name, next))();
+    await attempt(() => userData.rename(name, next))();
     setDoing("");
   }
   return html`<li class="data-entry" data-testid="data-entry" data-name=${name}>
@@ -90,7 +90,7 @@ function DataEntry({ entry, setProblem }) {
       ${
         doing === "remove"
           ? html`<button type="button" class="button small danger" data-testid="data-entry-remove-confirm" ref=${focusOnce}
-            onClick=${attempt(() => shelf.remove(name))}>${words.removeNow}</button>
+            onClick=${attempt(() => userData.remove(name))}>${words.removeNow}</button>
             <button type="button" class="button small" onClick=${() => setDoing("")}>${words.keep}</button>`
           : html`<button type="button" class="button quiet small" data-testid="data-entry-remove"
             onClick=${() => setDoing("remove")}>${words.remove}</button>`
@@ -99,7 +99,7 @@ function DataEntry({ entry, setProblem }) {
   </li>`;
 }
 
-/** @param {import("./data-shelf.js").About} about */
+/** @param {import("./user-data.js").About} about */
 function describeData({ train, test, shape: sizes, classes }) {
   const { kept, counts, classes: number, numbers } = t().data;
   return kept.about(

@@ -11,7 +11,7 @@ import {
   suggestedModelName,
   usedModels,
 } from "./data-names.js";
-import * as shelf from "./data-shelf.js";
+import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
 import { loadCall } from "./model-line.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
@@ -75,13 +75,13 @@ function UseModel({ file, bytes, about }) {
     missing ??
     suggestedModelName(
       file,
-      shelf.modelNames.value.filter((each) => !usedModels.value.includes(each)),
+      userData.modelNames.value.filter((each) => !usedModels.value.includes(each)),
     );
   const wrong = problemOfModelName(name, ending);
 
   /** @param {() => void} then */
   const keep = (then) => async () => {
-    const entry = await shelf.keep(name, bytes, { kind: "model", ...about });
+    const entry = await userData.keep(name, bytes, { kind: "model", ...about });
     then();
     closeDrawer();
     if (entry.failure) store.note(inMemory(entry.failure));
@@ -93,7 +93,7 @@ function UseModel({ file, bytes, about }) {
         <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
           onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
     </div>
-    <p class="hint" role="status">${wrong || (shelf.has(name) ? words.replaces(name) : "")}</p>
+    <p class="hint" role="status">${wrong || (userData.has(name) ? words.replaces(name) : "")}</p>
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keep(() => loadModelInProgram(name, about))}
         title=${words.nowIs}>${words.now}</button>

@@ -1,9 +1,9 @@
-/** Names of data sets and of models: those in the program, and those that can be had. */
+/** Names of data sets and of models: used by the program, and available. */
 
 import { computed } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
-import { entries, modelNames, names } from "./data-shelf.js";
+import { entries, modelNames, names } from "./user-data.js";
 
 /** The data sets of the library. A test compares them with Python's. */
 export const OF_LIBRARY = [

@@ -2,7 +2,7 @@ import { html, useEffect } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { missingModels, missingNames, usedModels, usedNames } from "./data-names.js";
-import { list } from "./data-shelf.js";
+import { list } from "./user-data.js";
 import { openDrawer } from "./drawer-state.js";
 
 /** Says which data or model of the program this browser does not have, and offers to add it. */

@@ -4,7 +4,7 @@ import { zipped } from "../files/zip.js";
 import { writeNpy } from "./npy.js";
 
 /**
- * @import { About } from "./data-shelf.js"
+ * @import { About } from "./user-data.js"
  * @import { Numbers } from "./npy.js"
  *
  * @typedef {object} DataSet

@@ -30,7 +30,7 @@ export function attempt(make) {
   }
 }
 
-/** A table: its columns, its label, and what becomes of holes. @param {{draft: {name: string, text: string, isGuess: boolean}}} props */
+/** A table: its columns, its label, and the treatment of missing values. @param {{draft: {name: string, text: string, isGuess: boolean}}} props */
 export function TableForm({ draft: { name, text, isGuess } }) {
   const [reading, setReading] = useState(
     /** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}),

@@ -7,7 +7,7 @@ import * as store from "../state/store.js";
 import { inMemory } from "./data-list.js";
 import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
 import { aboutOf, classCounts, encodeSet } from "./data-set.js";
-import * as shelf from "./data-shelf.js";
+import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
 import { beginProgram, loadInProgram } from "./use.js";
 
@@ -27,16 +27,20 @@ export function UseData({ set, problem, file }) {
     missingNames.value[0] ??
     suggestedName(
       file,
-      shelf.names.value.filter((each) => !usedNames.value.includes(each)),
+      userData.names.value.filter((each) => !usedNames.value.includes(each)),
     );
   const wrong = problemOfName(name);
   const isOff = !set || wrong !== "";
 
-  /** @param {(about: import("./data-shelf.js").About) => void} then */
+  /** @param {(about: import("./user-data.js").About) => void} then */
   const keep = (then) => async () => {
     if (!set || wrong) return;
     const about = aboutOf(set);
-    const entry = await shelf.keep(name, new Uint8Array(await encodeSet(set).arrayBuffer()), about);
+    const entry = await userData.keep(
+      name,
+      new Uint8Array(await encodeSet(set).arrayBuffer()),
+      about,
+    );
     then(about);
     closeDrawer();
     if (entry.failure) store.note(inMemory(entry.failure));
@@ -55,7 +59,7 @@ export function UseData({ set, problem, file }) {
         <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
           onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
     </div>
-    <p class="hint" role="status">${wrong || (shelf.has(name) ? t().data.names.replaces(name) : outcome)}</p>
+    <p class="hint" role="status">${wrong || (userData.has(name) ? t().data.names.replaces(name) : outcome)}</p>
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keep(() => loadInProgram(name))}
         title=${words.nowIs}>${words.now}</button>

@@ -1,4 +1,4 @@
-/** The drawer in which visitors bring data of their own: whether it is open, and what it begins with. */
+/** The drawer in which visitors bring data of their own: whether it is open, and its first page. */
 
 import { signal } from "../../vendor/preact.js";
 

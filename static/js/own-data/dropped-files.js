@@ -48,7 +48,7 @@ export function listenForDrops() {
         openDrawer("choose", filesOf(transfer));
         return;
       }
-      closeDrawer(); // it would cover what is opened
+      closeDrawer(); // it would cover the opened file
       if (project) openProject(project);
       else openPrograms([...transfer.files]);
     },
@@ -96,6 +96,6 @@ async function filesIn(entry, folder) {
   }
 }
 
-/** The files of an input element, which may be those of a folder. @param {FileList} files @returns {Item[]} */
+/** The files of an input element, which may come from a folder. @param {FileList} files @returns {Item[]} */
 export const itemsOf = (files) =>
   [...files].map((file) => ({ path: file.webkitRelativePath || file.name, blob: file }));

@@ -6,7 +6,7 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
 
 /** The text in a safetensors file of the library that describes its layers. */
 const LAYERS = "playgrad.model";
-/** The longest header of a safetensors file that is looked at, in bytes. */
+/** The longest header of a safetensors file that is read, in bytes. */
 const LONGEST_HEADER = 16 << 20;
 
 /** @param {string} name of a file */

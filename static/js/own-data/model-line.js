@@ -76,7 +76,7 @@ export function modelChanges(program, model) {
 }
 
 /**
- * A whole program that shows a model and predicts, with what it takes to train it.
+ * A whole program that shows a model and predicts, with the lines that train it.
  * @param {string} name
  * @param {Pick<ModelFile, "inputs" | "compiled"> & {sequence_length?: number | null}} about
  */

@@ -6,7 +6,7 @@ import { insertion, lineStart } from "../blocks/lists.js";
 
 /**
  * @import { Change, Program } from "../blocks/types.js"
- * @import { About } from "./data-shelf.js"
+ * @import { About } from "./user-data.js"
  */
 
 const TARGETS = "(x_train, y_train), (x_test, y_test)";

@@ -23,7 +23,7 @@ import { splitRows } from "./split.js";
  * @typedef {object} TableChoices
  * @property {number} label the number of its column
  * @property {"number" | "category"} labelType
- * @property {"drop" | "mean"} missing what becomes of rows with missing values
+ * @property {"drop" | "mean"} missing the treatment of rows with missing values
  * @property {number} test the part for testing
  * @property {number} seed of the split
  * @property {boolean} normalized
@@ -149,7 +149,7 @@ function featuresOf(column) {
   }));
 }
 
-/** The mean of what is there, 0 if nothing is. @param {Float64Array} values @param {number[]} rows */
+/** The mean of the present values, 0 if there is none. @param {Float64Array} values @param {number[]} rows */
 function meanOf(values, rows) {
   let [sum, known] = [0, 0];
   for (const row of rows) {

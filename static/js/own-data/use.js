@@ -7,7 +7,7 @@ import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { loadChanges, starterProgram } from "./program-line.js";
 
-/** @import { About } from "./data-shelf.js" */
+/** @import { About } from "./user-data.js" */
 
 /** Have the program load a data set, in one line. @param {string} name */
 export function loadInProgram(name) {

@@ -15,7 +15,7 @@ import { signal } from "../../vendor/preact.js";
  * @property {boolean} [besideOthers] on a wide screen it has a column of its own, and no tab
  * @property {boolean} [inBar] on a phone it has a place of its own in the bar below the page
  * @property {boolean} [isFixed] the sender of a link cannot hide it
- * @property {MainPicture[]} [pictures] what Watch can show of it in place of the picture of the task
+ * @property {MainPicture[]} [pictures] its pictures that Watch can show in place of the task's
  *
  * @typedef {object} MainPicture
  * @property {string} name in links and sessions

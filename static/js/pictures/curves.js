@@ -134,7 +134,7 @@ export class Curves {
     this.began = Math.max(Date.now(), (this.began ?? 0) + 1);
   }
 
-  /** Drop the points after a step, from which another fit goes on. @param {number} step */
+  /** Drop the points after a step, from which another fit continues. @param {number} step */
   rewind(step) {
     this.#beginAnew();
     const end = this.steps.findIndex((each) => each > step);

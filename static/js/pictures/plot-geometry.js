@@ -3,7 +3,7 @@
 /**
  * @typedef {{low: number, high: number, ticks: {place: number, label: string}[], place: (value: number) => number}} Axis
  * @typedef {{d: string, points: [number, number][]}} Marks
- *   `d`: the path of the line; `points`: those to be drawn as points
+ *   `d`: the path of the line; `points`: the ones to draw as points
  * @typedef {{width: number, height: number, left: number, right: number, top: number, bottom: number}} Frame
  *   The frame of the lines, in a picture of width × height
  */

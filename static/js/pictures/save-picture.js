@@ -130,7 +130,7 @@ const isClear = (colour) => colour === "transparent" || /[,/]\s*0\)$/.test(colou
 
 /** @typedef {{x: number, y: number}} Place */
 
-/** Add what an element shows, and its children. @param {Element} element @param {SVGElement} root @param {Place} origin */
+/** Add the drawing of an element, and its children. @param {Element} element @param {SVGElement} root @param {Place} origin */
 function add(element, root, origin) {
   if (element.matches(LEFT_OUT)) return;
   const style = getComputedStyle(element);

@@ -6,7 +6,7 @@ import * as store from "../state/store.js";
 
 /** @import { Checkpoint } from "../state/types.js" */
 
-/** Have the page show a run that goes on from a checkpoint of the one that it shows. @param {Checkpoint} checkpoint */
+/** Have the page show a run that branches from a checkpoint of the current one. @param {Checkpoint} checkpoint */
 export function beginBranch({ step }) {
   const from = store.executed.value;
   const number = store.runs.value.find(({ id }) => id === from.began)?.number ?? 0;

@@ -11,7 +11,7 @@ export const MOST_BYTES = 64 << 20;
 
 /**
  * Add a checkpoint. Those of its step and of later ones belong to a course that was left. If there
- * are too many, those give way that are closest to their neighbours; the first and the last stay.
+ * are too many, the ones closest to their neighbours are dropped; the first and the last stay.
  * @param {readonly Checkpoint[]} ring the earliest first
  * @param {Checkpoint} checkpoint
  * @returns {Checkpoint[]}
@@ -23,7 +23,7 @@ export function withCheckpoint(ring, checkpoint) {
   return sizeOf(kept) > MOST_BYTES ? [checkpoint] : kept;
 }
 
-/** Those up to a step, from which training goes on. @param {readonly Checkpoint[]} ring @param {number} step */
+/** The checkpoints up to a step, from which training continues. @param {readonly Checkpoint[]} ring @param {number} step */
 export const upTo = (ring, step) => ring.filter((each) => each.step <= step);
 
 /** @param {readonly Checkpoint[]} ring */

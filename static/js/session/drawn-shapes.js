@@ -1,4 +1,4 @@
-/** The shapes of what the page draws of a saved session: its size decides how long that takes. */
+/** The shapes of the parts of a saved session that the page draws: their size decides how long that takes. */
 
 import * as is from "../../engine/forms.js";
 import { figure, graph, timeline, traceEvents } from "../../engine/message-checks.js";

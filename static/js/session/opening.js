@@ -1,7 +1,7 @@
 /**
- * Whether the page comes up with what it opens. A visible page sets a mark before it opens a session or a link, and
+ * Whether the page starts with the session or link that it opens. A visible page sets a mark before it opens a session or a link, and
  * removes it once the page can be used. The page holds a Web Lock of the mark's name while it lives: a mark without
- * its lock is of a page that died or failed. What has left two of those is not opened a third time without being asked for.
+ * its lock is of a page that died or failed. A session or link with two such marks is not opened a third time without being asked for.
  */
 
 import { recalledKeys, remember } from "../state/storage.js";
@@ -9,7 +9,7 @@ import { recalledKeys, remember } from "../state/storage.js";
 const KEY = "opening.";
 const LOCK = "playgrad.opening.";
 const MOST_ATTEMPTS = 2;
-/** How long a page must answer after it has opened something; what it shows is drawn within that time. */
+/** How long a page must answer after it has opened something; everything is drawn within that time. */
 const CALM_MS = 2000;
 
 /** @typedef {{isOpen: () => Promise<void>, fail: () => void, giveUp: () => void}} Opening */

@@ -9,10 +9,10 @@ import {
   suggestedModelName,
   suggestedName,
 } from "../own-data/data-names.js";
-import * as shelf from "../own-data/data-shelf.js";
+import * as userData from "../own-data/user-data.js";
 
 /**
- * @import { About, ModelAbout } from "../own-data/data-shelf.js"
+ * @import { About, ModelAbout } from "../own-data/user-data.js"
  *
  * @typedef {{about: About | ModelAbout, bytes: Uint8Array<ArrayBuffer>}} DataFile `bytes`: an NPZ file, or that of a model
  */
@@ -22,24 +22,24 @@ const MOST_BYTES = 5e8;
 
 /**
  * @param {Iterable<string>} codes
- * @returns {Promise<{data: Map<string, DataFile>, left: string[]}>} `left`: names of those that are
+ * @returns {Promise<{data: Map<string, DataFile>, left: string[]}>} `left`: names of data sets that are
  *   too large for a file, or that the browser cannot read
  */
 export async function dataOf(codes) {
-  await shelf.list();
+  await userData.list();
   const data = new Map();
   const left = [];
   let bytes = 0;
   const texts = [...codes];
   const used = new Set([
-    ...texts.flatMap(loadedNames).map(shelf.entryOf),
-    ...texts.flatMap(loadedModels).map(shelf.modelOf),
+    ...texts.flatMap(loadedNames).map(userData.entryOf),
+    ...texts.flatMap(loadedModels).map(userData.modelOf),
   ]);
   for (const entry of used) {
     if (!entry) continue;
     const { name } = entry;
     const content =
-      bytes + entry.bytes > MOST_BYTES ? null : await shelf.fileOf(name).catch(() => null);
+      bytes + entry.bytes > MOST_BYTES ? null : await userData.fileOf(name).catch(() => null);
     if (!content) left.push(name);
     else data.set(name, { about: entry.about, bytes: content });
     bytes += content?.length ?? 0;
@@ -49,32 +49,32 @@ export async function dataOf(codes) {
 
 /** Whether a file may contain a data set or a model of that name and form. @param {string} name @param {unknown} about */
 export const isDataSet = (name, about) =>
-  shelf.isModelAbout(about)
+  userData.isModelAbout(about)
     ? problemOfModelName(name, endingOf(name)) === "" && endingOf(name) !== ""
-    : problemOfName(name) === "" && shelf.isAbout(about);
+    : problemOfName(name) === "" && userData.isAbout(about);
 
 /**
  * Keep the data sets of a file. What the visitor has is never replaced: other data of the same name
  * gets another.
  * @param {Map<string, DataFile>} data
- * @returns {Promise<{renamed: [string, string][], failed: string[]}>} `failed`: those that the browser cannot store
+ * @returns {Promise<{renamed: [string, string][], failed: string[]}>} `failed`: names of data that the browser cannot store
  */
 export async function keepData(data) {
-  await shelf.list();
+  await userData.list();
   /** @type {[string, string][]} */
   const renamed = [];
   const failed = [];
   for (const [name, { about, bytes }] of data) {
     let kept = name;
-    if (shelf.has(name)) {
-      if (same(bytes, await shelf.fileOf(name).catch(() => new Uint8Array()))) continue;
+    if (userData.has(name)) {
+      if (same(bytes, await userData.fileOf(name).catch(() => new Uint8Array()))) continue;
       kept =
         about.kind === "model"
-          ? suggestedModelName(name, shelf.modelNames.value)
-          : suggestedName(name, shelf.names.value);
+          ? suggestedModelName(name, userData.modelNames.value)
+          : suggestedName(name, userData.names.value);
       renamed.push([name, kept]);
     }
-    const { failure } = await shelf.keep(kept, bytes, about);
+    const { failure } = await userData.keep(kept, bytes, about);
     if (failure) failed.push(name);
   }
   return { renamed, failed };

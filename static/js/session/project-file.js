@@ -29,7 +29,7 @@ import { SHAPES, SUMMARY, isExampleId } from "./session-shapes.js";
 const FORMAT = "playgrad project";
 const VERSION = 1;
 export const ENDING = ".playgrad";
-/** Bytes of a file, and of what is in it. */
+/** Bytes of a file, and of its contents. */
 const LARGEST = 1e9;
 const MOST_FILES = 1000;
 const ABOUT = "project.json";

@@ -13,7 +13,7 @@ const Content = lazy(
   () => ({ name: t().projects.title, waiting: t().loading.waiting }),
 );
 
-/** The name of the project, and the menu of what can be done with projects. */
+/** The name of the project, and the menu of actions on projects. */
 export function ProjectMenu() {
   const words = t().projects;
   const name = store.projectName.value || words.untitled;

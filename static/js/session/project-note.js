@@ -3,7 +3,7 @@ import { Icon } from "../components/icons.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-/** Says what could not be done with a project. */
+/** Reports a failed action on a project. */
 export function ProjectNote() {
   const problem = store.projectProblem.value;
   return html`

@@ -9,7 +9,7 @@ import { isGuarded } from "./session.js";
 
 /** @import { Listed } from "./projects.js" */
 
-/** The name of the project, what can be done with it, and the other projects. */
+/** The name of the project, its actions, and the other projects. */
 export function ProjectPanel() {
   useEffect(() => void work.findProjects(), []);
   const isBusy = store.active.value || store.queuedRun.value !== null;

@@ -59,7 +59,7 @@ export class SessionDatabase {
   }
 
   /**
-   * All records of a store, or those of one session. A record that the browser cannot read any more
+   * All records of a store, or of one session. A record that the browser cannot read any more
    * has only its key.
    * @param {StoreName} store
    * @param {string} [session]
@@ -124,7 +124,7 @@ export class SessionDatabase {
   }
 
   /**
-   * Write records, and remove those with the given keys. Begins at once, if the database is open:
+   * Write records, and remove the records with the given keys. Begins at once, if the database is open:
    * a page that is about to close cannot wait.
    * @param {StoreName} store
    * @param {any[]} records

@@ -53,7 +53,7 @@ export async function storeProject({ summary, codes, parts }) {
   return id;
 }
 
-/** Remove a session. @param {string} id @returns {Promise<Records>} what it was, for `bringBack` */
+/** Remove a session. @param {string} id @returns {Promise<Records>} its records, for `bringBack` */
 export async function removeSession(id) {
   const [, ...stores] = OF_SESSIONS;
   const [known, ...others] = await Promise.all([
@@ -71,14 +71,14 @@ export async function removeSession(id) {
 export const bringBack = (records) =>
   database.writeAll(OF_SESSIONS.map((store) => ({ store, records: records[store] })));
 
-/** Take its name from a session, because a copy goes on with it. @param {string} id */
+/** Take its name from a session, because a copy continues under it. @param {string} id */
 export async function takeName(id) {
   const summary = (await sessions()).find((each) => each.id === id);
   if (summary?.name) await database.write("sessions", [{ ...summary, name: "" }]);
 }
 
 /**
- * Remove closed sessions in which nothing was done, and all but the latest of those without a name. Sessions that the
+ * Remove closed sessions in which nothing was done, and all but the latest of the ones without a name. Sessions that the
  * page has left out stay: they are offered to the visitor.
  * @param {string} present id of this tab's session
  * @param {boolean} isGuarded whether sessions of open tabs can be told from closed ones

@@ -205,7 +205,7 @@ export const isOfRun = ({ began }, run) =>
 export const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 
 /**
- * The last step up to which what was saved of a fit is also true of the fit that is shown: each part
+ * The last step up to which the saved data of a fit also holds for the fit that is shown: each part
  * is saved by itself, and may be older than the others. A fit that resumes shares the steps before.
  * @param {number} [began] when its curves began
  */
@@ -224,7 +224,7 @@ function branchOf({ began }) {
 /** The parts that show a run. @type {(keyof typeof PARTS)[]} */
 const SHOWN = ["run", "curves", "losses", "output", "graph"];
 
-/** Take what is shown of the run. @returns {() => void} puts it back */
+/** Take the displayed data of the run. @returns {() => void} puts it back */
 export const rememberShown = () => remember(SHOWN);
 
 /** Take the run with its weights. @returns {() => void} puts it back */

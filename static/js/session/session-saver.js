@@ -1,5 +1,5 @@
 /**
- * Saves what has changed, part by part: soon after it changed, but no part so often that saving
+ * Saves changes, part by part: soon after it changed, but no part so often that saving
  * takes a noticeable share of the page's time.
  */
 
@@ -13,7 +13,7 @@ import { VERSION } from "./session-parts.js";
 const SOON_MS = 300;
 /** The largest share of the page's time to spend. */
 const SHARE = 0.01;
-/** After a failure, and after a change to what failed. */
+/** After a failure, and after a change to the part that failed. */
 const RETRY_MS = 15_000;
 const RETRY_CHANGED_MS = 2000;
 
@@ -88,7 +88,7 @@ export class SessionSaver {
     await Promise.all(this.#writing);
   }
 
-  /** Try again what has failed. */
+  /** Try failed writes again. */
   async retry() {
     for (const state of this.#states.values()) if (state.failure) state.isDirty = true;
     await this.flush();

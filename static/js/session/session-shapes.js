@@ -1,5 +1,5 @@
 /**
- * The shape of each part of a saved session: what is read from storage, from files and from links must fit it,
+ * The shape of each part of a saved session: data from storage, files and links must fit it,
  * and be within the bounds of `bounds.js`.
  */
 
@@ -51,7 +51,7 @@ const codesFit = (runs) =>
     0,
   ) <= MOST.codes;
 
-/** Of the run that a run went on from. */
+/** Of the run that a run branched from. */
 const branch = { number: tally, step: tally };
 
 const labNumbers = {

@@ -1,5 +1,5 @@
 /**
- * The session of this tab: what the visitor has written, chosen and trained. The browser saves it by
+ * The session of this tab: the visitor's programs, choices and trainings. The browser saves it by
  * itself, and it is back after a reload, a crash or a closed browser.
  */
 
@@ -71,7 +71,7 @@ export async function openSession() {
   saveChanges(isCopy);
   for (const name of corrected) session.saver?.changed(item(name));
   await old();
-  // Without Web Locks a copy goes on with the project.
+  // Without Web Locks a copy continues the project.
   if (claim?.from && isCopy && !claim.isCopy && (await saveNow())) await takeName(claim.from);
 }
 
@@ -136,7 +136,7 @@ async function restore({ id, from, isCopy }) {
   return corrected;
 }
 
-/** Keep what could not be read, where it is in nobody's way. @param {[any, boolean][]} damaged */
+/** Keep records that could not be read, where they are not in the way. @param {[any, boolean][]} damaged */
 async function putAside(damaged) {
   for (const [record, isCode] of damaged) {
     const { session: owner, part } = record;
@@ -246,7 +246,7 @@ function saveChanges(isNew) {
 }
 
 /**
- * Call `act` after each change of what `read` returns.
+ * Call `act` after each change of the result of `read`.
  * @param {() => unknown} read
  * @param {() => void} act
  * @param {boolean} [isFirst] whether the present value counts as a change
@@ -255,7 +255,7 @@ function onChange(read, act, isFirst = false) {
   let counts = isFirst;
   effect(() => {
     read();
-    if (counts) queueMicrotask(act); // outside of the effect, so that it may read what it likes
+    if (counts) queueMicrotask(act); // outside of the effect, so that it may read any signal
     counts = true;
   });
 }
@@ -292,7 +292,7 @@ export const isSaved = () => session.saver?.unsaved.value.size === 0;
 /** Whether sessions of open tabs can be told from closed ones. */
 export const isGuarded = () => session.isGuarded;
 
-/** Try again to save what could not be saved. */
+/** Try failed saves again. */
 export const saveAgain = () => session.saver?.retry();
 
 /** Save everything now. @returns {Promise<boolean>} whether all of it is stored */

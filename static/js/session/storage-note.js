@@ -5,7 +5,7 @@ import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { saveAgain } from "./session.js";
 
-/** Says what the browser could not save, and offers what helps. */
+/** Reports a failure to save, and offers a remedy. */
 export function StorageNote() {
   const problem = store.storageProblem.value;
   const hasCode = problem?.what === "code" || problem?.what === "everything";

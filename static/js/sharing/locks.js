@@ -23,7 +23,7 @@ const heldSpans = computed(() =>
   locksHere.value.isHeld ? spansOf(store.source.value, locksHere.value.lines) : [],
 );
 
-/** How often a change was refused: who shows values of the program shows them again. */
+/** How often a change was refused: components with values of the program then show them again. */
 export const refusals = signal(0);
 
 /** Whether a piece of the program is, at least in part, kept from changes. @param {{from: number, to: number}} piece */

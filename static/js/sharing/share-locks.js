@@ -4,7 +4,7 @@ import { selectedLines } from "../editor/editor-access.js";
 import { t } from "../words/locale.js";
 import { lockLines, locksHere, unlockCopy, unlockLines } from "./locks.js";
 
-/** Locks the lines that are selected in the editor, and lists what is locked. */
+/** Locks the lines that are selected in the editor, and lists the locks. */
 export function LockedLines() {
   const { lines, isHeld } = locksHere.value;
   const selected = selectedLines();

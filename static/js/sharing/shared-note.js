@@ -27,7 +27,7 @@ export function SharedNote() {
   `;
 }
 
-/** Dismissing the note would show what is hidden, so it is offered by its name. */
+/** Dismissing the note would show the hidden parts, so the button says so. */
 function Actions() {
   const titles = hiddenTitles();
   if (titles.length > 0) {

@@ -1,4 +1,4 @@
-/** Links with programs: made of what is on the page, and opened in a session of their own. */
+/** Links with programs: made of the page's contents, and opened in a session of their own. */
 
 import { batch, computed } from "../../vendor/preact.js";
 import { urlOf } from "../../engine/root.js";
@@ -28,7 +28,7 @@ export async function makeLink(hidden, page = isEmbedded ? urlOf("/") : here()) 
 /** The address of this page, without a program. */
 const here = () => location.origin + location.pathname;
 
-/** @returns {Shared} what is on the page */
+/** @returns {Shared} the page's program, settings and run */
 function present() {
   const { lab } = store.runOptions.value;
   const { lines } = locksHere.value;
@@ -123,7 +123,7 @@ export function showProgram(arrived) {
   });
 }
 
-/** A reload would open the link again, and replace what the visitor has changed. A frame keeps nothing else. */
+/** A reload would open the link again, and replace the visitor's changes. A frame keeps nothing else. */
 export const forgetAddress = () =>
   isEmbedded || history.replaceState(null, "", location.pathname + location.search);
 

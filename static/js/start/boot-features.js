@@ -2,7 +2,7 @@
 
 import { t } from "../words/locale.js";
 
-/** Features, by the name of what they provide. */
+/** Features, by the name of the object or method that they provide. */
 const NEEDED = /** @type {const} */ ([
   "Worker",
   "WebAssembly",

@@ -77,7 +77,7 @@
   /** @param {string} url */
   const pathOf = (url) => new URL(url, location.href).pathname;
 
-  /** Say what is wrong, and try again later. @param {string} sentence @param {number} [seconds] without it, only on request */
+  /** Report a problem, and try again later. @param {string} sentence @param {number} [seconds] without it, only on request */
   function report(sentence, seconds) {
     clearInterval(retryTimer);
     early.dataset.problem = "";

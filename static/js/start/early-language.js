@@ -1,4 +1,4 @@
-// A classic script that runs before the first paint: the language of what the page says before a module,
+// A classic script that runs before the first paint: the language of the page's texts before a module,
 // and with it a message file, has arrived. The same choice as in locale.js; in words that browsers
 // without modules understand, since early-old.js needs it, too.
 {

@@ -27,7 +27,7 @@ export function keepForLater() {
 
 /**
  * Without a service worker, which a browser may forbid, the page works as long as there is a network.
- * @param {string[]} wanted files to keep besides those of the page
+ * @param {string[]} wanted files to keep besides the page's own
  */
 async function keepNow(wanted) {
   try {

@@ -25,5 +25,5 @@ export async function refetchModule(url) {
     );
     await Promise.all(imported.map(visit));
   };
-  await visit(url.href).catch(() => {}); // whoever imports the module next reports what is wrong
+  await visit(url.href).catch(() => {}); // the next import of the module reports the error
 }

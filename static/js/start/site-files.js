@@ -1,17 +1,17 @@
 // The page's files on a static host, which sends no headers of its own: part of the service worker
 // that `playgrad site` writes, before service-worker.js. The host has version.json and, below files/,
-// contents by their SHA-256, compressed where that pays. The answers are those of playgrad's server.
+// contents by their SHA-256, compressed where that pays. The answers equal those of playgrad's server.
 {
   /**
-   * @typedef {object} Contents of a version, beside what the server says of one
+   * @typedef {object} Contents of a version, in addition to the server's description
    * @property {Record<string, string>} files SHA-256 in hex, by path
    * @property {Record<string, string>} extras
    * @property {Record<string, Record<string, string>>} sent headers by path, beside those for all
    * @property {Record<string, string>} always headers of all answers
-   * @property {string[]} packed paths of what is compressed with gzip
+   * @property {string[]} packed paths of files that are compressed with gzip
    */
 
-  /** A script is checked before it runs; the page itself checks what is larger while it arrives. */
+  /** A script is checked before it runs; the page itself checks larger files while they arrive. */
   const MOST_AT_ONCE = 1 << 19;
   /** Until an answer has been kept, it serves whoever else asks. */
   const SAME_TIME_MS = 2000;

@@ -21,7 +21,7 @@ import * as store from "./store.js";
 /** How long Python has been up, or an example open, before its data sets are fetched. */
 const DATA_MS = 1000;
 
-/** Start the engine, restart it whenever it breaks, and begin what waits for it. */
+/** Start the engine, restart it whenever it breaks, and begin work that waits for it. */
 export function startEngine() {
   if (missingFeature()) {
     refuse();
@@ -49,7 +49,7 @@ export function startEngine() {
 
 /**
  * Fetch the data sets of a chosen example, or of a run that waits. Python comes first on a slow line,
- * and who writes another program at once needs none of them.
+ * and another program needs none of them.
  */
 function expectData() {
   if (!store.exampleId.value || store.engine.value === "broken") return;
@@ -66,7 +66,7 @@ function refuse() {
   store.showError({ type: "EngineError", message: missingFeature(), line: null, op: null });
 }
 
-/** Load again, without waiting, what did not arrive. */
+/** Load failed files again, without waiting. */
 export function loadNow() {
   hurry.dispatchEvent(new Event("now"));
   if (store.engine.value === "broken") startAgain();
@@ -75,7 +75,7 @@ export function loadNow() {
   client.start();
 }
 
-/** Look for a GPU again, and say what was found. */
+/** Search for a GPU again, and report the result. */
 export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
   await refetchModule(SCRIPTS.gpu);
@@ -92,7 +92,7 @@ function forget() {
 
 /** @param {store.Launch} how */
 function launch({ paused, inLab, resumed, branch }) {
-  flushEvents(); // those of the run before must not be applied to this one
+  flushEvents(); // events of the run before must not be applied to this one
   const kept = resumed ? store.resumable.value : null;
   store.queuedRun.value = null;
   store.past.value = null;

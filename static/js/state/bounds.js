@@ -1,6 +1,6 @@
 /**
  * Bounds of the numbers and lists that come from elsewhere: links, project files, and what the browser has
- * stored. Anyone can write those, and a page that draws a billion fields never comes up again. Settings out
+ * stored. Anyone can write these files, and a page that draws a billion fields never comes up again. Settings out
  * of bounds become the nearest within them; any other value out of bounds makes its record unreadable.
  */
 
@@ -42,7 +42,7 @@ export const USUAL_LAB = {
 const isWithin = (value, { usual, least, most }) =>
   (value === null && usual === null) || is.whole(least, most())(value);
 
-/** The nearest value within bounds; the default for what is not a number. @param {unknown} value @param {Bounds} bounds */
+/** The nearest value within bounds; the default for a value that is not a number. @param {unknown} value @param {Bounds} bounds */
 function nearest(value, { usual, least, most }) {
   if (typeof value !== "number" || Number.isNaN(value)) return usual;
   return Math.min(Math.max(Math.round(value), least), most());
@@ -52,7 +52,7 @@ function nearest(value, { usual, least, most }) {
  * Settings of the Lab, each number of them within its bounds.
  * @template {Partial<LabSettings>} T
  * @param {T} settings
- * @returns {{settings: T, changed: [name: string, value: string][]}} `changed`: those that were out of bounds
+ * @returns {{settings: T, changed: [name: string, value: string][]}} `changed`: the settings that were out of bounds
  */
 export function withinBounds(settings) {
   /** @type {[string, string][]} */
@@ -77,7 +77,7 @@ export function withinBounds(settings) {
   return { settings: result, changed };
 }
 
-// Checks of what is restored as it was, so that there is no default: they refuse what the page never stores.
+// Checks of values that are restored as they were, without defaults: they refuse values that the page never stores.
 
 /** Steps, epochs, parameters, bytes: more than any run here counts. */
 export const tally = is.whole(0, 1e15);

@@ -16,7 +16,7 @@ import { Transcript } from "../output/transcript.js";
 /** @typedef {"run" | "pause" | "resume" | "step" | "stop" | "reset"} Intent */
 /**
  * @typedef {{paused: boolean, inLab?: boolean, resumed?: boolean, branch?: T.Checkpoint}} Launch
- *   `paused`: pause before the first step; `resumed`: go on from the kept weights; `branch`: begin
+ *   `paused`: pause before the first step; `resumed`: continue from the kept weights; `branch`: begin
  *   with the program of the editor at this checkpoint of the run that is shown
  */
 
@@ -41,7 +41,7 @@ export const bootStage = signal(/** @type {"python" | "library"} */ ("python"));
 export const bootProgress = signal(
   /** @type {import("../../engine/load-report.js").LoadState["progress"]} */ (null),
 );
-/** What does not arrive, in sentences, by what it is a part of. */
+/** Problems of loading, in sentences, by the part that does not arrive. */
 export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>} */ ({}));
 /** Files of data sets that have arrived, by path. */
 export const dataFiles = signal(/** @type {string[]} */ ([]));
@@ -158,7 +158,7 @@ const keptHere = computed(() =>
 export const hasModel = computed(
   () => liveModel.value || (keptHere.value !== null && !active.value),
 );
-/** The kept weights, if training can go on from them. */
+/** The kept weights, if training can continue from them. */
 export const resumable = computed(() =>
   keptHere.value && !keptHere.value.finished && !active.value ? keptHere.value : null,
 );
@@ -215,12 +215,12 @@ export const source = signal("");
 export const codes = signal(/** @type {Record<string, string>} */ ({}));
 /** The program of the last run, to which the lines of errors and nodes refer. */
 export const executed = signal(/** @type {T.Program} */ ({ exampleId: "", source: "", began: 0 }));
-/** The options of the last run, in addition to those that the page has. */
+/** The options of the last run, in addition to the page's. */
 export const runOptions = signal(/** @type {{devices?: number, lab?: M.LabOptions}} */ ({}));
 /** The line that a node or an error asked to show; a new object for each request. */
 export const revealedLine = signal(/** @type {{line: number} | null} */ (null));
 
-/** Whether code is that of its example, in one of the languages of the page. @param {T.Example | undefined} original @param {string} code */
+/** Whether code is its example's own, in one of the languages of the page. @param {T.Example | undefined} original @param {string} code */
 export const isOriginal = (original, code) =>
   code === original?.source || Boolean(original?.versions?.includes(code));
 /** Whether code is not that of its example. One that began with data of the visitor has no code of its own. @param {T.Example | undefined} original @param {string} code */
@@ -243,7 +243,7 @@ export const locks = signal(
 
 // What is saved
 
-/** What the browser could not save, and what to do; null while everything is saved. */
+/** The problem of saving, and its remedy; null while everything is saved. */
 export const storageProblem = signal(/** @type {T.StorageProblem | null} */ (null));
 /** The saved session with which the page could not be opened, so that it started without it. */
 export const unopened = signal(/** @type {string | null} */ (null));
@@ -338,7 +338,7 @@ export function clearShown() {
   executed.value = { exampleId: "", source: "", began: 0 };
 }
 
-/** Note what keeps a part of the page from being loaded. @param {T.Loaded} part @param {string} problem "" for none */
+/** Note why a part of the page cannot be loaded. @param {T.Loaded} part @param {string} problem "" for none */
 export function reportLoading(part, problem) {
   if ((loadProblems.value[part] ?? "") === problem) return;
   loadProblems.value = { ...loadProblems.value, [part]: problem };

@@ -1,5 +1,5 @@
 /**
- * The types that the page's modules share, in addition to those of the messages in
+ * The types that the page's modules share, in addition to the types of messages in
  * `../../engine/messages.js`. Types only; nothing runs here.
  *
  * @import * as M from "../../engine/messages.js"
@@ -9,7 +9,7 @@
  *   `known`: the device worker has looked for a GPU; `problem`: a part of a sentence, in English;
  *   `reason`: the same for other languages, if it is known; `isAsked`: the visitor wants to know
  *
- * @typedef {"python" | "data" | "examples"} Loaded what is loaded after the page is up
+ * @typedef {"python" | "data" | "examples"} Loaded the parts that are loaded after the page has started
  *
  * @typedef {{epoch: number, step: number, loss: number | null, accuracy: number | null,
  *            testLoss: number | null, testAccuracy: number | null}} EpochRow
@@ -44,7 +44,7 @@
  *
  * @typedef {{bytes: Uint8Array, step: number}} Checkpoint on the curve that is shown
  * @typedef {{began: number, number: number, step: number, from: Program, hasBegun: boolean}} Branch
- *   A run that goes on from a checkpoint of another. `began`: tells it apart; `number`: of the other
+ *   A run that continues from a checkpoint of another. `began`: tells it apart; `number`: of the other
  *   in the table of runs, 0 if it is not there; `from`: the other's program; `hasBegun`: whether it
  *   has taken the checkpoint, so that the curve is its own
  *

@@ -31,7 +31,7 @@ export function report(all, isLostNow) {
   });
 }
 
-/** Forget what was found, because another run begins. */
+/** Drop the findings, because another run begins. */
 export function clearFindings() {
   batch(() => {
     reported.value = { began: 0, all: [] };

@@ -1,4 +1,4 @@
-/** What the panel Inspect looks at: it outlives the panel. */
+/** The subject of the panel Inspect, which outlives the panel. */
 
 import { signal } from "../../vendor/preact.js";
 import * as store from "../state/store.js";
@@ -11,7 +11,7 @@ export const openView = signal("layers");
 export const chosenLayer = signal(/** @type {string | null} */ (null));
 /** The number of the sample. */
 export const sampleNumber = signal(0);
-/** Whether the drawn digit is looked at in place of the sample. */
+/** Whether the drawn digit is shown in place of the sample. */
 export const usesDrawing = signal(false);
 /** New values of the sample or the drawing, by their index. */
 export const edits = signal(/** @type {Record<number, number>} */ ({}));

@@ -1,4 +1,4 @@
-/** Links the layer that Inspect looks at with its line in the code. */
+/** Links the layer shown in Inspect with its line in the code. */
 
 import { computed, signal } from "../../vendor/preact.js";
 import { chosenLayer } from "./inspected-layer.js";
@@ -6,22 +6,22 @@ import * as store from "../state/store.js";
 
 /** @import { LayerLine } from "../../engine/messages.js" */
 
-/** The layers of the network, and the one that is looked at; null while the view is closed. */
+/** The layers of the network, and the chosen one; null while the view is closed. */
 export const shownLayers = signal(/** @type {{lines: LayerLine[], layer: string} | null} */ (null));
 
-/** Whether a line of the program that ran is still what it was. @param {number} line */
+/** Whether a line of the program that ran is unchanged. @param {number} line */
 function isSame(line) {
   const text = (/** @type {string} */ source) => source.split("\n")[line - 1];
   return store.linesApply.value && text(store.source.value) === text(store.executed.value.source);
 }
 
-/** The line that created the layer that is looked at; null if that is not in the code. */
+/** The line that created the chosen layer; null if it is not in the code. */
 export const layerLine = computed(() => {
   const line = shownLayers.value?.lines.find(({ name }) => name === shownLayers.value?.layer)?.line;
   return line && isSame(line) ? line : null;
 });
 
-/** Look at one of these layers, unless it is looked at already. @param {LayerLine[]} layers */
+/** Show one of these layers, unless it is shown already. @param {LayerLine[]} layers */
 export function lookAtOneOf(layers) {
   if (layers.length > 0 && !layers.some(({ name }) => name === shownLayers.value?.layer))
     chosenLayer.value = layers[0].name;

@@ -1,4 +1,4 @@
-/** Asks the engine for the view of the task, as often as it is worth and only while it is looked at. */
+/** Asks the engine for the view of the task, as often as it is worth and only while it is shown. */
 
 import { Asker, QUICK_MS, interval, restAfter } from "../engine/asker.js";
 import { taskView } from "../engine/questions.js";
@@ -38,7 +38,7 @@ export class TaskAsker {
   #version = 0;
   #cost = 0;
 
-  /** The model, or what is known of it, has changed. */
+  /** The model, or the knowledge of it, has changed. */
   changed() {
     this.#asker.changed(store.liveModel.value);
   }

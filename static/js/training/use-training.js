@@ -1,13 +1,13 @@
-/** Hooks for what follows a training. */
+/** Hooks for components that follow a training. */
 
 import { effect, untracked, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { BEAT_MS } from "../state/beat.js";
+import { FRAME_MS } from "../state/frame-scheduler.js";
 import * as store from "../state/store.js";
 
 /** A curve is drawn again when it has grown by this part: a few pixels. To draw it is the most that a view costs. */
 const GROWTH = 0.01;
-/** The shortest time between two redraws, every other beat, and the longest. */
-const [SHORTEST_MS, LONGEST_MS] = [1.5 * BEAT_MS, 1000];
+/** The shortest time between two redraws, every other scheduled frame, and the longest. */
+const [SHORTEST_MS, LONGEST_MS] = [1.5 * FRAME_MS, 1000];
 
 /** The milliseconds from one redraw of a curve to the next. @param {number} seconds that were trained */
 export const redrawAfter = (seconds) =>
@@ -17,7 +17,7 @@ export const redrawAfter = (seconds) =>
  * Call a function at each progress of the training, without drawing the component again: a view that
  * waits for an answer of the engine has nothing new to show until it comes.
  *
- * It is called in the beat of the progress. A `useSignalEffect` would ask for a frame of its own.
+ * It is called in the frame of the progress. A `useSignalEffect` would ask for a frame of its own.
  * @param {() => void} progressed
  */
 export function useProgress(progressed) {

@@ -2,7 +2,7 @@
 
 import { t } from "./locale.js";
 import { CLASSES, loadedNames, namedSet } from "../own-data/data-names.js";
-import { entryOf } from "../own-data/data-shelf.js";
+import { entryOf } from "../own-data/user-data.js";
 import * as store from "../state/store.js";
 
 /** The names of the classes, if the program that ran loads one data set that has some. @returns {string[]} */

@@ -1,4 +1,4 @@
-/** Matrix products, convolutions, pooling, and what recurrent and attention layers need. */
+/** Matrix products, convolutions, pooling, and operations of recurrent and attention layers. */
 
 import { broadcast, pick, sizeOf, stridesOf, transpose, zeros } from "../tensors.js";
 import { softmax } from "./along-axes.js";

@@ -1,4 +1,4 @@
-// Writes the bundled examples in Chinese, by name, and the texts that replace those of the programs.
+// Writes the bundled examples in Chinese, by name, and the replacements of the programs' texts.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { EXAMPLES, TEXTS } from "../../../static/js/messages/zh-hans-examples.js";

@@ -114,7 +114,7 @@ class BrowserHost(Host):
 
     def begin(self, execution: Execution) -> Result[ExecuteResult]:
         program, segment, steps, writes, reads = execution
-        # The runner cannot call Python between replays: it looks at the page's stop word.
+        # The runner cannot call Python between replays: it reads the page's stop word.
         if self.stop_requested is not None and self.stop_requested():
             steps = min(steps, 1)
         argument = {

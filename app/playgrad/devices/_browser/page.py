@@ -66,8 +66,8 @@ def stop_requested() -> bool:
 def expect_interrupts(awaited: Callable[[], bool]) -> None:
     """Raise KeyboardInterrupt only while ``awaited`` returns True.
 
-    An interrupt that is meant for the code of the prompt may arrive when that has just ended, and
-    must not stop the training that goes on.
+    An interrupt that is meant for the code of the prompt may arrive when the code has just
+    ended, and must not stop the training, which continues.
     """
     global _awaited
     _awaited = awaited

@@ -2,7 +2,7 @@
 
 The only package of the library that imports wgpu. ``static/engine`` does the same in a page, in
 files of the same names. Devices are opened with the limits that a browser grants by default, so
-that what runs here also runs in a page.
+that a program that runs here also runs in a page.
 """
 
 from playgrad.devices._wgpu.adapters import ENGINE, forget_adapters, list_adapters

@@ -18,7 +18,7 @@ _NO_LIMIT = 1 << 60
 def free_memory(needed: int) -> int | None:
     """Return the bytes that this process can still get; None if the system does not tell.
 
-    It is the least of what is free, and of what limits leave: those of a container, and those of
+    It is the least of the free memory and of the memory that limits leave, of a container or of
     the process (``ulimit -v``).
 
     Args:

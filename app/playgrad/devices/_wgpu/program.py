@@ -17,7 +17,7 @@ Dispatch = tuple[Any, Any, int, int, int]
 
 @dataclass
 class ReplayablePlan:
-    """A loaded Plan: its buffers, the ids of those that it owns, the dispatches of each segment."""
+    """A loaded Plan: its buffers, the ids of its own ones, the dispatches of each segment."""
 
     buffers: dict[int, Any]
     owned: list[int]

@@ -40,7 +40,7 @@ def padded(block: bytes) -> bytes:
 
 
 def is_hdf5(file: str | Path | bytes) -> bool:
-    """Return whether a path, or the bytes of a file, is that of an HDF5 file."""
+    """Return whether a path, or the bytes of a file, belongs to an HDF5 file."""
     if isinstance(file, bytes):
         return file[:8] == SIGNATURE
     return str(file).lower().endswith((".h5", ".hdf5"))

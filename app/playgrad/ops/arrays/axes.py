@@ -51,7 +51,7 @@ def roll(
     axis: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Return ``x`` with its elements moved along axes; those moved past an end enter at the other.
+    """Return ``x`` with its elements moved along axes; past one end they enter at the other.
 
     Args:
         x: a tensor of any shape and dtype.

@@ -81,7 +81,7 @@ def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]
     result: list[Tensor | None] = []
     for i, part in enumerate(parts):
         known = [size for size in sizes[:i] if size is not None]
-        if len(known) < i:  # where a part begins depends on the shapes of those before it
+        if len(known) < i:  # where a part begins depends on the shapes of earlier ones
             result.append(_part(grads[0], parts, axis, i))
         else:
             begin[axis] = sum(known)

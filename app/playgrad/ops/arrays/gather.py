@@ -36,8 +36,8 @@ def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) ->
         axis: the axis of ``params`` that is indexed; a negative one counts from the end.
 
     Returns:
-        A tensor of the dtype of ``params``, whose shape is that of ``params`` with ``axis``
-        replaced by the dimensions of ``indices``.
+        A tensor of the dtype of ``params`` and its shape with ``axis`` replaced by the dimensions
+        of ``indices``.
 
     Raises:
         ShapeError: ``params`` has no such axis.

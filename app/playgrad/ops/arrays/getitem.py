@@ -52,7 +52,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def _sliced(x: Tensor, parts: list[Part], indices: list[int]) -> Tensor:
-    """Return the slices ``parts`` of ``x``; the axes ``indices`` are those of integers.
+    """Return the slices ``parts`` of ``x``; the axes ``indices`` have integers.
 
     The operation is ``slice`` unless there are steps, or ends that depend on unknown dimensions.
     """

@@ -31,7 +31,7 @@ def pad(
         pad_width: a pair (before, after) for each dimension: the number of elements to add at its
             beginning and end. One pair, or one number, is for all.
         mode: their values: "constant"; "edge", the nearest element; "reflect", mirrored at the
-            nearest element; "symmetric", mirrored behind it; or "wrap", those of the other end.
+            nearest element; "symmetric", mirrored behind it; or "wrap", taken from the other end.
         constant_values: the value for "constant", which the dtype of ``x`` must be able to hold;
             it may be infinite. None means 0.
 

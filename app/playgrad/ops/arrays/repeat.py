@@ -29,7 +29,7 @@ def tile(x: Any, repeats: int | Sequence[int], name: str | None = None) -> Tenso
             a longer one adds axes in front.
 
     Returns:
-        A tensor whose dimensions are those of ``x`` times ``repeats``.
+        A tensor, the dimensions of ``x`` times ``repeats``.
 
     Raises:
         ShapeError: a number is negative or not whole.

@@ -36,8 +36,8 @@ def take(x: Any, indices: Any, axis: int | None = None, name: str | None = None)
             flattened tensor.
 
     Returns:
-        A tensor of the dtype of ``x``, whose shape is that of ``x`` with ``axis`` replaced by the
-        dimensions of ``indices``.
+        A tensor of the dtype of ``x`` and its shape with ``axis`` replaced by the dimensions of
+        ``indices``.
 
     Raises:
         ShapeError: ``x`` has no such axis.

@@ -40,7 +40,7 @@ class Recording:
 
     Attributes:
         inputs: the placeholders that it was called with.
-        result: what it returned, with tensors for numbers and arrays.
+        result: the returned value, with tensors for numbers and arrays.
         outputs: the tensors of ``result``.
         nodes: the nodes of its outputs and of its writes, in topological order.
         captures: the tensors from outside that ``nodes`` and ``outputs`` use.
@@ -89,8 +89,8 @@ class Recording:
 
     @cached_property
     def varying(self) -> set[Node]:
-        """The nodes with other values in each instance: those that depend on an input, draw random
-        numbers or write variables."""
+        """The nodes with other values in each instance, because they depend on an input, draw
+        random numbers or write variables."""
         inputs = {tensor.node for tensor in self.inputs}
         found: set[Node] = set()
         for node in self.nodes:
@@ -119,10 +119,10 @@ class Recording:
         Args:
             inputs: the tensors in place of the placeholders.
             scope: the name scope of the copies, ending with a slash.
-            captured: the tensors in place of captured ones; those that it lacks stay.
+            captured: the tensors in place of captured ones; the rest stay.
             iteration: the number of the instance, uint32. Each draws other random numbers.
-            shared: the copies of the nodes that are not `varying`: those that it has are used, and
-                those that are missing are added to it. None copies all nodes.
+            shared: copies of nodes that are not `varying`, used where present, and added to it
+                where missing. None copies all nodes.
             change: copies a node in another way and returns its copy, or None to have it copied.
         """
         copies = CopyMap(graph, outer=shared)
@@ -164,14 +164,14 @@ def draws(node: Node) -> bool:
 
 
 def _controls(node: Node, copies: CopyMap, own: Collection[Node]) -> list[Node]:
-    """Return what a copy of ``node`` waits for; nodes from outside stay."""
+    """Return the control inputs of a copy of ``node``; nodes from outside stay."""
     mapped = [copies.node(n) if n in own else n for n in node.control_inputs]
     return list(dict.fromkeys(n for n in mapped if n is not None))
 
 
 def record(graph: Graph, prefix: str, fn: Callable[..., Any], arguments: Sequence[Any],
            inputs: Sequence[Tensor]) -> Recording:  # fmt: skip
-    """Call ``fn`` with ``arguments``, and return what it added to ``graph``, taken out again.
+    """Call ``fn`` with ``arguments``, and return its new nodes, taken out of ``graph`` again.
 
     Args:
         prefix: the name scope to call it in, ending with a slash.

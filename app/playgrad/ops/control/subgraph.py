@@ -1,7 +1,7 @@
 """Recorded functions as text: attributes of a node that runs them.
 
 The text is JSON: the graph (graph/serialize.py), and the names of its inputs and outputs. Its
-inputs are placeholders for the arguments of the function, then for what it captured.
+inputs are placeholders for the arguments of the function, then for captured tensors.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
 
     Gradients need ``maximum_iterations``: reverse mode keeps the values of each iteration, and the
     memory for them is planned before the graph runs. The gradient computes the iterations up to
-    this maximum again; those that did not take place contribute 0.
+    this maximum again; iterations that did not take place contribute 0.
 
     Args:
         cond: a function of the loop variables that returns a bool scalar.

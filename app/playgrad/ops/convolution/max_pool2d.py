@@ -152,7 +152,7 @@ def _scatter(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     size, out = attrs["image_size"], (grad.shape[1], grad.shape[2])
     result = padded_zeros(len(grad), size, grad.shape[3], attrs, grad.dtype)
     for offset in offsets(attrs):
-        # In the padding, positions are those of the nearest pixel; what goes there is cropped.
+        # In the padding, positions are clamped to the nearest pixel; their results are cropped.
         chosen = positions == _positions(offset, out, size, attrs)
         pixels = shifted(result, offset, out, attrs["strides"])
         pixels += select(chosen, grad, grad.dtype.type(0))

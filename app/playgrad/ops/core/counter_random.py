@@ -96,7 +96,7 @@ def batch_indices(
 
     Args:
         rounds: the steps of a round, and the samples from one batch to the next; a batch that goes
-            beyond the end of a round goes on with its beginning. None for an endless stream, in
+            beyond the end of a round continues with its beginning. None for an endless stream, in
             which a batch can begin in one round and end in the next.
         started: the step with which the first of the rounds begins.
     """

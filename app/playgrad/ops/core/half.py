@@ -10,7 +10,7 @@ from playgrad.graph.opdef import Array, Attrs, Reference
 
 
 def in_float32(reference: Reference) -> Reference:
-    """Return ``reference`` for float16 as well: its results are those for float32, rounded.
+    """Return ``reference`` for float16 as well: its results are the rounded float32 results.
 
     NumPy adds float16 terms in float16: 4,096 ones are 2,048.
     """

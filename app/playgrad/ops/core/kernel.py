@@ -53,7 +53,7 @@ class KernelCall:
         results: the number of results that an invocation keeps in registers.
         mergeable: whether it may be merged with other dispatches. False for kernels of the user's
             program, so that an error of the device's compiler is about one kernel.
-        loops: those of an invocation, without those of functions in expressions.
+        loops: the loops of an invocation, without the ones in functions of expressions.
     """
 
     family: str

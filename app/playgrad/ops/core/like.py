@@ -45,14 +45,14 @@ def register_like(
 ) -> OpDef:
     """Register ``name``, which becomes ``static`` once the shapes of its inputs are known.
 
-    Shape rule, reference and gradient are those of ``static``. Inputs after the operands are used
-    for their shapes only and have no gradient.
+    Shape rule, reference and gradient are the same as of ``static``. Inputs after the operands are
+    used for their shapes only and have no gradient.
 
     Args:
         operands: number of inputs of ``static``; they come first.
         static_attrs: its attributes. For the shape rule of ``static`` they may contain None where
             a dimension is unknown.
-        infer, gradient: in place of those of ``static``.
+        infer, gradient: in place of ``static``'s own.
         total: as in `OpDef`.
         identity_if_equal: become ``identity`` where the shapes of the first and last input agree.
     """

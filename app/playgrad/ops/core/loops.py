@@ -1,7 +1,7 @@
 """The loops of a kernel, and the rounds that they take.
 
-llvmpipe ends all loops of an invocation after 65,535 rounds, without a word. It counts those of
-loops inside others, and of loops one after the other, together; so work must be divided among
+llvmpipe ends all loops of an invocation after 65,535 rounds, without a word. It adds up the
+rounds of nested and of successive loops; so work must be divided among
 invocations or dispatches, or a round must do more (`compiler/long_loops.py`).
 """
 

@@ -38,7 +38,7 @@ def register_op(
 
     Give ``formula`` for an elementwise operation: NumPy's values and the WGSL both come from it,
     and it is fused with its neighbours. Give ``reference``, and ``wgsl`` for GPUs, for any other.
-    The parameters of that function are the inputs; those after ``*`` are attributes: numbers,
+    The parameters of that function are the inputs; parameters after ``*`` are attributes: numbers,
     bools, strings or lists of them. `check_op` checks the result. Registering a name again replaces
     the operation.
 
@@ -65,7 +65,7 @@ def register_op(
             error.
 
     Raises:
-        GraphError: the name is that of an operation of the library, or arguments do not fit
+        GraphError: an operation of the library has this name, or arguments do not fit
             together.
         DTypeError: there is no such dtype.
     """

@@ -77,7 +77,7 @@ def line_of_text(text: str, source: tuple[str, int] | None) -> tuple[str, int] |
 
 
 def checked_shape(what: str, value: Any) -> Shape:
-    """Return what a shape function returned.
+    """Return the result of a shape function.
 
     Raises:
         ShapeError: it is not a tuple of whole numbers of at least 0, and None.
@@ -103,7 +103,7 @@ def checked_arrays(
     Floats are rounded to the declared type; other kinds of numbers must have it.
 
     Raises:
-        ShapeError, DTypeError: the results are not what is declared.
+        ShapeError, DTypeError: the results differ from the declaration.
     """
     results = list(values) if isinstance(values, (tuple, list)) else [values]
     if len(results) != len(specs):
@@ -136,7 +136,7 @@ def _checked(what: str, value: Any, spec: TensorSpec, function: Callable[..., An
 def checked_gradients(
     what: str, values: Any, inputs: Sequence[Tensor], function: Callable[..., Any]
 ) -> list[Tensor | None]:
-    """Return what a gradient function returned, one tensor or None for each input.
+    """Return the results of a gradient function, one tensor or None for each input.
 
     Raises:
         GraphError: the number does not fit, or something else than tensors was returned.

@@ -213,7 +213,7 @@ def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
 def _exponential(x: Tensor, alpha: float, rate: float, name: str | None) -> Tensor:
     """Return ``x`` where positive, else ``alpha * (exp(rate * x) - 1)``.
 
-    The exponential is that of 0 where it is not used: infinite, it would have the gradient NaN.
+    The exponential is taken of 0 where it is not used: infinite, it would have the gradient NaN.
     """
     return where(x < 0.0, expm1(minimum(x, 0.0) * rate) * alpha, x, name=name)
 

@@ -112,7 +112,7 @@ floor_divide: Constructor = elementwise(
     BAD_PAIRS,
     doc="Return ``a / b`` rounded down to a whole number. Integers divided by 0 give 0.",
 )
-# At base 0 the derivatives are those from the right: 0, where the formulas have 0 times infinity.
+# At base 0 the derivatives are taken from the right: 0, where the formulas have 0 times infinity.
 _power = elementwise(
     "pow",
     lambda a, b: e.call("pow", a, b),

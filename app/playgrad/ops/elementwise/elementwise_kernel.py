@@ -25,7 +25,7 @@ WORKGROUP = 64
 def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering:
     """Lower ``exprs``, one for each output, to a kernel whose invocations compute one element each.
 
-    Where elements of an output are packed, they compute those that share a word. Inputs are
+    Where elements of an output are packed, they compute all elements of a word. Inputs are
     broadcast. An input in the buffer of an output (``request.aliases``) is read through the
     output's binding before anything is written.
     """

@@ -87,8 +87,8 @@ def prepare(
 ) -> Callable[[Sequence[Array]], list[Array]]:
     """Return a function from leaves of ``specs``, with known shapes, to the values of ``exprs``.
 
-    The values equal those of ``evaluate``. Common subexpressions are computed once, and temporaries
-    that are no longer needed are overwritten.
+    The values equal the results of ``evaluate``. Common subexpressions are computed once, and
+    temporaries that are no longer needed are overwritten.
     """
     return _prepared(_Expressions(tuple(exprs)), tuple(specs))
 

@@ -274,4 +274,4 @@ WGSL_HELPERS: dict[str, str] = {
     "pg_inf": "var<private> pg_inf: u32 = 0x7f800000u;",
     "pg_nan": "var<private> pg_nan: u32 = 0x7fc00000u;",
 }
-"""Declarations by name. A declaration may use those of any other."""
+"""Declarations by name. A declaration may use any other."""

@@ -11,7 +11,7 @@ from playgrad.ops.expression.functions import FUNCTIONS
 
 def typed(expr: Expr, leaves: Sequence[str], expected: str | None = None) -> list[Any]:
     """Return ``["leaf", input]``, ``["const", value]``, ``["cast", dtype, x]`` or
-    ``[function, dtype, x, ...]``, where the dtype is that of the arguments.
+    ``[function, dtype, x, ...]``, with the dtype of the arguments.
 
     Args:
         leaves: the dtype of each input.

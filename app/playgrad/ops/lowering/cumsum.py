@@ -24,7 +24,7 @@ def lower_cumsum(request: KernelRequest) -> Lowering:
     """Lower the running sum along attrs ``axis``.
 
     An invocation adds up one line, or one block of it: then a dispatch before writes the sums of
-    all blocks, and each block begins with those before it.
+    all blocks, and each block begins with the total of the blocks before it.
     """
     shape = request.inputs[0].static_shape
     axis, exclusive = request.attrs["axis"], request.attrs["exclusive"]

@@ -104,7 +104,7 @@ def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
 def _places(outer: int, count: int, width: int, picked: int, along: bool) -> dict[str, Any]:
     """Return the WIDTH of a row, and WGSL for the PLACE of its index and for the FIRST row.
 
-    The FIRST row is that of the block of ``count`` rows in which element ``index`` of the result
+    The FIRST row begins the block of ``count`` rows in which element ``index`` of the result
     lies.
     """
     rows = "index" if width == 1 else "index / WIDTH"

@@ -30,7 +30,7 @@ def item_kernel(
     Args:
         kernel: a .wgsl file that uses ``${WORKGROUP}``, ``${INDEX}`` and ``${ITEMS}``.
         items: the number of items.
-        loops: those of an invocation.
+        loops: the loops of an invocation.
         iterations: how often it runs its innermost loops, or does other work of that size; None to
             count ``loops``.
         constants: values of the other names in the file.

@@ -44,7 +44,7 @@ def _lower(
     """Lower to one invocation for each row.
 
     Args:
-        passes: passes over a row beside those for its mean and for its variance.
+        passes: passes over a row beside the two for its mean and its variance.
     """
     width = request.inputs[0].static_shape[-1]
     rows = request.inputs[0].size // width

@@ -24,7 +24,7 @@ def lower_matmul(request: KernelRequest) -> Lowering:
     depth = a[-2] if transpose_a else a[-1]
     batch = prod(lead)
     if len(b) == 2 and not transpose_a:
-        rows, batch = rows * batch, 1  # the rows of a stack are those of one tall matrix
+        rows, batch = rows * batch, 1  # a stack becomes one tall matrix
     if not (batch and rows and columns and depth):
         return _lower_empty(request)
     product = Product(

@@ -62,7 +62,7 @@ def copy_elements(
 ) -> KernelCall:  # fmt: skip
     """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``.
 
-    ``number`` is that of the input, ``output`` that of the result.
+    ``number`` is the index of the input, ``output`` that of the result.
     """
     items = 1
     for size in sizes:

@@ -24,7 +24,7 @@ def _lower(request: KernelRequest, kernel: str, image: TensorSpec, resized: Tens
     _, resized_height, resized_width, _ = resized.static_shape
     nearest = request.attrs["interpolation"] == "nearest"
     loops = [2, 2]
-    if image is not request.inputs[0]:  # resize_gradient.wgsl looks at some pixels more
+    if image is not request.inputs[0]:  # resize_gradient.wgsl reads some pixels more
         sizes = zip(resized.static_shape[1:3], image.static_shape[1:3], strict=True)
         loops = [min(after, 2 * after // before + 5) for after, before in sizes]
     call = item_kernel(

@@ -109,7 +109,7 @@ class Tiling:
         groups: the number of workgroups for the results of one batch item.
         splits: the number of parts of the depth.
         results: the number of results of an invocation.
-        loops: those of an invocation.
+        loops: the loops of an invocation.
     """
 
     family: str

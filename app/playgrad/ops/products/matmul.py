@@ -54,7 +54,7 @@ def matmul(
     """Return the matrix product ``a @ b``, for each pair of matrices in a stack.
 
     Leading dimensions are a stack of matrices. They are equal in both operands, or absent in one of
-    them, which is then multiplied with every matrix of the other; those of known shapes broadcast.
+    them, which is then multiplied with every matrix of the other; known shapes broadcast.
     An operand of one dimension is a row in front and a column behind, as in NumPy: the result does
     not have that dimension.
 
@@ -127,7 +127,7 @@ def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 
 def _stack(a: Shape, b: Shape) -> Shape | None:
-    """Return the leading dimensions of the product, or None if those of the operands differ."""
+    """Return the leading dimensions of the product, or None if the operands' own differ."""
     if not a or not b:
         return a or b
     if len(a) != len(b) or any(None not in (m, n) and m != n for m, n in zip(a, b, strict=True)):
@@ -204,7 +204,7 @@ _FEW = 3
 def _total(products: Sequence[Tensor]) -> Tensor | None:
     """Return the sum of gradients of a weight that was used in several products, as one product.
 
-    ``sum(a_i^T @ b_i)`` is ``a^T @ b``, where the rows of ``a`` and ``b`` are those of all.
+    ``sum(a_i^T @ b_i)`` is ``a^T @ b``, where ``a`` and ``b`` have the rows of all.
     """
     nodes = [product.node for product in products]
     flipped = {"transpose_a": True, "transpose_b": False}

@@ -58,8 +58,8 @@ def random_categorical(
     """Draw classes with the probabilities ``softmax(logits)``, by the Gumbel-max trick.
 
     Args:
-        logits: (batch, classes) logarithms of probabilities, which need not be normalized; those of
-            -inf are never drawn beside finite ones.
+        logits: (batch, classes) logarithms of probabilities, which need not be normalized; a
+            class of -inf is never drawn beside a finite one.
         num_samples: how many to draw for each row.
         seed: as in ``random_uniform``.
         counter: as in ``random_uniform``.

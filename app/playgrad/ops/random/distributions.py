@@ -87,7 +87,7 @@ def truncated_normal(
     """Draw numbers from a normal distribution cut off at two standard deviations.
 
     A number further from the mean is drawn again, up to three times. After that (4 in a million) it
-    is set to the bound. Arguments, result and errors are those of ``random_normal``.
+    is set to the bound. Arguments, result and errors as in ``random_normal``.
     """
     graph = get_default_graph()
     keys = graph.next_random_seed(seed)

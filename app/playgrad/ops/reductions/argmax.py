@@ -44,7 +44,7 @@ def argmin(
 ) -> Tensor:
     """Return the index of the smallest element, the first of equal ones.
 
-    NaN is smaller than any number. Arguments, result and errors are those of ``argmax``.
+    NaN is smaller than any number. Arguments, result and errors as in ``argmax``.
     """
     return _position(_ARGMIN, x, axis, keepdims, name)
 

@@ -41,8 +41,8 @@ def ctc_loss(
     Args:
         target: labels of shape (batch, labels); int32, uint32 or uint8.
         output: logits of shape (batch, times, classes), before softmax; float32 or float64.
-        target_length: the number of labels of each sample, (batch,); None counts those that are not
-            ``mask_index``, which must follow them.
+        target_length: the number of labels of each sample, (batch,); None counts the labels before
+            the padding, ``mask_index``.
         output_length: the number of times of each sample, (batch,); None for all.
         mask_index: the class of the blank, which is no label.
         zero_infinity: make the loss of samples without an alignment 0, and so its gradient.

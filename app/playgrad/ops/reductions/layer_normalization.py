@@ -30,7 +30,7 @@ def layer_normalization(
 ) -> Tensor:
     """Return ``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, by rows.
 
-    Ba, Kiros and Hinton 2016. Mean and (biased) variance are those along the last axis.
+    Ba, Kiros and Hinton 2016. Mean and (biased) variance are taken along the last axis.
 
     Args:
         x: shape (..., n), n at least 1; float32 or float64.

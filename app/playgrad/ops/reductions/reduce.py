@@ -119,7 +119,7 @@ def reduce_min(
 ) -> Tensor:
     """Return the smallest element of ``x`` along one or more axes; NaN where any is NaN.
 
-    Equal minima share the gradient equally. Arguments, result and errors are those of
+    Equal minima share the gradient equally. Arguments, result and errors as in
     ``reduce_max``.
     """
     return _reduce(_MIN, x, axis, keepdims, name)
@@ -132,7 +132,7 @@ def reduce_prod(
 
     A derivative is the product of the other elements, also where elements are 0 or infinite, or the
     product of all is out of range; second derivatives are exact where elements are 0, too.
-    Arguments, result and errors are those of ``reduce_sum``. The product of no elements is 1.
+    Arguments, result and errors as in ``reduce_sum``. The product of no elements is 1.
     """
     return _reduce(_PROD, x, axis, keepdims, name)
 
@@ -228,9 +228,9 @@ def _extreme_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor
 def _prod_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Multiply by the product of the other elements.
 
-    That is the product of those that are neither 0 nor infinite, times the infinite ones among the
-    others, times the zeros: none, or one, whose value is the sum of all. With more, the second
-    derivative is 0 too.
+    That is the product of the elements that are neither 0 nor infinite, times the infinite ones
+    among the others, times the zeros: none, or one, whose value is the sum of all. With more, the
+    second derivative is 0 too.
     """
     assert grads[0] is not None
     x, axes = node.inputs[0], node.attrs["axes"]

@@ -42,7 +42,7 @@ def softmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
 def log_softmax(x: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """Return ``log(softmax(x))``, which stays finite where softmax rounds to 0.
 
-    Arguments, result and errors are those of ``softmax``.
+    Arguments, result and errors as in ``softmax``.
     """
     tensor = as_tensor(x)
     attrs = {"axis": normalize_axis(axis, tensor.spec.rank)}

@@ -61,7 +61,7 @@ def var(x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = No
 def std(x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """Return the standard deviation of ``x``, the root of ``var``, with derivative 0 where it is 0.
 
-    Arguments, result and errors are those of ``var``.
+    Arguments, result and errors as in ``var``.
     """
     centred = _centred(as_tensor(x), axis)
     axes = _axes(centred, axis)
@@ -73,7 +73,7 @@ def std(x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = No
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """Return ``log(sum(exp(x)))`` along one or more axes, computed so that exp cannot overflow.
 
-    Arguments, result and errors are those of ``var``.
+    Arguments, result and errors as in ``var``.
     """
     tensor = as_tensor(x)
     axes = _axes(tensor, axis)
@@ -158,7 +158,7 @@ _ORDINARY = (1e-12, 1e12)
 
 
 def _scaled(x: Tensor, axes: Sequence[int], at_least: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Return ``x`` divided along ``axes`` so that squares are in range, and what it was divided by.
+    """Return ``x`` divided along ``axes`` so that squares are in range, and the divisor.
 
     The divisor has the shape of ``x`` with the axes kept, and counts as a constant for gradients.
     """

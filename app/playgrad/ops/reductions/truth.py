@@ -35,7 +35,7 @@ def reduce_all(
 ) -> Tensor:
     """Return whether all elements of ``x`` are true along one or more axes. Gradients stop here.
 
-    Arguments, result and errors are those of ``reduce_any``. Of no elements all are true.
+    Arguments, result and errors as in ``reduce_any``. Of no elements all are true.
     """
     false = logical_not(cast(as_tensor(x), "bool"))
     return equal(reduce_sum(cast(false, "int32"), axis, keepdims), 0, name=name)

@@ -30,9 +30,9 @@ def batch_indices(
         batch: the number of samples in a batch, at least 1.
         shuffle: put the samples into a new random order in each epoch.
         seed: the seed of the order; None takes the graph's next one.
-        rounds: the steps of an epoch, and the samples from one batch to the next, which are those
-            of a batch unless this is a smaller last one. A batch that goes beyond the end of an
-            epoch goes on with its beginning.
+        rounds: the steps of an epoch, and the samples from one batch to the next, a batch
+            unless this is a smaller last one. A batch that goes beyond the end of an epoch
+            continues with its beginning.
         started: with ``rounds``, the step with which the first epoch begins, an integer scalar.
 
     Returns:

@@ -36,7 +36,7 @@ class Cost:
 class Algorithm(ABC):
     """A way to perform each of the collective operations.
 
-    Tensor i is that of the member on device i. `Collectives` has checked the arguments. The nodes
+    Tensor i belongs to the member on device i. `Collectives` has checked the arguments. The nodes
     of a member are created in its device scope; an edge to another device is a transfer.
     """
 

@@ -171,8 +171,8 @@ class Pipeline(DistributedStrategy):
         of_pipeline = self.width // self.replicas
         if self.devices_per_stage < 1 or of_pipeline % self.devices_per_stage:
             raise GraphError(
-                f"{of_pipeline} devices of a pipeline cannot make up stages of "
-                f"{self.devices_per_stage}."
+                f"a pipeline of {of_pipeline} devices cannot be divided into stages of "
+                f"{self.devices_per_stage} devices."
             )
         if self.devices_per_stage > 1 and (
             self.chunks != 1 or self.schedule == PIPEDREAM or self.stages == BALANCED

@@ -5,7 +5,7 @@ import { OperationLink } from "./operation-link.js";
 /** @import { Operation, StepOperations } from "../../../engine/messages.js" */
 
 /**
- * The passes of the compiler with the nodes before and after, and what was fused.
+ * The passes of the compiler with the nodes before and after, and the fused operations.
  * @param {{step: StepOperations}} props
  */
 export function CompilerPasses({ step }) {

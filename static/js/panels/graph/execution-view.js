@@ -17,7 +17,7 @@ import {
 
 /** @import { Operation, TensorSight } from "../../../engine/messages.js" */
 
-/** The most entries of the queue, and of those that wait, that are listed. */
+/** The most entries that are listed of the queue, and of the waiting operations. */
 const MOST = 12;
 const STATISTICS = /** @type {const} */ (["min", "max", "mean", "std"]);
 const KEYS = /** @type {Record<string, (place: number, last: number) => number>} */ ({
@@ -27,7 +27,7 @@ const KEYS = /** @type {Record<string, (place: number, last: number) => number>}
   End: (_, last) => last,
 });
 
-/** A training step, operation by operation: the ready queue, the devices, and what the last one did. */
+/** A training step, operation by operation: the ready queue, the devices, and the last operation. */
 export function ExecutionView() {
   const step = shown.value;
   if (!step) return null;
@@ -102,7 +102,7 @@ function Queue({ operations, done }) {
   `;
 }
 
-/** The operations that wait, those whose count has just fallen first. @param {Moment} props */
+/** The operations that wait; first the ones whose count has just fallen. @param {Moment} props */
 function Waiting({ operations, done }) {
   const words = t().operations;
   const counts = waitingCounts(operations, done);
@@ -148,7 +148,7 @@ function Devices({ operations, done }) {
   `;
 }
 
-/** The type of an operation, its device, and what was fused into it. @param {{operation: Operation}} props */
+/** The type of an operation, its device, and the operations fused into it. @param {{operation: Operation}} props */
 function LastOperation({ operation }) {
   const words = t().operations;
   const { name, op, device, members, dispatch, kernel } = operation;

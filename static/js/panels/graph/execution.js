@@ -37,7 +37,7 @@ export async function measure() {
   }
 }
 
-/** Drop what was measured of an earlier graph. */
+/** Drop measurements of an earlier graph. */
 export function graphChanged() {
   if (of.graph === store.graph.value) return;
   measured.value = null;

@@ -21,7 +21,7 @@ export const LEAST = {
 const ALL = "value(*) |max| >= 0";
 
 /**
- * The operations that were measured last, what for, and of which graph.
+ * The operations that were measured last, the quantity, and their graph.
  * @type {import("@preact/signals-core").Signal<{measure: Measure, graph: unknown, values: Map<string, number>} | null>}
  */
 export const heat = signal(null);

@@ -44,7 +44,7 @@ function drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, on
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
-  // It begins with what can be read, so that voice control finds it.
+  // It begins with the visible text, so that voice control finds it.
   const read = `${item.label} ${item.detail}`;
   const what = isScope ? t().graph.scope(read) : read;
   return html`

@@ -3,9 +3,9 @@ import { t } from "../../words/locale.js";
 import { CORNERS, colourClass, freeCorner, isAllSeen, mapSize, outlines } from "./graph-outline.js";
 import { MAP_MARGIN, within } from "./viewport.js";
 
-/** The part of what is in sight that an arrow key moves by. */
+/** The share of the visible part by which an arrow key moves. */
 const KEY_STEP = 0.25;
-/** The least side of the mark of what is in sight, in pixels. */
+/** The least side of the rectangle of the visible part, in pixels. */
 const LEAST_MARK = 6;
 const KEYS = /** @type {Record<string, [number, number]>} */ ({
   ArrowLeft: [-1, 0],
@@ -15,7 +15,7 @@ const KEYS = /** @type {Record<string, [number, number]>} */ ({
 });
 
 /**
- * A map of the drawing with what is in sight, which moves the view. Shown while a part is out of sight.
+ * A map of the drawing with a rectangle for the visible part, which moves the view. Shown while a part is out of sight.
  * @param {{drawing: import("./graph-view.js").Drawing, colourOf: import("./graph-items.js").ColourOf,
  *          sight: import("../../../vendor/preact.js").Signal<import("./viewport.js").Sight | null>,
  *          view: {current: import("./viewport.js").Viewport | null}}} props
@@ -94,7 +94,7 @@ export function Minimap({ drawing, colourOf, sight, view }) {
 }
 
 /**
- * The rectangle of what is in sight, within the map.
+ * The rectangle of the visible part, within the map.
  * @param {{seen: import("./viewport.js").Sight, layout: {width: number, height: number}, per: {x: number, y: number}}} props
  *   `per`: units of the drawing per pixel of the map
  */

@@ -76,7 +76,7 @@ function enclosing(scope) {
  */
 export function picture(graph, open) {
   const scopes = new Set(scopesOf(graph));
-  /** Of each scope, those around it that are drawn, and the outermost that is collapsed. @type {Map<string, {path: string[], closed: string | undefined}>} */
+  /** For each scope, the drawn scopes around it, and the outermost that is collapsed. @type {Map<string, {path: string[], closed: string | undefined}>} */
   const around = new Map();
   for (const { scope } of graph.nodes) {
     if (around.has(scope)) continue;
@@ -197,7 +197,7 @@ function finish(item, parts) {
   item.width = widthOf(item.label, item.detail) + 18;
 }
 
-/** The label of a part of a scope: of a training step what it is for, where that tells the parts apart. @param {ScopeItem} item @param {ScopeItem[]} parts */
+/** The label of a part of a scope: in a training step its phase, where that tells the parts apart. @param {ScopeItem} item @param {ScopeItem[]} parts */
 function partLabel({ path, label, nodes }, parts) {
   const words = t().graph;
   const uses = new Set(parts.map((part) => mainPhase(part.nodes)));

@@ -1,4 +1,4 @@
-/** The outline of a drawing: its boxes without texts, and what of it is in sight. */
+/** The outline of a drawing: its boxes without texts, and its visible part. */
 
 import { leadingClass } from "./graph-heat.js";
 import { census } from "./graph-model.js";

@@ -82,7 +82,7 @@ function joined(groups, edges) {
   const parts = groups.map(() => 0);
   for (const box of boxes) {
     const ids = box.sort((a, b) => groups[a].level - groups[b].level);
-    // Each group that begins a part, and those that were joined to it.
+    // Each group that begins a part, and the groups that were joined to it.
     const heads = ids.map((id) => [id]);
     for (let part = heads.length - 1; part > 0; part -= 1) {
       const [[kept], [gone]] = [heads[part - 1], heads[part]];
@@ -128,7 +128,7 @@ function merge(after, before, kept, gone) {
   }
 }
 
-/** Numbers in topological order; those on a cycle are missing. @param {number} count @param {number[][]} after */
+/** Numbers in topological order, without the ones on a cycle. @param {number} count @param {number[][]} after */
 function sorted(count, after) {
   const waits = new Int32Array(count);
   for (const nexts of after) for (const next of nexts) waits[next] += 1;

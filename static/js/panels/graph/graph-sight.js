@@ -63,7 +63,7 @@ export function grown(drawn, wanted, most) {
 }
 
 /**
- * The arrows in sight: the positions of those with an end at a drawn item, and all that only pass, as one path.
+ * The arrows in sight: the positions of arrows with an end at a drawn item, and all that only pass, as one path.
  * @param {Picture} picture @param {Layout} layout @param {ReadonlySet<string>} drawn @param {Sight} sight
  */
 export function arrowsInSight({ arrows }, { boxes, paths }, drawn, sight) {

@@ -1,4 +1,4 @@
-/** The editor of the kernel bench: WGSL with line numbers, and marks for what the compiler refuses. */
+/** The editor of the kernel bench: WGSL with line numbers, and marks for the compiler's errors. */
 
 import {
   EditorState,

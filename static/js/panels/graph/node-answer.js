@@ -5,7 +5,7 @@ import { reasonOf } from "./node-words.js";
 /** @import { Unavailable } from "../../../engine/messages.js" */
 
 /**
- * An answer that is asked for once, and what stands in its place.
+ * An answer that is asked for once, and its placeholder.
  * @template A
  * @param {() => Promise<A & {problem: Unavailable | null}>} question
  * @param {unknown[]} of asks anew when these change

@@ -1,4 +1,4 @@
-/** Asks the engine for a node of the graph, as often as it is worth and only while it is looked at. */
+/** Asks the engine for a node of the graph, as often as it is worth and only while it is shown. */
 
 import { Asker, interval, restAfter } from "../../engine/asker.js";
 import { nodeView } from "../../engine/questions.js";

@@ -6,7 +6,7 @@ import * as store from "../../state/store.js";
 const AROUND = 4;
 
 /**
- * The line of the program that created a node, with those around it.
+ * The line of the program that created a node, with the lines around it.
  * @param {{node: import("../../../engine/messages.js").GraphNode, onLine: () => void}} props
  */
 export function NodeCode({ node, onLine }) {

@@ -57,7 +57,7 @@ function GraphPanel({ title }) {
   const view = useRef(/** @type {import("./viewport.js").Viewport | null} */ (null));
   const sight = useSignal(/** @type {import("./viewport.js").Sight | null} */ (null));
 
-  // A new run keeps the open scopes, and opens those that hold nearly all of its graph.
+  // A new run keeps the open scopes, and opens the ones that hold nearly all of its graph.
   useEffect(() => {
     if (graph === openedFor.graph) return;
     openedFor.graph = graph;
@@ -207,8 +207,8 @@ function useDrawing(graph, open, stage, isLarge) {
 }
 
 /**
- * The colours of operations, by what the visitor has chosen. Times and values are measured when they are
- * chosen, and again when a run stops: looking at them must not slow it down.
+ * The colours of operations, by the visitor's choice. Times and values are measured when they are
+ * chosen, and again when a run stops: measuring must not slow it down.
  * @param {import("../../../engine/messages.js").Graph | null} graph
  * @param {string[]} devices
  * @returns {import("./graph-items.js").ColourOf}

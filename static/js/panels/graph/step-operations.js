@@ -7,7 +7,7 @@ import * as store from "../../state/store.js";
 /** @import { Operation, StepOperations } from "../../../engine/messages.js" */
 /** @typedef {"current" | "ready" | "waiting" | "done"} Light */
 
-/** The step that is looked at, with the graph that it belongs to; null if there is none. */
+/** The step that is shown, with the graph that it belongs to; null if there is none. */
 const looked = signal(/** @type {{step: StepOperations, graph: unknown} | null} */ (null));
 export const shown = computed(() =>
   looked.value?.graph === store.graph.value ? (looked.value?.step ?? null) : null,
@@ -15,7 +15,7 @@ export const shown = computed(() =>
 /** The number of operations that have run. */
 export const at = signal(0);
 export const asking = signal(false);
-/** Why there is no step to look at, in a sentence. */
+/** Why there is no step to show, in a sentence. */
 export const problem = signal("");
 
 /** How many of `store.operationSteps` were taken. @type {{steps: number}} */
@@ -95,8 +95,8 @@ export function lastOfDevices(operations, done) {
 }
 
 /**
- * The light of each operation in the graph: of that which ran last, those that are ready, those that wait, and those
- * that are done. A fused operation lights all of its nodes.
+ * The highlight of each operation in the graph: the one that ran last, and the ones that are ready, wait, or are
+ * done. A fused operation lights all of its nodes.
  * @param {Operation[]} operations
  * @param {number} done
  * @returns {Map<string, Light>} by the names of nodes

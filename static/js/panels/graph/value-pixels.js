@@ -1,4 +1,4 @@
-/** The colours of a grid of values: one for negative, one for positive, and one for what is no number. */
+/** The colours of a grid of values: one for negative, one for positive, and one for NaN. */
 
 import { largestOf } from "../../pictures/plane-colours.js";
 

@@ -4,7 +4,7 @@ const CLOSEST = 3;
 const CLICK_SLACK = 4;
 /** Pixels between the map of the drawing and the edges of the view. */
 export const MAP_MARGIN = 10;
-/** Pixels between a box that is shown and what surrounds it. */
+/** Pixels between a box that is shown and its surroundings. */
 const SHOW_MARGIN = 12;
 
 /**

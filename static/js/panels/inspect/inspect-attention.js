@@ -8,7 +8,7 @@ import { floats } from "../../training/task.js";
 import { visible } from "../../words/tokens.js";
 import { AttentionBoard } from "./attention-board.js";
 import { SampleSteps } from "./sample-steps.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 import { usePalette, ValueMap } from "./value-map.js";
 
 /**
@@ -20,7 +20,7 @@ import { usePalette, ValueMap } from "./value-map.js";
 export function AttentionPanel() {
   const [layer, setLayer] = useState("");
   const sample = sampleNumber.value;
-  const { answer, problem } = useLook(() => attentionView(sample, layer), [sample, layer]);
+  const { answer, problem } = useView(() => attentionView(sample, layer), [sample, layer]);
   const words = t().inspectAttention;
   return html`
     <div class="inspect-body">

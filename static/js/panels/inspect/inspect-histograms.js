@@ -5,7 +5,7 @@ import { count, tick } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
 import { HistogramRidge, short } from "./histogram-ridge.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
 /** @import { HistogramView, LayerHistograms } from "../../../engine/messages.js" */
 
@@ -17,7 +17,7 @@ const GUIDELINE = 1e-3;
 /** The histograms of all layers over the steps that were recorded. */
 export function HistogramsView() {
   const [round, setRound] = useState(0);
-  const { answer, problem } = useLook(histograms, [round]);
+  const { answer, problem } = useView(histograms, [round]);
   const [asTable, setAsTable] = useState(false);
   // What is past is computed bit by bit, while the network rests; in a training the next answer follows anyway.
   const isMore = Boolean(answer?.pending) && store.runState.value !== "running";

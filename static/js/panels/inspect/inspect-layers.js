@@ -16,7 +16,7 @@ import { InspectedSample } from "./inspect-sample.js";
 import { Travel } from "./inspect-travel.js";
 import { ScaledUnits } from "./inspect-units.js";
 import { Weights } from "./inspect-weights.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
 /** @import { InspectedSample as InspectedSampleView } from "../../../engine/messages.js" */
 
@@ -40,7 +40,7 @@ export function InspectLayers() {
     edits: Object.entries(edits.value).map(([at, value]) => ({ at: Number(at), value })),
     scaled: scaled.value,
   };
-  const { answer, problem } = useLook(
+  const { answer, problem } = useView(
     () => inspectLayers(question),
     [question.layer, question.sample, isDrawn, edits.value, scaled.value],
   );

@@ -6,7 +6,7 @@ import { t } from "../../words/locale.js";
 import { visible } from "../../words/tokens.js";
 import { NextTokensBoard } from "./next-tokens-board.js";
 import { SampleSteps } from "./sample-steps.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
 /**
  * @import { NextTokensView } from "../../../engine/messages.js"
@@ -21,7 +21,7 @@ export function NextTokensPanel() {
   const [temperature, setTemperature] = useState(1);
   const sample = sampleNumber.value;
   useEffect(() => setText(null), [sample]);
-  const { answer, problem } = useLook(
+  const { answer, problem } = useView(
     () => nextTokensView({ text, sample, temperature }),
     [text, sample, temperature],
   );

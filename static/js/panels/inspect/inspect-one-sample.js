@@ -2,15 +2,15 @@ import { html } from "../../../vendor/preact.js";
 import { oneSampleView } from "../../engine/questions.js";
 import { sampleNumber } from "../../training/inspected-layer.js";
 import { t } from "../../words/locale.js";
-import { completedOne } from "./kept-samples.js";
+import { completedOne } from "./sample-cache.js";
 import { SampleList } from "./sample-list.js";
 import { SampleSteps } from "./sample-steps.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
 /** Any sample of the data, by its number. */
 export function OneSample() {
   const number = sampleNumber.value;
-  const { answer, problem } = useLook(() => oneSampleView(number), [number]);
+  const { answer, problem } = useView(() => oneSampleView(number), [number]);
   const words = t().inspectSamples;
   return html`
     <section class="sample-part" data-testid="one-sample" aria-labelledby="one-sample-title">

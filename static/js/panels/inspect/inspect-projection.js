@@ -4,13 +4,13 @@ import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
 import { floats } from "../../training/task.js";
 import { UmapPoints } from "./inspect-umap.js";
-import { askProjection } from "./kept-samples.js";
+import { askProjection } from "./sample-cache.js";
 import { ProjectedPoints } from "./projected-points.js";
 import { aligned } from "./projection.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
 /**
- * @import { PointsView, Samples } from "./kept-samples.js"
+ * @import { PointsView, Samples } from "./sample-cache.js"
  * @import { Placed } from "./projected-points.js"
  */
 
@@ -26,7 +26,7 @@ export function ProjectionPanel() {
     const asked = { method, step: store.past.value?.step ?? null };
     return { ...(await askProjection(layer, method === "umap" ? UMAP_DIMENSIONS : 2)), ...asked };
   };
-  const { answer, problem } = useLook(ask, [layer, method]);
+  const { answer, problem } = useView(ask, [layer, method]);
   const words = t().inspectProjection;
   const isAsking = !answer || (answer.shows === "points" && answer.method !== method);
   return html`

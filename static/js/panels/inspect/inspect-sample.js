@@ -11,8 +11,8 @@ import { SampleSteps } from "./sample-steps.js";
 /** @import { InspectedSample as Sample } from "../../../engine/messages.js" */
 
 /**
- * The sample that is looked at, what the network says of it, and the way to others.
- * @param {{sample: Sample, hasDrawing: boolean, isDrawn: boolean}} props `hasDrawing`: that could be looked at
+ * The chosen sample, the network's prediction for it, and the way to others.
+ * @param {{sample: Sample, hasDrawing: boolean, isDrawn: boolean}} props `hasDrawing`: there is a drawing that could be chosen
  */
 export function InspectedSample({ sample, hasDrawing, isDrawn }) {
   const words = t().inspectLayers;

@@ -5,11 +5,11 @@ import { confusionOf, hardestOf } from "../../pictures/confusion.js";
 import { count, percent, tick } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import { OneSample } from "./inspect-one-sample.js";
-import { askSamples } from "./kept-samples.js";
+import { askSamples } from "./sample-cache.js";
 import { SampleList } from "./sample-list.js";
-import { useLook } from "./use-look.js";
+import { useView } from "./use-view.js";
 
-/** @import { Samples } from "./kept-samples.js" */
+/** @import { Samples } from "./sample-cache.js" */
 
 const HARDEST = 12;
 /** Of which a table is drawn. */
@@ -26,7 +26,7 @@ export const HardestPicture = () => html`<${Asked} View=${Hardest} />`;
 
 /** @param {{View: (props: {samples: Samples}) => any}} props of the samples that the network was asked for */
 function Asked({ View }) {
-  const { answer, problem } = useLook(askSamples, []);
+  const { answer, problem } = useView(askSamples, []);
   const words = t().inspectSamples;
   return html`
     <div class="inspect-body">

@@ -7,7 +7,7 @@ import { t } from "../../words/locale.js";
 /**
  * The outputs before and after a change, and its size in each layer.
  * @param {{travel: NonNullable<LayersView["travel"]>, sample: InspectedSample, layer: string}} props
- *   `layer`: the one that is looked at
+ *   `layer`: the chosen one
  */
 export function Travel({ travel, sample, layer }) {
   const words = t().inspectLayers;

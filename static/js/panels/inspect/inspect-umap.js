@@ -5,7 +5,7 @@ import { floats } from "../../training/task.js";
 import { ProjectedPoints } from "./projected-points.js";
 import { useUmap } from "./umap.js";
 
-/** @import { PointsView, Samples } from "./kept-samples.js" */
+/** @import { PointsView, Samples } from "./sample-cache.js" */
 
 const NEIGHBOURS = [5, 15, 30, 100];
 /** They outlive the view. */
@@ -13,8 +13,8 @@ const neighbours = signal(15);
 const seed = signal(0);
 
 /**
- * The samples in a plane that keeps neighbours together. It takes seconds, so it is of the values that were
- * there when it began; those of a network that learns on are taken on request.
+ * The samples in a plane that keeps neighbours together. It takes seconds, so it shows the values at its
+ * beginning; while the network learns, newer values are taken on request.
  * @param {{view: PointsView, samples: Samples}} newest
  */
 export function UmapPoints(newest) {

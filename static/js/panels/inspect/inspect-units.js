@@ -10,7 +10,7 @@ import { ValueField } from "./value-field.js";
 const MOST = 2;
 
 /**
- * The units that are silenced or scaled, with their factors, and what this costs.
+ * The units that are silenced or scaled, with their factors, and the loss with and without.
  * @param {{effect: UnitsEffect | null}} props `effect`: null until it has been computed
  */
 export function ScaledUnits({ effect }) {

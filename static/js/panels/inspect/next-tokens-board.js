@@ -9,7 +9,7 @@ import { marked, visible } from "../../words/tokens.js";
 /** Tokens that are repeated before the one that is read. */
 const MOST_BEFORE = 24;
 
-/** The text, shaded by what the network expected, and what it expected at the chosen position. @param {{view: Expecting}} props */
+/** The text, shaded by the network's probabilities, and its expectations at the chosen position. @param {{view: Expecting}} props */
 export function NextTokensBoard({ view }) {
   const { tokens, predictions, unit } = view;
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));

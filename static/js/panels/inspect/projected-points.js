@@ -5,12 +5,12 @@ import { tick } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import { readPalette } from "../../pictures/palette.js";
 import { theme } from "../../frame/theme.js";
-import { isWrong } from "./kept-samples.js";
+import { isWrong } from "./sample-cache.js";
 import { ProjectionBoard } from "./projection-board.js";
 import { SampleCard, verdictOf } from "./sample-list.js";
 
 /**
- * @import { PointsView, Samples } from "./kept-samples.js"
+ * @import { PointsView, Samples } from "./sample-cache.js"
  * @typedef {{points: Float32Array, rows: Float32Array}} Placed `rows`: the numbers of the samples
  */
 
@@ -18,7 +18,7 @@ import { SampleCard, verdictOf } from "./sample-list.js";
 const MOST_IN_LEGEND = 16;
 
 /**
- * A picture of points, one of which can be looked at, with a legend and a table.
+ * A picture of points, one of which can be chosen, with a legend and a table.
  * @param {{view: PointsView, samples: Samples, placed: Placed, about: string}} props `about`: how the points were placed
  */
 export function ProjectedPoints({ view, samples, placed, about }) {

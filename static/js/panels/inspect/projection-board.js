@@ -4,12 +4,12 @@ import { onResize } from "../../training/observe.js";
 import { COLOURS, blend, css } from "../../pictures/palette.js";
 import { drawPoint } from "../../pictures/point-shapes.js";
 import { cssColour } from "../../frame/theme.js";
-import { isWrong } from "./kept-samples.js";
+import { isWrong } from "./sample-cache.js";
 import { movedTo, nearest, squareAround } from "./projection.js";
 
 /**
  * @import { Palette } from "../../pictures/plane-colours.js"
- * @import { Samples } from "./kept-samples.js"
+ * @import { Samples } from "./sample-cache.js"
  * @typedef {{placed: {points: Float32Array, rows: Float32Array}, samples: Samples, palette: Palette,
  *            range: [number, number], chosen: number}} Picture `chosen`: the point; −1 for none
  */

@@ -5,16 +5,16 @@ import { NONE, loss, percent, tick } from "../../words/format.js";
 import { openLayers } from "../../training/inspected-layer.js";
 import { t } from "../../words/locale.js";
 import { floats } from "../../training/task.js";
-import { isWrong } from "./kept-samples.js";
+import { isWrong } from "./sample-cache.js";
 
 /** @import { SampleRows } from "../../../engine/messages.js" */
-/** @import { Samples } from "./kept-samples.js" */
+/** @import { Samples } from "./sample-cache.js" */
 
 /** Samples that are added at a time. */
 const MORE = 24;
 
 /**
- * Samples with what is true and what was predicted: pictures, texts or rows of a table.
+ * Samples with truth and prediction: pictures, texts or rows of a table.
  * @param {{samples: Samples, numbers: number[], most?: number}} props `most`: are shown at first
  */
 export function SampleList({ samples, numbers, most = MORE }) {
@@ -67,7 +67,7 @@ export function SampleCard({ samples, at }) {
   `;
 }
 
-/** The number of a sample, by which the view of layers looks at it. @param {{number: number}} props */
+/** The number of a sample, which opens it in the view of layers. @param {{number: number}} props */
 function NumberLink({ number }) {
   const words = t().inspectSamples;
   return html`<button type="button" class="sample-link" data-testid="sample-link" title=${words.look} aria-label=${words.lookAt(number)}

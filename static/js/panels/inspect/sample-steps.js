@@ -4,14 +4,14 @@ import { lookAt, sampleNumber } from "../../training/inspected-layer.js";
 import { t } from "../../words/locale.js";
 
 /**
- * The way to other samples: the one before or after that which is looked at, one at random, or any by its number.
+ * The way to other samples: the one before or after the chosen one, one at random, or any by its number.
  * @param {{count: number}} props
  */
 export function SampleSteps({ count }) {
   const words = t().inspectLayers;
   const here = sampleNumber.value % count;
   const to = (/** @type {number} */ step) => lookAt((here + step + count) % count, false);
-  // Any but the one that is looked at.
+  // Any but the chosen one.
   const random = () => to(1 + Math.floor(Math.random() * (count - 1)));
   return html`
     <button type="button" class="button small" data-testid="sample-before" onClick=${() => to(-1)}>${words.previous}</button>

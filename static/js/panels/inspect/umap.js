@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "../../../vendor/preact.js";
 /**
  * @import { UmapQuestion } from "./umap-layout.js"
  * @typedef {{part: number, points: Float32Array | null, problem: string, isCancelled: boolean}} UmapState
- *   `part`: what is done, from 0 to 1
+ *   `part`: the completed share, from 0 to 1
  */
 
 /** @type {UmapState} */

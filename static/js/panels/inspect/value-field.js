@@ -10,7 +10,7 @@ import { rounded } from "../../training/inspected-layer.js";
 export function ValueField({ testId, value, whole, onValue, id, described }) {
   const text = String(rounded(value));
   const place = useRef(/** @type {HTMLInputElement | null} */ (null));
-  // Not as an attribute: what is being typed stays when another answer of the engine is drawn.
+  // Not as an attribute: half-typed text stays when another answer of the engine is drawn.
   useLayoutEffect(() => {
     if (place.current) place.current.value = text;
   }, [text]);

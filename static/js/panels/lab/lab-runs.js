@@ -12,7 +12,7 @@ const WARM_UP = 0.1;
 /** The largest number of steps to warm up: a long run should show its speed soon, too. */
 const MOST_WARM_UP_STEPS = 50;
 
-/** Follows the name of an example whose code was changed, in what is kept of a run. */
+/** Follows the name of an example whose code was changed, in the record of a run. */
 export const EDITED = ", edited";
 
 /** @typedef {{step: number, seconds: number}} Moment */

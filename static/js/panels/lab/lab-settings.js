@@ -17,7 +17,7 @@ export function takeLabSettings(settings) {
   return isCorrected;
 }
 
-/** The options that a run goes on with. @param {Options} options @returns {{kept: Options, isCorrected: boolean}} */
+/** The options with which a run continues. @param {Options} options @returns {{kept: Options, isCorrected: boolean}} */
 export function takenOptions({ devices, lab }) {
   /** @type {Options} */
   const kept = {};

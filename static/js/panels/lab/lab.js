@@ -108,8 +108,8 @@ export function comparison(run, runs) {
 export const MOST_RUNS = 8;
 
 /**
- * The runs to keep when another begins: the latest, and the run on one device that those of the
- * program are compared with, however old.
+ * The runs to keep when another begins: the latest, and the run on one device that the
+ * program's others are compared with, however old.
  * @param {LabRun[]} runs
  * @param {string} program
  * @returns {LabRun[]} fewer than `MOST_RUNS`

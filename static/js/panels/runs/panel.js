@@ -17,7 +17,7 @@ import { RunsTable } from "./runs-table.js";
 /** Runs whose curves are shown until the visitor chooses. */
 const SHOWN_AT_FIRST = 4;
 
-/** Every run that has trained: its curve, its numbers, what was changed for it, and its code. */
+/** Every run that has trained: its curve, its numbers, its changes, and its code. */
 function RunsPanel() {
   const runs = store.runs.value;
   const [hidden, setHidden] = useState(/** @type {Map<number, boolean>} */ (new Map()));

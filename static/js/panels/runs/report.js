@@ -58,7 +58,7 @@ const escaped = (text) =>
 
 /**
  * @param {Run[]} runs to be shown
- * @param {Run[]} all in order, to say what was changed
+ * @param {Run[]} all in order, to list the changes
  * @param {Record<string, string>} [versions] of playgrad, Python and NumPy
  * @param {Date} [now]
  * @returns {string}

@@ -11,7 +11,7 @@ const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"
 
 /**
  * The runs as a table that can be sorted. Where there is little room, the style sheet makes each row a card; the roles
- * are written out, because browsers drop those of a table that is not laid out as one.
+ * are written out, because browsers drop the roles of a table that is not laid out as one.
  * @param {{runs: Run[], open: number | null, isShown: (run: Run) => boolean, onShow: (run: Run) => void,
  *          onOpen: (id: number | null) => void, onReport: (run: Run) => void, changes: (run: Run) => string[]}} props
  *   `isShown`: whether its curve is drawn; `open`: the run whose code is shown; `changes`: since the run before

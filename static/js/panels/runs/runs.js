@@ -15,8 +15,8 @@ import { duringTraining } from "../../state/setting-changes.js";
  *            settings?: import("../../../engine/messages.js").SettingChange[], parameters?: number, epochs?: number, hasEarlierFits?: boolean,
  *            trainAccuracy?: number | null, testLoss?: number | null, branch?: {number: number, step: number}}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
- *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: those that were changed while it trained;
- *   `branch`: the number of the run, 0 if unknown, and its step from which it went on
+ *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: the ones that were changed while it trained;
+ *   `branch`: the number of the run, 0 if unknown, and the step at which this one begins
  *
  * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
  */
@@ -28,7 +28,7 @@ export const MOST_PINNED = MOST.runs - MOST_RUNS;
 const MOST_POINTS = 240;
 const COLOURS = 8;
 
-/** Add a run, or replace it if it went on. The oldest that are not pinned give way. @param {Run[]} runs @param {Run} run */
+/** Add a run, or replace it if it continued. The oldest that are not pinned give way. @param {Run[]} runs @param {Run} run */
 export function withRun(runs, run) {
   const others = runs.filter(({ id }) => id !== run.id);
   const loose = others.filter(({ isPinned }) => !isPinned);
@@ -138,7 +138,7 @@ const FIELDS = /** @type {const} */ ([
   "testAccuracy",
 ]);
 
-/** The runs as CSV (RFC 4180), with what changed since the run before. @param {Run[]} runs */
+/** The runs as CSV (RFC 4180), with the changes since the run before. @param {Run[]} runs */
 export function csv(runs) {
   const rows = runs.map((run, index) => [
     new Date(run.id).toISOString(),

@@ -18,7 +18,7 @@ import {
 /** @import { Cells, Side } from "./tic-tac-toe.js" */
 /** @typedef {{of: Cells, values: Float32Array}} Ratings of a move to each cell, by the side whose turn it was */
 
-/** The game, which goes on when another tab was open. */
+/** The game, which continues after a visit of another tab. */
 const game = signal(
   /** @type {{cells: Cells, visitor: Side, last: number | null}} */ ({
     cells: EMPTY,

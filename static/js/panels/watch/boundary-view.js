@@ -132,7 +132,7 @@ function drawAll(context, { points, targets }, { width, data, palette, range, ra
   const places = floats(points);
   const { across, up } = data;
   const isNumber = data.scale === "linear";
-  // The colour of a number may be that of the surface.
+  // The colour of a number may equal the surface's.
   const edge = isNumber ? cssColour("--edge-strong") : css(palette.surface);
   floats(targets).forEach((target, at) => {
     const x = (width * (places[2 * at] - across[0])) / (across[1] - across[0]);

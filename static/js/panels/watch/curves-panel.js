@@ -11,7 +11,7 @@ import { recall, remember } from "../../state/storage.js";
 import * as store from "../../state/store.js";
 import { useCurvesVersion } from "../../training/use-training.js";
 import { CurvesTable } from "./curves-table.js";
-import { LazyLookBack, lookNear } from "./lazy-look-back.js";
+import { LazyCheckpointSlider, showNearest } from "./lazy-checkpoint-slider.js";
 
 /** @typedef {import("../../components/chart.js").Line} Line */
 /** @typedef {import("../../pictures/curves.js").SeriesName} SeriesName */
@@ -40,7 +40,7 @@ const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
 const SMOOTHINGS = ["auto", "0", "0.5", "0.8", "0.9", "0.95"];
 
-/** Live curves of loss and accuracy, whose steps can be looked back at. They are small, to leave room for what the network does. */
+/** Live curves of loss and accuracy, whose steps can be looked back at. They are small, to leave room for the main picture. */
 export function CurvesPanel() {
   const [log, setLog] = useState(recall("log-scale") === "yes");
   const [smoothing, setSmoothing] = useState(known(recall("smoothing")));
@@ -102,7 +102,7 @@ export function CurvesPanel() {
         </div>
       `
       }
-      <div class="look-back-place"><${LazyLookBack} /></div>
+      <div class="checkpoint-slider-place"><${LazyCheckpointSlider} /></div>
     </section>
   `;
 }
@@ -176,7 +176,7 @@ function Figure({ title, lines, height, smoothing, log, unit, digits, ticks }) {
       <div class="figure-body">
         <${Chart} data=${data} lines=${lines} version=${data} height=${height} log=${log}
           marks=${changes.map(({ step }) => step)} at=${at} format=${ticks} range=${unit ? [0, 1] : undefined} onHover=${setHovered}
-          onPick=${(/** @type {number} */ index) => lookNear(curves.steps[index])}
+          onPick=${(/** @type {number} */ index) => showNearest(curves.steps[index])}
           label=${words.summary(title, empty ? words.noData : summary)} />
         ${near && html`<p class="curve-near" data-no-picture>${changeInWords(near)}</p>`}
         ${empty && html`<p class="figure-empty">${words.waiting}</p>`}

@@ -6,7 +6,7 @@ import { diffLines } from "../../editor/code-diff.js";
 /** @typedef {{from: number, to: number, insert: string}} TextChange */
 
 /**
- * The changes of an edit as positions in the code of now; null if a line that they touch is another.
+ * The changes of an edit as positions in the current code; null if a line that they touch is another.
  * @param {LineChange[]} changes of the code that ran
  * @param {string} ran
  * @param {string} now
@@ -19,7 +19,7 @@ export function placed(changes, ran, now) {
   return texts.every((each) => each !== null) ? texts : null;
 }
 
-/** The line of now for each line of then that is the same; both from 1. @param {string} ran @param {string} now */
+/** The current line for each old line that is the same; both from 1. @param {string} ran @param {string} now */
 function lineNumbers(ran, now) {
   const numbers = new Map();
   let [old, present] = [0, 0];

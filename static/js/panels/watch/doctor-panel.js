@@ -72,7 +72,7 @@ function Suggestion({ finding, edit }) {
 }
 
 /**
- * Where the edit of a finding belongs in the code of now, or why it does not.
+ * Where the edit of a finding belongs in the current code, or why it does not.
  * @param {Finding & {edit: SuggestedEdit}} finding
  * @returns {{changes: import("./doctor-edit.js").TextChange[]} | {problem: "applied" | "changed" | "elsewhere"}}
  */

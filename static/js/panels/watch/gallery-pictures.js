@@ -69,7 +69,7 @@ const PICTURES = {
 
 /** @typedef {keyof typeof PICTURES} PictureName */
 
-/** A picture of what an example is about. @param {{name: PictureName}} props */
+/** A picture of the subject of an example. @param {{name: PictureName}} props */
 export function GalleryPicture({ name }) {
   return html`<svg class="gallery-picture" viewBox="0 0 120 56" aria-hidden="true" focusable="false">${PICTURES[name]}</svg>`;
 }

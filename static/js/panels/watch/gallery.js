@@ -35,8 +35,8 @@ const CARDS = [
 ];
 
 /**
- * Whether the page is as a new visitor finds it: nothing was chosen, edited or trained. Whoever opens a link begins with
- * its program.
+ * Whether the page is as a new visitor finds it: nothing was chosen, edited or trained. A link begins with its own
+ * program.
  */
 export function isChoosing() {
   const [first] = store.examples.value;
@@ -71,7 +71,7 @@ function Card({ card: { picture, exampleId, inLab, focus }, seconds }) {
   function open() {
     selectExample(exampleId);
     if (inLab) store.view.value = "lab";
-    // Who clicks begins with blocks.
+    // A visitor who clicks begins with blocks.
     showNetworkView(exampleId === WRITTEN ? "code" : "blocks");
     if (exampleId === WRITTEN) store.side.value = "build"; // on a phone
     setTimeout(() => begin(focus)); // once it is shown

@@ -13,7 +13,7 @@ const OF_ACTS = { drawing: "images", board: "rows" };
 /**
  * The names of the pictures that a program has, its own first.
  * @param {Shows} shows
- * @param {string | null} act "drawing" or "board", for what the visitor can do with the network
+ * @param {string | null} act "drawing" or "board", for the visitor's way to use the network
  * @param {string[]} others the pictures of other panels that are there
  */
 export function pictureNames(shows, act, others) {

@@ -42,8 +42,8 @@ export function moved(cells, at) {
 }
 
 /**
- * What a network gets that rates moves: for each cell, the position after a move there, as the stones of the side that has
- * moved, then those of the other.
+ * The input of a network that rates moves: for each cell, the position after a move there, as the stones of the side
+ * that has moved, then the other side's.
  * @param {Cells} cells
  */
 export function positionsAfter(cells) {

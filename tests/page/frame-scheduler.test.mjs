@@ -1,9 +1,9 @@
-/** While a network trains, all that changes by itself changes with the beat of the page. */
+/** While a network trains, all automatic changes are applied in the scheduled frames of the page. */
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Asker } from "../../static/js/engine/asker.js";
-import { Beat } from "../../static/js/state/beat.js";
+import { FrameScheduler } from "../../static/js/state/frame-scheduler.js";
 import { EventQueue } from "../../static/js/engine/event-queue.js";
 import * as store from "../../static/js/state/store.js";
 import { clock } from "./clock.mjs";
@@ -12,11 +12,11 @@ const settle = () => new Promise(setImmediate);
 
 test("all changes within a second happen at five or six moments", (t) => {
   const { now, wait } = clock(t);
-  const beat = new Beat();
+  const frames = new FrameScheduler();
   const times = new Set();
   for (let passed = 0; passed < 10_000; passed += 1) {
-    beat.next(() => times.add(now()));
-    if (passed % 3 === 0) beat.next(() => times.add(now()));
+    frames.next(() => times.add(now()));
+    if (passed % 3 === 0) frames.next(() => times.add(now()));
     wait(1);
   }
   assert.ok(times.size >= 50 && times.size <= 57, `${times.size} in ten seconds`);
@@ -24,13 +24,13 @@ test("all changes within a second happen at five or six moments", (t) => {
 });
 
 /**
- * The beats a second of a page whose frames take long.
+ * The scheduled frames a second of a page whose frames take long.
  * @param {ReturnType<typeof clock>} time
  * @param {number} cost milliseconds
  * @param {boolean} isQuick whether some of the changes move before the eye
  */
 function drawn({ now, wait, skip }, cost, isQuick) {
-  const beat = new Beat();
+  const frames = new FrameScheduler();
   const times = new Set();
   const began = now();
   let asked = false;
@@ -39,10 +39,10 @@ function drawn({ now, wait, skip }, cost, isQuick) {
     times.add(now());
   };
   for (let passed = 0; passed < 10_000; passed += 1) {
-    beat.next(change);
+    frames.next(change);
     if (isQuick && !asked) {
       asked = true;
-      beat.next(() => (asked = false), true);
+      frames.next(() => (asked = false), true);
     }
     wait(1);
   }
@@ -64,19 +64,19 @@ test("animations keep their pace when frames are slow", (t) => {
   assert.ok(quick >= 5, `${quick} a second`);
 });
 
-test("after a silence, the next frame is a beat", (t) => {
+test("after a silence, the browser's next frame is taken", (t) => {
   const { now, wait } = clock(t);
-  const beat = new Beat();
+  const frames = new FrameScheduler();
   const asked = now();
   let at = 0;
-  beat.next(() => (at = now()));
+  frames.next(() => (at = now()));
   wait(1000);
   assert.ok(at - asked <= 17, `${at - asked} ms`);
 });
 
 test("a change that fails takes no other with it", async (t) => {
   const { wait } = clock(t);
-  const beat = new Beat();
+  const frames = new FrameScheduler();
   let changed = 0;
   const failures = [];
   t.mock.method(globalThis, "queueMicrotask", (later) => {
@@ -86,10 +86,10 @@ test("a change that fails takes no other with it", async (t) => {
       failures.push(failure.message);
     }
   });
-  beat.next(() => {
+  frames.next(() => {
     throw new Error("of a view");
   });
-  beat.next(() => (changed += 1));
+  frames.next(() => (changed += 1));
   wait(50);
   assert.equal(changed, 1);
   assert.deepEqual(failures, ["of a view"]);
@@ -158,7 +158,7 @@ function asking(t) {
   return { asker, shown, now, pass, ask: (next) => asker.renewed(Boolean((question = next))) };
 }
 
-test("a visitor's own question does not wait for a beat, nor for the answer that does", async (t) => {
+test("a visitor's own question does not wait for a scheduled frame, nor for the answer that does", async (t) => {
   const { asker, shown, now, pass, ask } = asking(t);
   store.runState.value = "running";
   asker.show(true);
@@ -220,7 +220,7 @@ test("a slow view is asked less often, unless it is animated", async (t) => {
   assert.ok(quick >= 40, `${quick} times`);
 });
 
-test("no answer waits for a beat while nothing trains", async (t) => {
+test("no answer waits for a scheduled frame while nothing trains", async (t) => {
   const { asker, shown, now, pass } = asking(t);
   store.runState.value = "paused";
   asker.show(true);

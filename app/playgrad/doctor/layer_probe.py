@@ -1,6 +1,6 @@
-"""A look at the layers of a network in training, on a sample of its data.
+"""Evidence about the layers of a network in training, on a sample of its data.
 
-The sample is computed by a `SampleProbe`, so the losses of the training stay what they are.
+The sample is computed by a `SampleProbe`, so the losses of the training do not change.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _RELU = "relu"
 
 
 @dataclass(frozen=True)
-class Sight:
-    """The result of a look.
+class LayerEvidence:
+    """The layers, and the losses of the sample.
 
     Attributes:
         loss: of the sample.
@@ -42,8 +42,8 @@ class Sight:
     times: float
 
 
-class Look:
-    """Looks at the network of ``recipe``, on samples of ``excerpt``.
+class LayerProbe:
+    """Measures the layers of the network of ``recipe``, on samples of ``excerpt``.
 
     Args:
         line: of the call of ``fit``, which made nodes that the program does not name.
@@ -60,29 +60,29 @@ class Look:
         self._first_slopes: dict[Variable, Array] | None = None
 
     def close(self) -> None:
-        """Free what the looks needed."""
+        """Free the probe."""
         self._probe.close()
 
     def assume_initial(self) -> None:
-        """Take the weights that the layers were made with for the first ones."""
+        """Take the initial weights of the layers for the first ones."""
         self._first = self._probe.initial_weights()
 
     @property
     def is_affordable(self) -> bool:
-        """False if the network is too large to be looked at while it is trained."""
+        """False if the network is too large to be examined while it is trained."""
         return self._probe.is_affordable
 
     def remember(self) -> None:
-        """Note the weights of now as the first ones."""
+        """Note the current weights as the first ones."""
         if self._first is None and self._network.count_params() <= MOST_WEIGHTS:
             self._first = self._probe.weights()
 
-    def layers(self, initial: bool = False) -> Sight:
+    def layers(self, initial: bool = False) -> LayerEvidence:
         """Return the layers as they are now.
 
         Args:
-            initial: whether to look at the weights that they were made with instead: those of a
-                training that is lost say nothing.
+            initial: whether to examine the initial weights instead: the weights of a training that
+                is lost say nothing.
         """
         probe = self._probe
         nodes = probe.nodes
@@ -97,7 +97,7 @@ class Look:
             self._layer(name, layer, seen.activations.get(layer), now, slopes)
             for name, layer in self._network.named_layers()
         )
-        return Sight(layers, seen.loss, *self._ahead(seen.loss, now, feeds))
+        return LayerEvidence(layers, seen.loss, *self._ahead(seen.loss, now, feeds))
 
     def _ahead(
         self, loss: float, now: dict[Variable, Array], feeds: dict[Any, Array]
@@ -162,7 +162,7 @@ class Look:
         )
 
     def _is_initial(self, kernels: list[Variable], now: dict[Variable, Array]) -> bool:
-        """Return whether weights are those that the layer was made with."""
+        """Return whether the layer still has its initial weights."""
         fresh = self._probe.initial_weights(kernels)
         return all(np.array_equal(fresh[v], now[v]) for v in kernels)
 

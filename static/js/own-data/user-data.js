@@ -1,6 +1,6 @@
 /**
- * What the visitor has brought, by name: data sets, as NPZ files, and files of models. The browser keeps
- * them. What it cannot store stays in memory until the page closes.
+ * The visitor's own data sets, as NPZ files, and model files, by name. The browser keeps them; a file that it
+ * cannot store stays in memory until the page closes.
  */
 
 import { computed, signal } from "../../vendor/preact.js";
@@ -108,7 +108,7 @@ export const entryOf = (name) => entries.value?.filter(isData).find((each) => ea
 export const modelOf = (name) => entries.value?.find((each) => each.name === name && !isData(each));
 
 /**
- * Keep a data set or a model; what has the same name is replaced.
+ * Keep a data set or a model, replacing one of the same name.
  * @param {string} name
  * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file, or that of a model
  * @param {About | ModelAbout} about

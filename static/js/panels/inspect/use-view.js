@@ -11,14 +11,14 @@ const LONGEST_REST_MS = 10_000;
 /**
  * Ask for a view of the model, again whenever it was trained further, the visitor looks back to another
  * step, or `inputs` change.
- * A question costs the training at most a twentieth of its time, except those for new `inputs`,
+ * A question costs the training at most a twentieth of its time, except questions for new `inputs`,
  * which are a person's.
  * @template {{seconds: number}} Answer
  * @param {() => Promise<Answer>} ask
  * @param {unknown[]} inputs of the question
  * @returns {{answer: Answer | null, problem: string}} the last answer; `problem`: why there is no newer one
  */
-export function useLook(ask, inputs) {
+export function useView(ask, inputs) {
   const [answer, setAnswer] = useState(/** @type {Answer | null} */ (null));
   const [problem, setProblem] = useState("");
   const latest = useRef(ask);

@@ -1,13 +1,13 @@
-"""Measures what looking costs: the time of a training step while a view is open, beside the same
-training with all of them closed.
+"""Measures the cost of open views: the time of a training step while a view is open, beside the
+same training with all of them closed.
 
-python -m bench.looking                     every view, on cpu and on WebGPU
-python -m bench.looking --device cpu --view Watch
+python -m bench.open_views                  every view, on cpu and on WebGPU
+python -m bench.open_views --device cpu --view Watch
 
 A network trains in the page for the whole time. A view is opened and closed again by turns, and the
-steps are counted meanwhile, so that what else the machine does is the same for both. Beside the
+steps are counted meanwhile, so that other work of the machine is the same for both. Beside the
 time of a step is its processor time, of the server and the browser together, which depends less on
-what else the machine does.
+other work of the machine.
 """
 
 from __future__ import annotations

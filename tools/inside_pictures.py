@@ -1,4 +1,4 @@
-"""Take the pictures of docs/looking-inside.md: ``python -m tools.looking_inside``.
+"""Take the pictures of docs/looking-inside.md: ``python -m tools.inside_pictures``.
 
 Four programs of the gallery are trained in headless Chromium, and each view is opened as a visitor
 opens it. Look at the pictures in ``docs/images`` before you commit them.
@@ -21,7 +21,7 @@ GUIDE = IMAGES.parent / "looking-inside.md"
 SIZE = (1180, 860)
 TALL = 2000
 EARLY = 120
-"""The step at which the spiral is looked at as it was."""
+"""The earlier step at which the spiral is shown."""
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def _visit(browser: Browser, address: str, take: Callable[[Page], None]) -> None
 
 
 def _digits(page: Page) -> None:
-    """MNIST: the views of Inspect that look at samples and layers."""
+    """MNIST: the views of samples and layers in Inspect."""
     _run(page, "mnist-mlp", "cpu")
     _inspect(page, "samples")
     cell = page.get_by_test_id("confusion-cell").nth(49)  # a 4 that is taken for a 9

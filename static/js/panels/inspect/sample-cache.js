@@ -1,4 +1,4 @@
-/** The samples that the views of the panel Inspect show. They are sent once, and kept for all views. */
+/** The samples that the views of the panel Inspect show. They are sent once, and cached for all views. */
 
 import { effect } from "../../../vendor/preact.js";
 import { EngineFailure } from "../../engine/engine-client.js";

@@ -6,7 +6,7 @@ import { lossAt, places } from "../../session/checkpoint-ring.js";
 import * as store from "../../state/store.js";
 
 /** A slider along the checkpoints of the curve: the page shows all as it was there, and training can branch off. */
-export function LookBack() {
+export function CheckpointSlider() {
   const isRunning = store.runState.value === "running" || store.queuedRun.value !== null;
   // While a network trains, nothing here follows it: the slider waits.
   const end = (isRunning ? store.progress.peek() : store.progress.value).step;
@@ -17,7 +17,7 @@ export function LookBack() {
   const words = t().undo;
   const place = isRunning ? words.whileRunning : placeInWords(past?.step ?? end);
   return html`
-    <div class="look-back" role="group" aria-label=${words.title} data-past=${past ? "" : undefined}>
+    <div class="checkpoint-slider" role="group" aria-label=${words.title} data-past=${past ? "" : undefined}>
       <label for="checkpoint-slider">${words.title}</label>
       <input type="range" id="checkpoint-slider" data-testid="checkpoint-slider" min="0" max=${all.length - 1} step="1"
         value=${at < 0 ? all.length - 1 : at} disabled=${isRunning} title=${isRunning ? words.whileRunning : words.about}
@@ -29,8 +29,8 @@ export function LookBack() {
   `;
 }
 
-/** Look at the place that is nearest to a step, unless the network trains. @param {number} step */
-export function lookNear(step) {
+/** Show the place that is nearest to a step, unless the network trains. @param {number} step */
+export function showNearest(step) {
   if (store.runState.value === "running" || store.queuedRun.value) return;
   const all = places(store.checkpoints.value, store.progress.value.step);
   if (!store.fit.value || all.length < 2) return;

@@ -15,6 +15,7 @@ from playgrad.doctor.course import course, has_diverged, has_learnt, knew, knows
 from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.median import median
+from playgrad.nn.layer import record_of
 
 REGRESSIONS = {
     "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "huber",
@@ -174,7 +175,7 @@ def exploding(evidence: Evidence) -> Finding | None:
 
 
 def _recurrent(layers: list[LayerFacts]) -> bool:
-    return any(layer.kind in ("simple_rnn", "lstm", "gru") for layer in layers)
+    return any(record_of(layer.kind).is_recurrent for layer in layers)
 
 
 def _relative_gradient(layer: LayerFacts) -> float:

@@ -12,13 +12,9 @@ from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
 from playgrad.networks.structure import Structure, StructureItem
-from playgrad.nn.activation_layers import LeakyReLU, ReLU
 from playgrad.nn.attention import MultiHeadAttention
-from playgrad.nn.basic import Activation, Dropout
-from playgrad.nn.dense import Dense
 from playgrad.nn.embedding import Embedding
 from playgrad.nn.layer_calls import LayerCall
-from playgrad.nn.merge import Add
 from playgrad.nn.normalization import LayerNormalization
 from playgrad.nn.position_embedding import PositionEmbedding
 from playgrad.nn.transformer import TransformerEncoder
@@ -28,8 +24,6 @@ from playgrad.ops.state import placeholder
 Array = np.ndarray[Any, Any]
 
 _ATTENTION = (MultiHeadAttention, TransformerEncoder, TransformerDecoder)
-_EACH_ALONE = (Activation, Add, Dense, Dropout, Embedding, LayerNormalization, LeakyReLU, ReLU)
-"""Layers whose result at a position depends on their inputs there alone. Subclasses may differ."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +118,8 @@ def _possible(item: StructureItem) -> bool:
         return False
     if isinstance(layer, LayerNormalization) and layer.axis not in (-1, 2):
         return False
-    return type(layer) is PositionEmbedding or type(layer) in _EACH_ALONE
+    record = vars(type(layer)).get("record")  # of this class: subclasses may differ
+    return type(layer) is PositionEmbedding or (record is not None and record.is_positionwise)
 
 
 def _is_library(function: Any) -> bool:

@@ -10,7 +10,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.attention_masks import MASKS, combined_mask, equal_if_blind, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.constraints import Constraint
@@ -25,6 +25,7 @@ from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.state import Variable
+from playgrad.records import LayerRecord
 
 T = TypeVar("T")
 
@@ -71,6 +72,19 @@ class MultiHeadAttention(Layer):
     """
 
     kind = "multi_head_attention"
+    record = LayerRecord(
+        about="Lets each step look at all others and take from those that matter to it.",
+        menu=("sequences", 9),
+        example="2, key_dim=16",
+        fields=(
+            cards.count("num_heads", "heads"),
+            cards.count("key_dim", "featuresEach"),
+            cards.flag("causal", "earlierOnly"),
+        ),
+        rule="attention",
+        keras="MultiHeadAttention",
+        torch="multi_head_attention",
+    )
     takes_floats = False  # masks are bool
     uses_mask = True
 

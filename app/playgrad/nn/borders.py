@@ -7,9 +7,11 @@ from typing import Any
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
+from playgrad.records import LayerRecord
 
 
 class ZeroPadding2D(Layer):
@@ -23,6 +25,17 @@ class ZeroPadding2D(Layer):
     """
 
     kind = "zero_padding2d"
+    record = LayerRecord(
+        about="Adds a border of zeros, so that the next filters reach the edge.",
+        menu=("images", 10),
+        example="1",
+        fields=(cards.size("padding", "border", least=0),),
+        rule="borders 2 1 padding",
+        keras="ZeroPadding2D",
+        tfjs="padding",
+        torch="zero_padding",
+        keeps_scale=True,
+    )
 
     def __init__(
         self, padding: Any = (1, 1), data_format: str | None = None, name: str | None = None
@@ -48,6 +61,11 @@ class ZeroPadding1D(Layer):
     """
 
     kind = "zero_padding1d"
+    record = LayerRecord(
+        rule="borders 1 1 padding",
+        keras="ZeroPadding1D",
+        torch="zero_padding",
+    )
 
     def __init__(
         self, padding: Any = 1, data_format: str | None = None, name: str | None = None
@@ -74,6 +92,12 @@ class Cropping2D(Layer):
     """
 
     kind = "cropping2d"
+    record = LayerRecord(
+        rule="borders 2 -1 cropping",
+        keras="Cropping2D",
+        tfjs="cropping",
+        torch="cropping",
+    )
 
     def __init__(
         self,
@@ -102,6 +126,11 @@ class Cropping1D(Layer):
     """
 
     kind = "cropping1d"
+    record = LayerRecord(
+        rule="borders 1 -1 cropping",
+        keras="Cropping1D",
+        torch="cropping",
+    )
 
     def __init__(
         self, cropping: Any = (1, 1), data_format: str | None = None, name: str | None = None

@@ -6,9 +6,10 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class Conv2D(BiasedLayer):
@@ -37,6 +38,35 @@ class Conv2D(BiasedLayer):
     """
 
     kind = "conv2d"
+    record = LayerRecord(
+        about=("Slides small filters over the image; each looks for one pattern, wherever it is."),
+        menu=("images", 1),
+        example='16, 3, activation="relu"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.PADDING,
+            cards.ACTIVATION,
+            cards.MORE_STRIDES,
+            cards.DILATION,
+            cards.BIAS,
+            cards.REGULARIZER,
+        ),
+        rule="convolution 2",
+        keras="Conv2D",
+        tfjs="filters kernel_size strides padding dilation_rate activation use_bias",
+        torch="conv",
+        from_torch={
+            "Conv2d": (
+                (
+                    "-in_channels out_channels>filters kernel_size stride>strides padding "
+                    "dilation>dilation_rate groups bias>use_bias -padding_mode"
+                ),
+                CHANNELS_FIRST,
+            )
+        },
+        expects_unit_scale=True,
+    )
 
     def __init__(
         self,

@@ -6,9 +6,10 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv1d import conv1d
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class Conv1D(BiasedLayer):
@@ -37,6 +38,36 @@ class Conv1D(BiasedLayer):
     """
 
     kind = "conv1d"
+    record = LayerRecord(
+        about=(
+            "Slides small filters along a sequence; each looks for one pattern, wherever it is."
+        ),
+        menu=("sequences", 5),
+        example='32, 3, activation="relu"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.SEQUENCE_PADDING,
+            cards.ACTIVATION,
+            cards.MORE_STRIDES,
+            cards.DILATION,
+            cards.BIAS,
+        ),
+        rule="convolution 1",
+        keras="Conv1D",
+        tfjs="filters kernel_size strides padding dilation_rate activation use_bias",
+        torch="conv",
+        from_torch={
+            "Conv1d": (
+                (
+                    "-in_channels out_channels>filters kernel_size stride>strides padding "
+                    "dilation>dilation_rate groups bias>use_bias -padding_mode"
+                ),
+                CHANNELS_FIRST,
+            )
+        },
+        expects_unit_scale=True,
+    )
 
     def __init__(
         self,

@@ -6,9 +6,10 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class Conv2DTranspose(BiasedLayer):
@@ -36,6 +37,32 @@ class Conv2DTranspose(BiasedLayer):
     """
 
     kind = "conv2d_transpose"
+    record = LayerRecord(
+        about="A convolution backwards: draws a larger image with small filters.",
+        menu=("images", 8),
+        example='16, 3, strides=2, padding="same"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.STRIDES,
+            cards.PADDING,
+            cards.MORE_ACTIVATION,
+            cards.BIAS,
+        ),
+        rule="transposed",
+        keras="Conv2DTranspose",
+        tfjs="filters kernel_size strides padding activation use_bias",
+        torch="conv_transpose",
+        from_torch={
+            "ConvTranspose2d": (
+                (
+                    "-in_channels out_channels>filters kernel_size stride>strides padding "
+                    "-output_padding groups bias>use_bias"
+                ),
+                CHANNELS_FIRST,
+            )
+        },
+    )
 
     def __init__(
         self,

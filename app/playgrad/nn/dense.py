@@ -6,9 +6,10 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, constraints, initializers, regularizers
+from playgrad.nn import activations, cards, constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.products.matmul import matmul
+from playgrad.records import LayerRecord
 
 
 class Dense(Layer):
@@ -27,6 +28,19 @@ class Dense(Layer):
     """
 
     kind = "dense"
+    record = LayerRecord(
+        about="Each unit adds up all its inputs, each times a weight that training finds.",
+        menu=("basic", 1),
+        example='32, activation="relu"',
+        fields=(cards.count("units", "units"), cards.ACTIVATION, cards.BIAS, cards.REGULARIZER),
+        rule="dense",
+        keras="Dense",
+        tfjs="units activation use_bias",
+        torch="dense",
+        from_torch={"Linear": ("-in_features out_features>units bias>use_bias",)},
+        expects_unit_scale=True,
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(

@@ -6,10 +6,11 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.biased_layer import BiasedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
+from playgrad.records import LayerRecord
 
 
 class DepthwiseConv2D(BiasedLayer):
@@ -36,6 +37,24 @@ class DepthwiseConv2D(BiasedLayer):
     """
 
     kind = "depthwise_conv2d"
+    record = LayerRecord(
+        about="Filters each channel by itself, with few weights.",
+        menu=("images", 6),
+        example="3",
+        fields=(
+            cards.WINDOW,
+            cards.PADDING,
+            cards.ACTIVATION,
+            cards.count("depth_multiplier", "filtersEach", more=True),
+            cards.MORE_STRIDES,
+            cards.BIAS,
+        ),
+        rule="depthwise",
+        keras="DepthwiseConv2D",
+        tfjs="kernel_size strides padding depth_multiplier activation use_bias",
+        torch="depthwise_conv",
+        expects_unit_scale=True,
+    )
 
     def __init__(
         self,
@@ -118,6 +137,29 @@ class SeparableConv2D(BiasedLayer):
     """
 
     kind = "separable_conv2d"
+    record = LayerRecord(
+        about=(
+            "Filters each channel by itself, then mixes the channels: a convolution with "
+            "far fewer weights."
+        ),
+        menu=("images", 7),
+        example='16, 3, activation="relu"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.PADDING,
+            cards.ACTIVATION,
+            cards.MORE_STRIDES,
+            cards.BIAS,
+        ),
+        rule="separable",
+        keras="SeparableConv2D",
+        tfjs=(
+            "filters kernel_size strides padding depth_multiplier dilation_rate activation use_bias"
+        ),
+        torch="separable_conv",
+        expects_unit_scale=True,
+    )
 
     def __init__(
         self,

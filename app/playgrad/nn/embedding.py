@@ -6,11 +6,12 @@ from typing import Any
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards, constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import set_mask
 from playgrad.ops.arrays.gather import gather
 from playgrad.ops.elementwise.definitions import cast, not_equal
+from playgrad.records import LayerRecord
 
 
 class Embedding(Layer):
@@ -29,6 +30,23 @@ class Embedding(Layer):
     """
 
     kind = "embedding"
+    record = LayerRecord(
+        about=(
+            "Looks up a row of numbers for each word or letter; training arranges similar "
+            "ones near each other."
+        ),
+        menu=("sequences", 1),
+        example="1000, 16",
+        fields=(cards.count("input_dim", "words"), cards.count("output_dim", "features")),
+        rule="embedding",
+        keras="Embedding",
+        tfjs="input_dim output_dim mask_zero",
+        torch="embedding",
+        from_torch={
+            "Embedding": ("num_embeddings>input_dim embedding_dim>output_dim -padding_idx",)
+        },
+        is_positionwise=True,
+    )
     takes_floats = False
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axis_after_batch
 from playgrad.nn.scaled_layer import ScaledLayer
@@ -14,6 +15,7 @@ from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.reductions.statistics import inverse_deviation
+from playgrad.records import LayerRecord
 
 
 class GroupNormalization(ScaledLayer):
@@ -36,6 +38,18 @@ class GroupNormalization(ScaledLayer):
     """
 
     kind = "group_normalization"
+    record = LayerRecord(
+        about=(
+            "Brings groups of channels of each sample to mean 0 and deviation 1; it works "
+            "with small batches, too."
+        ),
+        menu=("normalization", 3),
+        example="4",
+        fields=(cards.count("groups", "groups"),),
+        rule="groups",
+        keras="GroupNormalization",
+        torch="group_normalization",
+    )
     passes_mask = True
 
     def __init__(

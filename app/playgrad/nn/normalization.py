@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import cards, initializers
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import beside, mask_of, warn_of_masked_steps
 from playgrad.nn.scaled_layer import ScaledLayer
@@ -23,6 +23,7 @@ from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.reductions.statistics import inverse_deviation
 from playgrad.ops.training.replica import cross_replica_mean
+from playgrad.records import LayerRecord
 
 _LEAST_SHARE = 1e-12
 """Divisor of a mean over no steps, which is 0."""
@@ -51,6 +52,22 @@ class BatchNormalization(ScaledLayer):
     """
 
     kind = "batch_normalization"
+    record = LayerRecord(
+        about=(
+            "Brings each feature to mean 0 and deviation 1 in a batch, so that deep "
+            "networks train faster."
+        ),
+        menu=("normalization", 1),
+        fields=(cards.number("momentum", "momentum", most=0.999, step=0.01),),
+        rule="normalization 2",
+        keras="BatchNormalization",
+        tfjs="axis momentum epsilon center scale",
+        torch="batch_normalization",
+        from_torch={
+            "BatchNorm1d": ("-num_features eps>epsilon -momentum -affine", "axis=1"),
+            "BatchNorm2d": ("-num_features eps>epsilon -momentum -affine", "axis=1"),
+        },
+    )
     passes_mask = True
 
     def __init__(
@@ -175,6 +192,16 @@ class LayerNormalization(ScaledLayer):
     """
 
     kind = "layer_normalization"
+    record = LayerRecord(
+        about="Brings the features of each sample to mean 0 and deviation 1.",
+        menu=("normalization", 2),
+        rule="normalization 0",
+        keras="LayerNormalization",
+        tfjs="axis epsilon center scale",
+        torch="layer_normalization",
+        from_torch={"LayerNorm": ("-normalized_shape eps>epsilon",)},
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import expand_dims, squeeze
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class _Pool2D(Layer):
@@ -54,6 +56,20 @@ class MaxPool2D(_Pool2D):
     """
 
     kind = "max_pool2d"
+    record = LayerRecord(
+        about=(
+            "Keeps only the largest number of each small square, so that the image shrinks "
+            "and small shifts matter less."
+        ),
+        menu=("images", 2),
+        example="2",
+        fields=(cards.POOL, cards.MORE_PADDING),
+        rule="pooling 2",
+        keras="MaxPooling2D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"MaxPool2d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
     pool = staticmethod(max_pool2d)
 
 
@@ -64,6 +80,17 @@ class AveragePool2D(_Pool2D):
     """
 
     kind = "average_pool2d"
+    record = LayerRecord(
+        about="Keeps the mean of each small square, so that the image shrinks.",
+        menu=("images", 3),
+        example="2",
+        fields=(cards.POOL, cards.MORE_PADDING),
+        rule="pooling 2",
+        keras="AveragePooling2D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"AvgPool2d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
     pool = staticmethod(avg_pool2d)
 
 
@@ -111,6 +138,19 @@ class MaxPool1D(_Pool1D):
     """
 
     kind = "max_pool1d"
+    record = LayerRecord(
+        about=(
+            "Keeps only the largest number of each few steps, so that the sequence becomes shorter."
+        ),
+        menu=("sequences", 6),
+        example="2",
+        fields=(cards.POOL,),
+        rule="pooling 1",
+        keras="MaxPooling1D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"MaxPool1d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
     pool = staticmethod(max_pool2d)
 
 
@@ -121,4 +161,10 @@ class AveragePool1D(_Pool1D):
     """
 
     kind = "average_pool1d"
+    record = LayerRecord(
+        rule="pooling 1",
+        keras="AveragePooling1D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+    )
     pool = staticmethod(avg_pool2d)

@@ -12,6 +12,7 @@ from playgrad.nn import constraints, initializers, regularizers
 from playgrad.nn.layer import Layer
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.elementwise.activations import relu
+from playgrad.records import LayerRecord
 
 
 class PReLU(Layer):
@@ -29,6 +30,12 @@ class PReLU(Layer):
     """
 
     kind = "prelu"
+    record = LayerRecord(
+        rule="parametricRelu",
+        keras="PReLU",
+        tfjs="shared_axes",
+        torch="prelu",
+    )
     passes_mask = True
 
     def __init__(

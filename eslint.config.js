@@ -24,6 +24,7 @@ export default [
   {
     ignores: [
       "static/bundled/",
+      "static/js/blocks/records.js",
       "static/vendor/",
       "node_modules/",
       "var/",

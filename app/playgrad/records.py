@@ -114,7 +114,7 @@ class OptimizerRecord:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SuitedSettings:
     """Settings that suit a data set, as the texts of a program."""
 
     optimizer: str
@@ -124,7 +124,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Samples:
+class LabelledSamples:
     """Samples with classes, which Blocks offers in the place of others.
 
     Attributes:
@@ -150,7 +150,7 @@ class Samples:
     names: str
     noun: str
     about: str
-    suited: Settings
+    suited: SuitedSettings
     traits: str = ""
 
 
@@ -166,4 +166,4 @@ class DataSetRecord:
 
     place: int = UNPLACED
     class_names: tuple[str, ...] = ()
-    samples: Samples | None = None
+    samples: LabelledSamples | None = None

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from playgrad.bridge.rule import Rule
-from playgrad.nn.layer import RECORDED, Layer
+from playgrad.nn.layer import RECORDED as LAYERS
+from playgrad.nn.layer import Layer
+from playgrad.optim.optimizer import RECORDED as OPTIMIZERS
 from playgrad.records import CHANNELS_FIRST
 
 _LOOP = (
@@ -49,7 +51,7 @@ def _digits(name: str) -> Rule:
 RULES: dict[str, Rule] = {
     **{
         f"torch.nn.{name}": _layer(each, *rule)
-        for each in RECORDED.values()
+        for each in LAYERS.values()
         for name, rule in each.record.from_torch.items()
     },
     "torch.nn.Identity": {"to": "nn.Identity", "args": ""},
@@ -113,21 +115,10 @@ RULES: dict[str, Rule] = {
         "to": "leaky_relu", "args": "input>x negative_slope -inplace",
     },
     **{
-        f"torch.optim.{name}": {"to": f"optim.{name}", "args": "-params lr>learning_rate"}
-        for name in ("Adagrad", "Adadelta")
-    },
-    **{
-        f"torch.optim.{name}": {
-            "to": f"optim.{name}",
-            "args": "-params lr>learning_rate betas>beta_1+beta_2 eps>epsilon weight_decay -foreach -fused",
+        f"torch.optim.{each.__name__}": {
+            "to": f"optim.{each.__name__}", "args": each.record.from_torch,
         }
-        for name in ("Adam", "AdamW", "Adamax")
-    },
-    "torch.optim.RMSprop": {
-        "to": "optim.RMSprop", "args": "-params lr>learning_rate alpha>rho eps>epsilon",
-    },
-    "torch.optim.SGD": {
-        "to": "optim.SGD", "args": "-params lr>learning_rate momentum -dampening weight_decay nesterov",
+        for each in OPTIMIZERS.values() if each.record.from_torch
     },
     "torch.tensor": {"call": "np.array({data}, {dtype|None})", "params": "data"},
     "torch.as_tensor": {"call": "np.asarray({data}, {dtype|None})", "params": "data"},

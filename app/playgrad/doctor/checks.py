@@ -16,6 +16,7 @@ from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.median import median
 from playgrad.nn.layer import record_of
+from playgrad.optim.optimizer import RECORDED
 
 REGRESSIONS = {
     "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "huber",
@@ -154,7 +155,7 @@ def usual_rates(evidence: Evidence) -> tuple[float, float] | None:
     """Return the usual learning rates of the optimizer, the least and the largest."""
     steps_add_up = evidence.momentum >= thresholds.MOMENTUM
     kind = "momentum" if evidence.optimizer == "sgd" and steps_add_up else evidence.optimizer
-    return thresholds.USUAL_RATES.get(kind)
+    return RECORDED[kind].record.usual_rates if kind in RECORDED else None
 
 
 def exploding(evidence: Evidence) -> Finding | None:

@@ -1,49 +1,29 @@
 /** Names of data sets and of models: those in the program, and those that can be had. */
 
 import { computed } from "../../vendor/preact.js";
+import { DATA_SETS } from "../blocks/records.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { entries, modelNames, names } from "./data-shelf.js";
 
-/** The data sets of the library. A test compares them with Python's. */
-export const OF_LIBRARY = [
-  "mnist",
-  "fashion_mnist",
-  "shapes",
-  "circle",
-  "xor",
-  "gauss",
-  "spiral",
-  "moons",
-  "used_cars",
-  "film_ratings",
-  "citation_graph",
-  "rhyme",
-];
+/** The data sets of the library. */
+export const OF_LIBRARY = Object.keys(DATA_SETS);
 
-/** The classes of images of the library. A test compares them with Python's. @type {Record<string, string[]>} */
-export const CLASSES = {
-  mnist: [..."0123456789"],
-  fashion_mnist: [
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-  ],
-  shapes: ["disc", "ring", "square", "triangle", "cross", "star"],
-};
+/** The classes of images of the library. @type {Record<string, string[]>} */
+export const CLASSES = Object.fromEntries(
+  Object.entries(DATA_SETS)
+    .map(([name, { classNames }]) => /** @type {const} */ ([name, classNames]))
+    .filter(([, classes]) => classes.length > 0),
+);
+
+const CALL = new RegExp(
+  `^[^#\\n]*\\bdata\\.(?:load\\(\\s*["'])?(${Object.keys(CLASSES).join("|")})\\b`,
+  "gm",
+);
 
 /** The data set with names of classes that a program calls, if it is the only one. @param {string} source */
 export function namedSet(source) {
-  const calls = source.matchAll(
-    /^[^#\n]*\bdata\.(?:load\(\s*["'])?(mnist|fashion_mnist|shapes)\b/gm,
-  );
+  const calls = source.matchAll(CALL);
   const [name, ...others] = new Set([...calls].map(([, each]) => each));
   return others.length === 0 ? name : undefined;
 }

@@ -237,7 +237,7 @@ console.log(JSON.stringify({
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources with one more layer, optimizer and data set."""
     root = tmp_path_factory.mktemp("copy")
-    without = shutil.ignore_patterns("__pycache__", "*.egg-info", "bundled", "vendor")
+    without = shutil.ignore_patterns("*.egg-info", "bundled", "vendor")
     for folder in ("app", "docs", "kernels", "static", "tools"):
         shutil.copytree(ROOT / folder, root / folder, ignore=without)
     (root / "static" / "vendor").symlink_to(ROOT / "static" / "vendor")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import cards, initializers
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import beside, mask_of, warn_of_masked_steps
-from playgrad.nn.scaled_layer import ScaledLayer
+from playgrad.nn.options import ScaleOptions
+from playgrad.nn.weighted_layer import ScaledLayer
 from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant, one_or_more, whole
@@ -27,6 +28,13 @@ from playgrad.records import LayerRecord
 
 _LEAST_SHARE = 1e-12
 """Divisor of a mean over no steps, which is 0."""
+
+
+class MovingOptions(ScaleOptions, total=False):
+    """Options of a normalization with moving averages."""
+
+    moving_mean_initializer: Any
+    moving_variance_initializer: Any
 
 
 class BatchNormalization(ScaledLayer):
@@ -69,6 +77,11 @@ class BatchNormalization(ScaledLayer):
         },
     )
     passes_mask = True
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **ScaledLayer.defaults,
+        "moving_mean_initializer": "zeros",
+        "moving_variance_initializer": "ones",
+    }
 
     def __init__(
         self,
@@ -77,42 +90,21 @@ class BatchNormalization(ScaledLayer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        *,
         synchronized: bool = False,
-        name: str | None = None,
+        **options: Unpack[MovingOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(center, scale, **options)
         self.axis = int(axis)
         self.momentum = self.number("momentum", momentum, most=1.0)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.set_scale(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-        )
-        self.moving_mean_initializer = initializers.get(moving_mean_initializer)
-        self.moving_variance_initializer = initializers.get(moving_variance_initializer)
         self.synchronized = bool(synchronized)
 
     def build(self, *shapes: Shape) -> None:
         channels = self.known(shapes[0], self._channel_axis(shapes[0]))
         self.add_scale(channels)
-        for name, initializer in (
-            ("moving_mean", self.moving_mean_initializer),
-            ("moving_variance", self.moving_variance_initializer),
-        ):
+        for name in ("moving_mean", "moving_variance"):
+            initializer = getattr(self, f"{name}_initializer")
             self.add_weight(name, (channels,), initializer, trainable=False)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
@@ -210,27 +202,11 @@ class LayerNormalization(ScaledLayer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[ScaleOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(center, scale, **options)
         self.axis = axis_argument(self, axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.set_scale(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
         axes = axes_after_batch(self, self.axis, shapes[0])

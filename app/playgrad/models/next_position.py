@@ -14,6 +14,7 @@ from playgrad.models.model import Model
 from playgrad.networks.structure import Structure, StructureItem
 from playgrad.nn.attention import MultiHeadAttention
 from playgrad.nn.embedding import Embedding
+from playgrad.nn.layer import RECORDED, record_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.normalization import LayerNormalization
 from playgrad.nn.position_embedding import PositionEmbedding
@@ -118,8 +119,10 @@ def _possible(item: StructureItem) -> bool:
         return False
     if isinstance(layer, LayerNormalization) and layer.axis not in (-1, 2):
         return False
-    record = vars(type(layer)).get("record")  # of this class: subclasses may differ
-    return type(layer) is PositionEmbedding or (record is not None and record.is_positionwise)
+    if type(layer) is PositionEmbedding:
+        return True
+    # Subclasses, which have no record of their own, may differ.
+    return RECORDED.get(layer.kind) is type(layer) and record_of(layer.kind).is_positionwise
 
 
 def _is_library(function: Any) -> bool:

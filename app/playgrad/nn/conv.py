@@ -51,7 +51,7 @@ class WindowedLayer(BiasedLayer):
         self.dilation_rate = self.sizes("dilation_rate", dilation_rate, self.axes)
 
     @property
-    def window(self) -> tuple[int, ...]:
+    def _window(self) -> tuple[int, ...]:
         """The size of the kernel along each axis."""
         return (self.kernel_size,) if self.axes == 1 else self.kernel_size
 
@@ -66,7 +66,7 @@ class _Conv(WindowedLayer):
     def build(self, *shapes: Shape) -> None:
         self.expect_axes(shapes[0], self.axes)
         channels = self.divided_channels(shapes[0], self.groups)
-        self.add_declared("kernel", (*self.window, channels, self.filters))
+        self.add_declared("kernel", (*self._window, channels, self.filters))
         self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

@@ -83,7 +83,7 @@ class Conv2DTranspose(WindowedLayer):
 
     def build(self, *shapes: Shape) -> None:
         self.expect_axes(shapes[0], 2)
-        shape = (*self.window, self.filters, self.known(shapes[0], -1))
+        shape = (*self._window, self.filters, self.known(shapes[0], -1))
         self.add_declared("kernel", shape)
         self.add_bias(self.filters)
 

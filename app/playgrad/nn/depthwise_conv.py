@@ -94,7 +94,7 @@ class DepthwiseConv2D(WindowedLayer):
     def build(self, *shapes: Shape) -> None:
         self.expect_axes(shapes[0], 2)
         channels = self.known(shapes[0], -1)
-        self.add_declared("depthwise", (*self.window, channels, self.depth_multiplier), "kernel")
+        self.add_declared("depthwise", (*self._window, channels, self.depth_multiplier), "kernel")
         self.add_bias(channels * self.depth_multiplier)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
@@ -178,7 +178,7 @@ class SeparableConv2D(WindowedLayer):
     def build(self, *shapes: Shape) -> None:
         self.expect_axes(shapes[0], 2)
         channels = self.known(shapes[0], -1)
-        depthwise = (*self.window, channels, self.depth_multiplier)
+        depthwise = (*self._window, channels, self.depth_multiplier)
         pointwise = (1, 1, channels * self.depth_multiplier, self.filters)
         self.add_declared("depthwise", depthwise, "depthwise_kernel")
         self.add_declared("pointwise", pointwise, "pointwise_kernel")

@@ -24,7 +24,7 @@ class _GlobalPool(Layer):
         keepdims: whether the reduced dimensions stay, with size 1.
     """
 
-    dimensions: ClassVar[str]
+    axes: ClassVar[int]
     reduce: ClassVar[Callable[..., Tensor]]
 
     def __init__(
@@ -38,7 +38,7 @@ class _GlobalPool(Layer):
         self.keepdims = bool(keepdims)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
+        self.expect_axes(shapes[0], self.axes)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         axes = range(1, inputs[0].spec.rank - 1)
@@ -58,7 +58,7 @@ class GlobalAveragePooling2D(_GlobalPool):
         torch="global_pool",
         from_torch={"AdaptiveAvgPool2d": ("-output_size", f"{CHANNELS_FIRST}, keepdims=True")},
     )
-    dimensions = "(batch, height, width, channels)"
+    axes = 2
     reduce = staticmethod(reduce_mean)
 
 
@@ -74,7 +74,7 @@ class GlobalMaxPooling2D(_GlobalPool):
         tfjs="",
         torch="global_pool",
     )
-    dimensions = "(batch, height, width, channels)"
+    axes = 2
     reduce = staticmethod(reduce_max)
 
 
@@ -93,7 +93,7 @@ class GlobalAveragePooling1D(_GlobalPool):
         tfjs="",
         torch="global_pool",
     )
-    dimensions = "(batch, steps, channels)"
+    axes = 1
     reduce = staticmethod(reduce_mean)
     uses_mask = True
 
@@ -119,5 +119,5 @@ class GlobalMaxPooling1D(_GlobalPool):
         tfjs="",
         torch="global_pool",
     )
-    dimensions = "(batch, steps, channels)"
+    axes = 1
     reduce = staticmethod(reduce_max)

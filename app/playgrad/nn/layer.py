@@ -86,7 +86,7 @@ class Layer(LayerChecks, LayerWeights):
                 return  # files mean the library's layer by this name
         if "kind" in cls.__dict__:
             _REGISTRY[cls.kind] = cls
-        if "record" in cls.__dict__:
+        if isinstance(cls.__dict__.get("record"), LayerRecord):
             RECORDED.setdefault(cls.kind, cls)
 
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None) -> None:

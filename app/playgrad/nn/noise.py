@@ -55,13 +55,13 @@ class GaussianNoise(Layer):
 
 
 class _SpatialDropout(Dropout):
-    dimensions: ClassVar[str]
+    axes: ClassVar[int]
 
     def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
         super().__init__(rate, None, seed, name)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
+        self.expect_axes(shapes[0], self.axes)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
@@ -86,7 +86,7 @@ class SpatialDropout1D(_SpatialDropout):
         tfjs="rate",
         torch="spatial_dropout",
     )
-    dimensions = "(batch, steps, channels)"
+    axes = 1
 
 
 class SpatialDropout2D(_SpatialDropout):
@@ -106,7 +106,7 @@ class SpatialDropout2D(_SpatialDropout):
         torch="spatial_dropout",
         from_torch={"Dropout2d": ("p>rate -inplace", CHANNELS_FIRST)},
     )
-    dimensions = "(batch, height, width, channels)"
+    axes = 2
 
     def __init__(
         self,

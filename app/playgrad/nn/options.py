@@ -45,10 +45,10 @@ _PARTS = ("_initializer", "_regularizer", "_constraint")
 def spread_options(cls: type, defaults: Mapping[str, Any]) -> None:
     """Have ``__init__`` of a class take ``**options: Unpack[Options]`` as parameters of their own.
 
-    They come after those that are listed, in the order of Keras: all initializers as in
-    ``defaults``, all regularizers, all constraints. Parameters behind a ``*`` follow them, and
-    ``name`` is the last. Each can be passed by position, `inspect.signature` shows it, and
-    ``__init__`` itself always gets it by name.
+    They come after the parameters of ``__init__``, in the order of Keras: all initializers as in
+    ``defaults``, all regularizers, all constraints. Parameters behind a ``*`` follow, and ``name``
+    is the last. Each can be passed by position and is shown by `inspect.signature`; ``__init__``
+    always gets it by name.
 
     Args:
         cls: a class with or without such an ``__init__``.
@@ -82,11 +82,12 @@ def spread_options(cls: type, defaults: Mapping[str, Any]) -> None:
     names = [each.name for each in parameters[1:]]
     values = {each.name: each.default for each in spread}
     count = len(listed) - 1
+    least = sum(each.default is each.empty for each in listed)
 
     @wraps(init)
     def with_options(self: Any, *args: Any, **named: Any) -> None:
         by_position = dict(zip(names[count:], args[count:], strict=False))
-        _check(init.__qualname__, names, len(args), by_position, named)
+        _check(init.__qualname__, names, least, len(args), by_position, named)
         init(self, *args[:count], **{**values, **by_position, **named})
 
     vars(with_options)["__signature__"] = signature(init).replace(parameters=parameters)
@@ -94,13 +95,18 @@ def spread_options(cls: type, defaults: Mapping[str, Any]) -> None:
 
 
 def _check(
-    function: str, names: list[str], count: int, passed: Mapping[str, Any], named: Mapping[str, Any]
+    function: str,
+    names: list[str],
+    least: int,
+    count: int,
+    passed: Mapping[str, Any],
+    named: Mapping[str, Any],
 ) -> None:
-    """Raise TypeError, as Python words it, for arguments that there are not, or twice."""
+    """Raise TypeError, in Python's words, for arguments that are unknown or passed twice."""
     if count > len(names):
         raise TypeError(
-            f"{function}() takes at most {len(names) + 1} positional arguments but {count + 1} "
-            "were given"
+            f"{function}() takes from {least} to {len(names) + 1} positional arguments but "
+            f"{count + 1} were given"
         )
     for name in named:
         if name not in names:

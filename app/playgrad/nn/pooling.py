@@ -15,7 +15,34 @@ from playgrad.ops.convolution.max_pool2d import max_pool2d
 from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
-class _Pool2D(Layer):
+class _Pool(Layer):
+    """Inputs (batch, ..., channels), result of the same rank."""
+
+    axes: ClassVar[int]
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self, pool_size: Any, strides: Any, padding: str, data_format: str | None, name: str | None
+    ) -> None:
+        super().__init__(name)
+        self.pool_size = self.sizes("pool_size", pool_size, self.axes)
+        strides = self.pool_size if strides is None else strides
+        self.strides = self.sizes("strides", strides, self.axes)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.format_of_data(data_format)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_axes(shapes[0], self.axes)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, pool = inputs[0], type(self).pool
+        if self.axes == 2:
+            return pool(x, self.pool_size, self.strides, self.padding)
+        rows = pool(expand_dims(x, 1), (1, self.pool_size), (1, self.strides), self.padding)
+        return squeeze(rows, 1)
+
+
+class _Pool2D(_Pool):
     """Inputs (batch, height, width, channels), result (batch, height', width', channels).
 
     Args:
@@ -26,7 +53,7 @@ class _Pool2D(Layer):
             or "channels_first".
     """
 
-    pool: ClassVar[Callable[..., Tensor]]
+    axes = 2
 
     def __init__(
         self,
@@ -36,17 +63,31 @@ class _Pool2D(Layer):
         data_format: str | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self.pool_size = self.pair("pool_size", pool_size)
-        self.strides = self.pool_size if strides is None else self.pair("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
+        super().__init__(pool_size, strides, padding, data_format, name)
 
-    def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
 
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        return type(self).pool(inputs[0], self.pool_size, self.strides, self.padding)
+class _Pool1D(_Pool):
+    """Inputs (batch, steps, channels), result (batch, steps', channels).
+
+    Args:
+        pool_size: the number of steps of a window.
+        strides: the distance between windows; None for ``pool_size``.
+        padding: "valid" for no padding, or "same".
+        data_format: the place of the channels in inputs and results: "channels_last", as for None,
+            or "channels_first".
+    """
+
+    axes = 1
+
+    def __init__(
+        self,
+        pool_size: Any = 2,
+        strides: Any = None,
+        padding: str = "valid",
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(pool_size, strides, padding, data_format, name)
 
 
 class MaxPool2D(_Pool2D):
@@ -92,43 +133,6 @@ class AveragePool2D(_Pool2D):
         from_torch={"AvgPool2d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
     )
     pool = staticmethod(avg_pool2d)
-
-
-class _Pool1D(Layer):
-    """Inputs (batch, steps, channels), result (batch, steps', channels).
-
-    Args:
-        pool_size: the number of steps of a window.
-        strides: the distance between windows; None for ``pool_size``.
-        padding: "valid" for no padding, or "same".
-        data_format: the place of the channels in inputs and results: "channels_last", as for None,
-            or "channels_first".
-    """
-
-    pool: ClassVar[Callable[..., Tensor]]
-
-    def __init__(
-        self,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: str = "valid",
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.pool_size = self.single("pool_size", pool_size)
-        self.strides = self.pool_size if strides is None else self.single("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
-
-    def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
-
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        rows = expand_dims(inputs[0], 1)
-        return squeeze(
-            type(self).pool(rows, (1, self.pool_size), (1, self.strides), self.padding), 1
-        )
 
 
 class MaxPool1D(_Pool1D):

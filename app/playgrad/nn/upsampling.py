@@ -54,7 +54,7 @@ class UpSampling2D(Layer):
         self.interpolation = self.choice("interpolation", interpolation, *METHODS)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        self.expect_axes(shapes[0], 2)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         return upsample(inputs[0], self.size, self.interpolation)
@@ -79,7 +79,7 @@ class UpSampling1D(Layer):
         self.size = self.single("size", size)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
+        self.expect_axes(shapes[0], 1)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         return squeeze(upsample(expand_dims(inputs[0], 1), (1, self.size)), 1)

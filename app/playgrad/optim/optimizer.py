@@ -130,7 +130,7 @@ class Optimizer(Constructed):
         super().__init_subclass__()
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
-        if "record" in cls.__dict__:
+        if isinstance(cls.__dict__.get("record"), OptimizerRecord):
             RECORDED.setdefault(cls.kind, cls)
 
     def __init__(

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn import cards
 from playgrad.nn.conv import WindowedLayer
-from playgrad.nn.options import BiasOptions
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
 from playgrad.records import LayerRecord
 
 
-class DepthwiseOptions(BiasOptions, total=False):
-    """Options of a layer with a depthwise kernel and a bias."""
+class DepthwiseOptions(TypedDict, total=False):
+    """Options of a layer with a depthwise kernel and a bias, in the order of Keras."""
 
     depthwise_initializer: Any
+    bias_initializer: Any
     depthwise_regularizer: Any
+    bias_regularizer: Any
+    activity_regularizer: Any
     depthwise_constraint: Any
+    bias_constraint: Any
+    name: str | None
 
 
-class SeparableOptions(DepthwiseOptions, total=False):
-    """Options of a layer with two kernels and a bias."""
+class SeparableOptions(TypedDict, total=False):
+    """Options of a layer with two kernels and a bias, in the order of Keras."""
 
+    depthwise_initializer: Any
     pointwise_initializer: Any
+    bias_initializer: Any
+    depthwise_regularizer: Any
     pointwise_regularizer: Any
+    bias_regularizer: Any
+    activity_regularizer: Any
+    depthwise_constraint: Any
     pointwise_constraint: Any
+    bias_constraint: Any
+    name: str | None
 
 
 class DepthwiseConv2D(WindowedLayer):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import cards
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import split
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.recurrent.cells import gru_cell
-from playgrad.records import LayerRecord
 
 
 class GRU(RecurrentLayer):
@@ -54,33 +52,13 @@ class GRU(RecurrentLayer):
     """
 
     kind = "gru"
-    record = LayerRecord(
-        about=(
-            "Reads a sequence step by step with a memory; simpler than LSTM, and often as good."
-        ),
-        menu=("sequences", 3),
-        example="32",
-        fields=(
-            cards.count("units", "units"),
-            cards.flag("return_sequences", "everyStep", more=False),
-            cards.MORE_ACTIVATION,
-            cards.number("dropout", "dropout", more=True, most=0.95, step=0.05),
-        ),
-        rule="recurrent 3",
-        keras="GRU",
-        tfjs=(
-            "units activation use_bias dropout recurrent_dropout return_sequences "
-            "go_backwards stateful recurrent_activation reset_after"
-        ),
-        torch="recurrent",
-        from_torch={
-            "GRU": (
-                "-input_size hidden_size>units -num_layers bias>use_bias -batch_first",
-                "return_sequences=True, return_state=True",
-            )
-        },
-        is_recurrent=True,
-        expects_unit_scale=True,
+    record = recurrent_record(
+        "GRU",
+        "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
+        place=3,
+        blocks=3,
+        tfjs="recurrent_activation reset_after",
+        module="GRU",
     )
     blocks = 3
 

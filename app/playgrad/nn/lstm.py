@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import cards
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import ones_like, zeros_like
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import split
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.recurrent.cells import lstm_cell
-from playgrad.records import LayerRecord
 
 
 class LSTM(RecurrentLayer):
@@ -55,34 +53,13 @@ class LSTM(RecurrentLayer):
     """
 
     kind = "lstm"
-    record = LayerRecord(
-        about=(
-            "Reads a sequence step by step, and learns what to remember for long and what "
-            "to forget."
-        ),
-        menu=("sequences", 2),
-        example="32",
-        fields=(
-            cards.count("units", "units"),
-            cards.flag("return_sequences", "everyStep", more=False),
-            cards.MORE_ACTIVATION,
-            cards.number("dropout", "dropout", more=True, most=0.95, step=0.05),
-        ),
-        rule="recurrent 4",
-        keras="LSTM",
-        tfjs=(
-            "units activation use_bias dropout recurrent_dropout return_sequences "
-            "go_backwards stateful recurrent_activation"
-        ),
-        torch="recurrent",
-        from_torch={
-            "LSTM": (
-                "-input_size hidden_size>units -num_layers bias>use_bias -batch_first",
-                "return_sequences=True, return_state=True",
-            )
-        },
-        is_recurrent=True,
-        expects_unit_scale=True,
+    record = recurrent_record(
+        "LSTM",
+        "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+        place=2,
+        blocks=4,
+        tfjs="recurrent_activation",
+        module="LSTM",
     )
     blocks = 4
     state_count = 2

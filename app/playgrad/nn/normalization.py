@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,11 +30,18 @@ _LEAST_SHARE = 1e-12
 """Divisor of a mean over no steps, which is 0."""
 
 
-class MovingOptions(ScaleOptions, total=False):
-    """Options of a normalization with moving averages."""
+class MovingOptions(TypedDict, total=False):
+    """Options of a normalization with moving averages, in the order of Keras."""
 
+    beta_initializer: Any
+    gamma_initializer: Any
     moving_mean_initializer: Any
     moving_variance_initializer: Any
+    beta_regularizer: Any
+    gamma_regularizer: Any
+    beta_constraint: Any
+    gamma_constraint: Any
+    name: str | None
 
 
 class BatchNormalization(ScaledLayer):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import cards
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.products.matmul import matmul
-from playgrad.records import LayerRecord
 
 
 class SimpleRNN(RecurrentLayer):
@@ -44,31 +42,13 @@ class SimpleRNN(RecurrentLayer):
     """
 
     kind = "simple_rnn"
-    record = LayerRecord(
-        about="Reads a sequence step by step; what it remembers fades soon.",
-        menu=("sequences", 4),
-        example="32",
-        fields=(
-            cards.count("units", "units"),
-            cards.flag("return_sequences", "everyStep", more=False),
-            cards.MORE_ACTIVATION,
-            cards.number("dropout", "dropout", more=True, most=0.95, step=0.05),
-        ),
-        rule="recurrent 1",
-        keras="SimpleRNN",
-        tfjs=(
-            "units activation use_bias dropout recurrent_dropout return_sequences "
-            "go_backwards stateful"
-        ),
-        torch="recurrent",
-        from_torch={
-            "RNN": (
-                "-input_size hidden_size>units -num_layers bias>use_bias -batch_first",
-                "return_sequences=True, return_state=True",
-            )
-        },
-        is_recurrent=True,
-        expects_unit_scale=True,
+    record = recurrent_record(
+        "SimpleRNN",
+        "Reads a sequence step by step; what it remembers fades soon.",
+        place=4,
+        blocks=1,
+        tfjs="",
+        module="RNN",
     )
     blocks = 1
 

@@ -1,4 +1,4 @@
-"""Data sets by name: those of the library, and those that the user brings."""
+"""Data sets by name, of the library and of the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playgrad.errors import DataError
 def available() -> dict[str, str]:
     """Return the names of the data sets, each with a line about it.
 
-    Data sets of yours are listed with their files: in the page those that the browser keeps, and
+    Data sets of yours are listed with their files: in the page all files of the browser, and
     on the desktop each NPZ and CSV file in the working directory and in ``PLAYGRAD_DATA``.
     """
     brought = {name: f"your data, {file}." for name, file in shelf().names().items()}

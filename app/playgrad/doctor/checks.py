@@ -187,7 +187,7 @@ def _relative_gradient(layer: LayerFacts) -> float:
 
 
 def vanishing(evidence: Evidence) -> Finding | None:
-    """The gradients of the first layers are nothing beside those of the last ones."""
+    """The gradients of the first layers are negligible beside the gradients of the last."""
     layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
     if len(layers) < thresholds.FEWEST_LAYERS or has_learnt(evidence):
         return None
@@ -324,7 +324,7 @@ _EXPLAINS = {
     "shuffled": {"overfitting", "rate-low", "vanishing"},
     "dead-units": {"vanishing"},
 }
-"""For an illness, those that it brings about. `not_falling` is for what nothing else explains."""
+"""The consequences of an illness. `not_falling` is for a loss that nothing else explains."""
 
 
 def examine(evidence: Evidence) -> list[Finding]:

@@ -130,7 +130,7 @@ class Layer(LayerChecks, LayerWeights):
     def input(self) -> Tensor | list[Tensor]:
         """The input of the first call: a tensor, or a list if there are several.
 
-        A model that ends here, or goes on with other layers, is built from it:
+        A model that ends here, or continues with other layers, is built from it:
         ``pg.Model(model.inputs, nn.Dense(5)(model.get_layer("fc").input))`` replaces a last layer.
 
         Raises:

@@ -101,7 +101,7 @@ const product = (sizes) => sizes.reduce((a, b) => a * b, 1);
 export function arrayElement(samples, index) {
   const axes = parts(index);
   if (axes.length === 1 && axes[0][0].name !== "Number" && axes[0][0].name !== "None") {
-    // A part of the samples. Those that a slice takes are of all classes.
+    // A part of the samples. A slice has samples of all classes.
     const isSlice = axes[0].some(({ name }) => name === ":");
     return isSlice ? { is: "array", samples } : array(samples.shape, samples.dtype);
   }

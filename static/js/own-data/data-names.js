@@ -1,4 +1,4 @@
-/** Names of data sets and of models: those in the program, and those that can be had. */
+/** Names of data sets and of models, in the program and in the library. */
 
 import { computed } from "../../vendor/preact.js";
 import { DATA_SETS } from "../blocks/records.js";
@@ -59,7 +59,7 @@ export const usedNames = computed(() =>
   loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)),
 );
 
-/** Those that the browser does not have; none before they have been listed. */
+/** Data sets that the browser does not have; none before they have been listed. */
 export const missingNames = computed(() =>
   entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name)),
 );
@@ -67,7 +67,7 @@ export const missingNames = computed(() =>
 /** Models of a visitor in the program. */
 export const usedModels = computed(() => loadedModels(store.source.value));
 
-/** Those that the browser does not have; none before they have been listed. */
+/** Models that the browser does not have; none before they have been listed. */
 export const missingModels = computed(() =>
   entries.value === null
     ? []

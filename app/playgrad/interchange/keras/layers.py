@@ -15,7 +15,7 @@ ACTIVATIONS = frozenset({
     "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus",
     "softsign", "tanh",
 })  # fmt: skip
-"""Those that have the same name and meaning in Keras."""
+"""Activations that have the same name and meaning in Keras."""
 PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "_initializer": ("keras.initializers", initializers.get),
     "_regularizer": ("keras.regularizers", regularizers.get),

@@ -24,7 +24,7 @@ export default [
   {
     ignores: [
       "static/bundled/",
-      "static/js/blocks/records.js",
+      "static/js/records/",
       "static/vendor/",
       "node_modules/",
       "var/",

@@ -1,8 +1,8 @@
-"""Writes ``static/js/blocks/records.js``: what the page knows of the library before Python runs.
+"""Writes ``static/js/records/``: what the page knows of the library before Python runs.
 
-``python -m tools.records``, which set-up runs after a change of the library. Nothing in the file is
-written by hand: layers, optimizers and data sets come from their records, parameters from their
-signatures.
+``python -m tools.records``, which set-up runs after a change of the library. Nothing in the files
+is written by hand: layers, optimizers and data sets come from their records, parameters from their
+signatures. The page loads ``texts.js`` at once, and ``layers.js`` with Blocks.
 """
 
 from __future__ import annotations
@@ -15,29 +15,37 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "static" / "js" / "blocks" / "records.js"
+TARGET = ROOT / "static" / "js" / "records"
 
 _HEAD = """\
 /** Written by tools/records.py from the library. */
 
 """
 _TYPES = {
-    "SIGNATURES": "Record<string, [name: string, value: string | null][]>",
-    "LAYERS": "import('./types.js').LayerRecord[]",
+    "SIGNATURES": "Record<string, string>",
+    "LAYERS": "import('../blocks/types.js').LayerRecord[]",
     "OTHER_NAMES": "Record<string, string>",
-    "OPTIMIZERS": "{kind: string, about: string}[]",
-    "DATA_SETS": "Record<string, import('./types.js').DataSetRecord>",
+    "LAYER_TEXTS": "Record<string, string>",
+    "OPTIMIZER_TEXTS": "Record<string, string>",
+    "DATA_SETS": "Record<string, import('../blocks/types.js').DataSetRecord>",
 }
 
 
 def main() -> None:
-    text = content()
-    if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
-        TARGET.write_text(text, encoding="utf-8")
+    TARGET.mkdir(exist_ok=True)
+    for name, text in modules().items():
+        if written(name) != text:
+            (TARGET / name).write_text(text, encoding="utf-8")
 
 
-def content() -> str:
-    """Return the text of the module."""
+def written(name: str) -> str:
+    """Return the text of a module as it is now; "" if there is none."""
+    path = TARGET / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def modules() -> dict[str, str]:
+    """Return the texts of the modules by their names."""
     sys.path.insert(0, str(ROOT / "app"))
     from playgrad import nn, optim
     from playgrad.data import data_sets
@@ -49,7 +57,7 @@ def content() -> str:
     offered = [each for each in OPTIMIZERS.values() if each.record.about]
     offered.sort(key=lambda each: each.record.place)
     assert vars(optim).keys() >= {each.__name__ for each in offered}
-    values = {
+    of_layers = {
         "SIGNATURES": dict(_signatures()),
         "LAYERS": [_layer(each) for each in layers],
         "OTHER_NAMES": {
@@ -57,9 +65,16 @@ def content() -> str:
             for name, each in vars(nn).items()
             if each in layers and name != each.__name__
         },
-        "OPTIMIZERS": [{"kind": each.__name__, "about": each.record.about} for each in offered],
+    }
+    texts = {
+        "LAYER_TEXTS": {e.__name__: e.record.about for e in layers if e.record.about},
+        "OPTIMIZER_TEXTS": {each.__name__: each.record.about for each in offered},
         "DATA_SETS": {name: _data_set(each) for name, each in data_sets.records().items()},
     }
+    return {"layers.js": _module(of_layers), "texts.js": _module(texts)}
+
+
+def _module(values: dict[str, Any]) -> str:
     return _HEAD + "\n".join(
         f"/** @type {{{_TYPES[name]}}} */\nexport const {name} = {_json(value)};\n"
         for name, value in values.items()
@@ -84,7 +99,7 @@ def _layer(layer: Any) -> dict[str, Any]:
     fields = [field.plain() for field in record.fields]
     group = record.menu[0] if record.menu else None
     return {
-        "kind": layer.__name__, "about": record.about, "group": group, "given": record.example,
+        "kind": layer.__name__, "group": group, "given": record.example,
         "fields": fields, "rule": rule or None,
     }  # fmt: skip
 
@@ -95,8 +110,8 @@ def _data_set(record: Any) -> dict[str, Any]:
     return {"classNames": record.class_names, "samples": described}
 
 
-def _signatures() -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
-    """Yield the parameters of what Blocks reads, with their defaults, by the full name."""
+def _signatures() -> Iterator[tuple[str, str]]:
+    """Yield the full name and the parameters of what Blocks reads: "units, activation=None"."""
     import playgrad as pg
     from playgrad import data, nn, optim
     from playgrad.data import data_sets
@@ -127,10 +142,10 @@ def _signatures() -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
         ("Model.compile", Model.compile), ("Model.fit", Model.fit),
     ]  # fmt: skip
     for name, each in [*of_layers, *of_optim, *others]:
-        yield name, list(_parameters(each))
+        yield name, ", ".join(_parameters(each))
 
 
-def _parameters(function: Any) -> Iterator[tuple[str, str | None]]:
+def _parameters(function: Any) -> Iterator[str]:
     from playgrad.optim.optimizer import Optimizer
 
     for each in inspect.signature(function).parameters.values():
@@ -140,9 +155,10 @@ def _parameters(function: Any) -> Iterator[tuple[str, str | None]]:
             module = sys.modules[function.__module__]
             options = get_type_hints(getattr(module, each.annotation[len("Unpack[") : -1]))
             of_all = inspect.signature(Optimizer).parameters
-            yield from ((n, _text(p.default)) for n, p in of_all.items() if n in options)
+            yield from (f"{n}={_text(p.default)}" for n, p in of_all.items() if n in options)
         elif each.name != "self":
-            yield each.name, None if each.default is each.empty else _text(each.default)
+            default = "" if each.default is each.empty else f"={_text(each.default)}"
+            yield f"{each.name}{default}"
 
 
 def _text(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 A record stands beside the class or function that it describes, so that each fact is written once.
 The formats of other libraries, the translation of their programs and the doctor read it there; the
-page gets all of them in ``static/js/blocks/records.js``, which set-up writes.
+page gets all of them in ``static/js/records/``, which set-up writes.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from tools.setup.steps import ROOT, Step, run
 MODULES = ROOT / "node_modules"
 VENDOR = ROOT / "static" / "vendor"
 """The modules that the page imports; the folder is emptied whenever they are bundled."""
-_RECORDS = ROOT / "static" / "js" / "blocks" / "records.js"
+_RECORDS = ROOT / "static" / "js" / "records"
 FOLDER = VENV / "node"
 """Node of this checkout, where PATH has none. It comes before PATH: here, in the Makefile, and in
 ``playgrad.assets.node``."""
@@ -89,7 +89,7 @@ def _records_step() -> Step:
     return Step(
         "records of the library",
         [script, *sorted((ROOT / "app" / "playgrad").rglob("*.py"))],
-        [_RECORDS],
+        [_RECORDS / "layers.js", _RECORDS / "texts.js"],
         lambda: run(PYTHON, "-m", "tools.records"),
         after=["virtual environment"],
     )

@@ -1,6 +1,7 @@
 /** The layers that Blocks offers: in groups, each with the fields of its card. They come from the records of the library. */
 
-import { LAYERS, OPTIMIZERS as OFFERED, OTHER_NAMES } from "./records.js";
+import { LAYERS, OTHER_NAMES } from "../records/layers.js";
+import { LAYER_TEXTS, OPTIMIZER_TEXTS } from "../records/texts.js";
 
 /** @import { Messages } from "../messages/en.js" */
 /** @import { LayerRecord } from "./types.js" */
@@ -30,7 +31,6 @@ export const GROUPS = GROUP_NAMES.map((name) => ({
 /** A function of the library, which has no record. @type {LayerRecord} */
 const INPUT = {
   kind: "Input",
-  about: "",
   group: null,
   given: "",
   fields: [{ parameter: "shape", label: "shape", type: "shape" }],
@@ -46,11 +46,11 @@ export const recordOf = (kind) => BY_KIND.get(OTHER_NAMES[kind] ?? kind) ?? null
 /** @param {string} kind null for a layer that Blocks has nothing to say of */
 export function entryOf(kind) {
   const record = recordOf(kind);
-  return record && (record.about || record === INPUT) ? record : null;
+  return kind === INPUT.kind || (record && LAYER_TEXTS[record.kind]) ? record : null;
 }
 
 /** Optimizers of the menu. */
-export const OPTIMIZERS = OFFERED.map(({ kind }) => kind);
+export const OPTIMIZERS = Object.keys(OPTIMIZER_TEXTS);
 
 /** Losses of the menu, with their arguments. */
 export const LOSSES = /** @type {const} */ ([

@@ -1,7 +1,7 @@
 /** The shapes of data, and of what a program makes of it before training. */
 
 import { argumentOf, valueOf } from "./calls.js";
-import { DATA_SETS } from "./records.js";
+import { DATA_SETS } from "../records/texts.js";
 import { children, elements, evaluate, parts } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */

@@ -1,6 +1,6 @@
 /** Parameters of what Blocks reads, by full name: in their order, with their defaults, as Python writes them. */
 
-import { SIGNATURES } from "./records.js";
+import { SIGNATURES } from "../records/layers.js";
 
 /** @typedef {{name: string, default: string | null}} Parameter `default` null: it must be given */
 
@@ -13,5 +13,8 @@ export function makesLayer(full) {
 /** @param {string} full @returns {Parameter[] | null} null if it is not known */
 export function parametersOf(full) {
   if (!Object.hasOwn(SIGNATURES, full)) return null;
-  return SIGNATURES[full].map(([name, value]) => ({ name, default: value }));
+  return (SIGNATURES[full].match(/\w+(=(\([^=]*\)|[^,]*))?/g) ?? []).map((each) => {
+    const [name, ...value] = each.split("=");
+    return { name, default: value.length > 0 ? value.join("=") : null };
+  });
 }

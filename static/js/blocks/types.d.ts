@@ -5,8 +5,6 @@ import type { Field } from "./catalogue.js";
 /** What the library records of a layer. */
 export interface LayerRecord {
   kind: string;
-  /** What it does, in English; "" for a layer of which Blocks only knows the shape. */
-  about: string;
   /** Of the menu; null for a layer that is not in it. */
   group: string | null;
   /** Arguments of a new layer. */

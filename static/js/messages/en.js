@@ -6,7 +6,7 @@
  */
 
 import { GPU_REASONS } from "../../engine/gpu-reasons.js";
-import { DATA_SETS, LAYERS, OPTIMIZERS } from "../blocks/records.js";
+import { DATA_SETS, LAYER_TEXTS, OPTIMIZER_TEXTS } from "../records/texts.js";
 import { count } from "../words/thousands.js";
 
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
@@ -2492,7 +2492,7 @@ export const en = {
         causal: "Zeros are put before the beginning, so that no step sees a later one.",
         L1: "The price is the sum of the sizes of the weights: many become 0.",
         L2: "The price is the sum of the squares of the weights: none becomes large.",
-        ...Object.fromEntries(OPTIMIZERS.map(({ kind, about }) => [kind, about])),
+        ...OPTIMIZER_TEXTS,
         SparseCategoricalCrossentropy:
           "For one of several classes, as class numbers: how surprised the network is by the right one.",
         CategoricalCrossentropy:
@@ -2672,9 +2672,7 @@ export const en = {
     },
     /** Of the records of the library. @type {Record<string, string>} */
     about: {
-      ...Object.fromEntries(
-        LAYERS.map(({ kind, about }) => [kind, about]).filter(([, about]) => about),
-      ),
+      ...LAYER_TEXTS,
       Input: "The shape of one sample, which the network takes.",
     },
   },

@@ -1,7 +1,7 @@
 /** Names of data sets and of models, in the program and in the library. */
 
 import { computed } from "../../vendor/preact.js";
-import { DATA_SETS } from "../blocks/records.js";
+import { DATA_SETS } from "../records/texts.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { entries, modelNames, names } from "./data-shelf.js";

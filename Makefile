@@ -97,6 +97,6 @@ eslint:
 	node_modules/.bin/eslint .
 
 clean:
-	rm -rf .venv node_modules var static/bundled static/vendor build dist app/*.egg-info
+	rm -rf .venv node_modules var static/bundled static/vendor static/js/records build dist app/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find app bench tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,6 +24,7 @@ export default [
   {
     ignores: [
       "static/bundled/",
+      "static/js/records/",
       "static/vendor/",
       "node_modules/",
       "var/",

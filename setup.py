@@ -15,8 +15,8 @@ _ROOT = Path(__file__).parent
 _ASSETS = {"kernels": "kernels", "static": "static", "docs": "var/docs"}
 # Made by set-up, so they can be missing.
 _GENERATED = (
-    "static/bundled/manifest.json", "static/vendor/versions.js", "static/vendor/onnx-messages.zip",
-    "var/docs/index.html",
+    "static/bundled/manifest.json", "static/js/records/layers.js", "static/vendor/versions.js",
+    "static/vendor/onnx-messages.zip", "var/docs/index.html",
 )  # fmt: skip
 
 

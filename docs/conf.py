@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "app")]
 
 import playgrad as pg  # noqa: E402
+from playgrad.data import data_sets  # noqa: E402
+from playgrad.optim.optimizer import RECORDED as OPTIMIZERS  # noqa: E402
 from playgrad.server.api import describe_api  # noqa: E402
 
 project = "playgrad"
@@ -72,5 +74,21 @@ def write_api(app: Sphinx, failure: Exception | None) -> None:
     Path(app.outdir, "api.json").write_text(json.dumps(content, indent=1, ensure_ascii=False))
 
 
+RECORDED = {
+    "optimizers": [f"autoclass:: {each.__name__}" for each in OPTIMIZERS.values()],
+    "data sets": [f"autofunction:: {name}" for name in data_sets.functions()],
+}
+"""The entries that ``.. recorded:: optimizers`` stands for: all that have a record."""
+
+
+def list_recorded(app: Sphinx, page: str, source: list[str]) -> None:
+    for name, entries in RECORDED.items():
+        lines = "".join(f".. {entry}\n" for entry in entries)
+        source[0] = source[0].replace(f".. recorded:: {name}\n", lines)
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("source-read", list_recorded)
+    # They change with the library, without a change of their own.
+    app.connect("env-get-outdated", lambda *_: ["reference/optimizers", "reference/data"])
     app.connect("build-finished", write_api)

@@ -18,7 +18,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.interchange.keras.importing.model import model_from_keras
-from playgrad.interchange.keras.layers import CLASSES
+from playgrad.nn.layer import record_of
 from tests.interchange.keras_side import check_same, keras, opened
 from tests.interchange.networks import MODELS, built
 from tests.interchange.test_keras_models import TORCH_CANNOT, network
@@ -32,7 +32,9 @@ Array = np.ndarray[Any, Any]
 Change = Callable[[Any], object]
 layers = keras.layers
 
-KNOWN = [name for name in TABLE if TABLE[name][0].kind in CLASSES and name not in TORCH_CANNOT]
+KNOWN = [
+    name for name in TABLE if record_of(TABLE[name][0].kind).keras and name not in TORCH_CANNOT
+]
 
 
 def saved_by_keras(model: pg.Model, folder: Path) -> Path:

@@ -19,10 +19,10 @@ from playgrad import nn
 from playgrad.contract.cases import Case, add_case
 from playgrad.errors import CheckpointError
 from playgrad.graph.graph import Graph
-from playgrad.interchange.keras.layers import CLASSES
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.readers import ONNX
 from playgrad.networks.inference import InferenceGraph
+from playgrad.nn.layer import record_of
 from playgrad.runtime.options import Options, options_set
 from tests.interchange.keras_side import opened, predicted
 from tests.interchange.layer_variants import VARIANTS, variant
@@ -49,7 +49,7 @@ KERAS_CANNOT_WRITE = {"average_pool1d", "layer_normalization of images", "rms_no
 OF_KERAS = [
     name
     for name in LAYERS
-    if TABLE[name][0].kind in CLASSES
+    if record_of(TABLE[name][0].kind).keras
     and name not in KERAS_CANNOT_WRITE
     and not TABLE[name][0].kind.startswith("random")
 ]

@@ -108,6 +108,7 @@ def test_wheel_contains_page_kernels_and_types(installation: Installation) -> No
         "playgrad/static/engine/make-image.mjs",
         "playgrad/static/examples/mnist-mlp.py",
         "playgrad/static/vendor/preact.js",
+        "playgrad/static/js/records/layers.js",
         "playgrad/static/vendor/versions.js",
         "playgrad/static/vendor/onnx-messages.zip",
         "playgrad/static/vendor/LICENSES.txt",

@@ -1,14 +1,11 @@
 /** Programs that load data of the visitor: names, the line that is written, and whole programs. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { applyChanges } from "../../static/js/blocks/lists.js";
 import { readProgram } from "../../static/js/blocks/reader.js";
 import { inferShapes } from "../../static/js/blocks/shapes.js";
 import {
-  CLASSES,
-  OF_LIBRARY,
   loadedNames,
   namedSet,
   problemOfName,
@@ -95,27 +92,7 @@ test("names of data sets are found in programs and validated", () => {
   assert.equal(problemOfName(suggestedName("§$%.csv", [])), "");
 });
 
-test("the names of built-in data sets match Python", () => {
-  const registry = readFileSync(
-    new URL("../../app/playgrad/data/registry.py", import.meta.url),
-    "utf8",
-  );
-  const [, list] = /for function in \(([^)]*)\)/.exec(registry) ?? [];
-  assert.deepEqual(list.match(/\w+(?=,)/g), OF_LIBRARY);
-  const names = (/** @type {string} */ file, /** @type {string} */ constant) => {
-    const source = readFileSync(
-      new URL(`../../app/playgrad/data/${file}.py`, import.meta.url),
-      "utf8",
-    );
-    return [
-      ...source
-        .split(`${constant} = (`)[1]
-        .split(")")[0]
-        .matchAll(/"([^"]+)"/g),
-    ].map(([, name]) => name);
-  };
-  assert.deepEqual(names("shapes", "SHAPE_NAMES"), CLASSES.shapes);
-  assert.deepEqual(names("fashion_mnist", "FASHION_NAMES"), CLASSES.fashion_mnist);
+test("the data set of a program is found by its name", () => {
   assert.equal(namedSet('x, y = pg.data.load("shapes", size=24)'), "shapes");
   assert.equal(namedSet("x = pg.data.fashion_mnist()\ny = pg.data.shapes()"), undefined);
   assert.equal(namedSet("# pg.data.shapes()\nx = pg.data.mnist()"), "mnist");

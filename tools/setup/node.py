@@ -7,12 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tools.setup.python import CONSTRAINTS, VENV, pip_install
+from tools.setup.python import CONSTRAINTS, PYTHON, VENV, pip_install
 from tools.setup.steps import ROOT, Step, run
 
 MODULES = ROOT / "node_modules"
 VENDOR = ROOT / "static" / "vendor"
 """The modules that the page imports; the folder is emptied whenever they are bundled."""
+_RECORDS = ROOT / "static" / "js" / "records"
 FOLDER = VENV / "node"
 """Node of this checkout, where PATH has none. It comes before PATH: here, in the Makefile, and in
 ``playgrad.assets.node``."""
@@ -68,7 +69,7 @@ def steps() -> list[Step]:
         lambda: _run("npm", "ci", "--omit=dev", "--loglevel=error"),
         after=[step.name for step in first],
     )
-    return [*first, packages, _vendor_step(), _bundle_step()]
+    return [*first, packages, _vendor_step(), _records_step(), _bundle_step()]
 
 
 def test_step() -> Step:
@@ -83,6 +84,17 @@ def test_step() -> Step:
     )
 
 
+def _records_step() -> Step:
+    script = ROOT / "tools" / "records.py"
+    return Step(
+        "records of the library",
+        [script, *sorted((ROOT / "app" / "playgrad").rglob("*.py"))],
+        [_RECORDS / "layers.js", _RECORDS / "texts.js"],
+        lambda: run(PYTHON, "-m", "tools.records"),
+        after=["virtual environment"],
+    )
+
+
 def _bundle_step() -> Step:
     script = ROOT / "tools" / "bundle.mjs"
     static = ROOT / "static"
@@ -94,7 +106,7 @@ def _bundle_step() -> Step:
         [script, table, ROOT / "package-lock.json", static / "index.html", *sources],
         [static / "bundled" / "manifest.json"],
         lambda: _run("node", script),
-        after=["browser modules"],
+        after=["browser modules", "records of the library"],
     )
 
 

@@ -5,26 +5,17 @@
 from __future__ import annotations
 
 from playgrad.bridge.rule import Rule
+from playgrad.nn.layer import RECORDED as LAYERS
+from playgrad.nn.layer import Layer
+from playgrad.optim.optimizer import RECORDED as OPTIMIZERS
+from playgrad.records import CHANNELS_FIRST
 
 _LOOP = (
     "With pg.GradientTape() as tape, compute the loss; then optimizer.apply_gradients(zip("
     "tape.gradient(loss, weights), weights)) updates the weights."
 )
 _FIT: Rule = {"no": _LOOP}
-_FIRST = 'data_format="channels_first"'
-_POOL = "kernel_size>pool_size stride>strides padding"
-_CONV = (
-    "-in_channels out_channels>filters kernel_size stride>strides padding dilation>dilation_rate "
-    "groups bias>use_bias -padding_mode"
-)
-_UPCONV = (
-    "-in_channels out_channels>filters kernel_size stride>strides padding -output_padding groups "
-    "bias>use_bias"
-)
 _TAPE = "Only a tape records gradients here."
-_STEPS = "return_sequences=True, return_state=True"
-_RECURRENT = "-input_size hidden_size>units -num_layers bias>use_bias -batch_first"
-_BATCH_NORM = "-num_features eps>epsilon -momentum -affine"
 _SCHEDULE = (
     "Pass a schedule as the rate, pg.optim.ExponentialDecay(...), which counts steps itself."
 )
@@ -36,6 +27,12 @@ def _loss(text: str) -> Rule:
     call = f"@mean({text})"
     names = call.replace("{input}", "input").replace("{target}", "target")
     return {"call": call, "params": "input target", "value": f"(lambda input, target: {names})"}
+
+
+def _layer(layer: type[Layer], args: str, settings: str = "") -> Rule:
+    """Return the rule for a module that a layer replaces."""
+    rule: Rule = {"to": f"nn.{layer.__name__}", "args": args}
+    return {**rule, "set": settings} if settings else rule
 
 
 _SCALED = "Images are divided by 255 already; map(function) of the data set changes them."
@@ -52,32 +49,11 @@ def _digits(name: str) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    "torch.nn.Linear": {"to": "nn.Dense", "args": "-in_features out_features>units bias>use_bias"},
-    "torch.nn.Conv1d": {"to": "nn.Conv1D", "args": _CONV, "set": _FIRST},
-    "torch.nn.Conv2d": {"to": "nn.Conv2D", "args": _CONV, "set": _FIRST},
-    "torch.nn.ConvTranspose2d": {"to": "nn.Conv2DTranspose", "args": _UPCONV, "set": _FIRST},
-    "torch.nn.MaxPool1d": {"to": "nn.MaxPool1D", "args": _POOL, "set": _FIRST},
-    "torch.nn.MaxPool2d": {"to": "nn.MaxPool2D", "args": _POOL, "set": _FIRST},
-    "torch.nn.AvgPool2d": {"to": "nn.AveragePool2D", "args": _POOL, "set": _FIRST},
-    "torch.nn.AdaptiveAvgPool2d": {
-        "to": "nn.GlobalAveragePooling2D", "args": "-output_size",
-        "set": f"{_FIRST}, keepdims=True",
+    **{
+        f"torch.nn.{name}": _layer(each, *rule)
+        for each in LAYERS.values()
+        for name, rule in each.record.from_torch.items()
     },
-    "torch.nn.Upsample": {
-        "to": "nn.UpSampling2D", "args": "-size scale_factor>size mode>interpolation "
-        "-align_corners", "set": _FIRST,
-    },
-    "torch.nn.BatchNorm1d": {"to": "nn.BatchNormalization", "args": _BATCH_NORM, "set": "axis=1"},
-    "torch.nn.BatchNorm2d": {"to": "nn.BatchNormalization", "args": _BATCH_NORM, "set": "axis=1"},
-    "torch.nn.LayerNorm": {"to": "nn.LayerNormalization", "args": "-normalized_shape eps>epsilon"},
-    "torch.nn.Dropout": {"to": "nn.Dropout", "args": "p>rate -inplace"},
-    "torch.nn.Dropout2d": {
-        "to": "nn.SpatialDropout2D", "args": "p>rate -inplace", "set": _FIRST,
-    },
-    "torch.nn.ReLU": {"to": "nn.ReLU", "args": "-inplace"},
-    "torch.nn.LeakyReLU": {"to": "nn.LeakyReLU", "args": "negative_slope -inplace"},
-    "torch.nn.Flatten": {"to": "nn.Flatten", "args": "-start_dim -end_dim"},
-    "torch.nn.Unflatten": {"to": "nn.Reshape", "args": "-dim unflattened_size>target_shape"},
     "torch.nn.Identity": {"to": "nn.Identity", "args": ""},
     "torch.nn.LogSoftmax": {
         "call": "@nn.Lambda(lambda x: @log_softmax(x, axis={dim|-1}))", "params": "dim",
@@ -86,10 +62,6 @@ RULES: dict[str, Rule] = {
     "torch.nn.Sigmoid": {"call": '@nn.Activation("sigmoid")'},
     "torch.nn.GELU": {"call": '@nn.Activation("gelu")'},
     "torch.nn.SiLU": {"call": '@nn.Activation("silu")'},
-    "torch.nn.Softmax": {"to": "nn.Softmax", "args": "dim>axis"},
-    "torch.nn.LSTM": {"to": "nn.LSTM", "args": _RECURRENT, "set": _STEPS},
-    "torch.nn.GRU": {"to": "nn.GRU", "args": _RECURRENT, "set": _STEPS},
-    "torch.nn.RNN": {"to": "nn.SimpleRNN", "args": _RECURRENT, "set": _STEPS},
     "torch.nn.TransformerEncoderLayer": {
         "no": "nn.TransformerEncoder(intermediate_dim, num_heads) is one block, of sequences with "
         "the batch first.",
@@ -100,8 +72,6 @@ RULES: dict[str, Rule] = {
     "torch.nn.MultiheadAttention": {
         "no": "nn.MultiHeadAttention(num_heads, key_dim) takes sequences with the batch first.",
     },
-    "torch.nn.Embedding": {"to": "nn.Embedding", "args": "num_embeddings>input_dim "
-                           "embedding_dim>output_dim -padding_idx"},
     "torch.nn.Sequential": {"to": "Sequential", "list": True},
     "torch.nn.CrossEntropyLoss": {
         "to": "nn.SparseCategoricalCrossentropy", "args": "", "set": "from_logits=True",
@@ -133,11 +103,11 @@ RULES: dict[str, Rule] = {
     "torch.nn.functional.one_hot": {"to": "one_hot"},
     "torch.nn.functional.dropout": {"to": "dropout", "args": "input>x p>rate"},
     "torch.nn.functional.max_pool2d": {
-        "call": f"@nn.MaxPool2D({{kernel_size}}, {{stride|None}}, {_FIRST})({{input}})",
+        "call": f"@nn.MaxPool2D({{kernel_size}}, {{stride|None}}, {CHANNELS_FIRST})({{input}})",
         "params": "input kernel_size stride",
     },
     "torch.nn.functional.avg_pool2d": {
-        "call": f"@nn.AveragePool2D({{kernel_size}}, {{stride|None}}, {_FIRST})({{input}})",
+        "call": f"@nn.AveragePool2D({{kernel_size}}, {{stride|None}}, {CHANNELS_FIRST})({{input}})",
         "params": "input kernel_size stride",
     },
     "torch.nn.functional.relu": {"to": "relu", "args": "input>x -inplace"},
@@ -145,21 +115,10 @@ RULES: dict[str, Rule] = {
         "to": "leaky_relu", "args": "input>x negative_slope -inplace",
     },
     **{
-        f"torch.optim.{name}": {"to": f"optim.{name}", "args": "-params lr>learning_rate"}
-        for name in ("Adagrad", "Adadelta")
-    },
-    **{
-        f"torch.optim.{name}": {
-            "to": f"optim.{name}",
-            "args": "-params lr>learning_rate betas>beta_1+beta_2 eps>epsilon weight_decay -foreach -fused",
+        f"torch.optim.{each.__name__}": {
+            "to": f"optim.{each.__name__}", "args": each.record.from_torch,
         }
-        for name in ("Adam", "AdamW", "Adamax")
-    },
-    "torch.optim.RMSprop": {
-        "to": "optim.RMSprop", "args": "-params lr>learning_rate alpha>rho eps>epsilon",
-    },
-    "torch.optim.SGD": {
-        "to": "optim.SGD", "args": "-params lr>learning_rate momentum -dampening weight_decay nesterov",
+        for each in OPTIMIZERS.values() if each.record.from_torch
     },
     "torch.tensor": {"call": "np.array({data}, {dtype|None})", "params": "data"},
     "torch.as_tensor": {"call": "np.asarray({data}, {dtype|None})", "params": "data"},

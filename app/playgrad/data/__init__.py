@@ -1,8 +1,10 @@
 """Data sets and input pipelines.
 
 ``playgrad.data.source.set_source`` sets where the bytes of data sets are loaded from,
-``playgrad.data.shelf.set_shelf`` where those are that users bring.
+``playgrad.data.shelf.set_shelf`` where data sets of users are.
 """
+
+from types import ModuleType as _Module
 
 from playgrad.data.absent import boston_housing, cifar10, cifar100, imdb
 from playgrad.data.dataset import Dataset
@@ -21,36 +23,7 @@ from playgrad.data.toys import circle, gauss, moons, spiral, xor
 from playgrad.data.vocabulary import Vocabulary
 
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE",
-    "UNKNOWN",
-    "Dataset",
-    "InputDescription",
-    "Vocabulary",
-    "available",
-    "boston_housing",
-    "cifar10",
-    "cifar100",
-    "circle",
-    "citation_graph",
-    "class_names",
-    "decode_png",
-    "fashion_mnist",
-    "film_ratings",
-    "gauss",
-    "image_dataset_from_directory",
-    "imdb",
-    "load",
-    "mnist",
-    "moons",
-    "parse_idx",
-    "read_csv",
-    "read_idx",
-    "read_npz",
-    "read_png",
-    "rhyme",
-    "shapes",
-    "spiral",
-    "used_cars",
-    "xor",
+    name
+    for name, value in globals().items()
+    if not (name.startswith("_") or isinstance(value, _Module))
 ]

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.data_sets import data_set
 from playgrad.data.idx_images import read_images
+from playgrad.records import DataSetRecord, LabelledSamples, SuitedSettings
 
 Array = np.ndarray[Any, Any]
 
@@ -16,6 +18,23 @@ FASHION_NAMES = (
 )  # fmt: skip
 
 
+@data_set(
+    DataSetRecord(
+        place=2,
+        class_names=FASHION_NAMES,
+        samples=LabelledSamples(
+            "images",
+            (28, 28),
+            "uint8",
+            10,
+            title="Clothes (Fashion-MNIST)",
+            names=r"\bfashion[-_ ]?mnist\b|\b(articles of )?cloth(es|ing)\b",
+            noun="articles of clothing",
+            about="Images of 28 x 28 bytes, and their labels: ten kinds of clothes.",
+            suited=SuitedSettings("Adam", "0.003", "64", "1"),
+        ),
+    )
+)
 def fashion_mnist() -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """Return the Fashion-MNIST data set as ``(x_train, y_train), (x_test, y_test)``.
 

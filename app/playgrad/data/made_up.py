@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.data_sets import data_set
+from playgrad.records import DataSetRecord
+
 Array = np.ndarray[Any, Any]
 
 _RHYME = """A snail set out to see the sea,
@@ -20,6 +23,7 @@ and laughed to see him slither by:
 """
 
 
+@data_set(DataSetRecord(place=9))
 def used_cars(samples: int = 2000, seed: int = 0) -> tuple[Array, Array]:
     """Return features and prices of used cars.
 
@@ -44,6 +48,7 @@ def used_cars(samples: int = 2000, seed: int = 0) -> tuple[Array, Array]:
     return features.astype(np.float32), price.astype(np.float32)
 
 
+@data_set(DataSetRecord(place=10))
 def film_ratings(people: int = 600, films: int = 50, seed: int = 0) -> Array:
     """Return how people rate films, after hidden tastes; they have seen about half of them.
 
@@ -63,6 +68,7 @@ def film_ratings(people: int = 600, films: int = 50, seed: int = 0) -> Array:
     return np.where(random.random(stars.shape) < 0.5, stars, 0).astype(np.int32)
 
 
+@data_set(DataSetRecord(place=11))
 def citation_graph(papers: int = 300, seed: int = 0) -> tuple[Array, Array, Array]:
     """Return papers of three topics, with their words and citations.
 
@@ -92,6 +98,7 @@ def citation_graph(papers: int = 300, seed: int = 0) -> tuple[Array, Array, Arra
     return words, links, topics
 
 
+@data_set(DataSetRecord(place=12))
 def rhyme() -> str:
     """Return the text of a short nursery rhyme, for models of characters.
 

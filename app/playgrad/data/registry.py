@@ -1,54 +1,28 @@
-"""Data sets by name: those of the library, and those that the user brings."""
+"""Data sets by name, of the library and of the user."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
-from playgrad.data import made_up, toys
 from playgrad.data.arrays_file import load_arrays, load_class_names
-from playgrad.data.fashion_mnist import FASHION_NAMES, fashion_mnist
-from playgrad.data.mnist import mnist
-from playgrad.data.shapes import SHAPE_NAMES, shapes
+from playgrad.data.data_sets import functions, records
 from playgrad.data.shelf import shelf
 from playgrad.data.table_file import load_table, table_class_names
 from playgrad.data.text_table import ENDINGS
 from playgrad.errors import DataError
 
-_DATA_SETS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        mnist,
-        fashion_mnist,
-        shapes,
-        toys.circle,
-        toys.xor,
-        toys.gauss,
-        toys.spiral,
-        toys.moons,
-        made_up.used_cars,
-        made_up.film_ratings,
-        made_up.citation_graph,
-        made_up.rhyme,
-    )
-}
-
-
-_CLASS_NAMES = {"mnist": "0123456789", "fashion_mnist": FASHION_NAMES, "shapes": SHAPE_NAMES}
-"""Of data sets of the library."""
-
 
 def available() -> dict[str, str]:
     """Return the names of the data sets, each with a line about it.
 
-    Data sets of yours are listed with their files: in the page those that the browser keeps, and
+    Data sets of yours are listed with their files: in the page all files of the browser, and
     on the desktop each NPZ and CSV file in the working directory and in ``PLAYGRAD_DATA``.
     """
     brought = {name: f"your data, {file}." for name, file in shelf().names().items()}
     return brought | {
         name: (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Return ")
-        for name, function in _DATA_SETS.items()
+        for name, function in functions().items()
     }
 
 
@@ -66,7 +40,7 @@ def load(name: str, **options: Any) -> Any:
     Raises:
         DataError: there is no data set of that name, it cannot be read, or it has no such option.
     """
-    function = _DATA_SETS.get(name)
+    function = functions().get(name)
     known = () if function is None else inspect.signature(function).parameters
     if function is None:
         content, file = _brought(name)
@@ -93,8 +67,9 @@ def class_names(name: str) -> list[str]:
     Raises:
         DataError: you have no data set of that name, or it cannot be read.
     """
-    if name in _CLASS_NAMES:
-        return list(_CLASS_NAMES[name])
+    record = records().get(name)
+    if record is not None and record.class_names:
+        return list(record.class_names)
     content, file = _brought(name)
     return (table_class_names if _is_table(file) else load_class_names)(content, file)
 
@@ -111,6 +86,6 @@ def _brought(name: str) -> tuple[bytes | memoryview, str]:
         yours = f"yours: {', '.join(files)}" if files else "you have added none"
         raise DataError(
             f"there is no data set {name!r}; {yours}.",
-            hint=f"{place.advice} Of the library: {', '.join(_DATA_SETS)}.",
+            hint=f"{place.advice} Of the library: {', '.join(functions())}.",
         )
     return place.read(name), files[name]

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.data_sets import data_set
 from playgrad.errors import DataError
+from playgrad.records import DataSetRecord, LabelledSamples, SuitedSettings
 
 Array = np.ndarray[Any, Any]
 
@@ -17,6 +19,24 @@ _FINE = 2
 _AT_A_TIME = 256
 
 
+@data_set(
+    DataSetRecord(
+        place=3,
+        class_names=SHAPE_NAMES,
+        samples=LabelledSamples(
+            "images",
+            (32, 32, 3),
+            "uint8",
+            6,
+            title="Coloured shapes, made up",
+            names=r"\bcolou?r(ed)? (shapes?|images?)\b|\bdata\.shapes\b|\b(each|six) shapes?\b",
+            noun="coloured shapes",
+            about="Images of 32 x 32 pixels in three colours, and their labels: six shapes.",
+            suited=SuitedSettings("Adam", "0.005", "32", "6"),
+            traits=r"\bthree colou?rs\b|\bred, green and blue\b",
+        ),
+    )
+)
 def shapes(
     samples: int = 3000, size: int = 32, noise: float = 0.05, seed: int = 0, ratio: float = 0.8
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -6,11 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.data_sets import data_set
 from playgrad.errors import DataError
+from playgrad.records import DataSetRecord, LabelledSamples, SuitedSettings
 
 Array = np.ndarray[Any, Any]
+_SETTINGS = SuitedSettings("Adam", "0.03", "40", "30")
 
 
+def _in_plane(
+    place: int, title: str, names: str, noun: str, about: str, suited: SuitedSettings = _SETTINGS
+) -> DataSetRecord:
+    """Return the record of points in the plane."""
+    samples = LabelledSamples("points", (2,), "float32", 2, title, names, noun, about, suited)
+    return DataSetRecord(place, samples=samples)
+
+
+@data_set(
+    _in_plane(
+        5,
+        "Disc and ring",
+        r"\bcircles?\b|\bdisc and ring\b|\bdisc\b",
+        "disc and ring",
+        "Points of a disc and of a ring around it, and their classes 0 and 1.",
+    )
+)
 def circle(
     samples: int = 500, noise: float = 0.05, seed: int = 0, ratio: float | None = None
 ) -> Any:
@@ -38,6 +58,15 @@ def circle(
     return _points(radius * np.cos(angle), radius * np.sin(angle), labels, noise, random, ratio)
 
 
+@data_set(
+    _in_plane(
+        7,
+        "Opposite corners (xor)",
+        r"\bxor\b|\bopposite (corners|quadrants)\b",
+        "opposite corners",
+        "Points of a square: class 1 is in two opposite quadrants.",
+    )
+)
 def xor(samples: int = 500, noise: float = 0.05, seed: int = 0, ratio: float | None = None) -> Any:
     """Return points whose class is 1 in two opposite quadrants.
 
@@ -60,6 +89,15 @@ def xor(samples: int = 500, noise: float = 0.05, seed: int = 0, ratio: float | N
     return _points(x, y, (x * y > 0).astype(np.int32), noise, random, ratio)
 
 
+@data_set(
+    _in_plane(
+        8,
+        "Two clouds",
+        r"\bgauss\b|\b(gaussian )?clouds?\b",
+        "two clouds",
+        "Points of two clouds, and their classes 0 and 1.",
+    )
+)
 def gauss(samples: int = 500, noise: float = 0.2, seed: int = 0, ratio: float | None = None) -> Any:
     """Return points of two Gaussian clouds.
 
@@ -83,6 +121,16 @@ def gauss(samples: int = 500, noise: float = 0.2, seed: int = 0, ratio: float | 
     return _points(centre, centre, labels, noise, random, ratio)
 
 
+@data_set(
+    _in_plane(
+        4,
+        "Two spirals",
+        r"\bspirals?\b",
+        "two spirals",
+        "Points on two spirals, and their classes 0 and 1.",
+        suited=SuitedSettings("Adam", "0.04", "100", "45"),
+    )
+)
 def spiral(
     samples: int = 500, noise: float = 0.02, seed: int = 0, ratio: float | None = None
 ) -> Any:
@@ -109,6 +157,15 @@ def spiral(
     return _points(radius * np.sin(angle), radius * np.cos(angle), labels, noise, random, ratio)
 
 
+@data_set(
+    _in_plane(
+        6,
+        "Two half moons",
+        r"\b(half[- ])?moons?\b",
+        "two half moons",
+        "Points on two half moons, and their classes 0 and 1.",
+    )
+)
 def moons(
     samples: int = 500, noise: float = 0.05, seed: int = 0, ratio: float | None = None
 ) -> Any:

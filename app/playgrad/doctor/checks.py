@@ -15,6 +15,8 @@ from playgrad.doctor.course import course, has_diverged, has_learnt, knew, knows
 from playgrad.doctor.evidence import Evidence, LayerFacts, Location, Spread
 from playgrad.doctor.finding import Finding
 from playgrad.doctor.median import median
+from playgrad.nn.layer import record_of
+from playgrad.optim.optimizer import RECORDED
 
 REGRESSIONS = {
     "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "huber",
@@ -153,7 +155,7 @@ def usual_rates(evidence: Evidence) -> tuple[float, float] | None:
     """Return the usual learning rates of the optimizer, the least and the largest."""
     steps_add_up = evidence.momentum >= thresholds.MOMENTUM
     kind = "momentum" if evidence.optimizer == "sgd" and steps_add_up else evidence.optimizer
-    return thresholds.USUAL_RATES.get(kind)
+    return RECORDED[kind].record.usual_rates if kind in RECORDED else None
 
 
 def exploding(evidence: Evidence) -> Finding | None:
@@ -174,7 +176,7 @@ def exploding(evidence: Evidence) -> Finding | None:
 
 
 def _recurrent(layers: list[LayerFacts]) -> bool:
-    return any(layer.kind in ("simple_rnn", "lstm", "gru") for layer in layers)
+    return any(record_of(layer.kind).is_recurrent for layer in layers)
 
 
 def _relative_gradient(layer: LayerFacts) -> float:
@@ -185,7 +187,7 @@ def _relative_gradient(layer: LayerFacts) -> float:
 
 
 def vanishing(evidence: Evidence) -> Finding | None:
-    """The gradients of the first layers are tiny beside the gradients of the last ones."""
+    """The gradients of the first layers are negligible beside the gradients of the last."""
     layers = [layer for layer in evidence.weighted if layer.gradient_norm is not None]
     if len(layers) < thresholds.FEWEST_LAYERS or has_learnt(evidence):
         return None
@@ -322,7 +324,7 @@ _EXPLAINS = {
     "shuffled": {"overfitting", "rate-low", "vanishing"},
     "dead-units": {"vanishing"},
 }
-"""For an illness, the illnesses that it causes. `not_falling` is for all without a known cause."""
+"""The consequences of an illness. `not_falling` is for a loss that nothing else explains."""
 
 
 def examine(evidence: Evidence) -> list[Finding]:

@@ -15,17 +15,10 @@ from playgrad.doctor.finding import Finding
 from playgrad.doctor.layer_probe import LayerEvidence, LayerProbe
 from playgrad.doctor.rates import highest_rate
 from playgrad.doctor.remedies import prescribe, shuffles_alone
+from playgrad.nn.layer import record_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.training.callbacks import History
 from playgrad.training.recipe import Recipe
-
-_UNSCALED = {
-    "dense", "conv1d", "conv2d", "depthwise_conv2d", "separable_conv2d", "simple_rnn", "lstm",
-    "gru", "bidirectional",
-}  # fmt: skip
-"""Layers whose initial weights expect inputs of size 1."""
-_PASSING = {"flatten", "reshape", "permute", "dropout", "activation", "zero_padding2d"}
-"""Layers that leave the scale as it is."""
 
 
 class Examination:
@@ -148,16 +141,19 @@ class Examination:
         for item in self._recipe.network.structure.items:
             if not isinstance(item, LayerCall):
                 return None
-            if item.layer.kind in _UNSCALED:
+            record = record_of(item.layer.kind)
+            if record.expects_unit_scale:
                 return spread(excerpt.x)
-            if item.layer.kind not in _PASSING:
+            if not record.keeps_scale:
                 return None
         return None
 
     def _targets(self, excerpt: Excerpt) -> Spread | None:
         """Return the size of the targets; None if the network may bring its results to scale."""
         item = self._recipe.network.structure.items[-1]
-        if not isinstance(item, LayerCall) or item.layer.kind not in _UNSCALED:
+        if not isinstance(item, LayerCall):
+            return None
+        if not record_of(item.layer.kind).expects_unit_scale:
             return None
         return spread(excerpt.y)
 

@@ -6,11 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 
 from playgrad.doctor.finding import Change
+from playgrad.optim.optimizer import RECORDED
 
-OPTIMIZERS = {
-    "SGD": "sgd", "Momentum": "momentum", "Adagrad": "adagrad", "Adam": "adam", "AdamW": "adamw",
-    "Adamax": "adamax", "Adadelta": "adadelta", "RMSprop": "rmsprop", "Lion": "lion",
-}  # fmt: skip
+OPTIMIZERS = {each.__name__: kind for kind, each in RECORDED.items()}
 """The kinds of optimizers by the names of their classes."""
 
 

@@ -12,13 +12,12 @@ from playgrad.doctor.evidence import Evidence
 from playgrad.doctor.finding import Change, Edit, Finding, Value
 from playgrad.doctor.first_layer import first_layer, layers_of
 from playgrad.doctor.program_text import OPTIMIZERS, ProgramText, argument, name_of
+from playgrad.optim.optimizer import RECORDED
 
 _ACTIVATIONS = {"sigmoid": "relu", "tanh": "relu", "hard_sigmoid": "relu", "softsign": "relu"}
 _GUARDED = {"log", "sqrt", "rsqrt", "reciprocal"}
 _LEAST = "1e-7"
 _BYTE = 255
-_ADAPTIVE = {"adadelta", "adagrad", "adam", "adamax", "adamw", "lion", "rmsprop"}
-"""Optimizers whose steps do not depend on the size of the gradients."""
 
 
 def prescribe(findings: list[Finding], evidence: Evidence, source: str | None) -> list[Finding]:
@@ -187,7 +186,8 @@ def _scale_outputs(finding: Finding, evidence: Evidence, program: ProgramText) -
     between = f"\n{' ' * last.col_offset}" if last.lineno > items.lineno else " "
     changes = [program.after(last, f",{between}{layer}")]
     is_tiny = spread.deviation < thresholds.TINY  # gradients are as small as its square
-    if evidence.optimizer not in _ADAPTIVE or is_tiny:
+    optimizer = RECORDED.get(evidence.optimizer)
+    if optimizer is None or not optimizer.record.is_adaptive or is_tiny:
         made = program.optimizer(evidence.fit.line)
         if made is None:
             return None

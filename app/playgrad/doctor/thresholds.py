@@ -43,19 +43,6 @@ WORSE = 1.2
 
 # Learning rates
 
-USUAL_RATES = {
-    "sgd": (3e-3, 0.5),
-    "momentum": (3e-4, 0.1),
-    "adagrad": (3e-3, 0.5),
-    "adadelta": (0.3, 30.0),
-    "adam": (3e-4, 0.05),
-    "adamax": (3e-4, 0.1),
-    "adamw": (3e-4, 0.05),
-    "rmsprop": (3e-4, 0.05),
-    "lion": (3e-5, 0.01),
-}
-"""By optimizer, the range in which a rate is not suspected: half a power of ten beyond the rates
-of papers and of the examples."""
 MOMENTUM = 0.5
 """From this momentum on, SGD has the rates of "momentum": steps add up."""
 AHEAD = 10.0

@@ -12,13 +12,10 @@ from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
 from playgrad.networks.structure import Structure, StructureItem
-from playgrad.nn.activation_layers import LeakyReLU, ReLU
 from playgrad.nn.attention import MultiHeadAttention
-from playgrad.nn.basic import Activation, Dropout
-from playgrad.nn.dense import Dense
 from playgrad.nn.embedding import Embedding
+from playgrad.nn.layer import RECORDED, record_of
 from playgrad.nn.layer_calls import LayerCall
-from playgrad.nn.merge import Add
 from playgrad.nn.normalization import LayerNormalization
 from playgrad.nn.position_embedding import PositionEmbedding
 from playgrad.nn.transformer import TransformerEncoder
@@ -28,8 +25,6 @@ from playgrad.ops.state import placeholder
 Array = np.ndarray[Any, Any]
 
 _ATTENTION = (MultiHeadAttention, TransformerEncoder, TransformerDecoder)
-_EACH_ALONE = (Activation, Add, Dense, Dropout, Embedding, LayerNormalization, LeakyReLU, ReLU)
-"""Layers whose result at a position depends on their inputs there alone. Subclasses may differ."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,10 @@ def _possible(item: StructureItem) -> bool:
         return False
     if isinstance(layer, LayerNormalization) and layer.axis not in (-1, 2):
         return False
-    return type(layer) is PositionEmbedding or type(layer) in _EACH_ALONE
+    if type(layer) is PositionEmbedding:
+        return True
+    # Subclasses, which have no record of their own, may differ.
+    return RECORDED.get(layer.kind) is type(layer) and record_of(layer.kind).is_positionwise
 
 
 def _is_library(function: Any) -> bool:

@@ -44,8 +44,7 @@ from playgrad.nn.class_losses import (
     SquaredHinge,
 )
 from playgrad.nn.constraints import Constraint, MaxNorm, MinMaxNorm, NonNeg, UnitNorm
-from playgrad.nn.conv import Conv2D
-from playgrad.nn.conv1d import Conv1D
+from playgrad.nn.conv import Conv1D, Conv2D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.cross_entropy_losses import (
     BinaryCrossentropy,

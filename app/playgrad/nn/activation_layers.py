@@ -6,6 +6,7 @@ import math
 
 from playgrad.errors import ShapeError
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import beside, mask_of
 from playgrad.nn.seeds import seed_of
@@ -14,6 +15,7 @@ from playgrad.ops.elementwise import activations
 from playgrad.ops.elementwise.definitions import greater_equal, minimum, where
 from playgrad.ops.random.uniform_like import random_uniform_like
 from playgrad.ops.reductions.softmax import softmax
+from playgrad.records import LayerRecord
 
 _OF_MASKED = -1e9
 """The score of masked steps before a softmax along them."""
@@ -32,6 +34,15 @@ class ReLU(Layer):
     """
 
     kind = "re_lu"
+    record = LayerRecord(
+        about="Lets positive numbers pass, and makes negative ones 0.",
+        rule="same",
+        keras="ReLU",
+        tfjs="max_value",
+        torch="relu",
+        from_torch={"ReLU": ("-inplace",)},
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(
@@ -70,6 +81,16 @@ class LeakyReLU(Layer):
     """``x`` where it is positive, and ``negative_slope * x`` elsewhere."""
 
     kind = "leaky_re_lu"
+    record = LayerRecord(
+        about="Lets positive numbers pass, and makes negative ones small.",
+        fields=(cards.number("negative_slope", "slope", step=0.05),),
+        rule="same",
+        keras="LeakyReLU",
+        tfjs="negative_slope",
+        torch="leaky_relu",
+        from_torch={"LeakyReLU": ("negative_slope -inplace",)},
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(self, negative_slope: float = 0.3, name: str | None = None) -> None:
@@ -95,6 +116,10 @@ class RReLU(Layer):
     """
 
     kind = "rrelu"
+    record = LayerRecord(
+        rule="same",
+        torch="rrelu",
+    )
     passes_mask = True
 
     def __init__(
@@ -124,6 +149,12 @@ class ELU(Layer):
     """``x`` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere (Clevert et al. 2016)."""
 
     kind = "elu"
+    record = LayerRecord(
+        rule="same",
+        keras="ELU",
+        tfjs="",
+        torch="elu",
+    )
     passes_mask = True
 
     def __init__(self, alpha: float = 1.0, name: str | None = None) -> None:
@@ -138,6 +169,14 @@ class Softmax(Layer):
     """Softmax along ``axis``, as a layer. Along the steps of a sequence, masked ones get 0."""
 
     kind = "softmax"
+    record = LayerRecord(
+        about="Turns scores into probabilities that add up to 1.",
+        rule="same",
+        keras="Softmax",
+        tfjs="axis",
+        torch="softmax",
+        from_torch={"Softmax": ("dim>axis",)},
+    )
     passes_mask = True
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:

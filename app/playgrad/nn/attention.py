@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from playgrad.dtypes import dtype
 from playgrad.errors import ShapeError, UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn import cards
 from playgrad.nn.attention_masks import MASKS, combined_mask, equal_if_blind, with_padding
 from playgrad.nn.cached_attention import seen_from, with_position
 from playgrad.nn.constraints import Constraint
-from playgrad.nn.layer import Layer
 from playgrad.nn.masks import mask_of, set_mask
+from playgrad.nn.options import KernelOptions
 from playgrad.nn.seeds import seed_of
+from playgrad.nn.weighted_layer import BiasedLayer, WeightedLayer
 from playgrad.ops.arrays.pad import pad
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
@@ -25,11 +26,12 @@ from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.state import Variable
+from playgrad.records import LayerRecord
 
 T = TypeVar("T")
 
 
-class MultiHeadAttention(Layer):
+class MultiHeadAttention(WeightedLayer):
     """Multi-head attention: ``softmax(query @ key^T / sqrt(key_dim)) @ value`` for each head.
 
     Vaswani et al. 2017. The layer is called on a query (batch, to, features), and optionally a
@@ -71,8 +73,22 @@ class MultiHeadAttention(Layer):
     """
 
     kind = "multi_head_attention"
+    record = LayerRecord(
+        about="Lets each step look at all others and take from those that matter to it.",
+        menu=("sequences", 9),
+        example="2, key_dim=16",
+        fields=(
+            cards.count("num_heads", "heads"),
+            cards.count("key_dim", "featuresEach"),
+            cards.flag("causal", "earlierOnly"),
+        ),
+        rule="attention",
+        keras="MultiHeadAttention",
+        torch="multi_head_attention",
+    )
     takes_floats = False  # masks are bool
     uses_mask = True
+    defaults = BiasedLayer.defaults
 
     def __init__(
         self,
@@ -84,18 +100,12 @@ class MultiHeadAttention(Layer):
         output_shape: Any = None,
         attention_axes: Any = None,
         flash_attention: bool | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        *,
         seed: int | None = None,
         causal: bool = False,
-        name: str | None = None,
+        **options: Unpack[KernelOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(**options)
         self.num_heads = self.positive("num_heads", num_heads)
         self.key_dim = None if key_dim is None else self.positive("key_dim", key_dim)
         self.value_dim = None if value_dim is None else self.positive("value_dim", value_dim)
@@ -119,13 +129,6 @@ class MultiHeadAttention(Layer):
                 hint="Leave out one of the two.",
             )
         self.flash_attention = flash_attention
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.activity_regularizer = regularizers.get(activity_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
         self.seed = seed
 
     def __call__(

@@ -19,6 +19,7 @@ from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant
 from playgrad.ops.elementwise.definitions import cos, maximum, minimum, sin, where
 from playgrad.ops.reductions.reduce import reduce_mean
+from playgrad.records import LayerRecord
 
 _MODES = ("horizontal_and_vertical", "horizontal", "vertical")
 
@@ -34,6 +35,10 @@ class RandomFlip(RandomLayer):
     """
 
     kind = "random_flip"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomFlip",
+    )
 
     def __init__(
         self,
@@ -115,6 +120,10 @@ class RandomTranslation(_Warp):
     """
 
     kind = "random_translation"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomTranslation",
+    )
 
     def __init__(
         self,
@@ -149,6 +158,10 @@ class RandomRotation(_Warp):
     """
 
     kind = "random_rotation"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomRotation",
+    )
 
     def __init__(
         self,
@@ -180,6 +193,10 @@ class RandomZoom(_Warp):
     """
 
     kind = "random_zoom"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomZoom",
+    )
 
     def __init__(
         self,
@@ -216,6 +233,10 @@ class RandomContrast(RandomLayer):
     """
 
     kind = "random_contrast"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomContrast",
+    )
 
     def __init__(
         self,
@@ -246,6 +267,10 @@ class RandomBrightness(RandomLayer):
     """
 
     kind = "random_brightness"
+    record = LayerRecord(
+        rule="same",
+        keras="RandomBrightness",
+    )
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations
+from playgrad.nn import activations, cards
 from playgrad.nn.layer import Layer
 from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.fill import ones_like
@@ -17,12 +17,28 @@ from playgrad.ops.arrays.shape import expand_dims, flatten, reshape
 from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.core.build import whole
 from playgrad.ops.random.dropout import dropout
+from playgrad.records import LayerRecord
 
 
 class Rescaling(Layer):
     """``inputs * scale + offset``; ``scale=1/255`` maps pixels from 0..255 to 0..1."""
 
     kind = "rescaling"
+    record = LayerRecord(
+        about=(
+            "Multiplies all inputs by one number: networks learn best from numbers near 0 and 1."
+        ),
+        menu=("basic", 6),
+        example="1 / 255",
+        fields=(
+            cards.number("scale", "scale", step=0.1),
+            cards.number("offset", "offset", least=-1000, more=True, step=0.1),
+        ),
+        rule="same",
+        keras="Rescaling",
+        tfjs="scale offset",
+        torch="rescaling",
+    )
     passes_mask = True
 
     def __init__(self, scale: float, offset: float = 0.0, name: str | None = None) -> None:
@@ -39,6 +55,16 @@ class Flatten(Layer):
     """Flatten all dimensions but the batch: (batch, a, b, ...) to (batch, a * b * ...)."""
 
     kind = "flatten"
+    record = LayerRecord(
+        about=("Puts all numbers of a sample into one row, so that a dense layer can take them."),
+        menu=("basic", 4),
+        rule="flatten",
+        keras="Flatten",
+        tfjs="",
+        torch="flatten",
+        from_torch={"Flatten": ("-start_dim -end_dim",)},
+        keeps_scale=True,
+    )
     takes_floats = False
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
@@ -49,6 +75,18 @@ class Reshape(Layer):
     """Reshape each sample to ``target_shape``, in which one size may be -1."""
 
     kind = "reshape"
+    record = LayerRecord(
+        about="Arranges the same numbers in another shape, such as an image with one channel.",
+        menu=("basic", 5),
+        example="(28, 28, 1)",
+        fields=(cards.shape("target_shape", "shape"),),
+        rule="reshape",
+        keras="Reshape",
+        tfjs="target_shape",
+        torch="reshape",
+        from_torch={"Unflatten": ("-dim unflattened_size>target_shape",)},
+        keeps_scale=True,
+    )
     takes_floats = False
 
     def __init__(self, target_shape: Any, name: str | None = None) -> None:
@@ -73,6 +111,15 @@ class Permute(Layer):
     """Transpose the dimensions of each sample; ``dims`` counts them from 1, after the batch."""
 
     kind = "permute"
+    record = LayerRecord(
+        about="Exchanges the axes of a sample, such as rows and columns.",
+        fields=(cards.shape("dims", "order"),),
+        rule="permute",
+        keras="Permute",
+        tfjs="dims",
+        torch="permute",
+        keeps_scale=True,
+    )
     takes_floats = False
 
     def __init__(self, dims: Any, name: str | None = None) -> None:
@@ -95,6 +142,14 @@ class RepeatVector(Layer):
     """Repeat each sample ``n`` times: (batch, features) to (batch, n, features)."""
 
     kind = "repeat_vector"
+    record = LayerRecord(
+        about="Repeats each sample, as the steps of a sequence.",
+        fields=(cards.count("n", "times"),),
+        rule="repeat",
+        keras="RepeatVector",
+        tfjs="n",
+        torch="repeat_vector",
+    )
     takes_floats = False
 
     def __init__(self, n: int, name: str | None = None) -> None:
@@ -115,6 +170,21 @@ class Activation(Layer):
     """An activation function as a layer."""
 
     kind = "activation"
+    record = LayerRecord(
+        about=(
+            "Bends each number by a function; without such bends, many layers could do no "
+            "more than one."
+        ),
+        menu=("basic", 2),
+        example='"relu"',
+        fields=(cards.FUNCTION,),
+        rule="same",
+        keras="Activation",
+        tfjs="activation",
+        torch="activation",
+        keeps_scale=True,
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(self, activation: Any, name: str | None = None) -> None:
@@ -140,6 +210,22 @@ class Dropout(Layer):
     """
 
     kind = "dropout"
+    record = LayerRecord(
+        about=(
+            "Switches off some inputs at random while training, so that the network does "
+            "not rely on single ones."
+        ),
+        menu=("basic", 3),
+        example="0.2",
+        fields=(cards.RATE,),
+        rule="same",
+        keras="Dropout",
+        tfjs="rate",
+        torch="dropout",
+        from_torch={"Dropout": ("p>rate -inplace",)},
+        keeps_scale=True,
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(

@@ -15,6 +15,7 @@ from playgrad.nn.wrapper import WrapperLayer
 from playgrad.ops.arrays.axes import flip
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.state import Variable
+from playgrad.records import LayerRecord
 
 _MODES = ("concat", "sum", "mul", "ave", None)
 
@@ -42,6 +43,14 @@ class Bidirectional(StatefulLayer, WrapperLayer):
     """
 
     kind = "bidirectional"
+    record = LayerRecord(
+        about="Reads a sequence forwards and backwards, and joins what both have seen.",
+        rule="bidirectional",
+        keras="Bidirectional",
+        tfjs="layer merge_mode",
+        torch="bidirectional",
+        expects_unit_scale=True,
+    )
     takes_floats = False
     uses_mask = True
 

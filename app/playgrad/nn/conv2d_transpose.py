@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
-from playgrad.nn.biased_layer import BiasedLayer
+from playgrad.nn import cards
+from playgrad.nn.conv import WindowedLayer
+from playgrad.nn.options import KernelOptions
 from playgrad.ops.convolution.conv2d_transpose import conv2d_transpose
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
-class Conv2DTranspose(BiasedLayer):
+class Conv2DTranspose(WindowedLayer):
     """Transposed convolution, which enlarges images: the opposite direction of a convolution.
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, filters, in), bias
@@ -36,6 +38,32 @@ class Conv2DTranspose(BiasedLayer):
     """
 
     kind = "conv2d_transpose"
+    record = LayerRecord(
+        about="A convolution backwards: draws a larger image with small filters.",
+        menu=("images", 8),
+        example='16, 3, strides=2, padding="same"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.STRIDES,
+            cards.PADDING,
+            cards.MORE_ACTIVATION,
+            cards.BIAS,
+        ),
+        rule="transposed",
+        keras="Conv2DTranspose",
+        tfjs="filters kernel_size strides padding activation use_bias",
+        torch="conv_transpose",
+        from_torch={
+            "ConvTranspose2d": (
+                (
+                    "-in_channels out_channels>filters kernel_size stride>strides padding "
+                    "-output_padding groups bias>use_bias"
+                ),
+                CHANNELS_FIRST,
+            )
+        },
+    )
 
     def __init__(
         self,
@@ -47,49 +75,21 @@ class Conv2DTranspose(BiasedLayer):
         dilation_rate: Any = (1, 1),
         activation: Any = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[KernelOptions],
     ) -> None:
-        super().__init__(name)
+        windows = kernel_size, strides, padding, data_format, dilation_rate
+        super().__init__(*windows, activation, use_bias, **options)
         self.filters = self.positive("filters", filters)
-        self.kernel_size = self.pair("kernel_size", kernel_size)
-        self.strides = self.pair("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
-        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.set_end(
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            activity_regularizer,
-            bias_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
-        shape = (*self.kernel_size, self.filters, self.known(shapes[0], -1))
-        self.add_weight(
-            "kernel",
-            shape,
-            self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
+        self.expect_axes(shapes[0], 2)
+        shape = (*self._window, self.filters, self.known(shapes[0], -1))
+        self.add_declared("kernel", shape)
         self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
-        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_axes(x.shape, 2)
         self.expect_width(x.shape, kernel.spec.static_shape[3])
         y = conv2d_transpose(
             x, kernel, self.strides, self.padding, dilation_rate=self.dilation_rate

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, constraints, initializers, regularizers
-from playgrad.nn.layer import Layer
+from playgrad.nn import cards
+from playgrad.nn.options import KernelOptions
+from playgrad.nn.weighted_layer import BiasedLayer
 from playgrad.ops.products.matmul import matmul
+from playgrad.records import LayerRecord
 
 
-class Dense(Layer):
+class Dense(BiasedLayer):
     """Fully connected layer: ``activation(inputs @ kernel + bias)``.
 
     Inputs (batch, ..., in), kernel (in, units), bias (units,), result (batch, ..., units).
@@ -27,6 +29,19 @@ class Dense(Layer):
     """
 
     kind = "dense"
+    record = LayerRecord(
+        about="Each unit adds up all its inputs, each times a weight that training finds.",
+        menu=("basic", 1),
+        example='32, activation="relu"',
+        fields=(cards.count("units", "units"), cards.ACTIVATION, cards.BIAS, cards.REGULARIZER),
+        rule="dense",
+        keras="Dense",
+        tfjs="units activation use_bias",
+        torch="dense",
+        from_torch={"Linear": ("-in_features out_features>units bias>use_bias",)},
+        expects_unit_scale=True,
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(
@@ -34,45 +49,14 @@ class Dense(Layer):
         units: int,
         activation: Any = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[KernelOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(activation, use_bias, **options)
         self.units = self.positive("units", units)
-        self.activation = activation
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.bias_constraint = constraints.get(bias_constraint)
-        self.activity_regularizer = regularizers.get(activity_regularizer)
-        self._activate = activations.get(activation)
 
     def build(self, *shapes: Shape) -> None:
-        width = self.known(shapes[0], -1)
-        self.add_weight(
-            "kernel",
-            (width, self.units),
-            self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        if self.use_bias:
-            self.add_weight(
-                "bias",
-                (self.units,),
-                self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+        self.add_declared("kernel", (self.known(shapes[0], -1), self.units))
+        self.add_bias(self.units)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         kernel = self.variables["kernel"]

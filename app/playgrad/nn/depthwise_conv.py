@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
-from playgrad.nn.biased_layer import BiasedLayer
+from playgrad.nn import cards
+from playgrad.nn.conv import WindowedLayer
 from playgrad.ops.convolution.conv2d import conv2d
 from playgrad.ops.convolution.depthwise_conv2d import depthwise_conv2d
+from playgrad.records import LayerRecord
 
 
-class DepthwiseConv2D(BiasedLayer):
+class DepthwiseOptions(TypedDict, total=False):
+    """Options of a layer with a depthwise kernel and a bias, in the order of Keras."""
+
+    depthwise_initializer: Any
+    bias_initializer: Any
+    depthwise_regularizer: Any
+    bias_regularizer: Any
+    activity_regularizer: Any
+    depthwise_constraint: Any
+    bias_constraint: Any
+    name: str | None
+
+
+class SeparableOptions(TypedDict, total=False):
+    """Options of a layer with two kernels and a bias, in the order of Keras."""
+
+    depthwise_initializer: Any
+    pointwise_initializer: Any
+    bias_initializer: Any
+    depthwise_regularizer: Any
+    pointwise_regularizer: Any
+    bias_regularizer: Any
+    activity_regularizer: Any
+    depthwise_constraint: Any
+    pointwise_constraint: Any
+    bias_constraint: Any
+    name: str | None
+
+
+class DepthwiseConv2D(WindowedLayer):
     """Convolution of each channel with ``depth_multiplier`` filters of its own.
 
     Inputs (batch, height, width, in), kernel (kernel height, kernel width, in, depth_multiplier),
@@ -36,6 +66,26 @@ class DepthwiseConv2D(BiasedLayer):
     """
 
     kind = "depthwise_conv2d"
+    record = LayerRecord(
+        about="Filters each channel by itself, with few weights.",
+        menu=("images", 6),
+        example="3",
+        fields=(
+            cards.WINDOW,
+            cards.PADDING,
+            cards.ACTIVATION,
+            cards.count("depth_multiplier", "filtersEach", more=True),
+            cards.MORE_STRIDES,
+            cards.BIAS,
+        ),
+        rule="depthwise",
+        keras="DepthwiseConv2D",
+        tfjs="kernel_size strides padding depth_multiplier activation use_bias",
+        torch="depthwise_conv",
+        expects_unit_scale=True,
+    )
+
+    defaults = {"depthwise_initializer": "glorot_uniform", "bias_initializer": "zeros"}
 
     def __init__(
         self,
@@ -47,56 +97,27 @@ class DepthwiseConv2D(BiasedLayer):
         dilation_rate: Any = (1, 1),
         activation: Any = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[DepthwiseOptions],
     ) -> None:
-        super().__init__(name)
-        self.kernel_size = self.pair("kernel_size", kernel_size)
-        self.strides = self.pair("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
+        windows = kernel_size, strides, padding, data_format, dilation_rate
+        super().__init__(*windows, activation, use_bias, **options)
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
-        self.data_format = self.format_of_data(data_format)
-        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
-        self.depthwise_initializer = initializers.get(depthwise_initializer)
-        self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
-        self.depthwise_constraint = constraints.get(depthwise_constraint)
-        self.set_end(
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            activity_regularizer,
-            bias_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        self.expect_axes(shapes[0], 2)
         channels = self.known(shapes[0], -1)
-        shape = (*self.kernel_size, channels, self.depth_multiplier)
-        self.add_weight(
-            "kernel",
-            shape,
-            self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
-        )
+        self.add_declared("depthwise", (*self._window, channels, self.depth_multiplier), "kernel")
         self.add_bias(channels * self.depth_multiplier)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["kernel"]
-        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_axes(x.shape, 2)
         self.expect_width(x.shape, kernel.spec.static_shape[2])
         y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
         return self.end(y)
 
 
-class SeparableConv2D(BiasedLayer):
+class SeparableConv2D(WindowedLayer):
     """Depthwise convolution, and then a product that mixes the channels of each pixel.
 
     Chollet 2017. Inputs (batch, height, width, in), depthwise_kernel (kernel height, kernel width,
@@ -118,6 +139,35 @@ class SeparableConv2D(BiasedLayer):
     """
 
     kind = "separable_conv2d"
+    record = LayerRecord(
+        about=(
+            "Filters each channel by itself, then mixes the channels: a convolution with "
+            "far fewer weights."
+        ),
+        menu=("images", 7),
+        example='16, 3, activation="relu"',
+        fields=(
+            cards.FILTERS,
+            cards.WINDOW,
+            cards.PADDING,
+            cards.ACTIVATION,
+            cards.MORE_STRIDES,
+            cards.BIAS,
+        ),
+        rule="separable",
+        keras="SeparableConv2D",
+        tfjs=(
+            "filters kernel_size strides padding depth_multiplier dilation_rate activation use_bias"
+        ),
+        torch="separable_conv",
+        expects_unit_scale=True,
+    )
+
+    defaults = {
+        "depthwise_initializer": "glorot_uniform",
+        "pointwise_initializer": "glorot_uniform",
+        "bias_initializer": "zeros",
+    }
 
     def __init__(
         self,
@@ -130,65 +180,25 @@ class SeparableConv2D(BiasedLayer):
         depth_multiplier: int = 1,
         activation: Any = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[SeparableOptions],
     ) -> None:
-        super().__init__(name)
+        windows = kernel_size, strides, padding, data_format, dilation_rate
+        super().__init__(*windows, activation, use_bias, **options)
         self.filters = self.positive("filters", filters)
-        self.kernel_size = self.pair("kernel_size", kernel_size)
-        self.strides = self.pair("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
-        self.dilation_rate = self.pair("dilation_rate", dilation_rate)
         self.depth_multiplier = self.positive("depth_multiplier", depth_multiplier)
-        self.depthwise_initializer = initializers.get(depthwise_initializer)
-        self.pointwise_initializer = initializers.get(pointwise_initializer)
-        self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
-        self.depthwise_constraint = constraints.get(depthwise_constraint)
-        self.pointwise_regularizer = regularizers.get(pointwise_regularizer)
-        self.pointwise_constraint = constraints.get(pointwise_constraint)
-        self.set_end(
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            activity_regularizer,
-            bias_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        self.expect_axes(shapes[0], 2)
         channels = self.known(shapes[0], -1)
-        depthwise = (*self.kernel_size, channels, self.depth_multiplier)
+        depthwise = (*self._window, channels, self.depth_multiplier)
         pointwise = (1, 1, channels * self.depth_multiplier, self.filters)
-        self.add_weight(
-            "depthwise_kernel",
-            depthwise,
-            self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
-        )
-        self.add_weight(
-            "pointwise_kernel",
-            pointwise,
-            self.pointwise_initializer,
-            regularizer=self.pointwise_regularizer,
-            constraint=self.pointwise_constraint,
-        )
+        self.add_declared("depthwise", depthwise, "depthwise_kernel")
+        self.add_declared("pointwise", pointwise, "pointwise_kernel")
         self.add_bias(self.filters)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x, kernel = inputs[0], self.variables["depthwise_kernel"]
-        self.expect_rank(x.shape, 4, "(batch, height, width, channels)")
+        self.expect_axes(x.shape, 2)
         self.expect_width(x.shape, kernel.spec.static_shape[2])
         y = depthwise_conv2d(x, kernel, self.strides, self.padding, self.dilation_rate)
         y = conv2d(y, self.variables["pointwise_kernel"])

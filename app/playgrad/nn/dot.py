@@ -13,6 +13,7 @@ from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.einsum import einsum
 from playgrad.ops.reductions.statistics import unit_vectors
+from playgrad.records import LayerRecord
 
 _LEAST_SQUARE = 1e-14
 
@@ -32,6 +33,11 @@ class Dot(Layer):
     """
 
     kind = "dot"
+    record = LayerRecord(
+        keras="Dot",
+        tfjs="axes normalize",
+        is_merge=True,
+    )
 
     def __init__(
         self, axes: int | Sequence[int], normalize: bool = False, name: str | None = None

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from playgrad.dtypes import dtype
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
-from playgrad.nn.layer import Layer
+from playgrad.nn import cards
 from playgrad.nn.masks import set_mask
+from playgrad.nn.weighted_layer import WeightedLayer
 from playgrad.ops.arrays.gather import gather
 from playgrad.ops.elementwise.definitions import cast, not_equal
+from playgrad.records import LayerRecord
 
 
-class Embedding(Layer):
+class EmbeddingOptions(TypedDict, total=False):
+    """Options of a layer with a table."""
+
+    embeddings_initializer: Any
+    embeddings_regularizer: Any
+    embeddings_constraint: Any
+    name: str | None
+
+
+class Embedding(WeightedLayer):
     """A learned vector for each whole number: row i of the table for input i.
 
     Inputs (batch, ...), whole numbers in [0, input_dim) of an integer dtype, or as floats;
@@ -29,35 +39,42 @@ class Embedding(Layer):
     """
 
     kind = "embedding"
+    record = LayerRecord(
+        about=(
+            "Looks up a row of numbers for each word or letter; training arranges similar "
+            "ones near each other."
+        ),
+        menu=("sequences", 1),
+        example="1000, 16",
+        fields=(cards.count("input_dim", "words"), cards.count("output_dim", "features")),
+        rule="embedding",
+        keras="Embedding",
+        tfjs="input_dim output_dim mask_zero",
+        torch="embedding",
+        from_torch={
+            "Embedding": ("num_embeddings>input_dim embedding_dim>output_dim -padding_idx",)
+        },
+        is_positionwise=True,
+    )
     takes_floats = False
+
+    defaults = {"embeddings_initializer": "uniform"}
 
     def __init__(
         self,
         input_dim: int,
         output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        *,
         mask_zero: bool = False,
-        name: str | None = None,
+        **options: Unpack[EmbeddingOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(**options)
         self.input_dim = self.positive("input_dim", input_dim)
         self.output_dim = self.positive("output_dim", output_dim)
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.mask_zero = bool(mask_zero)
 
     def build(self, *shapes: Any) -> None:
-        shape = (self.input_dim, self.output_dim)
-        self.add_weight(
-            "embeddings",
-            shape,
-            self.embeddings_initializer,
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-        )
+        self.add_declared("embeddings", (self.input_dim, self.output_dim))
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

@@ -12,6 +12,7 @@ from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.layer import Layer
 from playgrad.ops.core.build import constant, one_or_more
+from playgrad.records import LayerRecord
 
 Array = np.ndarray[Any, Any]
 _LEAST_DEVIATION = 1e-7
@@ -36,6 +37,10 @@ class Normalization(Layer):
     """
 
     kind = "normalization"
+    record = LayerRecord(
+        keras="Normalization",
+        torch="feature_normalization",
+    )
     passes_mask = True
 
     def __init__(

@@ -12,6 +12,7 @@ from playgrad.nn.masks import mask_of
 from playgrad.ops.arrays.shape import expand_dims
 from playgrad.ops.elementwise.definitions import cast, maximum, where
 from playgrad.ops.reductions.reduce import reduce_max, reduce_mean, reduce_sum
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class _GlobalPool(Layer):
@@ -23,7 +24,7 @@ class _GlobalPool(Layer):
         keepdims: whether the reduced dimensions stay, with size 1.
     """
 
-    dimensions: ClassVar[str]
+    axes: ClassVar[int]
     reduce: ClassVar[Callable[..., Tensor]]
 
     def __init__(
@@ -37,7 +38,7 @@ class _GlobalPool(Layer):
         self.keepdims = bool(keepdims)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
+        self.expect_axes(shapes[0], self.axes)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         axes = range(1, inputs[0].spec.rank - 1)
@@ -48,7 +49,16 @@ class GlobalAveragePooling2D(_GlobalPool):
     """Mean of each channel of an image: (batch, height, width, channels) to (batch, channels)."""
 
     kind = "global_average_pooling2d"
-    dimensions = "(batch, height, width, channels)"
+    record = LayerRecord(
+        about="Keeps one number of each channel: its mean over the whole image.",
+        menu=("images", 4),
+        rule="globalPooling 2",
+        keras="GlobalAveragePooling2D",
+        tfjs="",
+        torch="global_pool",
+        from_torch={"AdaptiveAvgPool2d": ("-output_size", f"{CHANNELS_FIRST}, keepdims=True")},
+    )
+    axes = 2
     reduce = staticmethod(reduce_mean)
 
 
@@ -56,7 +66,15 @@ class GlobalMaxPooling2D(_GlobalPool):
     """Largest value of each channel: (batch, height, width, channels) to (batch, channels)."""
 
     kind = "global_max_pooling2d"
-    dimensions = "(batch, height, width, channels)"
+    record = LayerRecord(
+        about="Keeps one number of each channel: its largest in the whole image.",
+        menu=("images", 5),
+        rule="globalPooling 2",
+        keras="GlobalMaxPooling2D",
+        tfjs="",
+        torch="global_pool",
+    )
+    axes = 2
     reduce = staticmethod(reduce_max)
 
 
@@ -67,7 +85,15 @@ class GlobalAveragePooling1D(_GlobalPool):
     """
 
     kind = "global_average_pooling1d"
-    dimensions = "(batch, steps, channels)"
+    record = LayerRecord(
+        about="Keeps the mean of each feature over all steps.",
+        menu=("sequences", 7),
+        rule="globalPooling 1",
+        keras="GlobalAveragePooling1D",
+        tfjs="",
+        torch="global_pool",
+    )
+    axes = 1
     reduce = staticmethod(reduce_mean)
     uses_mask = True
 
@@ -85,5 +111,13 @@ class GlobalMaxPooling1D(_GlobalPool):
     """Maximum of each channel of a sequence: (batch, steps, channels) to (batch, channels)."""
 
     kind = "global_max_pooling1d"
-    dimensions = "(batch, steps, channels)"
+    record = LayerRecord(
+        about="Keeps the largest number of each feature over all steps.",
+        menu=("sequences", 8),
+        rule="globalPooling 1",
+        keras="GlobalMaxPooling1D",
+        tfjs="",
+        torch="global_pool",
+    )
+    axes = 1
     reduce = staticmethod(reduce_max)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.masks import warn_of_masked_steps
 from playgrad.nn.normalization import axis_after_batch
-from playgrad.nn.scaled_layer import ScaledLayer
+from playgrad.nn.options import ScaleOptions
+from playgrad.nn.weighted_layer import ScaledLayer
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.reductions.statistics import inverse_deviation
+from playgrad.records import LayerRecord
 
 
 class GroupNormalization(ScaledLayer):
@@ -36,6 +39,18 @@ class GroupNormalization(ScaledLayer):
     """
 
     kind = "group_normalization"
+    record = LayerRecord(
+        about=(
+            "Brings groups of channels of each sample to mean 0 and deviation 1; it works "
+            "with small batches, too."
+        ),
+        menu=("normalization", 3),
+        example="4",
+        fields=(cards.count("groups", "groups"),),
+        rule="groups",
+        keras="GroupNormalization",
+        torch="group_normalization",
+    )
     passes_mask = True
 
     def __init__(
@@ -45,28 +60,12 @@ class GroupNormalization(ScaledLayer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[ScaleOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(center, scale, **options)
         self.groups = -1 if groups == -1 else self.positive("groups", groups)
         self.axis = int(axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.set_scale(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
         channels = self.known(shapes[0], axis_after_batch(self, self.axis, shapes[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import split
@@ -52,6 +52,14 @@ class GRU(RecurrentLayer):
     """
 
     kind = "gru"
+    record = recurrent_record(
+        "GRU",
+        "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
+        place=3,
+        blocks=3,
+        tfjs="recurrent_activation reset_after",
+        module="GRU",
+    )
     blocks = 3
 
     def __init__(

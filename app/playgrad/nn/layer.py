@@ -34,8 +34,11 @@ from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import constant, one_or_more
 from playgrad.ops.state import Variable
+from playgrad.records import LayerRecord
 
 _REGISTRY: dict[str, type[Layer]] = {}
+RECORDED: dict[str, type[Layer]] = {}
+"""The classes that have a record, by their kinds."""
 
 
 class Layer(LayerChecks, LayerWeights):
@@ -52,6 +55,7 @@ class Layer(LayerChecks, LayerWeights):
     Attributes:
         kind: the name of this class of layers in configurations, and in the names of layers; that
             of the class, in lower case, if a program does not set it.
+        record: what other rooms and the page know of the class. Subclasses need their own.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
         passes_mask: whether it treats each step of a sequence alone, so that its result has the
             mask of its input.
@@ -68,6 +72,7 @@ class Layer(LayerChecks, LayerWeights):
     """
 
     kind: ClassVar[str] = ""
+    record: ClassVar[LayerRecord]
     takes_floats: ClassVar[bool] = True
     passes_mask: ClassVar[bool] = False
     uses_mask: ClassVar[bool] = False
@@ -81,6 +86,8 @@ class Layer(LayerChecks, LayerWeights):
                 return  # files mean the library's layer by this name
         if "kind" in cls.__dict__:
             _REGISTRY[cls.kind] = cls
+        if isinstance(cls.__dict__.get("record"), LayerRecord):
+            RECORDED.setdefault(cls.kind, cls)
 
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None) -> None:
         if name is not None and not is_part(name):
@@ -123,7 +130,7 @@ class Layer(LayerChecks, LayerWeights):
     def input(self) -> Tensor | list[Tensor]:
         """The input of the first call: a tensor, or a list if there are several.
 
-        A model that ends here, or goes on with other layers, is built from it:
+        A model that ends here, or continues with other layers, is built from it:
         ``pg.Model(model.inputs, nn.Dense(5)(model.get_layer("fc").input))`` replaces a last layer.
 
         Raises:
@@ -428,6 +435,11 @@ class Layer(LayerChecks, LayerWeights):
 
 
 KINDS.append(Layer)
+
+
+def record_of(kind: str) -> LayerRecord:
+    """Return the record of a kind of layers; an empty one for a kind without a record."""
+    return RECORDED[kind].record if kind in RECORDED else LayerRecord()
 
 
 def layer_type(kind: str) -> type[Layer]:

@@ -8,6 +8,8 @@ from typing import Any
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 
+_DIMENSIONS = {1: "(batch, steps, channels)", 2: "(batch, height, width, channels)"}
+
 
 class LayerChecks:
     """Checks for the constructor, ``build`` and ``call`` of layers.
@@ -85,6 +87,18 @@ class LayerChecks:
         """
         alone = isinstance(value, (list, tuple)) and len(value) == 1
         return self.positive(what, value[0] if alone else value)
+
+    def sizes(self, what: str, value: Any, axes: int) -> Any:
+        """Return ``value`` for the steps of a sequence or the pixels of an image.
+
+        Args:
+            what: the name of the argument, for the error.
+            axes: 1 for one number, 2 for (vertical, horizontal).
+
+        Raises:
+            ShapeError: it is not so many whole numbers of at least 1.
+        """
+        return self.single(what, value) if axes == 1 else self.pair(what, value)
 
     def sides(self, what: str, value: Any, axes: int) -> tuple[tuple[int, int], ...]:
         """Return ``value``, numbers for the borders along ``axes`` axes, as pairs.
@@ -214,6 +228,10 @@ class LayerChecks:
                     "shape": " × ".join("?" if n is None else str(n) for n in shape[1:]),
                 },
             )
+
+    def expect_axes(self, shape: Shape, axes: int) -> None:
+        """Raise ShapeError unless ``shape`` is that of sequences (1) or of images (2)."""
+        self.expect_rank(shape, axes + 2, _DIMENSIONS[axes])
 
     def expect_width(self, shape: Shape, width: int) -> None:
         """Raise ShapeError unless the last dimension is ``width``, as when the layer was built."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.initializers import Initializer
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import ones_like, zeros_like
 from playgrad.ops.arrays.getitem import getitem
@@ -53,6 +53,14 @@ class LSTM(RecurrentLayer):
     """
 
     kind = "lstm"
+    record = recurrent_record(
+        "LSTM",
+        "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+        place=2,
+        blocks=4,
+        tfjs="recurrent_activation",
+        module="LSTM",
+    )
     blocks = 4
     state_count = 2
 

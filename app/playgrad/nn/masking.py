@@ -8,6 +8,7 @@ from playgrad.nn.layer import Layer
 from playgrad.nn.masks import set_mask
 from playgrad.ops.elementwise.definitions import cast, not_equal
 from playgrad.ops.reductions.truth import reduce_any
+from playgrad.records import LayerRecord
 
 
 class Masking(Layer):
@@ -21,6 +22,11 @@ class Masking(Layer):
     """
 
     kind = "masking"
+    record = LayerRecord(
+        rule="same",
+        keras="Masking",
+        tfjs="mask_value",
+    )
     uses_mask = True
 
     def __init__(self, mask_value: float = 0.0, name: str | None = None) -> None:

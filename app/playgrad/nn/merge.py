@@ -20,6 +20,7 @@ from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.elementwise import definitions as elementwise
 from playgrad.ops.elementwise.definitions import where
 from playgrad.ops.reductions.truth import reduce_all
+from playgrad.records import LayerRecord
 
 
 class _Merge(Layer):
@@ -63,6 +64,15 @@ class Add(_Elementwise):
     """Sum of tensors of the same shape."""
 
     kind = "add"
+    record = LayerRecord(
+        about="Adds up the results of several branches, number by number.",
+        rule="merged",
+        keras="Add",
+        tfjs="",
+        torch="elementwise",
+        is_merge=True,
+        is_positionwise=True,
+    )
     merge = staticmethod(elementwise.add)
 
 
@@ -73,6 +83,14 @@ class Multiply(_Elementwise):
     """
 
     kind = "multiply"
+    record = LayerRecord(
+        about="Multiplies the results of several branches, number by number.",
+        rule="merged",
+        keras="Multiply",
+        tfjs="",
+        torch="elementwise",
+        is_merge=True,
+    )
     merge = staticmethod(elementwise.mul)
 
     def merged(self, inputs: Sequence[Tensor]) -> Tensor:
@@ -89,6 +107,13 @@ class Maximum(_Extremum):
     """Elementwise maximum of tensors of the same shape, without the steps that they skip."""
 
     kind = "maximum"
+    record = LayerRecord(
+        rule="merged",
+        keras="Maximum",
+        tfjs="",
+        torch="elementwise",
+        is_merge=True,
+    )
     merge = staticmethod(elementwise.maximum)
 
 
@@ -96,6 +121,13 @@ class Minimum(_Extremum):
     """Elementwise minimum of tensors of the same shape, without the steps that they skip."""
 
     kind = "minimum"
+    record = LayerRecord(
+        rule="merged",
+        keras="Minimum",
+        tfjs="",
+        torch="elementwise",
+        is_merge=True,
+    )
     merge = staticmethod(elementwise.minimum)
 
 
@@ -103,6 +135,13 @@ class Average(_Elementwise):
     """Elementwise mean of tensors of the same shape."""
 
     kind = "average"
+    record = LayerRecord(
+        rule="merged",
+        keras="Average",
+        tfjs="",
+        torch="elementwise",
+        is_merge=True,
+    )
     merge = staticmethod(elementwise.add)
 
     def merged(self, inputs: Sequence[Tensor]) -> Tensor:
@@ -113,6 +152,12 @@ class Subtract(_Elementwise):
     """Elementwise difference of two tensors of the same shape."""
 
     kind = "subtract"
+    record = LayerRecord(
+        rule="merged",
+        keras="Subtract",
+        torch="elementwise",
+        is_merge=True,
+    )
     merge = staticmethod(elementwise.sub)
 
     def build(self, *shapes: Shape) -> None:
@@ -124,6 +169,14 @@ class Concatenate(_Merge):
     """Concatenation of tensors along ``axis``; the other dimensions must agree."""
 
     kind = "concatenate"
+    record = LayerRecord(
+        about="Puts the results of several branches side by side.",
+        rule="concatenate",
+        keras="Concatenate",
+        tfjs="axis",
+        torch="concatenate",
+        is_merge=True,
+    )
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__(name)

@@ -7,12 +7,14 @@ from typing import ClassVar
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.basic import Dropout
 from playgrad.nn.layer import Layer
 from playgrad.nn.seeds import seed_of
 from playgrad.ops.arrays.fill import ones_like
 from playgrad.ops.elementwise.definitions import cos, log, sqrt
 from playgrad.ops.random.uniform_like import random_uniform_like
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class GaussianNoise(Layer):
@@ -24,6 +26,16 @@ class GaussianNoise(Layer):
     """
 
     kind = "gaussian_noise"
+    record = LayerRecord(
+        about="Adds noise while training, so that the network learns to look past it.",
+        menu=("normalization", 4),
+        example="0.1",
+        fields=(cards.number("stddev", "deviation", most=1, step=0.05),),
+        rule="same",
+        keras="GaussianNoise",
+        tfjs="stddev",
+        torch="gaussian_noise",
+    )
     passes_mask = True
 
     def __init__(self, stddev: float, seed: int | None = None, name: str | None = None) -> None:
@@ -43,13 +55,13 @@ class GaussianNoise(Layer):
 
 
 class _SpatialDropout(Dropout):
-    dimensions: ClassVar[str]
+    axes: ClassVar[int]
 
     def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
         super().__init__(rate, None, seed, name)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], self.dimensions.count(",") + 1, self.dimensions)
+        self.expect_axes(shapes[0], self.axes)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
@@ -68,7 +80,13 @@ class SpatialDropout1D(_SpatialDropout):
     """
 
     kind = "spatial_dropout1d"
-    dimensions = "(batch, steps, channels)"
+    record = LayerRecord(
+        rule="same",
+        keras="SpatialDropout1D",
+        tfjs="rate",
+        torch="spatial_dropout",
+    )
+    axes = 1
 
 
 class SpatialDropout2D(_SpatialDropout):
@@ -82,7 +100,13 @@ class SpatialDropout2D(_SpatialDropout):
     """
 
     kind = "spatial_dropout2d"
-    dimensions = "(batch, height, width, channels)"
+    record = LayerRecord(
+        rule="same",
+        keras="SpatialDropout2D",
+        torch="spatial_dropout",
+        from_torch={"Dropout2d": ("p>rate -inplace", CHANNELS_FIRST)},
+    )
+    axes = 2
 
     def __init__(
         self,

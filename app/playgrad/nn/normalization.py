@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.nn.masks import beside, mask_of, warn_of_masked_steps
-from playgrad.nn.scaled_layer import ScaledLayer
+from playgrad.nn.options import ScaleOptions
+from playgrad.nn.weighted_layer import ScaledLayer
 from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.core.build import constant, one_or_more, whole
@@ -23,9 +24,24 @@ from playgrad.ops.reductions.layer_normalization import layer_normalization
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.reductions.statistics import inverse_deviation
 from playgrad.ops.training.replica import cross_replica_mean
+from playgrad.records import LayerRecord
 
 _LEAST_SHARE = 1e-12
 """Divisor of a mean over no steps, which is 0."""
+
+
+class MovingOptions(TypedDict, total=False):
+    """Options of a normalization with moving averages, in the order of Keras."""
+
+    beta_initializer: Any
+    gamma_initializer: Any
+    moving_mean_initializer: Any
+    moving_variance_initializer: Any
+    beta_regularizer: Any
+    gamma_regularizer: Any
+    beta_constraint: Any
+    gamma_constraint: Any
+    name: str | None
 
 
 class BatchNormalization(ScaledLayer):
@@ -51,7 +67,28 @@ class BatchNormalization(ScaledLayer):
     """
 
     kind = "batch_normalization"
+    record = LayerRecord(
+        about=(
+            "Brings each feature to mean 0 and deviation 1 in a batch, so that deep "
+            "networks train faster."
+        ),
+        menu=("normalization", 1),
+        fields=(cards.number("momentum", "momentum", most=0.999, step=0.01),),
+        rule="normalization 2",
+        keras="BatchNormalization",
+        tfjs="axis momentum epsilon center scale",
+        torch="batch_normalization",
+        from_torch={
+            "BatchNorm1d": ("-num_features eps>epsilon -momentum -affine", "axis=1"),
+            "BatchNorm2d": ("-num_features eps>epsilon -momentum -affine", "axis=1"),
+        },
+    )
     passes_mask = True
+    defaults: ClassVar[Mapping[str, Any]] = {
+        **ScaledLayer.defaults,
+        "moving_mean_initializer": "zeros",
+        "moving_variance_initializer": "ones",
+    }
 
     def __init__(
         self,
@@ -60,42 +97,21 @@ class BatchNormalization(ScaledLayer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        *,
         synchronized: bool = False,
-        name: str | None = None,
+        **options: Unpack[MovingOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(center, scale, **options)
         self.axis = int(axis)
         self.momentum = self.number("momentum", momentum, most=1.0)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.set_scale(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-        )
-        self.moving_mean_initializer = initializers.get(moving_mean_initializer)
-        self.moving_variance_initializer = initializers.get(moving_variance_initializer)
         self.synchronized = bool(synchronized)
 
     def build(self, *shapes: Shape) -> None:
         channels = self.known(shapes[0], self._channel_axis(shapes[0]))
         self.add_scale(channels)
-        for name, initializer in (
-            ("moving_mean", self.moving_mean_initializer),
-            ("moving_variance", self.moving_variance_initializer),
-        ):
+        for name in ("moving_mean", "moving_variance"):
+            initializer = getattr(self, f"{name}_initializer")
             self.add_weight(name, (channels,), initializer, trainable=False)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
@@ -175,6 +191,16 @@ class LayerNormalization(ScaledLayer):
     """
 
     kind = "layer_normalization"
+    record = LayerRecord(
+        about="Brings the features of each sample to mean 0 and deviation 1.",
+        menu=("normalization", 2),
+        rule="normalization 0",
+        keras="LayerNormalization",
+        tfjs="axis epsilon center scale",
+        torch="layer_normalization",
+        from_torch={"LayerNorm": ("-normalized_shape eps>epsilon",)},
+        is_positionwise=True,
+    )
     passes_mask = True
 
     def __init__(
@@ -183,27 +209,11 @@ class LayerNormalization(ScaledLayer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        name: str | None = None,
+        **options: Unpack[ScaleOptions],
     ) -> None:
-        super().__init__(name)
+        super().__init__(center, scale, **options)
         self.axis = axis_argument(self, axis)
         self.epsilon = self.number("epsilon", epsilon, most=math.inf)
-        self.set_scale(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-        )
 
     def build(self, *shapes: Shape) -> None:
         axes = axes_after_batch(self, self.axis, shapes[0])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.attention import MultiHeadAttention, as_floats, in_roles
 from playgrad.nn.layer_calls import OnDevices, layers_of
-from playgrad.nn.sharded_layer import ShardedLayer
+from playgrad.nn.sharded_layer import DividedOptions, ShardedLayer
 
 
 class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
@@ -43,24 +43,12 @@ class ParallelMultiHeadAttention(ShardedLayer, MultiHeadAttention):
         dropout: float = 0.0,
         causal: bool = False,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        *,
         collective: str = "auto",
-        name: str | None = None,
+        **options: Unpack[DividedOptions],
     ) -> None:
         super().__init__(
-            num_heads,
-            key_dim,
-            dropout=dropout,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            causal=causal,
-            name=name,
+            num_heads, key_dim, dropout=dropout, use_bias=use_bias, causal=causal, **options
         )
         self.divide_among(devices, collective)
 

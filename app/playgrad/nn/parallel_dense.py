@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.dense import Dense
 from playgrad.nn.layer_calls import OnDevices, layers_of
-from playgrad.nn.sharded_layer import ShardedLayer, part_of
+from playgrad.nn.sharded_layer import DividedOptions, ShardedLayer, part_of
 from playgrad.ops.arrays.concat import concat
 
 
@@ -39,23 +39,11 @@ class ParallelDense(ShardedLayer, Dense):
         devices: Sequence[str],
         activation: Any = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        *,
         collective: str = "auto",
-        name: str | None = None,
+        **options: Unpack[DividedOptions],
     ) -> None:
-        super().__init__(
-            units,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            name=name,
-        )
+        super().__init__(units, activation, use_bias, **options)
         self.divide_among(devices, collective)
 
 

@@ -7,13 +7,42 @@ from typing import Any, ClassVar
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import expand_dims, squeeze
 from playgrad.ops.convolution.avg_pool2d import avg_pool2d
 from playgrad.ops.convolution.max_pool2d import max_pool2d
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
-class _Pool2D(Layer):
+class _Pool(Layer):
+    """Inputs (batch, ..., channels), result of the same rank."""
+
+    axes: ClassVar[int]
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self, pool_size: Any, strides: Any, padding: str, data_format: str | None, name: str | None
+    ) -> None:
+        super().__init__(name)
+        self.pool_size = self.sizes("pool_size", pool_size, self.axes)
+        strides = self.pool_size if strides is None else strides
+        self.strides = self.sizes("strides", strides, self.axes)
+        self.padding = self.choice("padding", padding, "valid", "same")
+        self.data_format = self.format_of_data(data_format)
+
+    def build(self, *shapes: Shape) -> None:
+        self.expect_axes(shapes[0], self.axes)
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x, pool = inputs[0], type(self).pool
+        if self.axes == 2:
+            return pool(x, self.pool_size, self.strides, self.padding)
+        rows = pool(expand_dims(x, 1), (1, self.pool_size), (1, self.strides), self.padding)
+        return squeeze(rows, 1)
+
+
+class _Pool2D(_Pool):
     """Inputs (batch, height, width, channels), result (batch, height', width', channels).
 
     Args:
@@ -24,7 +53,7 @@ class _Pool2D(Layer):
             or "channels_first".
     """
 
-    pool: ClassVar[Callable[..., Tensor]]
+    axes = 2
 
     def __init__(
         self,
@@ -34,40 +63,10 @@ class _Pool2D(Layer):
         data_format: str | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self.pool_size = self.pair("pool_size", pool_size)
-        self.strides = self.pool_size if strides is None else self.pair("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
-
-    def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
-
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        return type(self).pool(inputs[0], self.pool_size, self.strides, self.padding)
+        super().__init__(pool_size, strides, padding, data_format, name)
 
 
-class MaxPool2D(_Pool2D):
-    """Maximum of each window; ``strides`` defaults to ``pool_size``.
-
-    Also named ``MaxPooling2D``.
-    """
-
-    kind = "max_pool2d"
-    pool = staticmethod(max_pool2d)
-
-
-class AveragePool2D(_Pool2D):
-    """Mean of each window; ``strides`` defaults to ``pool_size``.
-
-    Padding does not count. Also named ``AveragePooling2D``.
-    """
-
-    kind = "average_pool2d"
-    pool = staticmethod(avg_pool2d)
-
-
-class _Pool1D(Layer):
+class _Pool1D(_Pool):
     """Inputs (batch, steps, channels), result (batch, steps', channels).
 
     Args:
@@ -78,7 +77,7 @@ class _Pool1D(Layer):
             or "channels_first".
     """
 
-    pool: ClassVar[Callable[..., Tensor]]
+    axes = 1
 
     def __init__(
         self,
@@ -88,20 +87,52 @@ class _Pool1D(Layer):
         data_format: str | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self.pool_size = self.single("pool_size", pool_size)
-        self.strides = self.pool_size if strides is None else self.single("strides", strides)
-        self.padding = self.choice("padding", padding, "valid", "same")
-        self.data_format = self.format_of_data(data_format)
+        super().__init__(pool_size, strides, padding, data_format, name)
 
-    def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
 
-    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
-        rows = expand_dims(inputs[0], 1)
-        return squeeze(
-            type(self).pool(rows, (1, self.pool_size), (1, self.strides), self.padding), 1
-        )
+class MaxPool2D(_Pool2D):
+    """Maximum of each window; ``strides`` defaults to ``pool_size``.
+
+    Also named ``MaxPooling2D``.
+    """
+
+    kind = "max_pool2d"
+    record = LayerRecord(
+        about=(
+            "Keeps only the largest number of each small square, so that the image shrinks "
+            "and small shifts matter less."
+        ),
+        menu=("images", 2),
+        example="2",
+        fields=(cards.POOL, cards.MORE_PADDING),
+        rule="pooling 2",
+        keras="MaxPooling2D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"MaxPool2d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
+    pool = staticmethod(max_pool2d)
+
+
+class AveragePool2D(_Pool2D):
+    """Mean of each window; ``strides`` defaults to ``pool_size``.
+
+    Padding does not count. Also named ``AveragePooling2D``.
+    """
+
+    kind = "average_pool2d"
+    record = LayerRecord(
+        about="Keeps the mean of each small square, so that the image shrinks.",
+        menu=("images", 3),
+        example="2",
+        fields=(cards.POOL, cards.MORE_PADDING),
+        rule="pooling 2",
+        keras="AveragePooling2D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"AvgPool2d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
+    pool = staticmethod(avg_pool2d)
 
 
 class MaxPool1D(_Pool1D):
@@ -111,6 +142,19 @@ class MaxPool1D(_Pool1D):
     """
 
     kind = "max_pool1d"
+    record = LayerRecord(
+        about=(
+            "Keeps only the largest number of each few steps, so that the sequence becomes shorter."
+        ),
+        menu=("sequences", 6),
+        example="2",
+        fields=(cards.POOL,),
+        rule="pooling 1",
+        keras="MaxPooling1D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+        from_torch={"MaxPool1d": ("kernel_size>pool_size stride>strides padding", CHANNELS_FIRST)},
+    )
     pool = staticmethod(max_pool2d)
 
 
@@ -121,4 +165,10 @@ class AveragePool1D(_Pool1D):
     """
 
     kind = "average_pool1d"
+    record = LayerRecord(
+        rule="pooling 1",
+        keras="AveragePooling1D",
+        tfjs="pool_size strides padding",
+        torch="pool",
+    )
     pool = staticmethod(avg_pool2d)

@@ -7,11 +7,12 @@ from typing import Any
 from playgrad.errors import ShapeError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import initializers
+from playgrad.nn import cards, initializers
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.gather import gather
 from playgrad.ops.arrays.pad_slice import slice_
+from playgrad.records import LayerRecord
 
 
 class PositionEmbedding(Layer):
@@ -27,6 +28,12 @@ class PositionEmbedding(Layer):
     """
 
     kind = "position_embedding"
+    record = LayerRecord(
+        about=("A row of numbers for each position, by which a network can tell first from last."),
+        fields=(cards.count("sequence_length", "positions"),),
+        rule="positions",
+        torch="position_embedding",
+    )
     passes_mask = True
 
     def __init__(

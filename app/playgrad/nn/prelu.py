@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import constraints, initializers, regularizers
-from playgrad.nn.layer import Layer
+from playgrad.nn.weighted_layer import WeightedLayer
 from playgrad.ops.core.build import one_or_more
 from playgrad.ops.elementwise.activations import relu
+from playgrad.records import LayerRecord
 
 
-class PReLU(Layer):
+class AlphaOptions(TypedDict, total=False):
+    """Options of a layer with factors of negative numbers."""
+
+    alpha_initializer: Any
+    alpha_regularizer: Any
+    alpha_constraint: Any
+    name: str | None
+
+
+class PReLU(WeightedLayer):
     """Parametric ReLU: ``x`` where it is positive, and ``alpha * x`` elsewhere.
 
     He et al. 2015. Inputs (batch, ...), result of the same shape; ``alpha`` is learned, one for
@@ -29,20 +38,23 @@ class PReLU(Layer):
     """
 
     kind = "prelu"
+    record = LayerRecord(
+        rule="parametricRelu",
+        keras="PReLU",
+        tfjs="shared_axes",
+        torch="prelu",
+    )
     passes_mask = True
+
+    defaults = {"alpha_initializer": "zeros"}
 
     def __init__(
         self,
-        alpha_initializer: Any = "zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
+        *,
         shared_axes: int | Sequence[int] | None = None,
-        name: str | None = None,
+        **options: Unpack[AlphaOptions],
     ) -> None:
-        super().__init__(name)
-        self.alpha_initializer = initializers.get(alpha_initializer)
-        self.alpha_regularizer = regularizers.get(alpha_regularizer)
-        self.alpha_constraint = constraints.get(alpha_constraint)
+        super().__init__(**options)
         self.shared_axes = (
             None if shared_axes is None else tuple(int(n) for n in one_or_more(shared_axes))
         )
@@ -58,13 +70,7 @@ class PReLU(Layer):
             )
         whole = {axis % rank for axis in shared}
         sizes = [1 if axis in whole else self.known(shape, axis) for axis in range(1, rank)]
-        self.add_weight(
-            "alpha",
-            sizes,
-            self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-        )
+        self.add_declared("alpha", sizes)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from playgrad.errors import GraphError, ShapeError, UnsupportedOpError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations, constraints, initializers, regularizers
+from playgrad.nn import activations, cards, constraints, initializers, regularizers
 from playgrad.nn.initializers import Initializer
 from playgrad.nn.layer_calls import layers_of
 from playgrad.nn.masks import mask_of, set_mask
@@ -22,8 +22,49 @@ from playgrad.ops.elementwise.definitions import cast, where
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.state import Variable
+from playgrad.records import LayerRecord
 
 States = tuple[Tensor, ...]
+
+_FIELDS = (
+    cards.count("units", "units"),
+    cards.flag("return_sequences", "everyStep", more=False),
+    cards.MORE_ACTIVATION,
+    cards.number("dropout", "dropout", more=True, most=0.95, step=0.05),
+)
+
+
+def recurrent_record(
+    name: str, about: str, place: int, blocks: int, tfjs: str, module: str
+) -> LayerRecord:
+    """Return the record of a recurrent layer.
+
+    Args:
+        name: of the class, here and in Keras.
+        place: in the menu of Blocks.
+        blocks: the number of its gates and states.
+        tfjs: the arguments that TensorFlow.js takes beside those of all recurrent layers.
+        module: of PyTorch.
+    """
+    return LayerRecord(
+        about,
+        ("sequences", place),
+        "32",
+        _FIELDS,
+        rule=f"recurrent {blocks}",
+        keras=name,
+        tfjs="units activation use_bias dropout recurrent_dropout return_sequences go_backwards "
+        f"stateful {tfjs}",
+        torch="recurrent",
+        from_torch={
+            module: (
+                "-input_size hidden_size>units -num_layers bias>use_bias -batch_first",
+                "return_sequences=True, return_state=True",
+            )
+        },
+        is_recurrent=True,
+        expects_unit_scale=True,
+    )
 
 
 class RecurrentLayer(StatefulLayer):

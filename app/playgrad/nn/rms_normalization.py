@@ -14,6 +14,7 @@ from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import square
 from playgrad.ops.reductions.reduce import reduce_mean
 from playgrad.ops.reductions.statistics import inverse_deviation
+from playgrad.records import LayerRecord
 
 
 class RMSNormalization(Layer):
@@ -28,6 +29,11 @@ class RMSNormalization(Layer):
     """
 
     kind = "rms_normalization"
+    record = LayerRecord(
+        rule="rootMeanSquare",
+        keras="RMSNormalization",
+        torch="rms_normalization",
+    )
     passes_mask = True
 
     def __init__(

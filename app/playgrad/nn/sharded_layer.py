@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.state import Variable
 from playgrad.parallel import collectives
 from playgrad.parallel.collectives import Collectives
+
+
+class DividedOptions(TypedDict, total=False):
+    """Options of a layer whose kernel and bias are divided among devices."""
+
+    kernel_initializer: Any
+    bias_initializer: Any
+    kernel_constraint: Any
+    bias_constraint: Any
+    name: str | None
 
 
 class ShardedLayer(Layer):

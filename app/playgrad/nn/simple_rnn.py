@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.recurrent import RecurrentLayer, States
+from playgrad.nn.recurrent import RecurrentLayer, States, recurrent_record
 from playgrad.ops.products.matmul import matmul
 
 
@@ -42,6 +42,14 @@ class SimpleRNN(RecurrentLayer):
     """
 
     kind = "simple_rnn"
+    record = recurrent_record(
+        "SimpleRNN",
+        "Reads a sequence step by step; what it remembers fades soon.",
+        place=4,
+        blocks=1,
+        tfjs="",
+        module="RNN",
+    )
     blocks = 1
 
     def __init__(

@@ -13,6 +13,7 @@ from playgrad.ops.arrays.broadcast import broadcast_like
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.reductions.truth import reduce_any
+from playgrad.records import LayerRecord
 
 
 class TimeDistributed(WrapperLayer):
@@ -30,6 +31,10 @@ class TimeDistributed(WrapperLayer):
     """
 
     kind = "time_distributed"
+    record = LayerRecord(
+        keras="TimeDistributed",
+        tfjs="layer",
+    )
     takes_floats = False
     uses_mask = True
 

@@ -9,13 +9,14 @@ from typing import Any
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn import activations
+from playgrad.nn import activations, cards
 from playgrad.nn.attention import MultiHeadAttention, as_floats
 from playgrad.nn.attention_masks import combined_mask, equal_if_blind, with_padding
 from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.reductions.layer_normalization import layer_normalization
+from playgrad.records import LayerRecord
 
 
 class TransformerEncoder(MultiHeadAttention):
@@ -44,6 +45,12 @@ class TransformerEncoder(MultiHeadAttention):
     """
 
     kind = "transformer_encoder"
+    record = LayerRecord(
+        about="Attention, then a small dense network for each step: a block of a transformer.",
+        fields=(cards.count("intermediate_dim", "units"), cards.count("num_heads", "heads")),
+        rule="encoder",
+        torch="transformer_block",
+    )
     is_causal = False
     """True if a position attends only to itself and those before it."""
 

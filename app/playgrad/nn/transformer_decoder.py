@@ -17,6 +17,7 @@ from playgrad.nn.transformer import TransformerEncoder
 from playgrad.ops.arrays.shape import reshape
 from playgrad.ops.attention import attention_weights, dot_product_attention, weighted_values
 from playgrad.ops.random.dropout import dropout
+from playgrad.records import LayerRecord
 
 _CROSS_MASKS = {"encoder_padding_mask": "value_mask", "encoder_attention_mask": "attention_mask"}
 """The names in `MASKS` of the masks of the other sequence."""
@@ -41,6 +42,9 @@ class TransformerDecoder(TransformerEncoder):
     """
 
     kind = "transformer_decoder"
+    record = LayerRecord(
+        torch="transformer_block",
+    )
     is_causal = True
 
     def __call__(

@@ -6,9 +6,11 @@ from typing import Any
 
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
+from playgrad.nn import cards
 from playgrad.nn.layer import Layer
 from playgrad.ops.arrays.shape import expand_dims, squeeze
 from playgrad.ops.convolution.resize import METHODS, upsample
+from playgrad.records import CHANNELS_FIRST, LayerRecord
 
 
 class UpSampling2D(Layer):
@@ -22,6 +24,22 @@ class UpSampling2D(Layer):
     """
 
     kind = "up_sampling2d"
+    record = LayerRecord(
+        about="Repeats each pixel, so that the image grows.",
+        menu=("images", 9),
+        example="2",
+        fields=(cards.size("size", "factor"),),
+        rule="upsampling 2",
+        keras="UpSampling2D",
+        tfjs="size interpolation",
+        torch="upsampling",
+        from_torch={
+            "Upsample": (
+                "-size scale_factor>size mode>interpolation -align_corners",
+                CHANNELS_FIRST,
+            )
+        },
+    )
 
     def __init__(
         self,
@@ -36,7 +54,7 @@ class UpSampling2D(Layer):
         self.interpolation = self.choice("interpolation", interpolation, *METHODS)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 4, "(batch, height, width, channels)")
+        self.expect_axes(shapes[0], 2)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         return upsample(inputs[0], self.size, self.interpolation)
@@ -50,13 +68,18 @@ class UpSampling1D(Layer):
     """
 
     kind = "up_sampling1d"
+    record = LayerRecord(
+        rule="upsampling 1",
+        keras="UpSampling1D",
+        torch="upsampling",
+    )
 
     def __init__(self, size: int = 2, name: str | None = None) -> None:
         super().__init__(name)
         self.size = self.single("size", size)
 
     def build(self, *shapes: Shape) -> None:
-        self.expect_rank(shapes[0], 3, "(batch, steps, channels)")
+        self.expect_axes(shapes[0], 1)
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         return squeeze(upsample(expand_dims(inputs[0], 1), (1, self.size)), 1)

@@ -1,5 +1,7 @@
 """Optimizers and learning-rate schedules."""
 
+from types import ModuleType as _Module
+
 from playgrad.optim.adadelta import Adadelta
 from playgrad.optim.adagrad import Adagrad
 from playgrad.optim.adam import Adam, AdamW
@@ -19,23 +21,7 @@ from playgrad.optim.schedules import (
 from playgrad.optim.sgd import SGD, Momentum
 
 __all__ = [
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "CosineDecay",
-    "ExponentialDecay",
-    "InverseTimeDecay",
-    "Lion",
-    "Momentum",
-    "OneCycle",
-    "Optimizer",
-    "PiecewiseConstantDecay",
-    "PolynomialDecay",
-    "RMSprop",
-    "SGD",
-    "Schedule",
-    "checked_rate",
-    "get",
+    name
+    for name, value in globals().items()
+    if not (name.startswith("_") or isinstance(value, _Module))
 ]

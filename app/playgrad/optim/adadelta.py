@@ -10,6 +10,7 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.relative_updates import apply_adadelta
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class Adadelta(Optimizer):
@@ -30,6 +31,11 @@ class Adadelta(Optimizer):
     """
 
     kind = "adadelta"
+    record = OptimizerRecord(
+        usual_rates=(0.3, 30.0),
+        is_adaptive=True,
+        from_torch="-params lr>learning_rate",
+    )
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.adaptive_updates import apply_adagrad
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class Adagrad(Optimizer):
@@ -29,6 +30,13 @@ class Adagrad(Optimizer):
     """
 
     kind = "adagrad"
+    record = OptimizerRecord(
+        about="Like RMSprop, but steps only become smaller. Good for rare features.",
+        place=6,
+        usual_rates=(3e-3, 0.5),
+        is_adaptive=True,
+        from_torch="-params lr>learning_rate",
+    )
 
     def __init__(
         self,

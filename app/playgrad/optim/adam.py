@@ -12,6 +12,10 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.optimizer_updates import apply_adam, apply_amsgrad
 from playgrad.optim.optimizer import CommonOptions, Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
+
+FROM_TORCH = "-params lr>learning_rate betas>beta_1+beta_2 eps>epsilon weight_decay -foreach -fused"
+"""Parameters of Adam and its variants in PyTorch."""
 
 
 class Adam(Optimizer):
@@ -34,6 +38,13 @@ class Adam(Optimizer):
     """
 
     kind = "adam"
+    record = OptimizerRecord(
+        about="Finds a step of its own for each weight. A good first choice.",
+        place=1,
+        usual_rates=(3e-4, 0.05),
+        is_adaptive=True,
+        from_torch=FROM_TORCH,
+    )
 
     def __init__(
         self,
@@ -87,6 +98,13 @@ class AdamW(Adam):
     """
 
     kind = "adamw"
+    record = OptimizerRecord(
+        about="Adam with weight decay as it should be. Usual for transformers.",
+        place=2,
+        usual_rates=(3e-4, 0.05),
+        is_adaptive=True,
+        from_torch=FROM_TORCH,
+    )
 
     def __init__(
         self,

@@ -8,9 +8,10 @@ from typing import Unpack
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable
 from playgrad.ops.training.relative_updates import apply_adamax
-from playgrad.optim.adam import one_minus_power
+from playgrad.optim.adam import FROM_TORCH, one_minus_power
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class Adamax(Optimizer):
@@ -31,6 +32,11 @@ class Adamax(Optimizer):
     """
 
     kind = "adamax"
+    record = OptimizerRecord(
+        usual_rates=(3e-4, 0.1),
+        is_adaptive=True,
+        from_torch=FROM_TORCH,
+    )
 
     def __init__(
         self,

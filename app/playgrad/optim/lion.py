@@ -10,6 +10,7 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.adaptive_updates import apply_lion
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class Lion(Optimizer):
@@ -30,6 +31,13 @@ class Lion(Optimizer):
     """
 
     kind = "lion"
+    record = OptimizerRecord(
+        about="Uses only the sign of the gradient. Needs a learning rate about ten "
+        "times smaller than Adam's.",
+        place=7,
+        usual_rates=(3e-5, 0.01),
+        is_adaptive=True,
+    )
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from playgrad.optim.clipping import Clipping
 from playgrad.optim.schedules import Schedule
 from playgrad.optim.setting_checks import checked_frequency, checked_rate, checked_scale
 from playgrad.optim.weight_decay import WeightDecay
+from playgrad.records import OptimizerRecord
 
 _NONE_TO_TRAIN = (
     "There are none: all layers are without weights, or frozen. Set trainable = True on a frozen "
@@ -37,6 +38,8 @@ _ACCUMULATED = "accumulated"
 _EMA_MOMENTUM = 0.99
 BY_KIND: dict[str, type[Optimizer]] = {}
 """Every class of optimizers that has a ``kind``."""
+RECORDED: dict[str, type[Optimizer]] = {}
+"""The classes that have a record, by their kinds."""
 
 
 class _Gates(threading.local):
@@ -84,7 +87,8 @@ class OptimizerOptions(CommonOptions, total=False):
 class Optimizer(Constructed):
     """Base class of optimizers. An optimizer trains one model, and keeps its state in variables.
 
-    A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``.
+    A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``. Those of
+    the library have a ``record`` of what other rooms and the page know of them.
 
     Args:
         learning_rate: a number, or a learning-rate schedule.
@@ -120,11 +124,14 @@ class Optimizer(Constructed):
     """
 
     kind: ClassVar[str] = "optimizer"
+    record: ClassVar[OptimizerRecord]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in cls.__dict__:
             BY_KIND[cls.kind] = cls
+        if isinstance(cls.__dict__.get("record"), OptimizerRecord):
+            RECORDED.setdefault(cls.kind, cls)
 
     def __init__(
         self,

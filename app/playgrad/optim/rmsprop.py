@@ -10,6 +10,7 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.adaptive_updates import apply_rmsprop
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class RMSprop(Optimizer):
@@ -33,6 +34,13 @@ class RMSprop(Optimizer):
     """
 
     kind = "rmsprop"
+    record = OptimizerRecord(
+        about="Divides the step of each weight by the usual size of its gradient.",
+        place=5,
+        usual_rates=(3e-4, 0.05),
+        is_adaptive=True,
+        from_torch="-params lr>learning_rate alpha>rho eps>epsilon",
+    )
 
     def __init__(
         self,

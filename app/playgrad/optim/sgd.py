@@ -10,6 +10,7 @@ from playgrad.ops.state import Variable
 from playgrad.ops.training.optimizer_updates import apply_momentum, apply_sgd
 from playgrad.optim.optimizer import Optimizer, OptimizerOptions
 from playgrad.optim.schedules import Schedule
+from playgrad.records import OptimizerRecord
 
 
 class SGD(Optimizer):
@@ -27,6 +28,12 @@ class SGD(Optimizer):
     """
 
     kind = "sgd"
+    record = OptimizerRecord(
+        about="Goes straight down the gradient of the batch, by the learning rate.",
+        place=3,
+        usual_rates=(3e-3, 0.5),
+        from_torch="-params lr>learning_rate momentum -dampening weight_decay nesterov",
+    )
 
     def __init__(
         self,
@@ -66,6 +73,11 @@ class Momentum(SGD):
     """SGD with momentum, 0.9 by default."""
 
     kind = "momentum"
+    record = OptimizerRecord(
+        about="Like SGD, but keeps going in the direction of former steps, as a ball rolls.",
+        place=4,
+        usual_rates=(3e-4, 0.1),
+    )
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ function replaceData(program, call, kind) {
  * @param {Call} former
  */
 function argumentsFor(kind, former) {
-  if (kind !== "shapes" && SETS[kind].sort === "images") return "";
+  if (!isMadeUp(kind)) return "";
   const defaults = SETS[kind].sort === "points" ? pointDefaults(kind) : {};
   return MADE.flatMap((parameter) => {
     const { text, value } = argumentOf(former, parameter) ?? {};
@@ -98,6 +98,9 @@ function argumentsFor(kind, former) {
     return [parameter === "samples" ? written : `${parameter}=${written}`];
   }).join(", ");
 }
+
+/** Whether a data set is made up by a program, by numbers that can be chosen. @param {string} kind */
+export const isMadeUp = (kind) => Boolean(parametersOf(`data.${kind}`)?.length);
 
 /** The defaults of points, by parameter, but divided into two parts. @param {string} kind */
 function pointDefaults(kind) {

@@ -10,60 +10,10 @@ import { children, parse, walk } from "./syntax.js";
 
 /** @import { Call, Change, Program, Range } from "./types.js" */
 
-/**
- * @typedef {object} Words of a data set
- * @property {RegExp} names by which comments name it
- * @property {string} noun in a title
- * @property {string} about a sentence, in which it is named
- * @property {RegExp} [traits] what comments say of it alone
- */
-
 const FASHION = /\bfashion[-_ ]?mnist\b/gi;
 
-/** Comments of programs are English, as their names are. @type {Record<string, Words>} */
-const WORDS = {
-  mnist: {
-    names: /\bMNIST\b|\b(handwritten )?digits?\b/i,
-    noun: "handwritten digits",
-    about: "Images of 28 x 28 bytes, and their labels: the digits 0 to 9.",
-  },
-  fashion_mnist: {
-    names: /\bfashion[-_ ]?mnist\b|\b(articles of )?cloth(es|ing)\b/i,
-    noun: "articles of clothing",
-    about: "Images of 28 x 28 bytes, and their labels: ten kinds of clothes.",
-  },
-  shapes: {
-    names: /\bcolou?r(ed)? (shapes?|images?)\b|\bdata\.shapes\b|\b(each|six) shapes?\b/i,
-    noun: "coloured shapes",
-    about: "Images of 32 x 32 pixels in three colours, and their labels: six shapes.",
-    traits: /\bthree colou?rs\b|\bred, green and blue\b/i,
-  },
-  spiral: {
-    names: /\bspirals?\b/i,
-    noun: "two spirals",
-    about: "Points on two spirals, and their classes 0 and 1.",
-  },
-  circle: {
-    names: /\bcircles?\b|\bdisc and ring\b|\bdisc\b/i,
-    noun: "disc and ring",
-    about: "Points of a disc and of a ring around it, and their classes 0 and 1.",
-  },
-  moons: {
-    names: /\b(half[- ])?moons?\b/i,
-    noun: "two half moons",
-    about: "Points on two half moons, and their classes 0 and 1.",
-  },
-  xor: {
-    names: /\bxor\b|\bopposite (corners|quadrants)\b/i,
-    noun: "opposite corners",
-    about: "Points of a square: class 1 is in two opposite quadrants.",
-  },
-  gauss: {
-    names: /\bgauss\b|\b(gaussian )?clouds?\b/i,
-    noun: "two clouds",
-    about: "Points of two clouds, and their classes 0 and 1.",
-  },
-};
+/** The words of a data set in comments, which are English, as the names of programs are. @param {string} kind */
+const namesOf = (kind) => new RegExp(SETS[kind].names, "i");
 
 /** What only one sort of data has. */
 const SORTS = {
@@ -76,8 +26,8 @@ const ACCURACY = /\s*\bExpect \d+(\.\d+)? ?% (accuracy|of)[^.]*\.(?=\s|$)/g;
 
 /** The data sets that a text names. @param {string} text */
 const named = (text) =>
-  Object.keys(WORDS).filter((kind) =>
-    WORDS[kind].names.test(kind === "fashion_mnist" ? text : text.replace(FASHION, "")),
+  Object.keys(SETS).filter((kind) =>
+    namesOf(kind).test(kind === "fashion_mnist" ? text : text.replace(FASHION, "")),
   );
 
 /** A data set that takes the place of another. */
@@ -86,8 +36,8 @@ class Exchange {
   constructor(before, after) {
     const [old, now] = [SETS[before], SETS[after]];
     this.before = before;
-    this.words = WORDS[after];
-    this.traits = WORDS[before].traits;
+    this.words = now;
+    this.traits = old.traits ? new RegExp(old.traits, "i") : null;
     this.sort = old.sort === now.sort ? null : SORTS[old.sort];
     this.sizes = old.shape.join() === now.shape.join() ? null : SIZES;
   }
@@ -273,10 +223,12 @@ function rewritten(docstring, exchange) {
 /** A title with the name of the new data. What it says of the old ones in a clause may be true of them only, and stays. @param {string} title @param {Exchange} exchange */
 function retitled(title, exchange) {
   if (!exchange.names(title) || /\b(that|which|who)\b/.test(title)) return title;
-  const { names } = WORDS[exchange.before];
   const { noun } = exchange.words;
   return title.replace(
-    new RegExp(`(\\b(?:the|a|an|two|both)\\s+)?(?:${names.source})(\\s+of MNIST)?`, "i"),
+    new RegExp(
+      `(\\b(?:the|a|an|two|both)\\s+)?(?:${SETS[exchange.before].names})(\\s+of MNIST)?`,
+      "i",
+    ),
     (match, ...rest) => {
       const at = /** @type {number} */ (rest.find((each) => typeof each === "number"));
       const isFirst = !/\w/.test(title.slice(0, at));

@@ -1,6 +1,7 @@
 /** The shapes of data, and of what a program makes of it before training. */
 
 import { argumentOf, valueOf } from "./calls.js";
+import { DATA_SETS } from "../records/texts.js";
 import { children, elements, evaluate, parts } from "./syntax.js";
 
 /** @import { Node } from "./syntax.js" */
@@ -14,28 +15,10 @@ export const array = (shape, dtype) => ({ is: "array", samples: { shape, dtype }
 /** @param {Known[]} items @returns {Known} */
 const tuple = (...items) => ({ is: "tuple", items });
 
-/**
- * @typedef {object} DataSet of samples with classes
- * @property {"points" | "images"} sort
- * @property {number[]} shape of a sample
- * @property {string} dtype
- * @property {number} classes
- */
-
-/** @returns {DataSet} */
-const points = () => ({ sort: "points", shape: [2], dtype: "float32", classes: 2 });
-
-/** Data sets of `pg.data` that are offered, by the name of the function. @type {Record<string, DataSet>} */
-export const SETS = {
-  mnist: { sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
-  fashion_mnist: { sort: "images", shape: [28, 28], dtype: "uint8", classes: 10 },
-  shapes: { sort: "images", shape: [32, 32, 3], dtype: "uint8", classes: 6 },
-  spiral: points(),
-  circle: points(),
-  moons: points(),
-  xor: points(),
-  gauss: points(),
-};
+/** Data sets of `pg.data` that are offered, by the name of the function. */
+export const SETS = Object.fromEntries(
+  Object.entries(DATA_SETS).flatMap(([name, { samples }]) => (samples ? [[name, samples]] : [])),
+);
 
 /** Whether a call divides its data by a ratio. @param {Call | null} call */
 export const hasRatio = (call) =>
@@ -118,7 +101,7 @@ const product = (sizes) => sizes.reduce((a, b) => a * b, 1);
 export function arrayElement(samples, index) {
   const axes = parts(index);
   if (axes.length === 1 && axes[0][0].name !== "Number" && axes[0][0].name !== "None") {
-    // A part of the samples. Those that a slice takes are of all classes.
+    // A part of the samples. A slice has samples of all classes.
     const isSlice = axes[0].some(({ name }) => name === ":");
     return isSlice ? { is: "array", samples } : array(samples.shape, samples.dtype);
   }

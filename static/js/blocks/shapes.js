@@ -2,6 +2,7 @@
 
 import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";
+import { recordOf } from "./catalogue.js";
 import { BASIC } from "./rules/basic.js";
 import { Impossible, LayerArguments, Unknown, shapeText } from "./rules/layer.js";
 import { SEQUENCES } from "./rules/sequences.js";
@@ -10,8 +11,14 @@ import { WINDOWS } from "./rules/windows.js";
 /** @import { Measured } from "./last-run.js" */
 /** @import { Item, LayerMend, Network, Program, Shape } from "./types.js" */
 
-/** @type {Record<string, import("./rules/layer.js").Rule>} */
-const RULES = { ...BASIC, ...WINDOWS, ...SEQUENCES };
+/** @type {Record<string, import("./rules/layer.js").Family>} */
+const FAMILIES = { ...BASIC, ...WINDOWS, ...SEQUENCES };
+
+/** The rule of a layer; null without one. @param {string} kind */
+function ruleOf(kind) {
+  const [family, ...given] = recordOf(kind)?.rule ?? [];
+  return family === undefined ? null : FAMILIES[family](...given);
+}
 
 /**
  * @typedef {object} Inferred
@@ -56,7 +63,7 @@ function inferItem(item, network, results) {
     return { shape: inputShape(item), parameters: 0, ...inputProblem(item, network) };
   if (item.type === "join") return { shape: broadcast(inputs), parameters: 0, problem: "" };
   if (item.type === "code" || !item.call) return UNKNOWN;
-  const rule = Object.hasOwn(RULES, item.call.kind) ? RULES[item.call.kind] : null;
+  const rule = ruleOf(item.call.kind);
   /** @type {Shape[]} */
   const known = inputs.filter((shape) => shape !== null);
   if (!rule || known.length < inputs.length || known.length === 0) return withoutInput(item);

@@ -2,31 +2,16 @@
 
 import { t } from "../words/locale.js";
 import { argumentOf } from "./calls.js";
+import { SETS } from "./data.js";
 import { changesByLine, nameFor, setArgument, setClass } from "./edits.js";
 import { applyChanges } from "./lists.js";
 import { inSteps } from "./mends.js";
 import { problemsOf } from "./objective.js";
 import { inferShapes } from "./shapes.js";
 
-/** @import { Call, Change, Program } from "./types.js" */
+/** @import { Call, Change, Program, Settings } from "./types.js" */
 
-/** @typedef {{optimizer: string, learning_rate: string, batch_size: string, epochs: string}} Settings */
 /** @typedef {{settings: string[], changes: Change[]}} Suited `settings`: what changes, in words */
-
-const POINTS = { optimizer: "Adam", learning_rate: "0.03", batch_size: "40", epochs: "30" };
-const DIGITS = { optimizer: "Adam", learning_rate: "0.003", batch_size: "64", epochs: "1" };
-
-/** Those of the examples: spiral, first-program, mnist-mlp and coloured-shapes. @type {Record<string, Settings>} */
-export const SUITED = {
-  spiral: { optimizer: "Adam", learning_rate: "0.04", batch_size: "100", epochs: "45" },
-  circle: POINTS,
-  moons: POINTS,
-  xor: POINTS,
-  gauss: POINTS,
-  mnist: DIGITS,
-  fashion_mnist: DIGITS,
-  shapes: { optimizer: "Adam", learning_rate: "0.005", batch_size: "32", epochs: "6" },
-};
 
 /** Whether the program computes a value, or has none that a field shows. @param {Call} call @param {string} parameter */
 function isComputed(call, parameter) {
@@ -44,7 +29,7 @@ export function suitedSettings(program, kind) {
   const [training, ...others] = program.trainings;
   if (!training?.fit || !training.compile || others.length > 0 || program.data.length !== 1)
     return null;
-  const suited = SUITED[kind];
+  const { suited } = SETS[kind];
   /** @type {string[]} */
   const settings = [];
   const { fields } = t().blocks;

@@ -1,5 +1,52 @@
 /** What Blocks reads in a program: plain data, with positions in its text. */
 
+import type { Field } from "./catalogue.js";
+
+/** What the library records of a layer. */
+export interface LayerRecord {
+  kind: string;
+  /** Of the menu; null for a layer that is not in it. */
+  group: string | null;
+  /** Arguments of a new layer. */
+  given: string;
+  fields: readonly Field[];
+  /** The name of its rule of shapes, and the rule's arguments. */
+  rule: readonly (string | number)[] | null;
+}
+
+/** What the library records of a data set. */
+export interface DataSetRecord {
+  /** Of label 0 first; none if classes have no names. */
+  classNames: string[];
+  /** For a data set that Blocks offers. */
+  samples: null | {
+    sort: "points" | "images";
+    /** Of a sample. */
+    shape: number[];
+    dtype: string;
+    classes: number;
+    /** Its name in English. */
+    title: string;
+    /** An expression for the words by which comments name it. */
+    names: string;
+    /** In a title. */
+    noun: string;
+    /** A sentence, in which it is named. */
+    about: string;
+    /** An expression for what comments say of it alone; "" for nothing. */
+    traits: string;
+    suited: Settings;
+  };
+}
+
+/** Settings that suit a data set, as texts of a program. */
+export interface Settings {
+  optimizer: string;
+  learning_rate: string;
+  batch_size: string;
+  epochs: string;
+}
+
 /** Positions of a piece of the program's text. */
 export interface Range {
   from: number;

@@ -1,4 +1,5 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { OPTIMIZERS } from "../blocks/catalogue.js";
 import { canAdd } from "../blocks/structure.js";
 import { changesInWords } from "../editor/code-diff.js";
 import { t } from "../words/locale.js";
@@ -23,7 +24,7 @@ import { TermTip } from "./terms.js";
 import { TrainingCard } from "./training-card.js";
 
 /** A change of the learning rate in words: by its name, or as the optimizer's only number. */
-const RATE = /^(learning_rate|SGD|Momentum|Adam|AdamW|RMSprop|Adagrad|Lion) \S+ → \S+$/;
+const RATE = new RegExp(`^(learning_rate|${OPTIMIZERS.join("|")}) \\S+ → \\S+$`);
 
 /** How long after a run has ended the page may still arrange itself. */
 const SETTLED_MS = 1000;

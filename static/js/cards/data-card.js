@@ -1,6 +1,6 @@
 import { html, useMemo, useState } from "../../vendor/preact.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
-import { setData, setRatio } from "../blocks/data-change.js";
+import { isMadeUp, setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
 import { inputText } from "../blocks/field-values.js";
 import { suitedSettings } from "../blocks/suited.js";
@@ -42,7 +42,7 @@ export function DataCard({ call, number }) {
   const [explained, setExplained] = useState(false);
   const set = SETS[call.kind];
   const isPoints = set.sort === "points";
-  const isMadeUp = isPoints || call.kind === "shapes";
+  const hasFields = isMadeUp(call.kind);
   const id = `data-${number}`;
   const current = program.value;
   const outcomes = useMemo(
@@ -77,13 +77,13 @@ export function DataCard({ call, number }) {
         </select>
       </${Row}>
       ${
-        isMadeUp &&
+        hasFields &&
         fieldsOf(set.sort).map(
           (field) => html`<${BlockField} key=${field.parameter} call=${call} field=${field}
         id=${`${id}-${field.parameter}`} />`,
         )
       }
-      ${isMadeUp && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
+      ${hasFields && html`<${Ratio} call=${call} id=${`${id}-ratio`} />`}
       <${YourDataButton} />
     </div>
     ${

@@ -6,6 +6,7 @@
  */
 
 import { GPU_REASONS } from "../../engine/gpu-reasons.js";
+import { DATA_SETS, LAYER_TEXTS, OPTIMIZER_TEXTS } from "../records/texts.js";
 import { count } from "../words/thousands.js";
 
 /** "1 step", "2,000 steps". @param {number} number @param {string} one @param {string} [many] */
@@ -2498,6 +2499,7 @@ export const en = {
           "The share of the samples for training. The others are validation data: the network is tested with them and never learns them.",
         metrics: "What is measured beside the loss, for you to read. Training does not follow it.",
       },
+      /** @type {Record<string, string>} */
       values: {
         None: "Nothing is done.",
         relu: "Lets positive numbers pass and makes negative ones 0. The usual choice.",
@@ -2515,13 +2517,7 @@ export const en = {
         causal: "Zeros are put before the beginning, so that no step sees a later one.",
         L1: "The price is the sum of the sizes of the weights: many become 0.",
         L2: "The price is the sum of the squares of the weights: none becomes large.",
-        Adam: "Finds a step of its own for each weight. A good first choice.",
-        AdamW: "Adam with weight decay as it should be. Usual for transformers.",
-        SGD: "Goes straight down the gradient of the batch, by the learning rate.",
-        Momentum: "Like SGD, but keeps going in the direction of former steps, as a ball rolls.",
-        RMSprop: "Divides the step of each weight by the usual size of its gradient.",
-        Adagrad: "Like RMSprop, but steps only become smaller. Good for rare features.",
-        Lion: "Uses only the sign of the gradient. Needs a learning rate about ten times smaller than Adam's.",
+        ...OPTIMIZER_TEXTS,
         SparseCategoricalCrossentropy:
           "For one of several classes, as class numbers: how surprised the network is by the right one.",
         CategoricalCrossentropy:
@@ -2632,16 +2628,12 @@ export const en = {
       yours: "Your data…",
       missing: (/** @type {string} */ name) =>
         `This browser has no data of the name “${name}”. Add it, or choose other data.`,
-      sets: {
-        mnist: "Handwritten digits (MNIST)",
-        spiral: "Two spirals",
-        circle: "Disc and ring",
-        xor: "Opposite corners (xor)",
-        gauss: "Two clouds",
-        moons: "Two half moons",
-        fashion_mnist: "Clothes (Fashion-MNIST)",
-        shapes: "Coloured shapes, made up",
-      },
+      /** Of the records of the library. @type {Record<string, string>} */
+      sets: Object.fromEntries(
+        Object.entries(DATA_SETS).flatMap(([name, { samples }]) =>
+          samples ? [[name, samples.title]] : [],
+        ),
+      ),
     },
   },
   /** Why Blocks cannot change the data of a program. */
@@ -2703,60 +2695,10 @@ export const en = {
       sequences: "Sequences and text",
       normalization: "Normalization and noise",
     },
+    /** Of the records of the library. @type {Record<string, string>} */
     about: {
-      Dense: "Each unit adds up all its inputs, each times a weight that training finds.",
-      Activation:
-        "Bends each number by a function; without such bends, many layers could do no more than one.",
-      Dropout:
-        "Switches off some inputs at random while training, so that the network does not rely on single ones.",
-      Flatten: "Puts all numbers of a sample into one row, so that a dense layer can take them.",
-      Reshape: "Arranges the same numbers in another shape, such as an image with one channel.",
-      Rescaling:
-        "Multiplies all inputs by one number: networks learn best from numbers near 0 and 1.",
-      Conv2D: "Slides small filters over the image; each looks for one pattern, wherever it is.",
-      MaxPool2D:
-        "Keeps only the largest number of each small square, so that the image shrinks and small shifts matter less.",
-      AveragePool2D: "Keeps the mean of each small square, so that the image shrinks.",
-      GlobalAveragePooling2D: "Keeps one number of each channel: its mean over the whole image.",
-      GlobalMaxPooling2D: "Keeps one number of each channel: its largest in the whole image.",
-      DepthwiseConv2D: "Filters each channel by itself, with few weights.",
-      SeparableConv2D:
-        "Filters each channel by itself, then mixes the channels: a convolution with far fewer weights.",
-      Conv2DTranspose: "A convolution backwards: draws a larger image with small filters.",
-      UpSampling2D: "Repeats each pixel, so that the image grows.",
-      ZeroPadding2D: "Adds a border of zeros, so that the next filters reach the edge.",
-      Embedding:
-        "Looks up a row of numbers for each word or letter; training arranges similar ones near each other.",
-      LSTM: "Reads a sequence step by step, and learns what to remember and what to forget.",
-      GRU: "Reads a sequence step by step with a memory; simpler than LSTM, and often as good.",
-      SimpleRNN: "Reads a sequence step by step; its memory fades soon.",
-      Conv1D: "Slides small filters along a sequence; each looks for one pattern, wherever it is.",
-      MaxPool1D:
-        "Keeps only the largest number of each few steps, so that the sequence becomes shorter.",
-      GlobalAveragePooling1D: "Keeps the mean of each feature over all steps.",
-      GlobalMaxPooling1D: "Keeps the largest number of each feature over all steps.",
-      MultiHeadAttention:
-        "Lets each step attend to all others and combine the ones that matter to it.",
-      BatchNormalization:
-        "Brings each feature to mean 0 and deviation 1 in a batch, so that deep networks train faster.",
-      LayerNormalization: "Brings the features of each sample to mean 0 and deviation 1.",
-      GroupNormalization:
-        "Brings groups of channels of each sample to mean 0 and deviation 1; it works with small batches, too.",
-      GaussianNoise: "Adds noise while training, so that the network learns to look past it.",
+      ...LAYER_TEXTS,
       Input: "The shape of one sample, which the network takes.",
-      Bidirectional: "Reads a sequence forwards and backwards, and joins both results.",
-      Concatenate: "Puts the results of several branches side by side.",
-      Add: "Adds up the results of several branches, number by number.",
-      Multiply: "Multiplies the results of several branches, number by number.",
-      ReLU: "Lets positive numbers pass, and makes negative ones 0.",
-      LeakyReLU: "Lets positive numbers pass, and makes negative ones small.",
-      Softmax: "Turns scores into probabilities that add up to 1.",
-      Permute: "Exchanges the axes of a sample, such as rows and columns.",
-      RepeatVector: "Repeats each sample, as the steps of a sequence.",
-      PositionEmbedding:
-        "A row of numbers for each position, by which a network can tell first from last.",
-      TransformerEncoder:
-        "Attention, then a small dense network for each step: a block of a transformer.",
     },
   },
   shapes: {

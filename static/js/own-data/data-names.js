@@ -1,49 +1,29 @@
-/** Names of data sets and of models: used by the program, and available. */
+/** Names of data sets and of models, in the program and in the library. */
 
 import { computed } from "../../vendor/preact.js";
+import { DATA_SETS } from "../records/texts.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 import { entries, modelNames, names } from "./user-data.js";
 
-/** The data sets of the library. A test compares them with Python's. */
-export const OF_LIBRARY = [
-  "mnist",
-  "fashion_mnist",
-  "shapes",
-  "circle",
-  "xor",
-  "gauss",
-  "spiral",
-  "moons",
-  "used_cars",
-  "film_ratings",
-  "citation_graph",
-  "rhyme",
-];
+/** The data sets of the library. */
+export const OF_LIBRARY = Object.keys(DATA_SETS);
 
-/** The classes of images of the library. A test compares them with Python's. @type {Record<string, string[]>} */
-export const CLASSES = {
-  mnist: [..."0123456789"],
-  fashion_mnist: [
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-  ],
-  shapes: ["disc", "ring", "square", "triangle", "cross", "star"],
-};
+/** The classes of images of the library. @type {Record<string, string[]>} */
+export const CLASSES = Object.fromEntries(
+  Object.entries(DATA_SETS)
+    .map(([name, { classNames }]) => /** @type {const} */ ([name, classNames]))
+    .filter(([, classes]) => classes.length > 0),
+);
+
+const CALL = new RegExp(
+  `^[^#\\n]*\\bdata\\.(?:load\\(\\s*["'])?(${Object.keys(CLASSES).join("|")})\\b`,
+  "gm",
+);
 
 /** The data set with names of classes that a program calls, if it is the only one. @param {string} source */
 export function namedSet(source) {
-  const calls = source.matchAll(
-    /^[^#\n]*\bdata\.(?:load\(\s*["'])?(mnist|fashion_mnist|shapes)\b/gm,
-  );
+  const calls = source.matchAll(CALL);
   const [name, ...others] = new Set([...calls].map(([, each]) => each));
   return others.length === 0 ? name : undefined;
 }
@@ -79,7 +59,7 @@ export const usedNames = computed(() =>
   loadedNames(store.source.value).filter((name) => !OF_LIBRARY.includes(name)),
 );
 
-/** Those that the browser does not have; none before they have been listed. */
+/** Data sets that the browser does not have; none before they have been listed. */
 export const missingNames = computed(() =>
   entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name)),
 );
@@ -87,7 +67,7 @@ export const missingNames = computed(() =>
 /** Models of a visitor in the program. */
 export const usedModels = computed(() => loadedModels(store.source.value));
 
-/** Those that the browser does not have; none before they have been listed. */
+/** Models that the browser does not have; none before they have been listed. */
 export const missingModels = computed(() =>
   entries.value === null
     ? []

@@ -7,7 +7,8 @@ import { SETS } from "../../../static/js/blocks/data.js";
 import { applyChanges } from "../../../static/js/blocks/lists.js";
 import { readProgram } from "../../../static/js/blocks/reader.js";
 import { inferShapes } from "../../../static/js/blocks/shapes.js";
-import { SIGNATURES, parametersOf } from "../../../static/js/blocks/signatures.js";
+import { SIGNATURES } from "../../../static/js/records/layers.js";
+import { parametersOf } from "../../../static/js/blocks/signatures.js";
 
 /** A program with each other data set that it can have. @param {string} text */
 function switched(text) {

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from playgrad.errors import ExportError
-from playgrad.interchange.keras.layers import CLASSES, MERGES, snake_case
+from playgrad.interchange.keras.layers import snake_case
 from playgrad.interchange.keras.weights import weight_places
+from playgrad.nn.layer import record_of
 
 _CALL_OPTIONS = {"use_causal_mask"}
 
@@ -109,7 +110,7 @@ class CallGraph:
         tensors = [self._argument(tensor) for tensor in call.inputs]
         assert call.layer is not None
         kind = self.config["layers"][call.layer]["kind"]
-        if kind in MERGES:
+        if record_of(kind).is_merge:
             return [tensors]
         # Of itself alone, playgrad's attention takes one input.
         alone = kind == "multi_head_attention" and len(tensors) == 1
@@ -156,7 +157,7 @@ class CallGraph:
         counts: dict[str, int] = {}
         groups: dict[str, str] = {}
         for call in order:
-            name = snake_case(CLASSES.get(self.kind(call), "InputLayer"))
+            name = snake_case(record_of(self.kind(call)).keras or "InputLayer")
             number = counts[name] = counts.get(name, -1) + 1
             groups[self.name(call)] = f"layers/{name}_{number}" if number else f"layers/{name}"
         return groups

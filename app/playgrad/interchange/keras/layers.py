@@ -8,82 +8,14 @@ from typing import Any
 
 from playgrad.errors import ExportError
 from playgrad.nn import constraints, initializers, regularizers
+from playgrad.nn.layer import record_of
 
-MERGES = {
-    "add": "Add",
-    "average": "Average",
-    "concatenate": "Concatenate",
-    "dot": "Dot",
-    "maximum": "Maximum",
-    "minimum": "Minimum",
-    "multiply": "Multiply",
-    "subtract": "Subtract",
-}
-"""They take their inputs as one list."""
-RECURRENT = {"gru": "GRU", "lstm": "LSTM", "simple_rnn": "SimpleRNN"}
-"""Keras keeps their weights in a cell."""
-CLASSES = {
-    **MERGES,
-    **RECURRENT,
-    "activation": "Activation",
-    "average_pool1d": "AveragePooling1D",
-    "average_pool2d": "AveragePooling2D",
-    "batch_normalization": "BatchNormalization",
-    "bidirectional": "Bidirectional",
-    "conv1d": "Conv1D",
-    "conv2d": "Conv2D",
-    "conv2d_transpose": "Conv2DTranspose",
-    "cropping1d": "Cropping1D",
-    "cropping2d": "Cropping2D",
-    "dense": "Dense",
-    "depthwise_conv2d": "DepthwiseConv2D",
-    "dropout": "Dropout",
-    "elu": "ELU",
-    "embedding": "Embedding",
-    "flatten": "Flatten",
-    "gaussian_noise": "GaussianNoise",
-    "global_average_pooling1d": "GlobalAveragePooling1D",
-    "global_average_pooling2d": "GlobalAveragePooling2D",
-    "global_max_pooling1d": "GlobalMaxPooling1D",
-    "global_max_pooling2d": "GlobalMaxPooling2D",
-    "group_normalization": "GroupNormalization",
-    "layer_normalization": "LayerNormalization",
-    "leaky_re_lu": "LeakyReLU",
-    "masking": "Masking",
-    "max_pool1d": "MaxPooling1D",
-    "max_pool2d": "MaxPooling2D",
-    "multi_head_attention": "MultiHeadAttention",
-    "normalization": "Normalization",
-    "permute": "Permute",
-    "prelu": "PReLU",
-    "random_brightness": "RandomBrightness",
-    "random_contrast": "RandomContrast",
-    "random_flip": "RandomFlip",
-    "random_rotation": "RandomRotation",
-    "random_translation": "RandomTranslation",
-    "random_zoom": "RandomZoom",
-    "re_lu": "ReLU",
-    "repeat_vector": "RepeatVector",
-    "rescaling": "Rescaling",
-    "reshape": "Reshape",
-    "rms_normalization": "RMSNormalization",
-    "separable_conv2d": "SeparableConv2D",
-    "softmax": "Softmax",
-    "spatial_dropout1d": "SpatialDropout1D",
-    "spatial_dropout2d": "SpatialDropout2D",
-    "time_distributed": "TimeDistributed",
-    "up_sampling1d": "UpSampling1D",
-    "up_sampling2d": "UpSampling2D",
-    "zero_padding1d": "ZeroPadding1D",
-    "zero_padding2d": "ZeroPadding2D",
-}
-"""The class of Keras for each kind of layer."""
 ACTIVATIONS = frozenset({
     "elu", "exponential", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "linear", "log_sigmoid",
     "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus",
     "softsign", "tanh",
 })  # fmt: skip
-"""Those that have the same name and meaning in Keras."""
+"""Activations that have the same name and meaning in Keras."""
 PARTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "_initializer": ("keras.initializers", initializers.get),
     "_regularizer": ("keras.regularizers", regularizers.get),
@@ -111,7 +43,8 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
     Raises:
         ExportError: Keras has no equivalent of the layer or of an argument.
     """
-    if kind not in CLASSES:
+    class_name = record_of(kind).keras
+    if not class_name:
         raise ExportError(
             f"layer '{name}': Keras has no layer like those of kind '{kind}'.",
             hint="Export the model as ONNX, which has its operations.",
@@ -135,7 +68,7 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
     if kind in ("layer_normalization", "rms_normalization") and isinstance(kept["axis"], list):
         # The weights of Keras have the axes in this order.
         kept["axis"] = sorted(axis % rank for axis in kept["axis"])
-    return described("keras.layers", CLASSES[kind], kept)
+    return described("keras.layers", class_name, kept)
 
 
 def _part(key: str, value: Any, layer: str) -> Any:

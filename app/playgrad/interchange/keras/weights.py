@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playgrad.interchange.keras.layers import RECURRENT
+from playgrad.nn.layer import record_of
 
 Shape = tuple[int, ...]
 
@@ -26,7 +26,7 @@ def weight_places(
         return _within("layer", "layer", config["layer"], shapes)
     if kind == "multi_head_attention":
         return _attention(config["num_heads"], shapes)
-    group = "cell/vars" if kind in RECURRENT else "vars"
+    group = "cell/vars" if record_of(kind).is_recurrent else "vars"
     return {
         name: (f"{group}/{number}", tuple(shape))
         for number, (name, shape) in enumerate(shapes.items())

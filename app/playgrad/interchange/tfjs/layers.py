@@ -7,65 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playgrad.errors import ExportError
-from playgrad.interchange.keras.layers import CLASSES, PARTS
-from playgrad.nn.layer import layer_type
+from playgrad.interchange.keras.layers import PARTS
+from playgrad.nn.layer import layer_type, record_of
 
 Shape = list[int | None]
-_RECURRENT = (
-    "units activation use_bias dropout recurrent_dropout return_sequences go_backwards stateful"
-)
-_ARGUMENTS: dict[str, str] = {
-    "activation": "activation",
-    "add": "",
-    "average": "",
-    "average_pool1d": "pool_size strides padding",
-    "average_pool2d": "pool_size strides padding",
-    "batch_normalization": "axis momentum epsilon center scale",
-    "bidirectional": "layer merge_mode",
-    "concatenate": "axis",
-    "conv1d": "filters kernel_size strides padding dilation_rate activation use_bias",
-    "conv2d": "filters kernel_size strides padding dilation_rate activation use_bias",
-    "conv2d_transpose": "filters kernel_size strides padding activation use_bias",
-    "cropping2d": "cropping",
-    "dense": "units activation use_bias",
-    "depthwise_conv2d": "kernel_size strides padding depth_multiplier activation use_bias",
-    "dot": "axes normalize",
-    "dropout": "rate",
-    "elu": "",
-    "embedding": "input_dim output_dim mask_zero",
-    "flatten": "",
-    "gaussian_noise": "stddev",
-    "global_average_pooling1d": "",
-    "global_average_pooling2d": "",
-    "global_max_pooling1d": "",
-    "global_max_pooling2d": "",
-    "gru": f"{_RECURRENT} recurrent_activation reset_after",
-    "layer_normalization": "axis epsilon center scale",
-    "leaky_re_lu": "negative_slope",
-    "lstm": f"{_RECURRENT} recurrent_activation",
-    "masking": "mask_value",
-    "max_pool1d": "pool_size strides padding",
-    "max_pool2d": "pool_size strides padding",
-    "maximum": "",
-    "minimum": "",
-    "multiply": "",
-    "permute": "dims",
-    "prelu": "shared_axes",
-    "re_lu": "max_value",
-    "repeat_vector": "n",
-    "rescaling": "scale offset",
-    "reshape": "target_shape",
-    "separable_conv2d": (
-        "filters kernel_size strides padding depth_multiplier dilation_rate activation use_bias"
-    ),
-    "simple_rnn": _RECURRENT,
-    "softmax": "axis",
-    "spatial_dropout1d": "rate",
-    "time_distributed": "layer",
-    "up_sampling2d": "size interpolation",
-    "zero_padding2d": "padding",
-}
-"""The arguments that TensorFlow.js takes, by the kind of the layer."""
 _RENAMED = {"negative_slope": "alpha"}
 _WITHOUT_EFFECT = frozenset({"name", "seed", "unit_forget_bias", "trainable", "synchronized"})
 """Arguments that a prediction of trained weights does not depend on."""
@@ -98,12 +43,13 @@ def tfjs_layer(
     """
     if kind == "flatten" and len(shape) < 3:  # where TensorFlow.js takes sequences and images only
         kind, config = "reshape", {"name": name, "target_shape": result[1:]}
-    if kind not in _ARGUMENTS:
+    record = record_of(kind)
+    if record.tfjs is None:
         raise ExportError(
             f"layer '{name}': TensorFlow.js has no layer like those of kind '{kind}'.",
             hint="Export the model as a page, which runs in any browser.",
         )
-    taken = _ARGUMENTS[kind].split()
+    taken = record.tfjs.split()
     defaults = inspect.signature(layer_type(kind).__init__).parameters
     kept: dict[str, Any] = {"name": name, "trainable": config.get("trainable", True)}
     for key, value in config.items():
@@ -114,7 +60,7 @@ def tfjs_layer(
     difference = _difference(kind, config, len(shape))
     if difference:
         raise ExportError(f"layer '{name}': TensorFlow.js has no {difference}.")
-    return {"class_name": CLASSES[kind], "config": kept}
+    return {"class_name": record.keras, "config": kept}
 
 
 def _is_neutral(key: str, value: Any, defaults: Mapping[str, inspect.Parameter]) -> bool:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from playgrad.errors import ExportError
 from playgrad.interchange.keras.graph import CallGraph, KerasCall
-from playgrad.interchange.keras.layers import MERGES, RECURRENT
-from playgrad.nn.layer import layer_type
-
-_RECURRENT = {*RECURRENT, "bidirectional"}
-_WITHOUT_MASKS = {*MERGES, "softmax"}
+from playgrad.nn.layer import layer_type, record_of
 
 
 def expect_equal_masks(graph: CallGraph) -> None:
@@ -40,11 +36,12 @@ def expect_equal_masks(graph: CallGraph) -> None:
 
 def _lacks(graph: CallGraph, call: KerasCall, ours: set[str], theirs: set[str]) -> str | None:
     kind = graph.kind(call)
+    record = record_of(kind)
     if kind == "global_average_pooling1d" and ours.intersection(call.inputs):
         return "mean of the steps that a mask keeps"
-    if kind in _WITHOUT_MASKS and theirs.intersection(call.inputs):
+    if (record.is_merge or kind == "softmax") and theirs.intersection(call.inputs):
         return f"{kind} of sequences with a mask"
-    if kind in _RECURRENT and call.inputs[0] not in ours:
+    if (record.is_recurrent or kind == "bidirectional") and call.inputs[0] not in ours:
         return "recurrent layer that ignores the mask of another layer"
     return None
 

@@ -4,7 +4,7 @@ import { t } from "../../words/locale.js";
 import { Impossible, divisorUpTo, known, product, shapeText, wrongRank } from "./layer.js";
 import { bias } from "./windows.js";
 
-/** @import { LayerArguments, Rule } from "./layer.js" */
+/** @import { Family, LayerArguments, Rule } from "./layer.js" */
 /** @import { Shape } from "../types.js" */
 
 /** The same shape, without parameters. @type {Rule} */
@@ -155,43 +155,20 @@ function concatenate(input, layer, inputs) {
   return { shape: input.map((size, i) => (i === axis ? sum : size)), parameters: 0 };
 }
 
-/** @type {Record<string, Rule>} */
+/** @type {Record<string, Family>} */
 export const BASIC = {
-  Dense: dense,
-  Embedding: embedding,
-  Flatten: flatten,
-  Reshape: reshape,
-  Permute: permute,
-  RepeatVector: repeat,
-  BatchNormalization: normalization(2),
-  LayerNormalization: normalization(0),
-  GroupNormalization: groups,
-  RMSNormalization: rootMeanSquare,
-  PReLU: parametricRelu,
-  PositionEmbedding: positions,
-  Concatenate: concatenate,
-  Add: merged,
-  Average: merged,
-  Maximum: merged,
-  Minimum: merged,
-  Multiply: merged,
-  Subtract: merged,
-  Activation: same,
-  ReLU: same,
-  LeakyReLU: same,
-  RReLU: same,
-  ELU: same,
-  Softmax: same,
-  Dropout: same,
-  SpatialDropout1D: same,
-  SpatialDropout2D: same,
-  GaussianNoise: same,
-  Rescaling: same,
-  Masking: same,
-  RandomBrightness: same,
-  RandomContrast: same,
-  RandomFlip: same,
-  RandomRotation: same,
-  RandomTranslation: same,
-  RandomZoom: same,
+  same: () => same,
+  dense: () => dense,
+  embedding: () => embedding,
+  flatten: () => flatten,
+  reshape: () => reshape,
+  permute: () => permute,
+  repeat: () => repeat,
+  normalization,
+  groups: () => groups,
+  rootMeanSquare: () => rootMeanSquare,
+  parametricRelu: () => parametricRelu,
+  positions: () => positions,
+  merged: () => merged,
+  concatenate: () => concatenate,
 };

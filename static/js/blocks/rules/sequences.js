@@ -2,10 +2,11 @@
 
 import { t } from "../../words/locale.js";
 import { argumentOf } from "../calls.js";
+import { recordOf } from "../catalogue.js";
 import { Impossible, LayerArguments, Unknown, divisorUpTo, known } from "./layer.js";
 import { bias } from "./windows.js";
 
-/** @import { Rule } from "./layer.js" */
+/** @import { Family, Rule } from "./layer.js" */
 /** @import { Shape } from "../types.js" */
 
 /** @param {number} blocks the number of gates and states @returns {Rule} */
@@ -20,15 +21,15 @@ const recurrent = (blocks) => (input, layer) => {
   return { shape: layer.flag("return_sequences") ? [input[0], units] : [units], parameters };
 };
 
-/** @type {Record<string, Rule>} */
-const RECURRENT = { SimpleRNN: recurrent(1), GRU: recurrent(3), LSTM: recurrent(4) };
-
 /** @type {Rule} */
 function bidirectional(input, layer) {
   const inner = argumentOf(layer.call, "layer")?.call;
-  const rule = inner && RECURRENT[inner.kind];
-  if (!rule || argumentOf(layer.call, "backward_layer")) throw new Unknown();
-  const { shape, parameters } = rule(input, new LayerArguments(inner), [input]);
+  const [name, blocks] = (inner && recordOf(inner.kind)?.rule) ?? [];
+  if (!inner || name !== "recurrent" || argumentOf(layer.call, "backward_layer"))
+    throw new Unknown();
+  const { shape, parameters } = recurrent(Number(blocks))(input, new LayerArguments(inner), [
+    input,
+  ]);
   const isJoined = layer.word("merge_mode") === "concat";
   if (shape === null || parameters === null || layer.value("merge_mode").type === "none")
     throw new Unknown();
@@ -81,10 +82,10 @@ function encoder(input, layer) {
   return { shape: input, parameters: products + 4 * width };
 }
 
-/** @type {Record<string, Rule>} */
+/** @type {Record<string, Family>} */
 export const SEQUENCES = {
-  ...RECURRENT,
-  Bidirectional: bidirectional,
-  MultiHeadAttention: attention,
-  TransformerEncoder: encoder,
+  recurrent,
+  bidirectional: () => bidirectional,
+  attention: () => attention,
+  encoder: () => encoder,
 };

@@ -3,7 +3,7 @@
 import { t } from "../../words/locale.js";
 import { Impossible, divisorUpTo, known } from "./layer.js";
 
-/** @import { LayerArguments, Rule } from "./layer.js" */
+/** @import { Family, LayerArguments, Rule } from "./layer.js" */
 /** @import { Shape } from "../types.js" */
 
 /**
@@ -141,29 +141,14 @@ const borders = (axes, sign, parameter) => (input, layer) => {
   return { shape: [...shape, input[axes]], parameters: 0 };
 };
 
-/** @type {Record<string, Rule>} */
+/** @type {Record<string, Family>} */
 export const WINDOWS = {
-  Conv1D: convolution(1),
-  Conv2D: convolution(2),
-  Conv2DTranspose: transposed,
-  DepthwiseConv2D: depthwise,
-  SeparableConv2D: separable,
-  MaxPool1D: pooling(1),
-  MaxPooling1D: pooling(1),
-  AveragePool1D: pooling(1),
-  AveragePooling1D: pooling(1),
-  MaxPool2D: pooling(2),
-  MaxPooling2D: pooling(2),
-  AveragePool2D: pooling(2),
-  AveragePooling2D: pooling(2),
-  GlobalAveragePooling1D: globalPooling(1),
-  GlobalMaxPooling1D: globalPooling(1),
-  GlobalAveragePooling2D: globalPooling(2),
-  GlobalMaxPooling2D: globalPooling(2),
-  UpSampling1D: upsampling(1),
-  UpSampling2D: upsampling(2),
-  ZeroPadding1D: borders(1, 1, "padding"),
-  ZeroPadding2D: borders(2, 1, "padding"),
-  Cropping1D: borders(1, -1, "cropping"),
-  Cropping2D: borders(2, -1, "cropping"),
+  convolution,
+  transposed: () => transposed,
+  depthwise: () => depthwise,
+  separable: () => separable,
+  pooling,
+  globalPooling,
+  upsampling,
+  borders,
 };

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import CheckpointError, PlaygradError
-from playgrad.interchange.keras.layers import ACTIVATIONS, CLASSES, PARTS, snake_case
-from playgrad.nn.layer import Layer, layer_type
+from playgrad.interchange.keras.layers import ACTIVATIONS, PARTS, snake_case
+from playgrad.nn.layer import RECORDED, Layer
 
-_KINDS = {class_name: kind for kind, class_name in CLASSES.items()}
 _NEUTRAL: tuple[Any, ...] = (None, False, "channels_last", [1])
 """Values of arguments that playgrad does not have, which change nothing."""
 _DEPENDENT = frozenset({"renorm_momentum"})
@@ -67,14 +66,14 @@ def read_layer(data: Any, name: str | None = None) -> Layer:
     class_name = keras_class(data, "layers")
     config = keras_config(data)
     place = f"layer '{str(config.get('name'))[:80]}' ({class_name[:80]}) of the Keras file"
-    if class_name not in _KINDS:
+    kind = next((each for each in RECORDED.values() if each.record.keras == class_name), None)
+    if kind is None:
         raise CheckpointError(
             f"{place}: playgrad has no such layer.",
             hint="It is a program, and nothing in a file is executed."
             if class_name == "Lambda"
             else None,
         )
-    kind = layer_type(_KINDS[class_name])
     arguments = _arguments(config, {*inspect.signature(kind.__init__).parameters}, place)
     if name is not None:
         arguments["name"] = name

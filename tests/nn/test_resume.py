@@ -13,8 +13,8 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, NonFiniteError
 from playgrad.runtime.options import get_options, options_set
-from playgrad.training import run_record
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints import run_record
+from playgrad.training.checkpoints.record import Checkpoint
 from playgrad.training.training_loop import TrainingLoop
 from tests.nn.resumed_runs import Outcome, Program, Trained, expect_same, often, run
 from tests.sweeps import budget, dice

@@ -15,7 +15,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, GraphError
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.nn.saved_models import (
     EPOCHS,
     LABELS,

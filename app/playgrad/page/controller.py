@@ -59,9 +59,9 @@ from playgrad.page.unrun_graphs import unrun_graphs
 from playgrad.runtime.hooks import Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
+from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.observers import Observers
-from playgrad.training.run_record import RunRecord
 
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""

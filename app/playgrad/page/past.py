@@ -14,7 +14,7 @@ from playgrad.page.answers import ANSWERS, Answer
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 from playgrad.runtime.session import Session
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 
 Values = dict[Tensor, np.ndarray[Any, Any]]
 ABOUT_WEIGHTS = frozenset(

@@ -16,18 +16,18 @@ from playgrad.training.averages import SwapEMAWeights, take_averages
 from playgrad.training.batch_api import not_finite_error, not_finite_hint
 from playgrad.training.batch_callbacks import BatchCallbacks
 from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
-from playgrad.training.capture import Replaced, capture, same_state
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoints.capture import Replaced, capture, same_state
+from playgrad.training.checkpoints.fit_record import fit_record, restore_fit
+from playgrad.training.checkpoints.length import Length
+from playgrad.training.checkpoints.record import FitRecord
+from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
-from playgrad.training.fit_record import fit_record, restore_fit
 from playgrad.training.fit_settings import Settings
 from playgrad.training.observers import Observers
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
-from playgrad.training.resumed_length import Length
-from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
 from playgrad.training.steps import TrainStep

@@ -21,7 +21,7 @@ from playgrad import paths
 from playgrad.errors import CheckpointError
 from playgrad.io.project_archive import ENDING, ProjectArchive, is_project, pack
 from playgrad.io.weights import read_file
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 
 Array = np.ndarray[Any, Any]
 _WEIGHTS = "checkpoint.safetensors"

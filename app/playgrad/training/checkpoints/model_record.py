@@ -11,8 +11,8 @@ from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.networks.network import Network
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP
-from playgrad.training.checkpoint import ModelRecord, Weight
-from playgrad.training.compile_settings import compile_settings
+from playgrad.training.checkpoints.compile_settings import compile_settings
+from playgrad.training.checkpoints.record import ModelRecord, Weight
 from playgrad.training.recipe import Recipe
 
 

@@ -18,11 +18,11 @@ from playgrad.errors import CheckpointError, DeviceLostError, GraphError, Playgr
 from playgrad.graph.graph import Graph
 from playgrad.networks.network import Network
 from playgrad.runtime.hooks import get_hooks
-from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
-from playgrad.training.checkpoint import Checkpoint, FitRecord
-from playgrad.training.checkpoint_schedule import CheckpointSchedule, Moments, StepSchedule
-from playgrad.training.model_record import model_record
-from playgrad.training.resume import HINT, take_over
+from playgrad.training.checkpoints.capture import RunningFit, captured_for_resuming, same_state
+from playgrad.training.checkpoints.model_record import model_record
+from playgrad.training.checkpoints.record import Checkpoint, FitRecord
+from playgrad.training.checkpoints.resume import HINT, take_over
+from playgrad.training.checkpoints.schedule import CheckpointSchedule, Moments, StepSchedule
 
 LARGEST_BYTES = 256 << 20
 """Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a

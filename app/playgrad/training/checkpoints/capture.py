@@ -9,9 +9,9 @@ import numpy as np
 
 from playgrad.errors import DeviceLostError, GraphError
 from playgrad.networks.shared_session import is_data, shared_session
-from playgrad.training.checkpoint import FitRecord, State
+from playgrad.training.checkpoints.length import Length
+from playgrad.training.checkpoints.record import FitRecord, State
 from playgrad.training.recipe import Recipe
-from playgrad.training.resumed_length import Length
 from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 

@@ -11,10 +11,10 @@ from playgrad.graph.tensor import Tensor
 from playgrad.io.weights import write_file
 from playgrad.networks.network import Network
 from playgrad.ops.state import RANDOM_STEP
-from playgrad.training.capture import capture
-from playgrad.training.checkpoint import Checkpoint, FitRecord, State
-from playgrad.training.model_record import model_record
-from playgrad.training.project_file import SavedProgram, encode_project
+from playgrad.training.checkpoints.capture import capture
+from playgrad.training.checkpoints.model_record import model_record
+from playgrad.training.checkpoints.project_file import SavedProgram, encode_project
+from playgrad.training.checkpoints.record import Checkpoint, FitRecord, State
 from playgrad.training.recipe import Recipe
 from playgrad.training.state import TrainingState
 

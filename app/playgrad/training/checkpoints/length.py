@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from playgrad.errors import CheckpointError
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoints.record import FitRecord
 from playgrad.training.fit_settings import Settings
 
 

@@ -11,11 +11,11 @@ from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import is_variable
 from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by
-from playgrad.training.checkpoint import REPLACED, Checkpoint, FitRecord, ModelRecord, State
+from playgrad.training.checkpoints.length import Length, check_unchanged, continued
+from playgrad.training.checkpoints.model_record import model_record
+from playgrad.training.checkpoints.record import REPLACED, Checkpoint, FitRecord, ModelRecord, State
 from playgrad.training.fit_settings import Settings
-from playgrad.training.model_record import model_record
 from playgrad.training.recipe import Recipe
-from playgrad.training.resumed_length import Length, check_unchanged, continued
 from playgrad.training.state import TrainingState
 from playgrad.training.steps import TrainStep
 

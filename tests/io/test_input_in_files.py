@@ -15,7 +15,7 @@ from playgrad.io import safetensors
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.weights_import import import_weights
 from playgrad.training.checkpoints import record
-from playgrad.training.checkpoints.saving import checkpoint_of
+from playgrad.training.checkpoints.capture import checkpoint_of
 
 DATA = np.linspace(-1, 1, 320).reshape(5, 8, 8).astype(np.float32)
 

@@ -15,8 +15,8 @@ from playgrad.devices import registry
 from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.keras.export import keras_bytes
 from playgrad.page.restored_model import RestoredModel
+from playgrad.training.checkpoints.capture import checkpoint_of
 from playgrad.training.checkpoints.record import Checkpoint
-from playgrad.training.checkpoints.saving import checkpoint_of
 from tests.nn.resumed_runs import Trained, run
 from tests.page.python_side import python_side
 

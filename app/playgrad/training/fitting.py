@@ -64,13 +64,13 @@ def fit(
                 with recovering(recipe):
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step.batch)
-                    if settings.resume and not is_rest:
-                        whole = Length.of(settings, length)
-                        undone = resume(recipe, state, step, facts, settings, whole)
-                    loop = TrainingLoop(
-                        recipe, state, step, test, facts, length, model, undone, is_rest
+                    begun = TrainingLoop(
+                        recipe, state, step, test, facts, length, model, settings, undone, is_rest
                     )
-                return loop.run(settings)
+                    if settings.resume and not is_rest:
+                        begun.undone = resume(begun)
+                loop = begun
+                return loop.run()
             except BaseException:
                 step.finish()  # replicas have threads of their own, even if training did not begin
                 raise

@@ -13,7 +13,7 @@ from playgrad.errors import DataError
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
 from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, known_length
-from playgrad.training.checkpoints.resume import LAST_BATCH
+from playgrad.training.checkpoints.record import LAST_BATCH
 from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import (
     ArrayEvaluation,

@@ -103,6 +103,8 @@ class ModelRecord:
         return cls(**{**model, "weights": weights})
 
 
+LAST_BATCH = "last_batch"
+"""The name of the number of samples in the last batch of an epoch, in `FitRecord.data`."""
 REPLACED = "replaced"
 """The outcome of a fit that was interrupted, after which a callback changed the weights."""
 

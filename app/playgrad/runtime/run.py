@@ -1,15 +1,15 @@
 """One run of a list of tasks, as the calling thread sees it.
 
-The run's state (`RunState`) has the tasks whose predecessors have ended, in two queues. Whoever is
-free takes the next one, and its end queues those that waited for it. The threads of devices take
-segments, and those of the pool take heavy operations (`Workers`); the calling thread takes all
-others, one for each turn of its loop, and sleeps where it finds none. In a page it is the only
-thread. There it does not wait for a segment but *parks* it as soon as the segment waits for its
-device, takes other tasks, and resumes it when the device has answered; while it computes a segment
-itself, it attends to the others now and then. The first error ends the run: nothing more begins,
-and what has begun is waited for. But once a task that changes variables has begun, everything that
-does not need the failed task is done first. A device from which nothing is heard for too long is
-abandoned.
+The run's state (`RunState`) has the tasks whose predecessors have ended, in two queues. A thread
+that is free takes the next task, and the end of a task queues the tasks that waited for it. Threads
+of devices take segments, and threads of the pool heavy operations (`Workers`); the calling thread
+takes all other tasks, one for each turn of its loop, and sleeps if there is none. In a page it is
+the only thread. There it does not wait for a segment but *parks* it as soon as the segment waits
+for its device, takes other tasks, and resumes it when the device has answered; while it computes a
+segment itself, it attends to the others now and then. The first error ends the run: nothing more
+begins, and tasks that have begun are waited for. But once a task that changes variables has begun,
+everything that does not need the failed task is done first. A device from which nothing is heard
+for too long is abandoned.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class Run:
         return left
 
     def _drain(self) -> None:
-        """Wait until all tasks that have begun have ended, but abandon those that hang."""
+        """Wait until all tasks that have begun have ended, but abandon tasks that hang."""
         self._state.ending = True
         end = time.perf_counter() + self._timeout
         while (self._state.running or self._parked) and time.perf_counter() < end:

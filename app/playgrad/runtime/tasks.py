@@ -1,4 +1,4 @@
-"""Tasks, the units of work that the executor schedules, and the table of those that are ready."""
+"""Tasks, the units of work that the executor schedules, and the table of what they wait for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playgrad.devices.pending import Delay, Pending
 from playgrad.runtime.trace import Trace, delay_event
 
 Attend = Callable[[], bool]
-"""Lets other devices go on. Returns whether to stop."""
+"""Serves other devices meanwhile. Returns whether to stop."""
 
 Coroutine = Callable[[float, "Trace | None", Attend], Generator[Pending, None, None]]
 """``coroutine(queued, trace, attend)`` begins work and yields each `Pending` that must be done
-before it goes on. ``queued`` is when the task became ready; the coroutine adds its own events to
+before it continues. ``queued`` is when the task became ready; the coroutine adds its own events to
 ``trace``. Without a trace, it begins all of its work before it yields. While it computes on the
 thread that runs it, it calls ``attend`` now and then."""
 
@@ -87,7 +87,7 @@ class ReadyTable:
     """The number of predecessors that each task, real or simulated, still waits for.
 
     Args:
-        after: for each task the positions of those that must end before it.
+        after: for each task the positions of the tasks that must end before it.
 
     Attributes:
         left: number of tasks that have not ended.

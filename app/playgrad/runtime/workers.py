@@ -1,4 +1,4 @@
-"""The threads of a run beside the calling one: a thread for each device, and a pool."""
+"""The other threads of a run: a thread for each device, and a pool."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class TrainingLoop:
         return self.history
 
     def _earlier_steps(self, previous: TrainingLoop | None) -> int:
-        """Return the steps of the training that this one goes on with, after a lost device."""
+        """Return the steps of the training that this one continues after a lost device."""
         if previous is None or not previous.lost_device or previous.data != self.data:
             return 0
         return max(previous.earlier + self.first - previous.first, 0)

@@ -103,7 +103,7 @@ class Search:
         }
 
     def alone(self, device: str) -> Candidate:
-        """Place all nodes on ``device``, except those that must be elsewhere."""
+        """Place all nodes on ``device``, unless their device is decided already."""
         pinned = {node.name: home for node, home in self._pinned.items()}
         return self._candidate(PlannedPlacement(device, pinned, dict.fromkeys(pinned, DECIDED)))
 

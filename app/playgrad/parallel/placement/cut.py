@@ -183,7 +183,7 @@ class _Homes:
 
 
 def _leaders(order: Sequence[Node]) -> dict[str, str]:
-    """Return, for each variable, the first of those that are written together with it."""
+    """Return, for each variable, the first variable that is written together with it."""
     groups = {node.name: [node.name] for node in order if is_variable(node)}
     for node in order:
         first, *others = [groups[name] for name in variables_of(node) if name in groups] or [[]]

@@ -62,7 +62,7 @@ class Replaced:
     """The state at the end of a training that was interrupted, and the one put in its place.
 
     Attributes:
-        after: the values of the variables, of which training goes on with ``before``.
+        after: the values of the variables; a resumed training has those of ``before``.
     """
 
     before: Captured

@@ -48,7 +48,7 @@ class ModelRecord:
 
     Attributes:
         state: the number of the state with its variables; models of one graph share it.
-        variables: the variables without which training cannot go on, with their shapes.
+        variables: the variables that are needed to train on, with their shapes.
         weights: by their names in files.
         graph: of a prediction, as `graph_to_json` writes it.
         inputs, outputs: names of tensors of ``graph``.

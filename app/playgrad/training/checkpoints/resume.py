@@ -22,7 +22,7 @@ from playgrad.training.checkpoints.record import (
     State,
 )
 
-HINT = "Undo the change to go on, or train from the start."
+HINT = "Undo the change to resume, or train from the start."
 _MOST_NAMED = 4
 
 
@@ -36,8 +36,8 @@ def resume(fit: RunningFit) -> FitRecord:
     fits = [] if checkpoint is None else checkpoint.fits
     if checkpoint is None or not fits or fits[-1].model != checkpoint.current:
         raise CheckpointError(
-            "there is no training to go on with: the model was not loaded from a file of one, or "
-            "has gone on already.",
+            "there is no training to resume: the model was not loaded from a file with one, or its "
+            "training has been resumed already.",
             hint='Load it with pg.load("run.playgrad"), or leave out resume=True.',
         )
     now = model_record(fit.recipe.network, fit.recipe, 0)

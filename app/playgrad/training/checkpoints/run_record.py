@@ -2,7 +2,7 @@
 
 A resumed run is the same program, run from the start by a new interpreter. Each of its fits is
 compared with the fit of the same number in the checkpoint: one that was completed there returns at
-once, with the state loaded; the one that was under way goes on at its step.
+once, with the state loaded; the fit that was under way continues at its step.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class RunRecord:
                 was trained than the program asks for.
         """
         if self._unsent:
-            with suppress(*_GONE):  # what was read before it was gone counts
-                self._capture()  # soon nobody may hold the model
+            with suppress(*_GONE):  # then the last values that were read count
+                self._capture()  # the model may be freed soon
         if self._problem is not None:
             self._tell(self._problem)
         model = self._number_of(fit)
@@ -192,7 +192,7 @@ class RunRecord:
         self._unsent = self._is_read = False
 
     def _tell(self, error: CheckpointError) -> None:
-        """Say that training goes on without a checkpoint: once, as later ones may fail as well."""
+        """Warn that there is no new checkpoint: once, as later ones may fail as well."""
         if not self._has_told:
             self._has_told = True
             get_hooks().unsaved(error)

@@ -15,7 +15,7 @@ import platform, random, sysconfig, traceback
 import numpy
 import playgrad
 import playgrad.io
-from playgrad.page import answers, faults, graph_view, idle_tuner, lab, output, reserve, restored_model
+from playgrad.page import answers, faults, graph_view, idle_tuner, lab, memory_reserve, output, restored_model
 from playgrad.page.warm_up import warm_up
 warm_up()
 `;

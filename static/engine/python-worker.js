@@ -30,13 +30,13 @@ import { createHost } from "./python-host.js";
 const SETUP = `
 import gc, time, traceback
 from playgrad.devices import _browser
-from playgrad.page import controller, reserve
+from playgrad.page import controller, memory_reserve
 
 time.sleep = _browser.sleep
 controller.main()
 # Objects that exist now live on: garbage collection need not visit them before every run.
 gc.freeze()
-reserve.touch_memory(data_bytes)
+memory_reserve.touch_memory(data_bytes)
 
 def serve():
     try:

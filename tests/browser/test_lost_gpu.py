@@ -142,7 +142,7 @@ def lose_twice(engine: Engine, accident: Callable[[Engine], None]) -> list[str]:
     for message in told[::2]:
         # Whatever needed the device first reports the loss: a step, or the data set on the device.
         assert "gpu:0" in message and "That was after step" in message, message
-        assert message.endswith("Call fit again to go on from there."), message
+        assert message.endswith("Call fit again to continue from there."), message
     return [*told[1::2], result["stderr"]]
 
 

@@ -17,8 +17,8 @@ import onnxruntime
 import pytest
 
 import playgrad as pg
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.project_file import decode_project
+from playgrad.training.checkpoints.project_file import decode_project
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.cli.processes import Ended, end_of, running
 from tests.cli.running import result_of, run
 from tests.sweeps import dice, slow

@@ -10,7 +10,7 @@ import pytest
 
 from playgrad.devices import registry
 from playgrad.io import load
-from playgrad.training.project_file import decode_project
+from playgrad.training.checkpoints.project_file import decode_project
 from tests.cli.running import result_of, run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.survival("Lost devices on the desktop")]

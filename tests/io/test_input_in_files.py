@@ -14,8 +14,8 @@ from playgrad.data.input_description import KEY, InputDescription
 from playgrad.io import safetensors
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.weights_import import import_weights
-from playgrad.training import checkpoint
-from playgrad.training.saving import checkpoint_of
+from playgrad.training.checkpoints import record
+from playgrad.training.checkpoints.capture import checkpoint_of
 
 DATA = np.linspace(-1, 1, 320).reshape(5, 8, 8).astype(np.float32)
 
@@ -71,13 +71,13 @@ def test_the_page_takes_the_description_of_weights(
 
 def test_checkpoints_with_the_largest_input_alone_are_read(trained: pg.Model) -> None:
     content = checkpoint_of(trained, trained.recipe, trained._training).encode()
-    tensors, text = safetensors.parse(content), safetensors.metadata(content)[checkpoint._KEY]
+    tensors, text = safetensors.parse(content), safetensors.metadata(content)[record._KEY]
     about = json.loads(text)
     (model,) = about["models"]
     model["input_maximum"] = 255.0
     del model["file_metadata"][KEY]
     text = json.dumps(about)
-    metadata = {checkpoint._SUM: checkpoint._checksum(text, tensors), checkpoint._KEY: text}
-    earlier = checkpoint.Checkpoint.decode(safetensors.dump(tensors, metadata))
+    metadata = {record._SUM: record._checksum(text, tensors), record._KEY: text}
+    earlier = record.Checkpoint.decode(safetensors.dump(tensors, metadata))
     described = RestoredModel(earlier).input_description
     assert described == InputDescription((8, 8), (0.0,), (255.0,))

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, PlaygradError
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.sweeps import examples
 
 ABOUT = json.dumps({"format": "playgrad project", "version": 1})

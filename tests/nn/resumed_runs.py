@@ -13,9 +13,9 @@ import playgrad as pg
 from playgrad.graph.graph import reset_default_graph
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
-from playgrad.training import checkpoint_schedule
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.run_record import RunRecord
+from playgrad.training.checkpoints import schedule as checkpoint_schedule
+from playgrad.training.checkpoints.record import Checkpoint
+from playgrad.training.checkpoints.run_record import RunRecord
 
 Array = np.ndarray[Any, Any]
 

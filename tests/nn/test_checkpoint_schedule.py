@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from playgrad.training.checkpoint_schedule import LARGEST_SHARE, SMALL_BYTES, CheckpointSchedule
+from playgrad.training.checkpoints.schedule import LARGEST_SHARE, SMALL_BYTES, CheckpointSchedule
 
 
 def times(seconds: float, cost: float, size: int = 1000, spread: bool = True) -> list[float]:

@@ -15,7 +15,7 @@ from playgrad import nn
 from playgrad.data import Dataset
 from playgrad.errors import DataError, DTypeError, NonFiniteError, ShapeError
 from playgrad.training import streamed_evaluation, streamed_step
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.nn.resumed_runs import Trained, expect_same, run
 from tests.nn.small_models import DEVICES, GPU_BY_NIGHT, Array
 from tests.sweeps import slow

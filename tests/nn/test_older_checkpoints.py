@@ -11,7 +11,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError
 from playgrad.parallel import DataParallel, LocalSGD, Pipeline
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.nn.resumed_runs import Trained, expect_same, run
 
 rng = np.random.default_rng(0)

@@ -13,8 +13,8 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, NonFiniteError
 from playgrad.runtime.options import get_options, options_set
-from playgrad.training import run_record
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints import run_record
+from playgrad.training.checkpoints.record import Checkpoint
 from playgrad.training.training_loop import TrainingLoop
 from tests.nn.resumed_runs import Outcome, Program, Trained, expect_same, often, run
 from tests.sweeps import budget, dice
@@ -303,7 +303,7 @@ def test_a_training_that_a_callback_ended_cannot_be_longer() -> None:
     recorded = run(lambda: program(8))
     assert recorded.histories[0].epoch == [0, 1]
     expect_same(run(lambda: program(8), recorded.checkpoints[-1]), recorded)
-    with pytest.raises(CheckpointError, match=r"a callback ended .* after 2 epochs .* go on to 9"):
+    with pytest.raises(CheckpointError, match=r"a callback ended .* after 2 epochs .*d to 9"):
         run(lambda: program(9), recorded.checkpoints[-1])
 
 

@@ -15,7 +15,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.errors import CheckpointError, GraphError
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.nn.saved_models import (
     EPOCHS,
     LABELS,
@@ -207,7 +207,7 @@ def test_an_untrained_model_can_be_saved(tmp_path: Path) -> None:
     assert loaded.optimizer is None and loaded.history is None
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     loaded.compile("adam", "mse")
-    with pytest.raises(CheckpointError, match="no training to go on with"):
+    with pytest.raises(CheckpointError, match="no training to resume"):
         loaded.fit(X, X[:, :2], verbose=0, resume=True)
 
 

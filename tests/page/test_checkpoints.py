@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from playgrad.io import decode, encode
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.page.python_side import PythonSide, python_side
 
 PROGRAM = """

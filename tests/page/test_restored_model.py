@@ -15,8 +15,8 @@ from playgrad.devices import registry
 from playgrad.errors import CheckpointError, ExportError
 from playgrad.interchange.keras.export import keras_bytes
 from playgrad.page.restored_model import RestoredModel
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.saving import checkpoint_of
+from playgrad.training.checkpoints.capture import checkpoint_of
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.nn.resumed_runs import Trained, run
 from tests.page.python_side import python_side
 
@@ -214,7 +214,7 @@ def test_a_weights_file_is_not_a_checkpoint() -> None:
 def test_a_checkpoint_of_a_later_version_is_refused(
     checkpoint: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from playgrad.training import checkpoint as module
+    from playgrad.training.checkpoints import record as module
 
     monkeypatch.setattr(module, "VERSION", 1)
     with pytest.raises(CheckpointError, match=r"of version 2, .* reads versions up to 1.*Update"):

@@ -7,7 +7,7 @@ import gc
 from playgrad.compiler import compile as compiler
 from playgrad.devices import saved_tunings
 from playgrad.graph.graph import Graph, get_default_graph
-from playgrad.page.reserve import touch_memory
+from playgrad.page.memory_reserve import touch_memory
 from playgrad.page.warm_up import warm_up
 
 

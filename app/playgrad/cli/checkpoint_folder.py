@@ -12,8 +12,8 @@ from pathlib import Path
 from playgrad.errors import CheckpointError
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import read_file, write_file
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.project_file import SavedProgram, decode_project, encode_project
+from playgrad.training.checkpoints.project_file import SavedProgram, decode_project, encode_project
+from playgrad.training.checkpoints.record import Checkpoint
 
 KEPT = 3
 """The number of checkpoints in the folder; a file of the last one could be damaged by the disk."""

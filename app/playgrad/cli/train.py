@@ -41,8 +41,8 @@ from playgrad.runtime.program_file import run_program
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
 from playgrad.signals import signals
-from playgrad.training.project_file import SavedProgram
-from playgrad.training.run_record import RunRecord
+from playgrad.training.checkpoints.project_file import SavedProgram
+from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.strategies.base import Strategy
 from playgrad.training.strategies.registry import strategy_named
 

@@ -132,10 +132,7 @@ class CompileCache(Generic[Entry]):
             tuple(policy.available),
             policy.soft,
             policy.apart,
-            tuple(
-                (policy.chosen(node), policy.planned_start(node))
-                for node in _placed(program, policy.soft)
-            ),
+            tuple(policy.chosen(node) for node in _placed(program, policy.soft)),
         )
 
     def get(self, key: Hashable | None) -> Entry | None:

@@ -28,14 +28,6 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class PlannedStart:
-    """When a node is planned to start, in seconds, and the task of its device it belongs to."""
-
-    start: float
-    task: str
-
-
-@dataclass(frozen=True)
 class Policy:
     """The rules by which a session places operations.
 
@@ -47,8 +39,6 @@ class Policy:
         apart: processors that run in interpreters of their own.
         reason: explains the answer of ``chosen``.
         default_reason: explains the default device.
-        planned_start: returns start and task of an operation, or None to leave both to the
-            compiler. A task that the node was created in takes precedence.
     """
 
     default: str
@@ -58,7 +48,6 @@ class Policy:
     apart: frozenset[str] = frozenset()
     reason: Callable[[Node], str] = lambda node: "chosen by the placement function"
     default_reason: str = "the session's device"
-    planned_start: Callable[[Node], PlannedStart | None] = lambda node: None
 
     def requested_device(self, node: Node) -> str | None:
         """Return the device that the user, a strategy or the planner requests for ``node``, if any.
@@ -120,14 +109,10 @@ class Policy:
 
 
 def place(program: Program, policy: Policy) -> Program:
-    """Give every node its device, by `decide`, and its task, where ``policy`` plans one."""
-    decisions = decide(program, policy)
-    starts = {node: start for node in decisions if (start := policy.planned_start(node))}
+    """Give every node its device, by `decide`."""
     rewriter = Rewriter(program)
-    # Where the order is free, nodes created first run first.
-    for node in sorted(decisions, key=lambda node: starts[node].start if node in starts else -1.0):
-        task = node.task or (starts[node].task if node in starts else None)
-        rewriter.copy(node, device=decisions[node].device, task=task)
+    for node, decision in decide(program, policy).items():
+        rewriter.copy(node, device=decision.device)
     return rewriter.finish()
 
 

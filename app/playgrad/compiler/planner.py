@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from playgrad.compiler.place import PlannedStart, Policy
+from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 
 AUTO = "auto"
@@ -40,14 +40,12 @@ class PlannedPlacement:
         default: the device of all other nodes.
         devices: the device of each node.
         reasons: explains each entry of ``devices``.
-        starts: planned starts, where the program is divided into tasks.
         conclusion: the comparison with a single device, in words.
     """
 
     default: str
     devices: Mapping[str, str]
     reasons: Mapping[str, str]
-    starts: Mapping[str, PlannedStart] = field(default_factory=dict)
     conclusion: str = ""
 
     def policy(self, base: Policy) -> Policy:
@@ -57,7 +55,6 @@ class PlannedPlacement:
             default=self.default,
             chosen=lambda node: self.devices.get(node.name),
             reason=lambda node: self.reasons[node.name],
-            planned_start=lambda node: self.starts.get(node.name),
             default_reason=f"all on one device: {self.default}",
         )
 

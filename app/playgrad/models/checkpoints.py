@@ -16,10 +16,10 @@ from playgrad.models.model import Model
 from playgrad.models.trainable import ARCHITECTURE
 from playgrad.ops.state import RANDOM_STEP, random_step
 from playgrad.runtime.options import get_options, options_set
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.compile_settings import compile_arguments
-from playgrad.training.project_file import decode_project
-from playgrad.training.resume import load_state
+from playgrad.training.checkpoints.compile_settings import compile_arguments
+from playgrad.training.checkpoints.project_file import decode_project
+from playgrad.training.checkpoints.record import Checkpoint
+from playgrad.training.checkpoints.resume import load_state
 
 T = TypeVar("T")
 _OF_DAMAGE = (AssertionError, AttributeError, LookupError, TypeError, ValueError, OverflowError)

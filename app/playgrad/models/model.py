@@ -148,9 +148,10 @@ class Model(StepMethods):
             device: "auto", "cpu" or "gpu". A device chosen on the command line or in the page
                 overrides it.
             strategy: a strategy from ``pg.parallel``, to train on several devices.
-            placement: "auto" divides the training step among devices by measured costs, if that is
-                faster; `pg.parallel.Automatic` has settings; a function of the node returns the
-                device of each operation. `Session.placement_summary` explains the result.
+            placement: "auto" takes the fastest device by measured costs, or cuts the training step
+                into stages on several if that is faster; `pg.parallel.Automatic` has settings; a
+                function of the node returns the device of each operation.
+                `Session.placement_summary` explains the result.
             weighted_metrics: as ``metrics``, but samples count by their ``sample_weight`` or
                 ``class_weight``. A metric that is also in ``metrics`` is called
                 ``weighted_<name>`` in logs.

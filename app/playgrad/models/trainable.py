@@ -26,10 +26,9 @@ from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
 from playgrad.training.callbacks import History
-from playgrad.training.checkpoint import Checkpoint
-from playgrad.training.project_file import checkpoint_of_project
+from playgrad.training.checkpoints.project_file import checkpoint_of_project, save_checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from playgrad.training.recipe import Recipe, StepBuilder
-from playgrad.training.saving import save_checkpoint
 from playgrad.training.state import TrainingState
 
 ARCHITECTURE = "playgrad.model"

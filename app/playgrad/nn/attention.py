@@ -74,7 +74,7 @@ class MultiHeadAttention(WeightedLayer):
 
     kind = "multi_head_attention"
     record = LayerRecord(
-        about="Lets each step look at all others and take from those that matter to it.",
+        about="Lets each step attend to all others and combine the ones that matter to it.",
         menu=("sequences", 9),
         example="2, key_dim=16",
         fields=(

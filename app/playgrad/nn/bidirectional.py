@@ -44,7 +44,7 @@ class Bidirectional(StatefulLayer, WrapperLayer):
 
     kind = "bidirectional"
     record = LayerRecord(
-        about="Reads a sequence forwards and backwards, and joins what both have seen.",
+        about="Reads a sequence forwards and backwards, and joins both results.",
         rule="bidirectional",
         keras="Bidirectional",
         tfjs="layer merge_mode",

@@ -55,7 +55,7 @@ class LSTM(RecurrentLayer):
     kind = "lstm"
     record = recurrent_record(
         "LSTM",
-        "Reads a sequence step by step, and learns what to remember for long and what to forget.",
+        "Reads a sequence step by step, and learns what to remember and what to forget.",
         place=2,
         blocks=4,
         tfjs="recurrent_activation",

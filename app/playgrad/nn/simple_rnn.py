@@ -44,7 +44,7 @@ class SimpleRNN(RecurrentLayer):
     kind = "simple_rnn"
     record = recurrent_record(
         "SimpleRNN",
-        "Reads a sequence step by step; what it remembers fades soon.",
+        "Reads a sequence step by step; its memory fades soon.",
         place=4,
         blocks=1,
         tfjs="",

@@ -26,6 +26,7 @@ from playgrad.page.answers import ANSWERS, OF_BUILT_MODELS, graph
 from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
 from playgrad.page.built_model import BuiltModel, built_model
+from playgrad.page.earlier_checkpoints import answer as answer_about
 from playgrad.page.execution import measured_run
 from playgrad.page.faults import FILE, describe
 from playgrad.page.graph_view import graph_scopes
@@ -33,6 +34,7 @@ from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.left_behind import begin_program
+from playgrad.page.memory_reserve import MemoryReserve
 from playgrad.page.model_file import model_file
 from playgrad.page.name_completion import complete
 from playgrad.page.node_view import NodeViews
@@ -40,9 +42,7 @@ from playgrad.page.onnx_archive import onnx_archive
 from playgrad.page.operations_view import run_operations_view
 from playgrad.page.packages import Packages
 from playgrad.page.page_hooks import PageHooks, joined
-from playgrad.page.past import answer as answer_about
 from playgrad.page.prompt import Prompt
-from playgrad.page.reserve import Reserve
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sending import (
     emit,
@@ -59,9 +59,9 @@ from playgrad.page.unrun_graphs import unrun_graphs
 from playgrad.runtime.hooks import Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
+from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.observers import Observers
-from playgrad.training.run_record import RunRecord
 
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
@@ -125,7 +125,7 @@ class Controller:
             resumed = self._resumed(checkpoint) if run_options.get("resume") else None
             in_lab = run_options.get("lab") is not None  # the Lab measures times
             self.record = RunRecord(emit_checkpoint, resumed, spread=not in_lab)
-            with Reserve(), options_set(self._options(run_options, source)):
+            with MemoryReserve(), options_set(self._options(run_options, source)):
                 self.interruptible = True
                 exec(compile(source, FILE, "exec"), self.namespace)
                 if self.packages is not None:

@@ -18,7 +18,7 @@ from playgrad.models.trainable import ARCHITECTURE
 from playgrad.networks.inference import InferenceGraph, inference_graph
 from playgrad.nn.deferred import DEFERRED
 from playgrad.runtime.session import Session
-from playgrad.training.checkpoint import Checkpoint, Weight
+from playgrad.training.checkpoints.record import Checkpoint, Weight
 
 Array = np.ndarray[Any, Any]
 

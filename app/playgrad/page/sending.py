@@ -9,7 +9,7 @@ from playgrad.doctor.finding import Finding
 from playgrad.page.figure_limit import FigureLimit
 from playgrad.page.output import Stream
 from playgrad.runtime.hooks import Event
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 
 
 def emit(event: Event) -> None:

@@ -9,7 +9,7 @@ they may run at the same time:
   its device's next one, and wakes the threads of other devices whose segments became ready. In a
   page, which has one thread for Python, a segment is a call to the device's worker that is not
   waited for. Such calls come first; between the operations of cpu:0, which that thread computes
-  itself, it begins the segments that have become ready.
+  itself, it begins calls that have become ready.
 - Heavy operations of the processor go to a pool of threads. All others run on the calling thread:
   handing over a small operation costs more than running it.
 """

@@ -1,4 +1,4 @@
-"""Tasks, the units of work that the executor schedules, and the table of ready ones."""
+"""Tasks, the units of work that the executor schedules, and the table of what they wait for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playgrad.devices.pending import Delay, Pending
 from playgrad.runtime.trace import Trace, delay_event
 
 Attend = Callable[[], bool]
-"""Lets other devices continue. Returns whether to stop."""
+"""Serves other devices meanwhile. Returns whether to stop."""
 
 Coroutine = Callable[[float, "Trace | None", Attend], Generator[Pending, None, None]]
 """``coroutine(queued, trace, attend)`` begins work and yields each `Pending` that must be done

@@ -29,7 +29,7 @@ class DeviceThread:
             raise
 
     def start(self, work: Callable[[], None]) -> Future[None]:
-        """Do ``work`` on the thread, after what was started before."""
+        """Do ``work`` on the thread, after all work that was started before."""
         future: Future[None] = Future()
         self._jobs.put((work, future))
         return future

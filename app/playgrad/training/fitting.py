@@ -9,15 +9,15 @@ from playgrad.graph.source import user_source
 from playgrad.runtime.hooks import get_hooks
 from playgrad.training.batch_source import is_stream
 from playgrad.training.callbacks import History, TrainedModel
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoints.fit_record import record_after_loss
+from playgrad.training.checkpoints.length import Length
+from playgrad.training.checkpoints.record import FitRecord
+from playgrad.training.checkpoints.resume import resume
 from playgrad.training.excerpt import to_keep
 from playgrad.training.expected_seconds import expected_seconds
-from playgrad.training.fit_record import record_after_loss
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
-from playgrad.training.resume import resume
-from playgrad.training.resumed_length import Length
 from playgrad.training.state import TrainingState
 from playgrad.training.training_data import ArrayData, StreamedData
 from playgrad.training.training_loop import TrainingLoop
@@ -64,13 +64,13 @@ def fit(
                 with recovering(recipe):
                     test = None if validation is None else validation()
                     facts, length = data.facts(step), data.steps_per_epoch(settings, step.batch)
-                    if settings.resume and not is_rest:
-                        whole = Length.of(settings, length)
-                        undone = resume(recipe, state, step, facts, settings, whole)
-                    loop = TrainingLoop(
-                        recipe, state, step, test, facts, length, model, undone, is_rest
+                    begun = TrainingLoop(
+                        recipe, state, step, test, facts, length, model, settings, undone, is_rest
                     )
-                return loop.run(settings)
+                    if settings.resume and not is_rest:
+                        begun.undone = resume(begun)
+                loop = begun
+                return loop.run()
             except BaseException:
                 step.finish()  # replicas have threads of their own, even if training did not begin
                 raise

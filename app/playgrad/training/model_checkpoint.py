@@ -21,17 +21,17 @@ _OF_WEIGHTS = (*(f".{name}" for name in FORMATS), ".weights.h5")
 class ModelCheckpoint(MonitorCallback):
     """Save the model or its weights after each epoch, after the best, or every few steps.
 
-    A ``.playgrad`` file has all that training needs to go on: load it with `pg.load`, then call
-    ``fit(..., resume=True)``. `Model.load_weights` loads any of the files. Each is written whole or
-    not at all.
+    A ``.playgrad`` file has all that is needed to resume training: load it with `pg.load`, then
+    call ``fit(..., resume=True)``. `Model.load_weights` loads any of the files. Each is written
+    whole or not at all.
 
     Args:
         filepath: a path that ends in ``.playgrad``, or ``.keras`` for a file of Keras, or in
             ``.safetensors``, ``.npz`` or ``.weights.h5`` for weights. It may hold the number of
             the epoch, from 1, that of the step, and the names of the logs:
             ``"run-{epoch:02d}-{val_loss:.3f}.playgrad"``. Otherwise each file replaces the last.
-        monitor: the name in the logs that decides what is best; ``val_loss`` needs validation
-            data, and is known after an epoch only.
+        monitor: the name in the logs that decides which model is best; ``val_loss`` needs
+            validation data, and is known after an epoch only.
         verbose: 1 to print the name of each file.
         save_best_only: whether to save only when ``monitor`` has improved.
         save_weights_only: whether to save weights alone; None goes by the ending.

@@ -41,7 +41,7 @@ def recover(recipe: Recipe) -> None:
 def _of_a_replica(session: Session, mirrors: set[Any]) -> dict[Tensor, Array] | None:
     """Return the values of all variables that replicas have, from the first replica that is left.
 
-    None if no replica is left, or if those that are were interrupted in the middle of an update.
+    None if no replica is left, or all that are left were interrupted in the middle of an update.
     """
     replicas: dict[int, dict[Tensor, Tensor]] = {0: {}}
     for mirror in mirrors:
@@ -82,7 +82,7 @@ def recovering(recipe: Recipe, steps_done: Callable[[], int] = lambda: 0) -> Ite
         steps_done: returns the number of finished steps, of this training and earlier ones.
 
     Raises:
-        DeviceLostError: a device was lost; the error says from which step training can go on.
+        DeviceLostError: a device was lost; the error says from which step training can continue.
     """
     session = recipe.network.session
     try:
@@ -97,5 +97,5 @@ def recovering(recipe: Recipe, steps_done: Callable[[], int] = lambda: 0) -> Ite
         else:
             seconds = session.undone_seconds
             error.message += f". The variables are those of step {step:,}, {seconds:.1f} s earlier."
-        error.hint = "Call fit again to go on from there."
+        error.hint = "Call fit again to continue from there."
         raise

@@ -8,7 +8,7 @@ from typing import Any
 from playgrad.data.excerpt import Excerpt
 from playgrad.data.input_description import InputDescription
 from playgrad.training.callbacks import History
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 from playgrad.training.steps import TrainStep
 
 

@@ -13,6 +13,7 @@ from playgrad.errors import DataError
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node
 from playgrad.training.batch_source import BatchSource, check_rounds, is_stream, known_length
+from playgrad.training.checkpoints.record import LAST_BATCH
 from playgrad.training.device_data import BatchStream
 from playgrad.training.evaluation import (
     ArrayEvaluation,
@@ -26,7 +27,6 @@ from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.own_step import with_targets
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
-from playgrad.training.resume import LAST_BATCH
 from playgrad.training.round_step import with_last
 from playgrad.training.sample_weights import Samples, sample_weights
 from playgrad.training.step_graphs import build_train_step

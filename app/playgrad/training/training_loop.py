@@ -16,18 +16,18 @@ from playgrad.training.averages import SwapEMAWeights, take_averages
 from playgrad.training.batch_api import not_finite_error, not_finite_hint
 from playgrad.training.batch_callbacks import BatchCallbacks
 from playgrad.training.callbacks import History, TerminateOnNaN, TrainedModel
-from playgrad.training.capture import Replaced, capture, same_state
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoints.capture import Replaced, capture, same_state
+from playgrad.training.checkpoints.fit_record import fit_record, restore_fit
+from playgrad.training.checkpoints.length import Length
+from playgrad.training.checkpoints.record import FitRecord
+from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
-from playgrad.training.fit_record import fit_record, restore_fit
 from playgrad.training.fit_settings import Settings
 from playgrad.training.observers import Observers
 from playgrad.training.progress import TrainingProgress
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recovering
-from playgrad.training.resumed_length import Length
-from playgrad.training.run_record import RunRecord
 from playgrad.training.state import TrainingState
 from playgrad.training.step_graphs import HISTORY_ROWS
 from playgrad.training.steps import TrainStep
@@ -44,7 +44,7 @@ class TrainingLoop:
         data: what the order of samples depends on; a resumed fit must have the same.
         steps_per_epoch: None if the step knows when an epoch ends, by raising RoundEndError.
         model: is passed to callbacks and hooks.
-        undone: goes on there, instead of from the first step.
+        undone: the fit as it is resumed, instead of from the first step.
         is_rest: whether it is the rest of a training in which a device was lost.
 
     Attributes:
@@ -64,6 +64,7 @@ class TrainingLoop:
         data: dict[str, int],
         steps_per_epoch: int | None,
         model: TrainedModel,
+        settings: Settings,
         undone: FitRecord | None = None,
         is_rest: bool = False,
     ) -> None:
@@ -100,25 +101,25 @@ class TrainingLoop:
         self.epochs_begun = 0
         self.callbacks_begun = False
         self._has_shown_rest = False
-
-    def run(self, settings: Settings) -> History:
-        """Train for the epochs of ``settings``, or for exactly its ``steps``."""
         callbacks = settings.callbacks
         self.initial_epoch = settings.initial_epoch
         self.facts_of_settings = settings.facts()
-        self.length = Length.of(settings, self.steps_per_epoch)
+        self.length = Length.of(settings, steps_per_epoch)
         self.total, self.epochs = self.length.steps, self.length.epochs
         self.callbacks = callbacks
         self.in_order = sorted(callbacks, key=lambda callback: callback.runs_last)
         self.observers = Observers.of(callbacks)
-        self.batches = BatchCallbacks(callbacks, self.step, self.recipe.objectives)
+        self.batches = BatchCallbacks(callbacks, step, recipe.objectives)
         # If nothing looks at the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (
-            callbacks or self.test or self.step.synchronizes or self.step.follows_epochs
+            callbacks or test or step.synchronizes or step.follows_epochs
         )
-        self.progress = TrainingProgress(self.watch, self.step.names, self.total, settings.verbose)
+        self.progress = TrainingProgress(self.watch, step.names, self.total, settings.verbose)
         self.progress.epoch += self.initial_epoch
+
+    def run(self) -> History:
+        """Train for the epochs of the settings, or for exactly their ``steps``."""
         state, network = self.state, self.recipe.network
         record = self.record_of_run
         resumed = self.undone
@@ -182,7 +183,7 @@ class TrainingLoop:
         return self.history
 
     def _earlier_steps(self, previous: TrainingLoop | None) -> int:
-        """Return the steps of the training that this one goes on with, after a lost device."""
+        """Return the steps of the training that this one continues after a lost device."""
         if previous is None or not previous.lost_device or previous.data != self.data:
             return 0
         return max(previous.earlier + self.first - previous.first, 0)

@@ -95,8 +95,8 @@ def _jobs(compiled: Compiled, seconds: Mapping[Node, float], latency: float) -> 
     """Return the tasks of ``compiled`` as jobs.
 
     Args:
-        latency: seconds to start a segment; those that receive from another device wait for the
-            link's latency instead.
+        latency: seconds to start a segment; a segment that receives from another device waits for
+            the link's latency instead.
     """
     table = task_table(compiled.order, compiled.segments)
     jobs = []

@@ -20,8 +20,12 @@ import numpy as np
 from playgrad import paths
 from playgrad.errors import CheckpointError
 from playgrad.io.project_archive import ENDING, ProjectArchive, is_project, pack
-from playgrad.io.weights import read_file
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.io.weights import read_file, write_file
+from playgrad.networks.network import Network
+from playgrad.training.checkpoints.capture import checkpoint_of
+from playgrad.training.checkpoints.record import Checkpoint
+from playgrad.training.recipe import Recipe
+from playgrad.training.state import TrainingState
 
 Array = np.ndarray[Any, Any]
 _WEIGHTS = "checkpoint.safetensors"
@@ -63,6 +67,25 @@ class SavedProgram:
                 return self.name
         plain = re.sub("[^A-Za-z0-9]+", "-", self.name).strip("-")[:_LONGEST_ID]
         return f"{_FROM_FILE}{plain or 'program'}"
+
+
+def save_checkpoint(
+    network: Network, recipe: Recipe | None, state: TrainingState, path: str | Path
+) -> None:
+    """Write a model and its training to a file, whole or not at all.
+
+    Args:
+        recipe: of the training; None if the model is not compiled.
+        state: of its last ``fit``, which may be under way.
+
+    Raises:
+        GraphError: the model is not built.
+        CheckpointError: the file cannot be written.
+    """
+    source = state.source or network.source
+    program = None if source is None else SavedProgram.at(source[0])
+    name = Path(path).name.removesuffix(Path(path).suffix)
+    write_file(path, encode_project(checkpoint_of(network, recipe, state), program, name))
 
 
 def encode_project(checkpoint: Checkpoint, program: SavedProgram | None, name: str) -> bytes:

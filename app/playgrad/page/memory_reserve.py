@@ -10,7 +10,7 @@ _BYTES = 32 << 20
 _PAGE_BYTES = 4096
 
 
-class Reserve:
+class MemoryReserve:
     """Holds memory while the program runs, and lets go of it at the end.
 
     A program can fill all of Python's memory and keep it. The page is still told of the error, and
@@ -30,5 +30,5 @@ def touch_memory(size: int) -> None:
     The first access to each page is slow: several times as slow as copying data into it. If there
     is not as much memory, nothing happens.
     """
-    with suppress(MemoryError), Reserve():
+    with suppress(MemoryError), MemoryReserve():
         np.empty(size, np.uint8)[::_PAGE_BYTES] = 0

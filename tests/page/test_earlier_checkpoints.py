@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from playgrad.io import decode
-from playgrad.training import checkpoint_schedule
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints import schedule as checkpoint_schedule
+from playgrad.training.checkpoints.record import Checkpoint
 from tests.page.python_side import Message, PythonSide, python_side
 
 PROGRAM = """

@@ -1,4 +1,4 @@
-"""The model as it was at a checkpoint: answers to the page's questions about an earlier step."""
+"""Answers to the page's questions about the model at an earlier checkpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playgrad.page.answers import ANSWERS, Answer
 from playgrad.page.restored_model import RestoredModel
 from playgrad.runtime.hooks import Request
 from playgrad.runtime.session import Session
-from playgrad.training.checkpoint import Checkpoint
+from playgrad.training.checkpoints.record import Checkpoint
 
 Values = dict[Tensor, np.ndarray[Any, Any]]
 ABOUT_WEIGHTS = frozenset(
@@ -31,11 +31,11 @@ ABOUT_WEIGHTS = frozenset(
         "task_view",
     }
 )
-"""Questions that can be asked about the model as it was: their payload is a checkpoint."""
+"""Questions that can be asked about an earlier checkpoint, which is their payload."""
 
 
 def answer(kind: str, model: Any, request: Request) -> Answer:
-    """Answer a question about the model, or about what it was at the checkpoint in the payload.
+    """Answer a question about the model, or about the model at the checkpoint in the payload.
 
     Raises:
         CheckpointError: the checkpoint is damaged.
@@ -43,17 +43,17 @@ def answer(kind: str, model: Any, request: Request) -> Answer:
     content = request.get("payload")
     if kind not in ABOUT_WEIGHTS or not content:
         return ANSWERS[kind](model, request)
-    with as_it_was(model, Checkpoint.decode(content)) as earlier:
+    with at_checkpoint(model, Checkpoint.decode(content)) as earlier:
         return ANSWERS[kind](earlier, request)
 
 
 @contextmanager
-def as_it_was(model: Any, checkpoint: Checkpoint) -> Iterator[Any]:
+def at_checkpoint(model: Any, checkpoint: Checkpoint) -> Iterator[Any]:
     """Give the model the weights of a checkpoint within the block, in which nothing trains.
 
     Afterwards each weight has the very value that it had before, and nothing else was touched: not
-    the optimizer, the step, or the random state. If the model is not that of the checkpoint, what
-    is yielded is the one in the checkpoint.
+    the optimizer, the step, or the random state. If the checkpoint is of another model, that model
+    is yielded.
     """
     values = None if isinstance(model, RestoredModel) else _values_for(model, checkpoint)
     if values is None:

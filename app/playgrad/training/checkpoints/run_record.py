@@ -2,27 +2,31 @@
 
 A resumed run is the same program, run from the start by a new interpreter. Each of its fits is
 compared with the fit of the same number in the checkpoint: one that was completed there returns at
-once, with the state loaded; the one that was under way goes on at its step.
+once, with the state loaded; the fit that was under way continues at its step.
 """
 
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from playgrad import errors
 from playgrad.errors import CheckpointError, DeviceLostError, GraphError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.networks.network import Network
 from playgrad.runtime.hooks import get_hooks
-from playgrad.training.capture import RunningFit, captured_for_resuming, same_state
-from playgrad.training.checkpoint import Checkpoint, FitRecord
-from playgrad.training.checkpoint_schedule import CheckpointSchedule, Moments, StepSchedule
-from playgrad.training.model_record import model_record
-from playgrad.training.resume import HINT, take_over
+from playgrad.training.checkpoints.capture import (
+    RunningFit,
+    captured_for_resuming,
+    model_record,
+    same_state,
+)
+from playgrad.training.checkpoints.record import Checkpoint, FitRecord
+from playgrad.training.checkpoints.resume import HINT, take_over
+from playgrad.training.checkpoints.schedule import CheckpointSchedule
 
 LARGEST_BYTES = 256 << 20
 """Values of variables in one checkpoint. Beyond, models that were trained earlier are left out: a
@@ -54,15 +58,15 @@ class RunRecord:
         self.fitting = False
         self._send = send
         self._resumed = resumed
-        self._graphs: list[weakref.ref[Graph]] = []
-        self._networks: list[weakref.ref[Network]] = []
+        self._states: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+        self._models: WeakKeyDictionary[Network, int] = WeakKeyDictionary()
         self._checkpoint = Checkpoint([], [], [], 0)
         self._fit: RunningFit | None = None  # the last one
         self._model = 0  # of that fit
         self._outcome: tuple[str, list[str] | None] = ("running", None)
         self._unsent = False  # the fit may have changed since
         self._is_read = False  # and so much of it is in `_checkpoint`
-        self._schedule: Moments = StepSchedule(every) if every else CheckpointSchedule(spread)
+        self._schedule = CheckpointSchedule(spread, every)
         self._tried_steps = -1  # of the fit at its last checkpoint, which may have failed
         self._problem: CheckpointError | None = None  # of the last checkpoint
         self._has_told = False
@@ -81,7 +85,7 @@ class RunRecord:
                 was trained than the program asks for.
         """
         if self._unsent:
-            with suppress(*_GONE):  # what was read before it was gone counts
+            with suppress(*_GONE):  # then the last values that were read count
                 self._capture()  # the model may be freed soon
         if self._problem is not None:
             self._tell(self._problem)
@@ -188,7 +192,7 @@ class RunRecord:
         self._unsent = self._is_read = False
 
     def _tell(self, error: CheckpointError) -> None:
-        """Say that training goes on without a checkpoint: once, as later ones may fail as well."""
+        """Warn that there is no new checkpoint: once, as later ones may fail as well."""
         if not self._has_told:
             self._has_told = True
             get_hooks().unsaved(error)
@@ -228,23 +232,18 @@ class RunRecord:
 
     def _number_of(self, fit: RunningFit) -> int:
         """Return the number of the model of ``fit``, whose description is renewed."""
-        network = fit.recipe.network
-        known = [reference() for reference in self._networks]
-        number = next((i for i, each in enumerate(known) if each is network), len(known))
+        network, models = fit.recipe.network, self._checkpoint.models
+        number = self._models.setdefault(network, len(models))
         record = model_record(network, fit.recipe, self._number_of_state(network.graph))
-        if number == len(known):
-            self._networks.append(weakref.ref(network))
-            self._checkpoint.models.append(record)
-        self._checkpoint.models[number] = record
+        models[number : number + 1] = [record]
         return number
 
     def _number_of_state(self, graph: Graph) -> int:
-        known = [reference() for reference in self._graphs]
-        if not any(each is graph for each in known):
-            known.append(graph)
-            self._graphs.append(weakref.ref(graph))
-            self._checkpoint.states.append(None)
-        return next(i for i, each in enumerate(known) if each is graph)
+        states = self._checkpoint.states
+        number = self._states.setdefault(graph, len(states))
+        if number == len(states):
+            states.append(None)
+        return number
 
     # Resuming
 
@@ -261,17 +260,7 @@ class RunRecord:
                 "the program trains its models in another order than when the checkpoint was made.",
                 hint=HINT,
             )
-        now, present = self._checkpoint.models[model], fit.record()
-        return take_over(
-            fit.recipe,
-            fit.step,
-            now,
-            present.data,
-            present.settings,
-            fit.length,
-            self._resumed,
-            recorded,
-        )
+        return take_over(fit, self._checkpoint.models[model], self._resumed, recorded)
 
 
 def _failure(recorded: FitRecord) -> BaseException:

@@ -1,4 +1,4 @@
-"""Going on from a checkpoint: whether it fits the program, and loading its values."""
+"""Resuming a training from a checkpoint: whether it fits the program, and loading its values."""
 
 from __future__ import annotations
 
@@ -11,80 +11,58 @@ from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import is_variable
 from playgrad.optim import Optimizer
 from playgrad.parallel.replicas import mirrored_by
-from playgrad.training.checkpoint import REPLACED, Checkpoint, FitRecord, ModelRecord, State
-from playgrad.training.fit_settings import Settings
-from playgrad.training.model_record import model_record
-from playgrad.training.recipe import Recipe
-from playgrad.training.resumed_length import Length, check_unchanged, continued
-from playgrad.training.state import TrainingState
-from playgrad.training.steps import TrainStep
+from playgrad.training.checkpoints.capture import RunningFit, model_record
+from playgrad.training.checkpoints.length import check_unchanged, continued
+from playgrad.training.checkpoints.record import (
+    LAST_BATCH,
+    REPLACED,
+    Checkpoint,
+    FitRecord,
+    ModelRecord,
+    State,
+)
 
-HINT = "Undo the change to go on, or train from the start."
-LAST_BATCH = "last_batch"
-"""The name of the number of samples in the last batch of an epoch, among the facts of the data."""
+HINT = "Undo the change to resume, or train from the start."
 _MOST_NAMED = 4
 
 
-def resume(
-    recipe: Recipe,
-    state: TrainingState,
-    step: TrainStep,
-    data: Mapping[str, int],
-    settings: Settings,
-    length: Length,
-) -> FitRecord:
-    """Give a loaded model the state of the training in its file; return the fit that goes on.
-
-    Args:
-        step: the training step that was built.
-        data: what the order of samples depends on.
-        length: the epochs and steps that are asked for.
+def resume(fit: RunningFit) -> FitRecord:
+    """Give a loaded model the state of the training in its file; return the fit that is resumed.
 
     Raises:
-        CheckpointError: the model was not loaded from a file with a training, or the network, the
-            data or the settings differ from those in the file, or more was trained than is asked
-            for.
+        CheckpointError: the model was not loaded from a file with a training, or as `take_over`.
     """
-    checkpoint = state.loaded
+    checkpoint = fit.state.loaded
     fits = [] if checkpoint is None else checkpoint.fits
     if checkpoint is None or not fits or fits[-1].model != checkpoint.current:
         raise CheckpointError(
-            "there is no training to go on with: the model was not loaded from a file of one, or "
-            "has gone on already.",
+            "there is no training to resume: the model was not loaded from a file with one, or its "
+            "training has been resumed already.",
             hint='Load it with pg.load("run.playgrad"), or leave out resume=True.',
         )
-    recorded = fits[-1]
-    now = model_record(recipe.network, recipe, 0)
-    resumed = take_over(recipe, step, now, data, settings.facts(), length, checkpoint, recorded)
-    state.loaded = None  # its values are those of the model now
+    now = model_record(fit.recipe.network, fit.recipe, 0)
+    resumed = take_over(fit, now, checkpoint, fits[-1])
+    fit.state.loaded = None  # its values are those of the model now
     return resumed
 
 
 def take_over(
-    recipe: Recipe,
-    step: TrainStep,
-    now: ModelRecord,
-    data: Mapping[str, int],
-    settings: Mapping[str, Any],
-    length: Length,
-    checkpoint: Checkpoint,
-    recorded: FitRecord,
+    fit: RunningFit, now: ModelRecord, checkpoint: Checkpoint, recorded: FitRecord
 ) -> FitRecord:
     """Give a model whose training step has been built the state of a checkpoint.
 
     Args:
         now: describes the model.
-        data, settings: what the order of samples depends on.
-        length: the epochs and steps that are asked for.
-        recorded: the fit of ``checkpoint`` that is to go on.
+        recorded: the fit of ``checkpoint`` that ``fit`` resumes.
 
     Returns:
-        ``recorded`` as it goes on; see `continued`.
+        ``recorded`` as it is resumed; see `continued`.
 
     Raises:
         CheckpointError: the network, the data or the settings differ from those in the checkpoint,
             or the training cannot have this length any more.
     """
+    recipe, data = fit.recipe, fit.data
     if recorded.outcome == REPLACED:
         raise CheckpointError(
             "the training in the file was interrupted, and then a callback such as EarlyStopping "
@@ -98,16 +76,16 @@ def take_over(
     if recorded is checkpoint.fits[-1]:
         first = int(state.get(recipe.optimizer.iterations.node.name, 0)) - recorded.step
     check_fits(before, now, _data_before(recorded, data, first), data)
-    _check_settings(recorded.settings, settings)
+    _check_settings(recorded.settings, fit.facts_of_settings)
     resumed = recorded
     if recorded is checkpoint.fits[-1]:
-        resumed = continued(recorded, length)
+        resumed = continued(recorded, fit.length)
     else:
         number = next(i for i, fit in enumerate(checkpoint.fits, 1) if fit is recorded)
-        check_unchanged(recorded, number, length)
+        check_unchanged(recorded, number, fit.length)
     network = recipe.network
     load_state(network, without_old_rate(state, before, now, recipe.optimizer))
-    step.resume(network.session, recorded.step_state)
+    fit.step.resume(network.session, recorded.step_state)
     return resumed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from playgrad.training.checkpoint import REPLACED, FitRecord
+from playgrad.training.checkpoints.record import REPLACED, FitRecord
 from playgrad.training.observers import TrainingLoop
 
 _EPOCH_END = "end of epoch "

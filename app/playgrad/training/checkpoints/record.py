@@ -11,7 +11,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -48,7 +48,7 @@ class ModelRecord:
 
     Attributes:
         state: the number of the state with its variables; models of one graph share it.
-        variables: the variables without which training cannot go on, with their shapes.
+        variables: the variables that are needed to train on, with their shapes.
         weights: by their names in files.
         graph: of a prediction, as `graph_to_json` writes it.
         inputs, outputs: names of tensors of ``graph``.
@@ -89,13 +89,22 @@ class ModelRecord:
         """About the bytes of the values of `variables`."""
         return sum(4 * math.prod(shape) for shape in self.variables.values())
 
-    def __post_init__(self) -> None:
-        self.weights = {
-            name: weight if isinstance(weight, Weight) else Weight(**weight)
-            for name, weight in self.weights.items()
-        }
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Return the record in JSON data; earlier files described the input by a number."""
+        model = dict(data)
+        maximum = model.pop("input_maximum", None)
+        shape = tuple(model["input_shape"][1:])
+        if maximum is not None and maximum != 0 and None not in shape:
+            described = InputDescription(shape, (0.0,), (float(maximum),))
+            metadata = {KEY: described.to_json(), **model.get("file_metadata", {})}
+            model["file_metadata"] = metadata
+        weights = {name: Weight(**weight) for name, weight in model["weights"].items()}
+        return cls(**{**model, "weights": weights})
 
 
+LAST_BATCH = "last_batch"
+"""The name of the number of samples in the last batch of an epoch, in `FitRecord.data`."""
 REPLACED = "replaced"
 """The outcome of a fit that was interrupted, after which a callback changed the weights."""
 
@@ -158,7 +167,7 @@ class FitRecord:
 
 @dataclass
 class Checkpoint:
-    """The state of the models that a run has trained.
+    """The models that a run has trained, and their fits: the record of a checkpoint.
 
     Attributes:
         states: by number. None for one that was left out because the file would be too large.
@@ -206,8 +215,11 @@ class Checkpoint:
             "finished": fit is not None and fit.outcome == "completed",
         }
 
-    def encode(self) -> bytes:
-        """Return the checkpoint as the bytes of a file."""
+    def to_json(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return the record as JSON data, and its arrays by the names that the data has for them.
+
+        Records within it are left to the encoder, see `_fields`.
+        """
         tensors = {
             f"states/{number}/{name}": array
             for number, state in enumerate(self.states)
@@ -217,15 +229,39 @@ class Checkpoint:
             "version": VERSION,
             "current": self.current,
             "states": [state is not None for state in self.states],
-            "models": [_shallow(model) for model in self.models],
-            "fits": [
-                _without_arrays(_shallow(fit), f"fits/{number}", tensors)
-                for number, fit in enumerate(self.fits)
-            ],
+            "models": self.models,
+            "fits": [_plain(fit, f"fits/{i}", tensors) for i, fit in enumerate(self.fits)],
         }
-        text = json.dumps(about, separators=(",", ":"), default=_shallow)
-        metadata = {_SUM: _checksum(text, tensors), _KEY: text}
-        return safetensors.dump(tensors, metadata)
+        return about, tensors
+
+    @classmethod
+    def from_json(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Self:
+        """Return the record in what `to_json` returned.
+
+        Raises:
+            CheckpointError: its parts do not fit together; damage of other kinds raises what
+                reading such data raises.
+        """
+        states: list[State | None] = [{} if has_values else None for has_values in about["states"]]
+        for name, array in tensors.items():
+            kind, number, variable = name.split("/", 2)
+            state = states[int(number)] if kind == "states" else None
+            if state is not None:
+                state[variable] = array
+        checkpoint = cls(
+            states,
+            [ModelRecord.from_json(model) for model in about["models"]],
+            [FitRecord(**_with_arrays(fit, tensors)) for fit in about["fits"]],
+            int(about["current"]),
+        )
+        checkpoint._check()
+        return checkpoint
+
+    def encode(self) -> bytes:
+        """Return the checkpoint as the bytes of a file."""
+        about, tensors = self.to_json()
+        text = json.dumps(about, separators=(",", ":"), default=_fields)
+        return safetensors.dump(tensors, {_SUM: _checksum(text, tensors), _KEY: text})
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
@@ -253,28 +289,11 @@ class Checkpoint:
                     f"to {VERSION}.",
                     hint="Update playgrad, or train from the start.",
                 )
-            return cls._from(about, tensors)
+            return cls.from_json(about, tensors)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
             if isinstance(e, CheckpointError):
                 raise
             raise CheckpointError(f"the checkpoint is damaged: {type(e).__name__} {e}.") from None
-
-    @classmethod
-    def _from(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Self:
-        states: list[State | None] = [{} if kept else None for kept in about["states"]]
-        for name, array in tensors.items():
-            kind, number, variable = name.split("/", 2)
-            state = states[int(number)] if kind == "states" else None
-            if state is not None:
-                state[variable] = array
-        checkpoint = cls(
-            states,
-            [ModelRecord(**_with_input(model)) for model in about["models"]],
-            [FitRecord(**_with_arrays(fit, tensors)) for fit in about["fits"]],
-            int(about["current"]),
-        )
-        checkpoint._check()
-        return checkpoint
 
     def _check(self) -> None:
         """Raise CheckpointError unless the parts fit together."""
@@ -291,18 +310,6 @@ class Checkpoint:
                 raise CheckpointError("the checkpoint is damaged: its history is incomplete.")
 
 
-def _with_input(model: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the description of its input, which earlier files had as a number."""
-    model = dict(model)
-    maximum = model.pop("input_maximum", None)
-    shape = tuple(model["input_shape"][1:])
-    if maximum is not None and maximum != 0 and None not in shape:
-        described = InputDescription(shape, (0.0,), (float(maximum),))
-        metadata = {KEY: described.to_json(), **model.get("file_metadata", {})}
-        model["file_metadata"] = metadata
-    return model
-
-
 def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
     """Return a checksum that shows damage in storage."""
     checksum = zlib.crc32(text.encode())
@@ -314,26 +321,29 @@ def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
     return str(checksum)
 
 
-def _shallow(record: Any) -> dict[str, Any]:
+def _fields(record: Any) -> dict[str, Any]:
+    """Return the fields of a record by name, without those of records within it."""
     return {item.name: getattr(record, item.name) for item in fields(record)}
 
 
-def _without_arrays(value: Any, path: str, tensors: dict[str, Array]) -> Any:
+def _plain(value: Any, path: str, tensors: dict[str, Array]) -> Any:
     """Return ``value`` as JSON data; its arrays become ``tensors``."""
+    if is_dataclass(value):
+        value = _fields(value)
     if isinstance(value, np.ndarray):
         tensors[path] = value
         return {_TENSOR: path}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return {str(k): _without_arrays(v, f"{path}/{k}", tensors) for k, v in value.items()}
+        return {str(k): _plain(v, f"{path}/{k}", tensors) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_arrays(v, f"{path}/{i}", tensors) for i, v in enumerate(value)]
+        return [_plain(v, f"{path}/{i}", tensors) for i, v in enumerate(value)]
     return value
 
 
 def _with_arrays(value: Any, tensors: Mapping[str, Array]) -> Any:
-    """Return what `_without_arrays` was given."""
+    """Return JSON data with its arrays in place of their names."""
     if isinstance(value, dict):
         if _TENSOR in value:
             return tensors[value[_TENSOR]]

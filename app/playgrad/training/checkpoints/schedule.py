@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections import deque
-from typing import Protocol
 
 FIRST_SECONDS = 1.0
 """The age of a training at its first checkpoint, if there is none of its beginning."""
@@ -31,68 +30,19 @@ MEASURED = 3
 not the checkpoint."""
 
 
-class Moments(Protocol):
-    """Says when checkpoints are due; times are in seconds."""
-
-    def begin(self, now: float, size: int, is_known: bool) -> None:
-        """Begin a training, whose variables have ``size`` bytes.
-
-        Args:
-            is_known: whether there is a checkpoint of its beginning: it goes on from one.
-        """
-
-    def is_due(self, now: float, done: int) -> bool:
-        """Return whether a checkpoint is to be made after ``done`` steps."""
-        ...
-
-    def steps_left(self, done: int) -> int:
-        """Return how many more steps may be run before the next question."""
-        ...
-
-    def end(self, now: float) -> bool:
-        """End a training. Return whether to make a checkpoint, because its end is worth one."""
-        ...
-
-    def made(self, now: float, cost: float | None = None) -> None:
-        """Note that a checkpoint was made, in ``cost`` seconds if it was due."""
-
-
-class StepSchedule:
-    """A checkpoint after every so many steps of a training, and at its end.
-
-    Args:
-        every: the number of steps.
-    """
-
-    def __init__(self, every: int) -> None:
-        self._every = every
-
-    def begin(self, now: float, size: int, is_known: bool) -> None:
-        pass
-
-    def is_due(self, now: float, done: int) -> bool:
-        return done > 0 and done % self._every == 0
-
-    def steps_left(self, done: int) -> int:
-        return self._every - done % self._every
-
-    def end(self, now: float) -> bool:
-        return True
-
-    def made(self, now: float, cost: float | None = None) -> None:
-        pass
-
-
 class CheckpointSchedule:
-    """Says when a checkpoint is due, by the time since the last one and by what it costs.
+    """Says when checkpoints are due: by the time since the last one and by what one costs, or by
+    the number of steps. Times are in seconds.
 
     Args:
         spread: whether checkpoints are to be spread over each training, from its beginning on, so
             that one can go back along it. Otherwise they only limit what a crash costs.
+        every: the number of steps between two checkpoints; None to go by the time.
     """
 
-    def __init__(self, spread: bool) -> None:
+    def __init__(self, spread: bool, every: int | None = None) -> None:
         self._spread = spread
+        self._every = every
         self._began = 0.0
         self._made = self._due = self._ended = -math.inf
         self._costs: deque[float] = deque(maxlen=MEASURED)
@@ -103,27 +53,33 @@ class CheckpointSchedule:
 
         Args:
             size: of the values of its variables, in bytes.
-            is_known: whether there is a checkpoint of its beginning: it goes on from one.
+            is_known: whether there is a checkpoint of its beginning, because it is resumed.
         """
         self._began = now
         self._is_small = size <= SMALL_BYTES
-        at_once = self._spread and not is_known and self._is_small
-        goes_on = self._spread and is_known
-        wait = 0.0 if at_once else self._interval(now) if goes_on else FIRST_SECONDS
+        wait = FIRST_SECONDS
+        if self._spread and is_known:
+            wait = self._interval(now)
+        elif self._spread and self._is_small:
+            wait = 0.0
         self._due = max(now + wait, self._made + self._least_interval)
 
     def is_due(self, now: float, done: int = 0) -> bool:
+        """Return whether a checkpoint is to be made after ``done`` steps."""
+        if self._every is not None:
+            return done > 0 and done % self._every == 0
         return now >= self._due
 
     def steps_left(self, done: int) -> int:
-        return sys.maxsize
+        """Return how many more steps may be run before the next question."""
+        return sys.maxsize if self._every is None else self._every - done % self._every
 
     def end(self, now: float) -> bool:
         """End a training. Return whether to make a checkpoint, because its end is worth one.
 
         A program may close the model next. Only the ends of many short trainings are too many.
         """
-        is_affordable = now >= self._ended + self._least_interval
+        is_affordable = self._every is not None or now >= self._ended + self._least_interval
         if is_affordable:
             self._ended = now
         return is_affordable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from playgrad.errors import CheckpointError
-from playgrad.training.checkpoint import FitRecord
+from playgrad.training.checkpoints.record import FitRecord
 from playgrad.training.fit_settings import Settings
 
 
@@ -33,7 +33,7 @@ class Length:
 
 
 def continued(recorded: FitRecord, length: Length) -> FitRecord:
-    """Return the last fit of a checkpoint as it goes on with ``length``.
+    """Return the last fit of a checkpoint as it is resumed with ``length``.
 
     A completed fit is under way again if more is asked for than was done. An epoch that the number
     of steps had cut short is then not completed any more.
@@ -55,7 +55,7 @@ def continued(recorded: FitRecord, length: Length) -> FitRecord:
     if recorded.outcome == "completed" and recorded.stop:
         raise CheckpointError(
             f"a callback ended the training in the checkpoint after {_done(recorded)}, so it "
-            f"cannot go on to {_asked(length)}.",
+            f"cannot be continued to {_asked(length)}.",
             hint=f"Ask for {_number(recorded.epochs, 'epoch')} as before, or train from the start.",
         )
     ended = recorded.epochs_ended - _has_cut_epoch(recorded, length)
@@ -81,7 +81,7 @@ def check_unchanged(recorded: FitRecord, number: int, length: Length) -> None:
     raise CheckpointError(
         f"training number {number} of the program had {_asked(before)} when the checkpoint was "
         f"made, and others have followed it; it cannot have {_asked(length)} now.",
-        hint="Undo the change to go on, or train from the start.",
+        hint="Undo the change to resume, or train from the start.",
     )
 
 

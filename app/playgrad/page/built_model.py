@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt, excerpt_of
 from playgrad.errors import PlaygradError
 from playgrad.networks.network import Network
+from playgrad.page.shown_model import LiveModel
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]
@@ -36,22 +37,26 @@ class BuiltModel:
         return getattr(self._model, name)
 
 
-def built_model(namespace: Mapping[str, Any]) -> BuiltModel | None:
+def built_model(namespace: Mapping[str, Any]) -> LiveModel | None:
     """Return the last model with weights among the names of a program; None if there is none."""
     networks = [v for v in namespace.values() if isinstance(v, Network) and v.built and v.layers]
     if not networks:
         return None
     model = networks[-1]
     if len(model.inputs) != 1:
-        return BuiltModel(model, None, None)
+        return _shown(model, None, None)
     arrays = {n: v for n, v in namespace.items() if isinstance(v, np.ndarray) and v.dtype != object}
     fitting = [name for name, array in arrays.items() if _fits(model, array)]
     if not fitting:
-        return BuiltModel(model, None, None)
+        return _shown(model, None, None)
     name = next((name for name in fitting if "test" in name), fitting[0])
     (x,) = prepare_inputs(model, arrays[name], "x")
     excerpt = excerpt_of(x, _targets(model, name, x, arrays))
-    return BuiltModel(model, excerpt, True if "test" in name else None)
+    return _shown(model, excerpt, True if "test" in name else None)
+
+
+def _shown(model: Network, excerpt: Excerpt | None, tested: bool | None) -> LiveModel:
+    return cast(LiveModel, BuiltModel(model, excerpt, tested))  # it passes everything on
 
 
 def _fits(model: Network, array: Array) -> bool:

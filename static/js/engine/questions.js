@@ -49,7 +49,7 @@ export async function predict(pixels) {
  * @throws {EngineFailure}
  */
 export async function outputsFor(x) {
-  return (await ask({ kind: "outputs", x }, store.past.value?.bytes)).outputs;
+  return await ask({ kind: "outputs", x }, store.past.value?.bytes);
 }
 
 /**
@@ -66,17 +66,16 @@ export async function taskView(known) {
     known,
     sample: { prompt, temperature, seed, seconds },
   };
-  const answer = await ask(question, store.past.value?.bytes);
-  return answer.task;
+  return await ask(question, store.past.value?.bytes);
 }
 
 /**
  * The histograms of the layers that were recorded; from now on some more will be.
- * @returns {Promise<Answers["histograms"]["histograms"]>}
+ * @returns {Promise<Answers["histograms"]>}
  * @throws {EngineFailure}
  */
 export async function histograms() {
-  return (await ask({ kind: "histograms" })).histograms;
+  return await ask({ kind: "histograms" });
 }
 
 /**
@@ -86,8 +85,7 @@ export async function histograms() {
  * @throws {EngineFailure}
  */
 export async function inspectLayers(question) {
-  const answer = await ask({ kind: "inspect_layers", ...question }, store.past.value?.bytes);
-  return answer.layers;
+  return await ask({ kind: "inspect_layers", ...question }, store.past.value?.bytes);
 }
 
 /**
@@ -97,8 +95,7 @@ export async function inspectLayers(question) {
  * @throws {EngineFailure}
  */
 export async function samplesView(known) {
-  const answer = await ask({ kind: "samples", known }, store.past.value?.bytes);
-  return answer.samples;
+  return await ask({ kind: "samples", known }, store.past.value?.bytes);
 }
 
 /**
@@ -108,8 +105,7 @@ export async function samplesView(known) {
  * @throws {EngineFailure}
  */
 export async function oneSampleView(number) {
-  const answer = await ask({ kind: "one_sample", number }, store.past.value?.bytes);
-  return answer.one_sample;
+  return await ask({ kind: "one_sample", number }, store.past.value?.bytes);
 }
 
 /**
@@ -121,11 +117,7 @@ export async function oneSampleView(number) {
  * @throws {EngineFailure}
  */
 export async function projectionView(known, layer, dimensions) {
-  const answer = await ask(
-    { kind: "projection", known, layer, dimensions },
-    store.past.value?.bytes,
-  );
-  return answer.projection;
+  return await ask({ kind: "projection", known, layer, dimensions }, store.past.value?.bytes);
 }
 
 /**
@@ -136,8 +128,7 @@ export async function projectionView(known, layer, dimensions) {
  * @throws {EngineFailure}
  */
 export async function attentionView(sample, layer) {
-  const answer = await ask({ kind: "attention", sample, layer }, store.past.value?.bytes);
-  return answer.attention;
+  return await ask({ kind: "attention", sample, layer }, store.past.value?.bytes);
 }
 
 /**
@@ -147,8 +138,7 @@ export async function attentionView(sample, layer) {
  * @throws {EngineFailure}
  */
 export async function nextTokensView(question) {
-  const answer = await ask({ kind: "next_tokens", ...question }, store.past.value?.bytes);
-  return answer.next_tokens;
+  return await ask({ kind: "next_tokens", ...question }, store.past.value?.bytes);
 }
 
 /**
@@ -158,8 +148,7 @@ export async function nextTokensView(question) {
  * @throws {EngineFailure}
  */
 export async function nodeView(question) {
-  const answer = await client.ask({ kind: "node_view", ...question }); // kept weights have no graph
-  return answer.node;
+  return await client.ask({ kind: "node_view", ...question }); // kept weights have no graph
 }
 
 /**
@@ -169,19 +158,17 @@ export async function nodeView(question) {
  * @throws {EngineFailure}
  */
 export async function findNodes(query) {
-  const answer = await client.ask({ kind: "node_find", query });
-  return answer.nodes;
+  return await client.ask({ kind: "node_find", query });
 }
 
 /**
  * The kernel that computes a node of the graph.
  * @param {string} name
- * @returns {Promise<Answers["node_kernel"]["node_kernel"]>}
+ * @returns {Promise<Answers["node_kernel"]>}
  * @throws {EngineFailure}
  */
 export async function nodeKernel(name) {
-  const answer = await client.ask({ kind: "node_kernel", name });
-  return answer.node_kernel;
+  return await client.ask({ kind: "node_kernel", name });
 }
 
 /**
@@ -189,26 +176,24 @@ export async function nodeKernel(name) {
  * @param {string} name
  * @param {"open" | "check" | "time" | "close"} action
  * @param {string} [wgsl] @param {number} [kernel]
- * @returns {Promise<Answers["kernel_bench"]["bench"]>}
+ * @returns {Promise<Answers["kernel_bench"]>}
  * @throws {EngineFailure}
  */
 export async function kernelBench(name, action, wgsl = "", kernel = 0) {
-  const answer = await client.ask(
+  return await client.ask(
     { kind: "kernel_bench", name, action, kernel },
     new TextEncoder().encode(wgsl),
   );
-  return answer.bench;
 }
 
 /**
  * The time that a node of the graph takes by itself.
  * @param {string} name
- * @returns {Promise<Answers["node_time"]["node_time"]>}
+ * @returns {Promise<Answers["node_time"]>}
  * @throws {EngineFailure}
  */
 export async function nodeTime(name) {
-  const answer = await client.ask({ kind: "node_time", name });
-  return answer.node_time;
+  return await client.ask({ kind: "node_time", name });
 }
 
 /**
@@ -217,25 +202,24 @@ export async function nodeTime(name) {
  * @throws {EngineFailure}
  */
 export async function placement() {
-  const answer = await ask({ kind: "placement" });
-  return answer.placement;
+  return await ask({ kind: "placement" });
 }
 
 /**
  * Measure a training step, which changes nothing.
  * @param {boolean} apart with a kernel for each operation
- * @returns {Promise<Answers["execution"]["execution"]>}
+ * @returns {Promise<Answers["execution"]>}
  * @throws {EngineFailure}
  */
 export async function measureStep(apart) {
-  return (await ask({ kind: "execution", apart })).execution;
+  return await ask({ kind: "execution", apart });
 }
 
 /**
  * Run a training step on copies of the variables, operation by operation.
- * @returns {Promise<Answers["operations"]["operations"]>}
+ * @returns {Promise<Answers["operations"]>}
  * @throws {EngineFailure}
  */
 export async function stepOperations() {
-  return (await ask({ kind: "operations" })).operations;
+  return await ask({ kind: "operations" });
 }

@@ -278,11 +278,10 @@ export function interruptPrompt() {
 /**
  * The names that can follow at the end of a text.
  * @param {string} text
- * @returns {Promise<Answers["complete"]["completions"]>}
+ * @returns {Promise<Answers["complete"]>}
  */
 export async function completeNames(text) {
-  const { completions } = await client.ask({ kind: "complete", text });
-  return completions;
+  return await client.ask({ kind: "complete", text });
 }
 
 /** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */

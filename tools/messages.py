@@ -1,7 +1,8 @@
-"""Write what the page knows of Python's messages: ``python -m tools.messages``.
+"""Write what the page knows of Python before Python runs: ``python -m tools.messages``.
 
 ``static/engine/python-messages.js`` has their forms, by which the page checks what arrives;
 ``python-messages.d.ts`` has them as types. Both come from the records in ``playgrad.page``.
+``device-kinds.js`` has the kinds of devices, from ``playgrad.devices.kinds``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from playgrad.devices.kinds import KINDS, Kind
 from playgrad.page.events import COMMANDS, EVENTS
 from playgrad.page.question import SCHEMA, questions
 from playgrad.page.schema import Form, typescript
@@ -57,8 +59,29 @@ def files() -> dict[Path, str]:
             types.append(f"/** {SCHEMA.about[name]} */")
         types.append(f"export type {name} = {typescript(form)};")
     return {
+        ENGINE / "device-kinds.js": _kinds(),
         ENGINE / "python-messages.js": "\n".join(script) + "\n",
         ENGINE / "python-messages.d.ts": "\n".join(types) + "\n" + _REPLY,
+    }
+
+
+def _kinds() -> str:
+    """Return the kinds of devices, those first that share no cores with the page."""
+    kinds = [_kind(kind) for kind in sorted(KINDS.values(), key=lambda kind: kind.on_cores)]
+    about = (
+        "The kinds of devices. Made by `python -m tools.messages` of app/playgrad/devices/kinds.py."
+    )
+    lines = [f"  {json.dumps(kind)}," for kind in kinds]
+    return "\n".join([f"/** {about} */", "export const KINDS = [", *lines, "];", ""])
+
+
+def _kind(kind: Kind) -> dict[str, Any]:
+    return {
+        "name": kind.name,
+        "title": kind.title,
+        "onCores": kind.on_cores,
+        "runsPlans": kind.runs_plans,
+        "isListed": kind.adapter is None,
     }
 
 

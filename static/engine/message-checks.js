@@ -21,6 +21,7 @@ import {
   text,
   tuple,
 } from "./forms.js";
+import { kindOf } from "./kinds.js";
 import { ANSWERS, EVENTS, FORMS } from "./python-messages.js";
 
 /** @import { Check } from "./forms.js" */
@@ -116,7 +117,7 @@ const OF_JAVASCRIPT = {
   }),
   crash: record({ message: text, problem: optional(record(sentence)) }),
   device_worker: record({
-    device: (name) => /^[a-z]+:\d+$/.test(name),
+    device: (name) => /^[a-z]+:\d+$/.test(name) && kindOf(name) !== undefined,
     state: oneOf("starting", "lost"),
     channel: count,
     reply: optional(shared),

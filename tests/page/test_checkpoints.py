@@ -71,7 +71,7 @@ def test_a_new_interpreter_answers_from_a_checkpoint(
     checkpoint, exported, probabilities = trained
     restored = side.ask("restore", payload=checkpoint)
     assert restored["ok"]
-    assert restored["names"] == sorted(decode(exported))
+    assert restored["answer"]["names"] == sorted(decode(exported))
     assert side.ask("export", format="safetensors")["answer"]["bytes"] == exported
     predicted = side.ask("predict", pixels=PIXELS)["answer"]["probabilities"]
     assert predicted == pytest.approx(probabilities, rel=1e-5)

@@ -65,7 +65,7 @@ model = pg.Sequential([pg.Input((2,)), nn.Dense(3, name="first"), nn.Dense(1)])
     nodes = {node["name"]: node for node in drawing["nodes"]}
     assert nodes["first/matmul"]["line"] == 4 and nodes["first/matmul"]["device"]
     view = page.ask("node_view", name="first/kernel", part="value", output=0, sample=None)
-    assert view["node"]["problem"]["code"] == "not_run"
+    assert view["answer"]["problem"]["code"] == "not_run"
     assert page.run("import playgrad as pg\nprint(pg.__version__)") == "done"
     assert len(drawings(page)) == 1
 

@@ -84,7 +84,7 @@ def test_a_choice_that_does_not_fit_changes_nothing(
     side: PythonSide, net: torch.nn.Sequential
 ) -> None:
     before = weights(side)
-    chosen = {row["slot"]: row["tensor"] for row in load(side, net)["matching"]["rows"]}
+    chosen = {row["slot"]: row["tensor"] for row in load(side, net)["answer"]["matching"]["rows"]}
     wrong = [
         ({**chosen, "dense_2.weight": "1.weight"}, "'1.weight' has shape"),
         ({**chosen, "dense_2.weight": "9.weight"}, "the file has no tensor '9.weight'"),

@@ -416,8 +416,7 @@ export const zhHans = {
   devices: {
     device: "设备",
     about: "训练所用的设备，除非代码另有指定",
-    auto: "自动",
-    cpu: "CPU",
+    choices: { auto: "自动", gpu: "GPU", cpu: "CPU" },
     noGpuFound: "GPU（未找到）",
     tryAgain: "重新查找 GPU",
     looking: "正在查找 GPU…",

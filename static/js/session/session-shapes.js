@@ -4,6 +4,7 @@
  */
 
 import * as is from "../../engine/forms.js";
+import { CHOICES } from "../../engine/kinds.js";
 import { checkOf, fieldsOf } from "../../engine/message-checks.js";
 import {
   MOST,
@@ -81,7 +82,7 @@ const settings = is.listOf(
   is.record({ ...fieldsOf("SettingChange"), name, before: float, after: float }),
   MOST.settings,
 );
-const device = is.oneOf("auto", "gpu", "cpu");
+const device = is.oneOf(...CHOICES);
 
 /**
  * Ids of examples, and of programs from files, which have their names: they become names of properties and of files.

@@ -78,7 +78,7 @@ export function loadNow() {
 /** Look for a GPU again, and say what was found. */
 export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
-  await refetchModule(SCRIPTS.gpu);
+  await refetchModule(SCRIPTS.plans);
   client.look();
 }
 

@@ -39,7 +39,7 @@ def test_a_model_answers_with_numbers_or_a_reason() -> None:
         last = views.view(model, [], _question("train/x", sample="last"))["summary"]
         assert first["statistics"] != last["statistics"]
         found = views.find(model, [], "value(train/x) max > -9")
-        assert found["matches"] == [["train/x", last["statistics"]["max"]]]
+        assert found["matches"] == [("train/x", last["statistics"]["max"])]
         view = views.view(model, [], _question("nowhere", part="gradient"))
         assert view["problem"]["code"] == "unknown" and view["summary"] is None
         found = views.find(model, [], "value(dense_*/kernel) |max| > 0")

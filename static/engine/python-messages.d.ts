@@ -201,9 +201,7 @@ export type NoSampleView = {shows: "none", reason: NoSamples, seconds: number};
 export type NoSamples = "restored" | "data" | "program" | "loss" | "targets" | "outputs" | "layers";
 /** `unknown`: the model was restored, without its data. */
 export type NoTask = {shows: "none" | "unknown", version: number, seconds: number};
-/** `wgsl`: the source, or the beginning of its `length` characters. */
 export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
-/** `within`: the node that this one was fused into; `fused`: those that are computed with it; `commands`: its dispatches, none on a processor; `total`: the dispatches of a step. */
 export type NodeKernel = {device: string, within: string | null, fused: string[], commands: NodeCommand[], total: number};
 export type NodeKernelView = {kernel: NodeKernel | null, problem: Unavailable | null};
 /** `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values cannot be computed. */
@@ -215,7 +213,6 @@ export type NodePictures = {of: "samples" | "channels" | "filters" | "units", to
 export type NodeQuery = {query: string};
 /** `name`: of the node as it is drawn; `output`: the number of one of its outputs. */
 export type NodeQuestion = {name: string, output: number, part: "value" | "gradient", sample: BatchChoice};
-/** `runs`: in a row. */
 export type NodeTime = {seconds: number, runs: number, device: string};
 export type NodeTimeView = {measured: NodeTime | null, problem: Unavailable | null};
 /** `outputs`: of the node; `samples`, `test_samples`: of the data sets, one of which can be chosen; `pictures`: null for values of another kind; `problem`: why there is no summary. */

@@ -45,7 +45,7 @@ def test_a_model_answers_with_numbers_or_a_reason() -> None:
         found = views.find(model, [], "value(dense_*/kernel) |max| > 0")
         assert {"dense_1/kernel", "dense_2/kernel"} <= {name for name, _ in found["matches"]}
         assert views.find(model, [], "?")["problem"]["code"] == "query_form"
-        assert views.time(model, [], "dense_1/relu_1")["measured"]["seconds"] > 0
+        assert views.time(model, [], "dense_1/relu_1")["measured"].seconds > 0
         assert views.kernel(model, [], "dense_1/kernel")["problem"]["code"] == "stored"
         views.clear()
 

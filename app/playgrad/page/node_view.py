@@ -14,7 +14,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find
 from playgrad.inspection.node_kernel import NodeKernel, node_kernel
 from playgrad.inspection.node_pictures import NodePictures, node_pictures
-from playgrad.inspection.node_time import measure
+from playgrad.inspection.node_time import NodeTime, measure
 from playgrad.inspection.node_values import Array, Holder, NodeValues
 from playgrad.inspection.problem import Unavailable, UnavailableForm
 from playgrad.inspection.query import parse
@@ -75,42 +75,13 @@ class NodeMatches(TypedDict):
     seconds: float
 
 
-class NodeCommand(TypedDict):
-    """`wgsl`: the source, or the beginning of its `length` characters."""
-
-    family: str
-    workgroups: list[int]
-    nodes: list[str]
-    wgsl: str
-    length: int
-
-
-class NodeKernelForm(TypedDict):
-    """`within`: the node that this one was fused into; `fused`: those that are computed with it;
-    `commands`: its dispatches, none on a processor; `total`: the dispatches of a step."""
-
-    device: str
-    within: str | None
-    fused: list[str]
-    commands: list[NodeCommand]
-    total: int
-
-
-class NodeTimeForm(TypedDict):
-    """`runs`: in a row."""
-
-    seconds: float
-    runs: int
-    device: str
-
-
 class NodeKernelView(TypedDict):
-    kernel: NodeKernelForm | None
+    kernel: NodeKernel | None
     problem: UnavailableForm | None
 
 
 class NodeTimeView(TypedDict):
-    measured: NodeTimeForm | None
+    measured: NodeTime | None
     problem: UnavailableForm | None
 
 
@@ -204,7 +175,7 @@ class NodeViews:
         try:
             values, name = self.values_of(model, programs, name)
             tensor = values.tensor(name)
-            view["kernel"] = _kernel_form(self._kernel_of(model, values, tensor.node))
+            view["kernel"] = self._kernel_of(model, values, tensor.node)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view
@@ -224,12 +195,7 @@ class NodeViews:
             node = values.tensor(name).node
             session = session_of(model) or _session_of(node.graph)
             device = HOST if session is None else session.device
-            found = measure(values, node, device)
-            view["measured"] = {
-                "seconds": found.seconds,
-                "runs": found.runs,
-                "device": found.device,
-            }
+            view["measured"] = measure(values, node, device)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view
@@ -267,25 +233,6 @@ class NodeViews:
 def session_of(model: ModelOfGraph) -> Session | None:
     """Return the session of a model; None if there is no model, or one without its program."""
     return None if model is None or isinstance(model, RestoredModel) else model.session
-
-
-def _kernel_form(kernel: NodeKernel) -> NodeKernelForm:
-    return {
-        "device": kernel.device,
-        "within": kernel.within,
-        "fused": kernel.fused,
-        "commands": [
-            {
-                "family": command.family,
-                "workgroups": command.workgroups,
-                "nodes": command.nodes,
-                "wgsl": command.wgsl,
-                "length": command.length,
-            }
-            for command in kernel.commands
-        ],
-        "total": kernel.total,
-    }
 
 
 def _test_sample(test: Excerpt | None, number: int) -> tuple[Array, Array]:

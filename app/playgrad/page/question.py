@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from playgrad.errors import PlaygradError
-from playgrad.page.schema import Form, Schema
+from playgrad.page.schema import Form, Schema, plain
 from playgrad.page.weights_at import weights_at
 from playgrad.page.workspace import Workspace
 from playgrad.runtime.hooks import Request
@@ -96,7 +96,7 @@ class Question:
             raise RequestError(self.kind, problem)
         arguments = [] if self.request_name is None else [fields]
         if self.about == "workspace":
-            return self.function(workspace, *arguments)
+            return plain(self.function(workspace, *arguments))
         models = {
             "program": workspace.trained_here,
             "trained": workspace.trained,
@@ -104,9 +104,9 @@ class Question:
         }
         model = models[self.about]()
         if not content:
-            return self.function(model, *arguments)
+            return plain(self.function(model, *arguments))
         with weights_at(model, Checkpoint.decode(content)) as earlier:
-            return self.function(earlier, *arguments)
+            return plain(self.function(earlier, *arguments))
 
 
 _questions: dict[str, Question] = {}

@@ -12,6 +12,7 @@ A form is plain data, as JSON has it, so that a page can read it too:
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import types
@@ -64,9 +65,9 @@ class Schema:
             return _PLAIN[annotation]
         if origin is typing.Annotated:  # Annotated[union, "Name"]
             return self._name(arguments[1], lambda: self.form(arguments[0]))
-        if typing.is_typeddict(annotation):
+        if typing.is_typeddict(annotation) or dataclasses.is_dataclass(annotation):
             name = annotation.__name__.removesuffix("Form")
-            if annotation.__doc__:
+            if typing.is_typeddict(annotation) and annotation.__doc__:
                 self.about[name] = " ".join(inspect.cleandoc(annotation.__doc__).split())
             return self._name(name, lambda: self._fields(annotation))
         if origin is Literal:
@@ -143,6 +144,17 @@ class Schema:
         if missing := [name for name in form if not name.endswith("?") and name not in value]:
             return f"{path}.{missing[0]}: is missing"
         return _first(self.problem(known[name], v, f"{path}.{name}") for name, v in value.items())
+
+
+def plain(value: Any) -> Any:
+    """Return a value with the fields of dataclasses in their place: its own, or its fields'."""
+    if isinstance(value, dict):
+        return {name: plain(each) if _is_record(each) else each for name, each in value.items()}
+    return dataclasses.asdict(value) if _is_record(value) else value
+
+
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def typescript(form: Form) -> str:

@@ -86,7 +86,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
 
 
 def _used(*roots: Mapping[str, Form]) -> dict[str, Form]:
-    """Return the named forms that the page checks: those that messages to it contain."""
+    """Return the named forms that messages to the page contain, which it checks."""
     used: dict[str, Form] = {}
     waiting: list[Any] = [*roots]
     while waiting:

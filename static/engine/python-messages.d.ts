@@ -106,13 +106,13 @@ export type DataNames = {title: string, classes: string[], columns: string[]};
 /** Seconds and bytes. */
 export type DeviceTime = {device: string, kinds: Record<string, number>, idle: number, sent: number, received: number};
 export type DrawnGraph = {graph: Graph};
-/** The seconds are those of the epoch. */
+/** `seconds`: of the epoch. */
 export type EpochEnd = {epoch: number, step: number, loss: number, accuracy: number | null, test_loss: number | null, test_accuracy: number | null, seconds: number};
 /** `line` of the user's program, `op`: the node concerned. */
 export type ErrorInfo = {type: string, message: string, line: number | null, op: string | null, traceback?: string, problem?: Problem | null};
 /** In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
 export type Execution = {duration: number, events: ExecutionEvent[], left_out: number, clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string};
-/** `nodes`: those that it computes; `kernel`: the family of a GPU's kernel, "" on processors. */
+/** `nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors. */
 export type ExecutionEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number, nodes: string[], kernel: string};
 /** `apart`: with a kernel for each operation, where small ones share kernels otherwise. */
 export type ExecutionQuestion = {apart: boolean};
@@ -125,7 +125,7 @@ export type ExportQuestion = {format?: ExportFormat, names?: DataNames};
 export type ExportedFile = {filename: string, bytes: Uint8Array, sha256: string};
 export type Figure = Pictures | Plot | PlottedImage;
 export type FileTensor = {name: string, shape: number[]};
-/** A fault of a training: `values` are those of its sentence, see doctor-words.js. */
+/** A fault of a training. `values`: the names and numbers in its sentence. */
 export type Finding = {code: string, node: string | null, line: number | null, values: Record<string, string | number>, edit: SuggestedEdit | null};
 /** All that is wrong with the trainings of the run; `lost`: that is why it pauses. */
 export type Findings = {findings: Finding[], lost: boolean};
@@ -221,7 +221,7 @@ export type NodeView = {outputs: number, samples: number | null, test_samples: n
 export type OneSample = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, shows: "sample", sample: SampleNumber, seconds: number, data: SampleData};
 export type OneSampleQuestion = {number: number};
 export type OneSampleView = NoSampleView | OneSample;
-/** `nodes`: those that the kernels compute; `kernels`: their WGSL. */
+/** `nodes`: computed by the kernels; `kernels`: their WGSL. */
 export type OpenedBench = {adapter: string, of_run: boolean, nodes: string[], kernels: string[]};
 /** `members`: the nodes that were fused into it; `waits_for`: the number of operations that it waits for; `ready`: the operations in the queue when it was taken, by their places in the order of execution; `released`: the place of each that waited for it, with its count before and after. */
 export type Operation = {name: string, op: string, device: string, members: string[], waits_for: number, ready: number[], released: [number, number, number][], inputs: TensorSight[], outputs: TensorSight[], dispatch: number | null, kernel: string};
@@ -235,7 +235,7 @@ export type ParallelReport = {updates?: Record<string, number>, staleness?: Reco
 export type PictureData = {height: number, width: number, channels: 1 | 3, pixels: Uint8Array, labels: number[], tested: boolean, total: number};
 /** The class predicted for each image, −1 for outputs that are NaN, and its probability. */
 export type PictureTask = {shows: "images", version: number, seconds: number, data?: PictureData, predicted: number[], chances: number[] | null};
-/** `pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in "diverging", 128 is 0; `note`: what is not shown, in words. */
+/** `pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in "diverging", 128 is 0; `note`: the parts that are not shown, in words. */
 export type Pictures = {shows: "pictures", title: string, count: number, height: number, width: number, channels: 1 | 3 | 4, scale: "grey" | "diverging" | "colour", low: number, high: number, note: string, pixels: Uint8Array};
 export type Placement = {headline: string, seconds: number, seconds_alone: number, bytes_moved: number, rows: PlacementRow[]};
 export type PlacementRow = {scope: string, nodes: string[], device: string, reason: string};
@@ -253,9 +253,9 @@ export type PlottedImage = {shows: "image", title: string, width: number, height
 /** `pixels`: from 0 to 1, row by row. */
 export type PredictQuestion = {pixels: number[]};
 export type Prediction = {probabilities: number[], label: number};
-/** An error of a kind that Blocks can mend: `values` are those of its sentence. */
+/** An error of a kind that Blocks can mend: `values`: the names and numbers in its sentence. */
 export type Problem = {code: string, values: Record<string, string | number>};
-/** The seconds are those of the fit, without pauses. */
+/** `seconds`: of the fit, without pauses. */
 export type Progress = {epoch: number, step: number, total_steps: number, points: ([number, number, number | null])[], steps_per_second: number, seconds: number, eta_seconds: number | null};
 /** `size`: values for each sample. */
 export type ProjectedLayer = {name: string, size: number};
@@ -311,7 +311,7 @@ export type TaskView = NoTask | PlaneTask | PictureTask | ClassTask | RowTask | 
 /** `statistics`: `min`, `max`, `mean` and `std`; none of a data set. */
 export type TensorSight = {name: string, shape: number[], dtype: string, statistics: Record<string, number | null>};
 export type TestSample = {test: number};
-/** `prompt`: one from the data; `tokens`: of the vocabulary; `least`: those of a prompt. */
+/** `prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt. */
 export type TextData = {prompt: string, unit: "character" | "word", tokens: number, least: number};
 /** The text that the model writes after the prompt, what it expected there, most probable first, and what is wrong with the prompt. */
 export type TextTask = {shows: "text", version: number, seconds: number, data?: TextData, prompt: string, predicted: string, expected: Expected[], problem: string | null};

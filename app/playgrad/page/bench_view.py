@@ -24,7 +24,7 @@ class BenchQuestion(TypedDict):
 
 
 class OpenedBench(TypedDict):
-    """`nodes`: those that the kernels compute; `kernels`: their WGSL."""
+    """`nodes`: computed by the kernels; `kernels`: their WGSL."""
 
     adapter: str
     of_run: bool

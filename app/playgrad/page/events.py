@@ -43,7 +43,7 @@ class OutputForm(TypedDict):
 
 class Pictures(TypedDict):
     """`pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in
-    "diverging", 128 is 0; `note`: what is not shown, in words."""
+    "diverging", 128 is 0; `note`: the parts that are not shown, in words."""
 
     shows: Literal["pictures"]
     title: str
@@ -124,7 +124,7 @@ class FitForm(TypedDict):
 
 
 class ProgressForm(TypedDict):
-    """The seconds are those of the fit, without pauses."""
+    """`seconds`: of the fit, without pauses."""
 
     epoch: int
     step: int
@@ -136,7 +136,7 @@ class ProgressForm(TypedDict):
 
 
 class EpochEnd(TypedDict):
-    """The seconds are those of the epoch."""
+    """`seconds`: of the epoch."""
 
     epoch: int
     step: int
@@ -197,7 +197,7 @@ class SuggestedEdit(TypedDict):
 
 
 class FindingForm(TypedDict):
-    """A fault of a training: `values` are those of its sentence, see doctor-words.js."""
+    """A fault of a training. `values`: the names and numbers in its sentence."""
 
     code: str
     node: str | None

@@ -1,4 +1,4 @@
-"""The sample of the model's data that a view of the page looks at."""
+"""The sample of the model's data that a view of the page shows."""
 
 from __future__ import annotations
 

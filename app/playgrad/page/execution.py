@@ -17,7 +17,7 @@ MOST_EVENTS = 4000
 
 
 class ExecutionEvent(TraceEvent):
-    """`nodes`: those that it computes; `kernel`: the family of a GPU's kernel, "" on processors."""
+    """`nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors."""
 
     nodes: list[str]
     kernel: str

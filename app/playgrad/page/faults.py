@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Problem(TypedDict):
-    """An error of a kind that Blocks can mend: `values` are those of its sentence."""
+    """An error of a kind that Blocks can mend: `values`: the names and numbers in its sentence."""
 
     code: str
     values: dict[str, str | float]

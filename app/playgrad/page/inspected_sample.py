@@ -1,4 +1,4 @@
-"""The sample that the view of layers looks at, with the visitor's edits, and its outputs."""
+"""The sample that the view of layers shows, with the visitor's edits, and its outputs."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def question(
 
 
 def questions() -> Mapping[str, Question]:
-    """Return all questions by kind: those of every module in the package ``questions``."""
+    """Return the questions of every module in the package ``questions``, by kind."""
     package = importlib.import_module(_PACKAGE)
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{_PACKAGE}.{module.name}")

@@ -39,7 +39,7 @@ class Expected(TypedDict):
 
 
 class TextData(TypedDict):
-    """`prompt`: one from the data; `tokens`: of the vocabulary; `least`: those of a prompt."""
+    """`prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt."""
 
     prompt: str
     unit: Literal["character", "word"]

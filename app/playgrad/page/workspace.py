@@ -24,7 +24,7 @@ class Workspace(ABC):
         restored: the model of a checkpoint, which stands in until a run trains a model.
         built: a model that the program has built and not trained.
         namespace: the names of the program.
-        graphs: those that sessions have run, of a program that trains no model.
+        graphs: the graphs that sessions have run, of a program that trains no model.
         runs: the last ones of the program's own sessions.
     """
 

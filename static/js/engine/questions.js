@@ -14,7 +14,7 @@ const WRITING_SECONDS_AT_REST = 0.8;
  * it takes the kept weights first.
  * @template {Question} Q
  * @param {Q} question
- * @param {Uint8Array} [payload] of questions about weights: the checkpoint that is looked at
+ * @param {Uint8Array} [payload] of questions about weights: the checkpoint of an earlier step
  * @returns {Promise<Answers[Q["kind"]]>}
  * @throws {EngineFailure}
  */
@@ -28,7 +28,7 @@ export async function ask(question, payload) {
 }
 
 /**
- * Ask about the model as it was at the step that the visitor looks at.
+ * Ask about the model as it was at the step that the page shows.
  * @template {Question} Q
  * @param {Q} question
  * @returns {Promise<Answers[Q["kind"]]>}

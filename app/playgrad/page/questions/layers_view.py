@@ -160,7 +160,7 @@ def layers_view(model: LiveModel | RestoredModel, request: LayersQuestion) -> La
     """Return the layers of the model, and the weights and results of one of them.
 
     Raises:
-        GraphError: the model cannot be looked at.
+        GraphError: the model has no layers to show.
     """
     began = time.perf_counter()
     if isinstance(model, RestoredModel):

@@ -24,7 +24,7 @@ from playgrad.page.text_view import Expected, problem_of
 TOP = 5
 """Tokens that are listed for each position."""
 MOST_TOKENS = 200
-"""Of a text; what follows is not looked at."""
+"""The longest text that is read; the rest is ignored."""
 
 
 class NextTokensQuestion(TypedDict):

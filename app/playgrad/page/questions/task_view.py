@@ -2,7 +2,7 @@
 
 A view is computed from the variables as they are between two steps, when the page asks for one. It
 runs a part of the graph that exists, and nothing that writes a variable or draws random numbers,
-so the training takes the same course whether the page looks at it or not.
+so the training takes the same course whether the page shows it or not.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _view(model: LiveModel | RestoredModel, known: int, sample: SampleForm | Non
 
 @dataclass(frozen=True)
 class _Asked:
-    """A model with its data: that of training, and that which is shown.
+    """A model with its training data and the data that is shown.
 
     Attributes:
         needs_data: whether the page does not have the data yet.

@@ -1,6 +1,7 @@
 /** Connects the page, its Python worker and the device workers, which outlive Python workers. */
 
 import { ringBell } from "./control.js";
+import { kindOf } from "./kinds.js";
 import { endOfLife, lockName } from "./life.js";
 import { markGone } from "./ring.js";
 
@@ -9,10 +10,10 @@ import { markGone } from "./ring.js";
  * @import { Contents, DeviceCommand, DeviceEvent, DeviceWorkerRequest, Template } from "./messages.js"
  */
 
-/** The worker script for each kind of device. */
+/** The worker script for devices that execute Plans, and for those on which a Python computes. */
 export const SCRIPTS = {
-  cpu: new URL("./cpu-worker.js", import.meta.url),
-  gpu: new URL("./device-worker.js", import.meta.url),
+  python: new URL("./cpu-worker.js", import.meta.url),
+  plans: new URL("./device-worker.js", import.meta.url),
 };
 const FIRST = "gpu:0";
 
@@ -83,7 +84,7 @@ export class DeviceWorkers {
 
   /** @param {string} device @returns {Entry} */
   #start(device) {
-    const script = device.startsWith("cpu") ? SCRIPTS.cpu : SCRIPTS.gpu;
+    const script = kindOf(device)?.runsPlans ? SCRIPTS.plans : SCRIPTS.python;
     const worker = new Worker(script, { type: "module", name: device });
     const entry = { worker, lock: lockName(device) };
     this.#entries.set(device, entry);

@@ -25,7 +25,7 @@ export const doubles = (value) => value instanceof Float64Array;
 /** @type {Check} */
 export const shared = (value) => value instanceof SharedArrayBuffer;
 
-/** @param {...(string | number)} values @returns {Check} */
+/** @param {...(string | number | boolean | null)} values @returns {Check} */
 export const oneOf =
   (...values) =>
   (value) =>

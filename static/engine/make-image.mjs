@@ -15,8 +15,10 @@ import platform, random, sysconfig, traceback
 import numpy
 import playgrad
 import playgrad.io
-from playgrad.page import answers, faults, graph_view, idle_tuner, lab, memory_reserve, output, restored_model
+from playgrad.page import faults, graph_view, idle_tuner, lab, memory_reserve, output, restored_model
+from playgrad.page.question import questions
 from playgrad.page.warm_up import warm_up
+forms = [question.request for question in questions().values()]
 warm_up()
 `;
 

@@ -1,6 +1,6 @@
 """The page's own Python and the desktop's in its place give the same events and the same numbers.
 
-Every request, every event and every answer of static/engine/messages.js is among them.
+Every request, every event and every answer is among them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.conftest import Engine
+from tests.page.answers import EVENT_FORMS, REQUEST_FORMS
 from tests.page.every_request import FAILED, ILL, LAB, PROGRAM, QUESTIONS, WHILE_TRAINING
-from tests.page.messages import Types
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu, pytest.mark.pyodide]
 
-TYPES = Types()
 OPTIONS: dict[str, Any] = {"device": "cpu", "paused": False}
 
 # Runs programs with requests that arrive meanwhile, and asks questions after the first one. Bytes
@@ -34,8 +33,8 @@ _DRIVE = """async ({ runs, training, questions }) => {
   const post = (command, payload) => (asked.push(command.kind), client.post(command, payload));
   const ask = async (question, payload) => {
     asked.push(question.kind);
-    const { kind, id, ok, ...answer } = await client.ask(question, payload);
-    answers.push([question.kind, answer]);
+    const answer = await client.ask(question, payload);
+    answers.push({ [question.kind]: answer });
     return answer;
   };
   const run = async (source, options, during, payload) => {
@@ -91,7 +90,7 @@ def drive(chromium: Browser, address: str) -> dict[str, Any]:
     questions = {"runs": RUNS, "training": WHILE_TRAINING, "questions": QUESTIONS}
     driven: dict[str, Any] = json.loads(page.evaluate(_DRIVE, questions))
     page.close()
-    listed = TYPES.messages("PythonEvent")
+    listed = {*EVENT_FORMS, "reply"}
     driven["events"] = [event for event in driven["events"] if event["kind"] in listed]
     return driven
 
@@ -138,8 +137,8 @@ def test_both_pythons_give_the_same(chromium: Browser, server: str, desk_server:
     pyodide, desk = drive(chromium, server), drive(chromium, desk_server)
 
     events = {event["kind"] for event in pyodide["events"]}
-    assert events | {"reply"} == set(TYPES.messages("PythonEvent"))
-    assert set(pyodide["asked"]) == set(TYPES.messages("Request"))
+    assert events - {"reply"} == EVENT_FORMS.keys()
+    assert set(pyodide["asked"]) == REQUEST_FORMS.keys()
 
     pythons = (pyodide["events"], desk["events"])
     kinds, numbers = map(lasting, pythons), map(before_lab, pythons)

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
-from playgrad.page.task_view import SIDE
+from playgrad.page.questions.task_view import SIDE
 from tests.browser.playground import GOOD, Playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]

@@ -12,8 +12,8 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.data.input_description import KEY, InputDescription
 from playgrad.io import safetensors
+from playgrad.page.questions.weights_import import import_weights
 from playgrad.page.restored_model import RestoredModel
-from playgrad.page.weights_import import import_weights
 from playgrad.training.checkpoints import record
 from playgrad.training.checkpoints.capture import checkpoint_of
 

@@ -144,3 +144,16 @@ test("a question waits for Python to start, however slow the line is", async (t)
   await new Promise(setImmediate);
   assert.ok(failure instanceof EngineFailure, "a Python that has started has to answer");
 });
+
+test("only an answer to the same question is taken", async (t) => {
+  const { client, say, received } = await started(t);
+  await say(READY);
+  const answer = client.ask(QUESTION);
+  const reply = { kind: "reply", id: 1, ok: true };
+  await say({ ...reply, question: "complete", answer: [] });
+  assert.equal(received.at(-1).kind, "forged");
+  await say({ ...reply, question: "predict", answer: { probabilities: [1], label: "0" } });
+  const right = { probabilities: [1], label: 0 };
+  await say({ ...reply, question: "predict", answer: right });
+  assert.deepEqual(await answer, right);
+});

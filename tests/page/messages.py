@@ -1,4 +1,4 @@
-"""The types in static/engine/messages.js, parsed from JSDoc, and a checker of Python's messages."""
+"""The types in static/engine/messages.js, parsed from JSDoc, and a checker of values by them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Shape = dict[str, Field]
 
 class Types:
     """A type is a nested tuple whose first item is "union", "and", "object", "list", "tuple",
-    "name", "literal", "keyof" or "values"."""
+    "name", "literal" or "keyof"."""
 
     def __init__(self, source: str = SOURCE.read_text(encoding="utf-8")) -> None:
         comments = "\n".join(re.findall(r"/\*\*(.*?)\*/", source, re.DOTALL))
@@ -59,9 +59,6 @@ class Types:
         match type_:
             case ("name", name, *_) if name in self.named:
                 return self.shapes(self.named[name])
-            case ("name", "Partial", (inner,)):
-                (shape,) = self.shapes(inner)
-                return [{key: Field(field.type, True) for key, field in shape.items()}]
             case ("object", shape):
                 return [shape]
             case ("union", members):
@@ -69,9 +66,6 @@ class Types:
             case ("and", members):
                 combined = product(*map(self.shapes, members))
                 return [{k: f for shape in shapes for k, f in shape.items()} for shapes in combined]
-            case ("values", inner):
-                (shape,) = self.shapes(inner)
-                return [each for field in shape.values() for each in self.shapes(field.type)]
         raise AssertionError(f"{type_} is not an object type")
 
     def messages(self, name: str) -> dict[str, list[Shape]]:
@@ -196,12 +190,8 @@ class _Reader:
         type_ = self.primary()
         while self.peek() == "[":
             self.next()
-            if self.skip("]"):
-                type_ = ("list", type_)
-            else:
-                assert self.union() == ("keyof", type_)
-                self.take("]")
-                type_ = ("values", type_)
+            self.take("]")
+            type_ = ("list", type_)
         return type_
 
     def primary(self) -> Any:

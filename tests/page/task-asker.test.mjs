@@ -21,7 +21,7 @@ async function watch(t, cost, shows = "plane") {
   t.mock.method(EngineClient.prototype, "ask", async () => {
     skip(1000 * cost);
     answers += 1;
-    return { task: { shows, version: 1, seconds: cost, data: {} } };
+    return { shows, version: 1, seconds: cost, data: {} };
   });
   store.runState.value = "running";
   store.liveModel.value = true;

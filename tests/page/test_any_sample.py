@@ -12,15 +12,14 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.page.layers_view import layers_view
 from playgrad.page.node_view import NodeViews
-from playgrad.page.sample_views import sample_view, samples_view
+from playgrad.page.questions.layers_view import layers_view
+from playgrad.page.questions.sample_views import sample_view, samples_view
 from playgrad.runtime.options import Options, options_set
-from tests.page.messages import Types
+from tests.page.answers import check_answer
 
 pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
-TYPES = Types()
 RNG = np.random.default_rng(7)
 X, X_TEST = (RNG.normal(size=(size, 6)) for size in (300, 4001))  # float64: fit makes copies
 Y, Y_TEST = ((x[:, 0] > x[:, 1]).astype(np.int32) for x in (X, X_TEST))
@@ -40,27 +39,20 @@ def trained(**fit: Any) -> Any:
     return model
 
 
-def ask(answer: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape[kind].type, answer) is None
-    view: dict[str, Any] = answer[name]
-    return view
-
-
 @pytest.mark.usefixtures("keeping")
 @pytest.mark.parametrize("number", [0, 1, 3, 2718, 4000])
 def test_views_show_the_sample_of_the_requested_number(number: int) -> None:
     model = trained(validation_data=(X_TEST, Y_TEST))
     sample = X_TEST[number : number + 1].astype(np.float32)
     question = {"layer": "dense_1", "sample": number, "pixels": None, "edits": [], "scaled": []}
-    view = ask(layers_view(model, question), "inspect_layers", "layers")
+    view = check_answer("inspect_layers", layers_view(model, question))
     assert (view["sample"]["number"], view["sample"]["count"]) == (number, 4001)
     assert np.array_equal(np.frombuffer(view["sample"]["values"], "<f4"), sample[0])
     assert view["sample"]["target"] == Y_TEST[number]
     hidden = pg.inspect(model).activations(sample)["dense_1"][0]
     assert np.allclose(np.frombuffer(view["result"]["values"], "<f4"), hidden, rtol=1e-5)
 
-    one = ask(sample_view(model, {"number": number}), "one_sample", "one_sample")
+    one = check_answer("one_sample", sample_view(model, {"number": number}))
     assert one["sample"] == {"number": number, "count": 4001, "tested": True}
     assert np.array_equal(np.frombuffer(one["data"]["rows"]["values"], "<f4"), sample[0])
     assert np.frombuffer(one["data"]["numbers"], "<i4") == [number]
@@ -73,7 +65,7 @@ def test_views_show_the_sample_of_the_requested_number(number: int) -> None:
 @pytest.mark.usefixtures("keeping")
 def test_the_excerpt_has_the_sample_numbers_of_the_data() -> None:
     model = trained(validation_data=(X_TEST, Y_TEST))
-    data = samples_view(model, {"known": 0})["samples"]["data"]
+    data = samples_view(model, {"known": 0})["data"]
     numbers = np.frombuffer(data["numbers"], "<i4")
     rows = np.frombuffer(data["rows"]["values"], "<f4").reshape(1000, 6)
     assert np.array_equal(rows, X_TEST[numbers].astype(np.float32))
@@ -82,10 +74,10 @@ def test_the_excerpt_has_the_sample_numbers_of_the_data() -> None:
 @pytest.mark.usefixtures("keeping")
 def test_training_samples_are_shown_without_test_data() -> None:
     split = trained(validation_split=0.5)
-    one = sample_view(split, {"number": 149})["one_sample"]
+    one = sample_view(split, {"number": 149})
     assert one["sample"] == {"number": 149, "count": 150, "tested": True}
     assert np.frombuffer(one["data"]["rows"]["values"], "<f4") == pytest.approx(X[299])
-    one = sample_view(trained(), {"number": 299})["one_sample"]
+    one = sample_view(trained(), {"number": 299})
     assert one["sample"] == {"number": 299, "count": 300, "tested": False}
     assert np.frombuffer(one["data"]["rows"]["values"], "<f4") == pytest.approx(X[299])
 

@@ -9,13 +9,12 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.page.attention_view import MOST_HEADS, MOST_POSITIONS, attention_view
-from tests.page.messages import Types
+from playgrad.page.questions.attention_view import MOST_HEADS, MOST_POSITIONS, attention_view
+from tests.page.answers import check_answer
 from tests.page.python_side import python_side
 
 pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
-TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TEXT = "the cat sat on the mat. the dog sat on the log."
 LENGTH, WIDTH = 8, 8
@@ -23,10 +22,7 @@ LENGTH, WIDTH = 8, 8
 
 def ask(model: Any, sample: int = 0, layer: str = "") -> dict[str, Any]:
     """Return the view of a model, which has the fields that the page knows."""
-    answer = attention_view(model, {"kind": "attention", "sample": sample, "layer": layer})
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["attention"].type, answer) is None
-    view: dict[str, Any] = answer["attention"]
+    view = check_answer("attention", attention_view(model, {"sample": sample, "layer": layer}))
     return view
 
 
@@ -129,18 +125,18 @@ def test_the_view_answers_in_training_at_earlier_steps_and_after_reload() -> Non
     fields = {"sample": 2, "layer": ""}
     with python_side() as side:
         assert side.run(PROGRAM) == "done"
-        weights = side.ask("export", format="npz")["sha256"]
+        weights = side.ask("export", format="npz")["answer"]["sha256"]
         first = bytes(side.of("checkpoint")[0]["bytes"])
-        now = side.ask("attention", **fields)["attention"]
-        then = side.ask("attention", payload=first, **fields)["attention"]
+        now = side.ask("attention", **fields)["answer"]
+        then = side.ask("attention", payload=first, **fields)["answer"]
         assert now["shows"] == then["shows"] == "maps" and now["weights"] != then["weights"]
         side.events.clear()
         assert side.run(PROGRAM, {"kind": "attention", "id": 99, **fields}) == "done"
         (early,) = [event for event in side.of("reply") if event["id"] == 99]
-        assert early["attention"]["weights"] != now["weights"]
-        assert side.ask("export", format="npz")["sha256"] == weights
+        assert early["answer"]["weights"] != now["weights"]
+        assert side.ask("export", format="npz")["answer"]["sha256"] == weights
         content = side.checkpoint
         side.requests += [{"kind": "reset"}]
         side.serve()
         side.ask("restore", payload=content)
-        assert side.ask("attention", **fields)["attention"]["reason"] == "restored"
+        assert side.ask("attention", **fields)["answer"]["reason"] == "restored"

@@ -11,10 +11,14 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from tests.page.messages import Types
+from tests.page.answers import check_answer
 from tests.page.python_side import PythonSide, python_side
 
-TYPES = Types()
+FIELDS: dict[str, dict[str, Any]] = {
+    "samples": {"known": 0},
+    "one_sample": {"number": 1},
+    "projection": {"known": 0, "layer": "", "dimensions": 2},
+}
 LAYERS = {"layer": None, "sample": 3, "pixels": None, "edits": [], "scaled": []}
 X = np.random.default_rng(3).normal(size=(1200, 5)).astype(np.float32)
 
@@ -37,9 +41,7 @@ def saved(tmp_path: Path) -> Path:
 def layers(page: PythonSide, **fields: Any) -> dict[str, Any]:
     reply = page.ask("inspect_layers", **(LAYERS | fields))
     assert reply["ok"], reply
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["inspect_layers"].type, {"layers": reply["layers"]}) is None
-    return dict(reply["layers"])
+    return dict(check_answer("inspect_layers", reply["answer"]))
 
 
 def floats(content: bytes) -> Any:
@@ -54,8 +56,8 @@ def test_a_loaded_model_shows_its_weights(page: PythonSide, saved: Path) -> None
     kernel = pg.io.load(saved)["dense_1/kernel"]
     assert np.array_equal(np.sort(floats(view["weights"][0]["values"])), np.sort(kernel.ravel()))
     assert view["sample"] is view["result"] is None
-    assert page.ask("samples", known=0)["samples"]["reason"] == "program"
-    assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "attention"
+    assert page.ask("samples", known=0)["answer"]["reason"] == "program"
+    assert page.ask("attention", sample=0, layer="")["answer"]["reason"] == "attention"
 
 
 def test_a_loaded_model_with_data_shows_activations(page: PythonSide, saved: Path) -> None:
@@ -97,7 +99,7 @@ PARTS = {
         ("compile x wrong y prediction", None),
     ],
 )
-@pytest.mark.parametrize("kind", ["samples", "one_sample", "projection"])
+@pytest.mark.parametrize("kind", FIELDS)
 def test_missing_data_is_named(
     page: PythonSide, saved: Path, parts: str, reason: str | None, kind: str
 ) -> None:
@@ -107,9 +109,8 @@ def test_missing_data_is_named(
         *(PARTS[part] for part in parts.split()),
     ]
     assert page.run("\n".join(lines)) == "done"
-    view = page.ask(kind, known=0, layer="", dimensions=2, number=1)[kind]
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape[kind].type, {kind: view}) is None
+    view = page.ask(kind, **FIELDS[kind])["answer"]
+    check_answer(kind, view)
     assert view.get("reason") == reason
     if reason is None:
         assert view["data"]["tested"] is None
@@ -131,7 +132,7 @@ from playgrad import nn
 model = pg.Sequential([pg.Input((4, 6)), nn.MultiHeadAttention(2)])
 """
     assert page.run(program) == "done"
-    assert page.ask("attention", sample=0, layer="")["attention"]["reason"] == "program"
+    assert page.ask("attention", sample=0, layer="")["answer"]["reason"] == "program"
 
 
 def test_views_that_need_training_explain_it(page: PythonSide) -> None:
@@ -144,11 +145,10 @@ model = pg.Sequential([pg.Input((6,), dtype="int32"), nn.Embedding(4, 3), nn.LST
     asked = {"text": None, "sample": 0, "temperature": 1.0}
     for text, reason in ((program, "untrained"), (program.replace("abcd", "abc"), "text")):
         assert page.run(text) == "done"
-        view = page.ask("next_tokens", **asked)["next_tokens"]
-        (shape,) = TYPES.shapes(("name", "Answers"))
-        assert TYPES.mismatch(shape["next_tokens"].type, {"next_tokens": view}) is None
+        view = page.ask("next_tokens", **asked)["answer"]
+        check_answer("next_tokens", view)
         assert view["reason"] == reason
-        assert page.ask("histograms")["histograms"]["reason"] == "untrained"
+        assert page.ask("histograms")["answer"]["reason"] == "untrained"
 
 
 def test_a_model_with_two_inputs_shows_its_weights(page: PythonSide) -> None:

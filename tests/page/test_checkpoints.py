@@ -38,8 +38,12 @@ def trained() -> tuple[bytes, bytes, list[float]]:
     """The checkpoint of a run, the weights that it exported, and a prediction."""
     with python_side() as side:
         assert side.run(SHORT) == "done"
-        exported = side.ask("export", format="safetensors")["bytes"]
-        return side.checkpoint, exported, side.ask("predict", pixels=PIXELS)["probabilities"]
+        exported = side.ask("export", format="safetensors")["answer"]["bytes"]
+        return (
+            side.checkpoint,
+            exported,
+            side.ask("predict", pixels=PIXELS)["answer"]["probabilities"],
+        )
 
 
 def test_a_short_run_sends_checkpoints_of_its_beginning_and_its_end(side: PythonSide) -> None:
@@ -67,9 +71,9 @@ def test_a_new_interpreter_answers_from_a_checkpoint(
     checkpoint, exported, probabilities = trained
     restored = side.ask("restore", payload=checkpoint)
     assert restored["ok"]
-    assert restored["names"] == sorted(decode(exported))
-    assert side.ask("export", format="safetensors")["bytes"] == exported
-    predicted = side.ask("predict", pixels=PIXELS)["probabilities"]
+    assert restored["answer"]["names"] == sorted(decode(exported))
+    assert side.ask("export", format="safetensors")["answer"]["bytes"] == exported
+    predicted = side.ask("predict", pixels=PIXELS)["answer"]["probabilities"]
     assert predicted == pytest.approx(probabilities, rel=1e-5)
     for kind in ("graph", "placement"):
         error = side.ask(kind)["error"]
@@ -83,7 +87,7 @@ def test_a_run_without_training_keeps_the_restored_model(
 ) -> None:
     side.ask("restore", payload=trained[0])
     side.run(program)
-    assert side.ask("export", format="safetensors")["bytes"] == trained[1]
+    assert side.ask("export", format="safetensors")["answer"]["bytes"] == trained[1]
     assert not side.of("checkpoint")
 
 
@@ -92,7 +96,7 @@ def test_a_run_that_trains_replaces_the_restored_model(
 ) -> None:
     side.ask("restore", payload=trained[0])
     side.run(SHORT.replace("Dense(8", "Dense(5"))
-    assert decode(side.ask("export")["bytes"])["dense_1/kernel"].shape == (784, 5)
+    assert decode(side.ask("export")["answer"]["bytes"])["dense_1/kernel"].shape == (784, 5)
 
 
 def test_a_reset_forgets_the_restored_model(
@@ -122,7 +126,7 @@ def test_imports_are_in_the_next_checkpoint(
 
 def test_an_import_while_training_is_in_a_checkpoint(side: PythonSide) -> None:
     side.run(SHORT)
-    exported = side.ask("export", format="npz")["bytes"]
+    exported = side.ask("export", format="npz")["answer"]["bytes"]
     side.events.clear()
     request = {"kind": "import", "name": "weights.npz", "payload": exported, "id": 99}
     side.run(LONG, request)
@@ -163,7 +167,7 @@ def test_a_checkpoint_that_cannot_be_resumed_is_kept(
     assert error["type"] == "CheckpointError"
     assert "(784, 5), but (784, 8) in the checkpoint" in error["message"]
     assert error["line"] == 10
-    assert side.ask("export", format="safetensors")["bytes"] == trained[1]
+    assert side.ask("export", format="safetensors")["answer"]["bytes"] == trained[1]
     assert not side.of("checkpoint")
 
 

@@ -64,9 +64,9 @@ def losses(output: str) -> np.ndarray[Any, Any]:
 
 def answers(side: PythonSide, payload: bytes | None = None) -> tuple[bytes, bytes]:
     """The weights and the outputs over the plane, at a checkpoint or now."""
-    view = side.ask("task_view", known=0, payload=payload)["task"]
+    view = side.ask("task_view", known=0, payload=payload)["answer"]
     assert view["shows"] == "plane"
-    exported = side.ask("export", format="safetensors", payload=payload)["bytes"]
+    exported = side.ask("export", format="safetensors", payload=payload)["answer"]["bytes"]
     return bytes(exported), view["outputs"]
 
 
@@ -93,9 +93,9 @@ def inspected(side: PythonSide, payload: bytes | None = None) -> list[Message]:
     layers = {"layer": None, "sample": 3, "pixels": None, "edits": []}
     layers["scaled"] = [{"layer": "dense_1", "unit": 2, "factor": 0}]
     views = [
-        side.ask("inspect_layers", payload=payload, **layers)["layers"],
-        side.ask("samples", known=0, payload=payload)["samples"],
-        side.ask("projection", known=0, layer="", dimensions=2, payload=payload)["projection"],
+        side.ask("inspect_layers", payload=payload, **layers)["answer"],
+        side.ask("samples", known=0, payload=payload)["answer"],
+        side.ask("projection", known=0, layer="", dimensions=2, payload=payload)["answer"],
     ]
     return [{key: each[key] for key in each if key != "seconds"} for each in views]
 
@@ -107,7 +107,7 @@ def test_inspect_shows_an_earlier_model_from_its_checkpoint(side: PythonSide) ->
     now, then = inspected(side), inspected(side, past)
     assert now == inspected(side)
     assert all(before != after for before, after in zip(then, now, strict=True))
-    weights = side.ask("export", format="npz", payload=past)["bytes"]
+    weights = side.ask("export", format="npz", payload=past)["answer"]["bytes"]
     side.ask("import", name="then.npz", payload=bytes(weights))
     assert inspected(side) == then
 
@@ -151,7 +151,7 @@ def test_a_branch_takes_the_learning_rate_of_the_changed_program(
     assert not np.array_equal(after[step + 1 :], before[step + 1 :])
     first = Checkpoint.decode(content)
     (variable,) = first.model.weights["dense_1/kernel"].variables
-    last = decode(side.ask("export")["bytes"])["dense_1/kernel"]
+    last = decode(side.ask("export")["answer"]["bytes"])["dense_1/kernel"]
     assert np.array_equal(last, first.state[variable]), "with a rate of 0 nothing is learned"
 
 
@@ -178,9 +178,9 @@ def test_a_checkpoint_answers_for_a_replaced_model(side: PythonSide) -> None:
     side.run(PROGRAM)
     content, now = side.checkpoint, answers(side)
     side.run(PROGRAM.replace("Dense(8", "Dense(5"))
-    exported = side.ask("export", format="safetensors", payload=content)["bytes"]
+    exported = side.ask("export", format="safetensors", payload=content)["answer"]["bytes"]
     assert bytes(exported) == now[0]
-    view = side.ask("task_view", known=0, payload=content)["task"]
+    view = side.ask("task_view", known=0, payload=content)["answer"]
     assert view["shows"] == "unknown"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from playgrad.errors import PlaygradError, ShapeError
 from playgrad.page.faults import FILE, LONGEST_MESSAGE, LONGEST_TRACEBACK, describe
-from tests.page.messages import Types
+from tests.page.answers import check_event
 
 PROGRAMS = {
     "a chain of causes": """
@@ -159,7 +159,7 @@ def test_every_error_is_described(name: str) -> None:
         exec(compile(PROGRAMS[name], FILE, "exec"), namespace)
     except BaseException as error:
         description = describe(error)
-    assert Types().mismatch(("name", "ErrorInfo"), description) is None, description
+    check_event({"kind": "error", **description})
     for value in description.values():
         assert type(value) in (str, int, type(None))
     json.dumps(description, ensure_ascii=False).encode()

@@ -18,7 +18,7 @@ from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.answers import graph
+from playgrad.page.questions.training_step import graph
 from playgrad.page.session_graphs import SessionGraphs
 from playgrad.runtime.hooks import Hooks, set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -43,7 +43,7 @@ class _Watcher(Hooks):
         self._end = time.monotonic() + SECONDS
 
     def fitting(self, model: Any) -> None:
-        self.views.append(graph(model)["graph"])
+        self.views.append(graph(model))
         raise _Drawn
 
     def preparing(self, program: Program, policy: Policy) -> None:

@@ -9,15 +9,14 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.page.layers_view import layers_view
-from tests.page.messages import Types
+from playgrad.page.questions.layers_view import layers_view
+from tests.page.answers import check_answer
 
 pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(4)
 ROWS = RNG.normal(size=(120, 5)).astype(np.float32)
 IMAGES = RNG.integers(0, 256, (60, 8, 8, 1)).astype(np.uint8)
-TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 
 
@@ -35,10 +34,7 @@ def dense(x: Array = ROWS) -> Any:
 
 def ask(model: Any, **fields: Any) -> dict[str, Any]:
     question = {"layer": None, "sample": 2, "pixels": None, "edits": [], "scaled": []}
-    answer = layers_view(model, question | fields)
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["inspect_layers"].type, answer) is None
-    view: dict[str, Any] = answer["layers"]
+    view = check_answer("inspect_layers", layers_view(model, question | fields))
     return view
 
 

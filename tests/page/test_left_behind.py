@@ -66,7 +66,7 @@ async def visit(python: PythonSide) -> None:
     assert sorted(task.cancelled() for task in tasks) == [False, True]
 
     python.events.clear()
-    assert python.ask("prompt", code="print('typed')")["outcome"] == "done"
+    assert python.ask("prompt", code="print('typed')")["answer"] == "done"
     assert heard(python) == "typed\n"
 
 
@@ -116,8 +116,8 @@ def test_the_prompt_is_heard_after_a_reset() -> None:
         for _ in range(2):
             python.requests.append({"kind": "reset"})
             python.serve()
-        assert python.ask("prompt", code="print('typed')")["outcome"] == "done"
-        assert python.ask("prompt", code="def say(): print('again')\nsay()")["outcome"] == "done"
+        assert python.ask("prompt", code="print('typed')")["answer"] == "done"
+        assert python.ask("prompt", code="def say(): print('again')\nsay()")["answer"] == "done"
         assert heard(python) == "typed\nagain\n"
 
 

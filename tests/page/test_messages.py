@@ -1,5 +1,6 @@
-"""Python's messages to the page and its device workers match the list in
-static/engine/messages.js: the same kinds, the same fields, the same types."""
+"""Python's messages have the forms of their records, and the page checks them by the same forms.
+
+Those to device workers are the ones that static/engine/messages.js lists."""
 
 from __future__ import annotations
 
@@ -22,13 +23,24 @@ import playgrad
 from playgrad.devices import registry
 from playgrad.devices.base import Execution
 from playgrad.devices.target import AdapterInfo, Limits
+from playgrad.page.events import COMMANDS, EVENTS
+from playgrad.page.question import SCHEMA, RequestError
+from tests.page.answers import ANSWER_FORMS, EVENT_FORMS, REQUEST_FORMS, check_event
+from tests.page.answers import QUESTIONS as ASKED
 from tests.page.every_request import FAILED, ILL, LAB, PROGRAM, QUESTIONS, WHILE_TRAINING
 from tests.page.messages import Types
 from tests.page.python_side import modules_anew, started
+from tools.messages import files
 
 TYPES = Types()
 LIBRARY = Path(playgrad.__file__).parent
 ENGINE = Path(__file__).parents[2] / "static" / "engine"
+EXAMPLES: dict[str, Any] = {
+    "text": "text", "flag": True, "count": 1, "number": 1.5, "bytes": "a Uint8Array",
+    "null": None, "any": 0,
+}  # fmt: skip
+NO_WORKSPACE: Any = None
+"""For requests that are refused before anything is asked."""
 BAD, IMPORT, MODEL_FILE, RESTORE = range(100, 104)
 """Questions that come with a file."""
 
@@ -47,6 +59,12 @@ class Recorded(dict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:
         self.read.add(name)
         return super().get(name, default)
+
+    def copy(self) -> Recorded:
+        """Return a copy whose fields are recorded here as well."""
+        copy = Recorded(self)
+        copy.read = self.read
+        return copy
 
 
 class Page:
@@ -99,7 +117,8 @@ def _drive(page: Page) -> None:
     page.send(
         *asked, {"kind": "import", "name": "weights.npz", "payload": b"not weights", "id": BAD}
     )
-    content = {e["id"]: e["bytes"] for e in page.events if "id" in e and "bytes" in e}
+    exported = [event for event in page.events if event.get("question") == "export"]
+    content = {event["id"]: event["answer"]["bytes"] for event in exported}
     onnx, *_, weights = (content[number] for number in sorted(content))
     page.send({"kind": "import", "name": "weights.npz", "payload": weights, "id": IMPORT})
     page.send({"kind": "model_file", "name": "net.onnx", "payload": onnx, "id": MODEL_FILE})
@@ -115,11 +134,11 @@ def _drive(page: Page) -> None:
 
 def test_every_event_that_python_emits_is_in_the_list(page: Page) -> None:
     for event in page.events:
-        assert TYPES.mismatch(("name", "PythonEvent"), event, event["kind"]) is None, event
+        check_event(event)
 
 
 def test_every_event_in_the_list_is_emitted_by_python(page: Page) -> None:
-    assert {event["kind"] for event in page.events} == set(TYPES.messages("PythonEvent"))
+    assert {event["kind"] for event in page.events} == {*EVENTS, "reply"}
     known = {"reason", "accuracy", "updates", "staleness", "mean_staleness", "lost", "traceback"}
     assert known <= {key for event in page.events for key in _keys(event)}
 
@@ -132,7 +151,7 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def test_the_source_of_python_emits_no_other_kinds() -> None:
-    kinds = set(TYPES.messages("PythonEvent"))
+    kinds = {*EVENTS, "reply"}
     for folder in ("page", "training", "devices/_browser"):
         for path in (LIBRARY / folder).rglob("*.py"):
             for event in re.finditer(r'\{\s*"kind": "(\w+)"', path.read_text(encoding="utf-8")):
@@ -140,40 +159,64 @@ def test_the_source_of_python_emits_no_other_kinds() -> None:
 
 
 def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> None:
-    listed = TYPES.messages("Request")
     read: dict[str, set[str]] = {}
     for request in page.served:
         read.setdefault(request["kind"], set()).update(request.read)
-    assert read.keys() == listed.keys()
-    for kind, shapes in listed.items():
-        (shape,) = shapes
-        # The content of an imported file is a payload, sent beside the request.
-        assert read[kind] - {"payload"} == shape.keys(), kind
+    assert read.keys() == REQUEST_FORMS.keys()
+    for kind, form in REQUEST_FORMS.items():
+        names = {name.removesuffix("?") for name in form} - {"payload"}
+        assert read[kind] - {"payload", "kind", "id"} == names, kind
 
 
-def test_python_answers_each_question_with_the_fields_in_the_list(page: Page) -> None:
-    (shape,) = TYPES.shapes(("name", "Answers"))
+def test_python_answers_each_question(page: Page) -> None:
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = dict(enumerate(question["kind"] for question in QUESTIONS))
     kinds |= {IMPORT: "import", MODEL_FILE: "model_file", RESTORE: "restore"}
-    assert shape.keys() == set(kinds.values())
+    assert ASKED.keys() == set(kinds.values())
     for number, kind in kinds.items():
-        answer = {k: v for k, v in replies[number].items() if k not in ("kind", "id", "ok")}
         assert replies[number]["ok"], replies[number]
-        assert TYPES.mismatch(shape[kind].type, answer, kind) is None
+        assert replies[number]["question"] == kind
     assert not replies[BAD]["ok"]
 
 
-def test_python_handles_no_other_requests(page: Page) -> None:
-    from playgrad.page.answers import ANSWERS
-
-    handled: set[str] = set(ANSWERS)
+def test_python_handles_no_other_commands() -> None:
+    handled: set[str] = set()
     for path in (LIBRARY / "page" / "controller.py", LIBRARY / "training" / "chunk_loop.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and ast.unparse(node.left) == "kind":
                 compared = [c.value for c in node.comparators if isinstance(c, ast.Constant)]
                 handled |= {value for value in compared if isinstance(value, str)}
-    assert handled == set(TYPES.messages("Request"))
+    assert handled == set(COMMANDS)
+
+
+def test_the_page_has_the_forms_of_the_records() -> None:
+    """Otherwise run ``python -m tools.messages``."""
+    for path, content in files().items():
+        assert path.read_text(encoding="utf-8") == content, path
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"sample": "first", "layer": ""}, "sample"),
+        ({"sample": -1, "layer": ""}, "sample"),
+        ({"sample": 1.5, "layer": ""}, "sample"),
+        ({"sample": True, "layer": ""}, "sample"),
+        ({"layer": ""}, "sample"),
+        ({"sample": 0, "layer": "", "head": 1}, "head"),
+    ],
+)
+def test_a_request_of_another_form_is_refused(fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(RequestError, match="the question 'attention'") as refused:
+        ASKED["attention"].answer_to({"kind": "attention", "id": 1, **fields}, NO_WORKSPACE)
+    assert refused.value.field == field
+
+
+def test_a_wrong_field_within_a_request_is_named() -> None:
+    asked = {"layer": None, "sample": 0, "pixels": None, "scaled": [], "edits": [{"at": 0}]}
+    with pytest.raises(RequestError) as refused:
+        ASKED["inspect_layers"].answer_to(asked, NO_WORKSPACE)
+    assert refused.value.field == "edits[0].value"
 
 
 def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> None:
@@ -258,21 +301,36 @@ def _checked_by_the_page(messages: list[Any]) -> list[bool]:
     return accepted
 
 
-def _listed_samples() -> list[dict[str, Any]]:
-    samples = []
-    for union in ("PythonEvent", "PythonWorkerEvent"):
-        for shapes in TYPES.messages(union).values():
-            for shape in shapes:
-                sample = {name: TYPES.sample(field.type) for name, field in shape.items()}
-                if "error" in sample:
-                    sample["ok"] = False
-                samples.append(sample)
-    return samples
+def _sample(form: Any) -> Any:
+    """Return an example of a form."""
+    if isinstance(form, str):
+        return EXAMPLES[form] if form in EXAMPLES else _sample(SCHEMA.named[form])
+    if isinstance(form, dict):
+        return {name.removesuffix("?"): _sample(part) for name, part in form.items()}
+    kind, first, *_ = form
+    if kind == "one":
+        return first
+    if kind == "map":
+        return {"name": _sample(first)}
+    if kind == "tuple":
+        return [_sample(part) for part in form[1:]]
+    return [_sample(first)] if kind == "list" else _sample(first)
 
 
-def test_the_page_accepts_every_message_in_the_list(page: Page) -> None:
+def _worker_samples() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return messages of the worker's JavaScript, with the types of their fields."""
+    return [
+        ({name: TYPES.sample(field.type) for name, field in shape.items()}, shape)
+        for shapes in TYPES.messages("PythonWorkerEvent").values()
+        for shape in shapes
+    ]
+
+
+def test_the_page_accepts_every_message(page: Page) -> None:
     events = json.loads(json.dumps(page.events, default=lambda content: f"{len(content)} bytes"))
-    messages = [*_listed_samples(), *events]
+    # A figure is accepted only if it can be drawn; the program has sent some.
+    samples = [{"kind": kind, **_sample(EVENT_FORMS[kind])} for kind in EVENTS if kind != "figure"]
+    messages = [*samples, *(sample for sample, _ in _worker_samples()), *events]
     for message, accepted in zip(messages, _checked_by_the_page(messages), strict=True):
         assert accepted, message
 
@@ -283,29 +341,49 @@ def test_the_page_drops_every_message_with_a_field_of_another_type(
 ) -> None:
     odd: list[Any] = [None, 1.5, -1, "odd", True, [], ["odd"], {}]
     forged: list[Any] = [*odd, {"kind": "unknown"}, {"kind": "constructor"}, {"kind": ["status"]}]
-    for sample in _listed_samples():
-        if sample.get("ok"):
-            continue  # the fields of an answer depend on the question
-        (shape, *others) = [
-            shape
-            for union in ("PythonEvent", "PythonWorkerEvent")
-            for shape in TYPES.messages(union).get(sample["kind"], [])
-            if shape.keys() >= sample.keys()
-        ]
+    forged += [{"kind": "reply", "id": 1, "ok": True, "question": name} for name in odd]
+    for sample, shape in _worker_samples():
         for name, field in shape.items():
-            if name in ("kind", "ok") or field.optional or others:
-                continue
-            wrong = [each for each in odd if TYPES.mismatch(field.type, each)]
-            forged += [{**sample, name: each} for each in wrong]
-            forged.append({key: value for key, value in sample.items() if key != name})
+            if name != "kind" and not field.optional:
+                wrong = [each for each in odd if TYPES.mismatch(field.type, each)]
+                forged += [{**sample, name: each} for each in wrong]
+                forged.append({key: value for key, value in sample.items() if key != name})
+    for kind in EVENTS:
+        sample = {"kind": kind, **_sample(EVENT_FORMS[kind])}
+        forged += [{**sample, **wrong} for wrong in _changed(EVENT_FORMS[kind], odd)]
+    for kind, form in ANSWER_FORMS.items():
+        reply = {"kind": "reply", "id": 1, "ok": True, "question": kind}
+        answers = [each for each in odd if SCHEMA.problem(form, each)]
+        forged += [{**reply, "answer": each} for each in answers]
+        for record in _records(form):
+            sample = _sample(record)
+            forged += [{**reply, "answer": {**sample, **wrong}} for wrong in _changed(record, odd)]
     record_property("tried", len(forged))
     for message, accepted in zip(forged, _checked_by_the_page(forged), strict=True):
         assert not accepted, message
 
 
+def _records(form: Any) -> Iterator[dict[str, Any]]:
+    """Yield the records that a form allows."""
+    if isinstance(form, dict):
+        yield form
+    elif isinstance(form, list) and form[0] == "or":
+        for part in form[1:]:
+            yield from _records(part)
+    elif form in SCHEMA.named if isinstance(form, str) else False:
+        yield from _records(SCHEMA.named[form])
+
+
+def _changed(form: dict[str, Any], odd: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield fields of a record with a value of another type."""
+    for name, part in form.items():
+        for each in odd:
+            if SCHEMA.problem(part, each) is not None:
+                yield {name.removesuffix("?"): each}
+
+
 def test_the_checker_finds_differences() -> None:
-    event = {"kind": "status", "state": "running"}
-    assert TYPES.mismatch(("name", "PythonEvent"), event) is None
-    for wrong in ({"state": "asleep"}, {"more": 1}, {"kind": "statuses"}, {"state": None}):
-        assert TYPES.mismatch(("name", "PythonEvent"), event | wrong) is not None
-    assert TYPES.mismatch(("name", "PythonEvent"), {"kind": "status"}) is not None
+    form = EVENT_FORMS["status"]
+    assert SCHEMA.problem(form, {"state": "running"}) is None
+    for wrong in ({"state": "asleep"}, {"state": "done", "more": 1}, {"state": None}, {}):
+        assert SCHEMA.problem(form, wrong) is not None

@@ -34,12 +34,12 @@ def test_a_file_is_described_and_changes_nothing(name: str, tmp_path: Path) -> N
         reply = side.ask("model_file", name=name, payload=content)
         assert reply["ok"], reply
         side_of = {"shape": [6, 6, 2], "dtype": "float32"}
-        described = {key: reply["model"][key] for key in ("parameters", "inputs", "outputs")}
+        described = {key: reply["answer"][key] for key in ("parameters", "inputs", "outputs")}
         outputs = [{"shape": [4], "dtype": "float32"}]
         assert described == {
             "parameters": 3 * 3 * 2 * 3 + 3 + 48 * 4 + 4, "inputs": [side_of], "outputs": outputs,
         }  # fmt: skip
-        assert reply["model"]["compiled"] is False
+        assert reply["answer"]["compiled"] is False
         assert not side.of("graph") and not side.output
         assert not side.ask("export", format="npz")["ok"]  # there is still no trained model
 
@@ -76,8 +76,8 @@ def test_a_file_of_open_length_is_read_with_one(tmp_path: Path) -> None:
         ]
     for steps, answer in zip((5, 9), answers, strict=True):
         assert answer["ok"], answer
-        assert answer["model"]["sequence_length"] == steps
-        assert answer["model"]["inputs"] == [{"shape": [steps, 3], "dtype": "float32"}]
+        assert answer["answer"]["sequence_length"] == steps
+        assert answer["answer"]["inputs"] == [{"shape": [steps, 3], "dtype": "float32"}]
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -89,8 +89,8 @@ def test_a_file_that_takes_any_length_is_described(tmp_path: Path) -> None:
     with python_side() as side:
         answer = side.ask("model_file", name="any.keras", payload=content)
     assert answer["ok"], answer
-    assert answer["model"]["sequence_length"] is None
-    assert answer["model"]["inputs"] == [{"shape": [None, 3], "dtype": "float32"}]
+    assert answer["answer"]["sequence_length"] is None
+    assert answer["answer"]["inputs"] == [{"shape": [None, 3], "dtype": "float32"}]
 
 
 def test_the_page_and_python_bound_sequences_alike() -> None:

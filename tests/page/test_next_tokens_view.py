@@ -10,8 +10,8 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.page.next_tokens_view import MOST_TOKENS, TOP, next_tokens_view
-from tests.page.messages import Types
+from playgrad.page.questions.next_tokens_view import MOST_TOKENS, TOP, next_tokens_view
+from tests.page.answers import check_answer
 from tests.page.python_side import python_side
 from tests.page.test_text_view import (
     LENGTH,
@@ -26,7 +26,6 @@ from tests.page.test_text_view import (
 
 pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
-TYPES = Types()
 
 
 def ask(
@@ -34,10 +33,7 @@ def ask(
 ) -> dict[str, Any]:
     """Return the view of a model, which has the fields that the page knows."""
     request = {"text": text, "sample": sample, "temperature": temperature}
-    answer = next_tokens_view(model, {"kind": "next_tokens", **request})
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["next_tokens"].type, answer) is None
-    view: dict[str, Any] = answer["next_tokens"]
+    view = check_answer("next_tokens", next_tokens_view(model, request))
     return view
 
 
@@ -127,19 +123,19 @@ def test_the_view_answers_in_training_at_earlier_steps_and_after_reload() -> Non
     fields = {"text": None, "sample": 2, "temperature": 1}
     with python_side() as side:
         assert side.run(PROGRAM) == "done"
-        weights = side.ask("export", format="npz")["sha256"]
+        weights = side.ask("export", format="npz")["answer"]["sha256"]
         first = bytes(side.of("checkpoint")[0]["bytes"])
-        now = side.ask("next_tokens", **fields)["next_tokens"]
-        then = side.ask("next_tokens", payload=first, **fields)["next_tokens"]
+        now = side.ask("next_tokens", **fields)["answer"]
+        then = side.ask("next_tokens", payload=first, **fields)["answer"]
         assert now["tokens"] == then["tokens"] == list(TEXT[2 : 2 + LENGTH + 1])
         assert now["perplexity"] < then["perplexity"]
         side.events.clear()
         assert side.run(PROGRAM, {"kind": "next_tokens", "id": 99, **fields}) == "done"
         (early,) = [event for event in side.of("reply") if event["id"] == 99]
-        assert early["next_tokens"]["perplexity"] > now["perplexity"]
-        assert side.ask("export", format="npz")["sha256"] == weights
+        assert early["answer"]["perplexity"] > now["perplexity"]
+        assert side.ask("export", format="npz")["answer"]["sha256"] == weights
         content = side.checkpoint
         side.requests += [{"kind": "reset"}]
         side.serve()
         side.ask("restore", payload=content)
-        assert side.ask("next_tokens", **fields)["next_tokens"]["reason"] == "restored"
+        assert side.ask("next_tokens", **fields)["answer"]["reason"] == "restored"

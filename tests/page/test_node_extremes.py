@@ -52,7 +52,7 @@ def asked() -> Iterator[Any]:
             question = {"name": name, "output": 0, "part": part, "sample": None}
             return views.view(None, programs, question)
 
-        view.find = lambda query: views.find(None, programs, {"query": query})  # type: ignore[attr-defined]
+        view.find = lambda query: views.find(None, programs, query)  # type: ignore[attr-defined]
         yield view
         views.clear()
 
@@ -115,4 +115,4 @@ def test_queries_meet_every_kind(asked: Any) -> None:
     assert found["checked"] >= len(_values()) - 1
     assert ("endless", np.inf) in map(tuple, asked.find("value(*) max = inf")["matches"])
     assert asked.find("value(empty) max > 0")["total"] == 0
-    assert ["truth", 0.25] in asked.find("value(truth) zeros = 25%")["matches"]
+    assert ("truth", 0.25) in asked.find("value(truth) zeros = 25%")["matches"]

@@ -38,15 +38,15 @@ def test_a_model_answers_with_numbers_or_a_reason() -> None:
         first = views.view(model, [], _question("train/x"))["summary"]
         last = views.view(model, [], _question("train/x", sample="last"))["summary"]
         assert first["statistics"] != last["statistics"]
-        found = views.find(model, [], {"query": "value(train/x) max > -9"})
-        assert found["matches"] == [["train/x", last["statistics"]["max"]]]
+        found = views.find(model, [], "value(train/x) max > -9")
+        assert found["matches"] == [("train/x", last["statistics"]["max"])]
         view = views.view(model, [], _question("nowhere", part="gradient"))
         assert view["problem"]["code"] == "unknown" and view["summary"] is None
-        found = views.find(model, [], {"query": "value(dense_*/kernel) |max| > 0"})
+        found = views.find(model, [], "value(dense_*/kernel) |max| > 0")
         assert {"dense_1/kernel", "dense_2/kernel"} <= {name for name, _ in found["matches"]}
-        assert views.find(model, [], {"query": "?"})["problem"]["code"] == "query_form"
-        assert views.time(model, [], {"name": "dense_1/relu_1"})["measured"]["seconds"] > 0
-        assert views.kernel(model, [], {"name": "dense_1/kernel"})["problem"]["code"] == "stored"
+        assert views.find(model, [], "?")["problem"]["code"] == "query_form"
+        assert views.time(model, [], "dense_1/relu_1")["measured"].seconds > 0
+        assert views.kernel(model, [], "dense_1/kernel")["problem"]["code"] == "stored"
         views.clear()
 
 

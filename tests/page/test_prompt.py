@@ -58,7 +58,7 @@ class Prompting(PythonSide):
 
 
 def outcomes(side: PythonSide) -> list[str]:
-    return [reply.get("outcome", "refused") for reply in side.of("reply")]
+    return [reply.get("answer", "refused") for reply in side.of("reply")]
 
 
 def errors(side: PythonSide) -> str:

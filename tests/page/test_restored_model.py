@@ -251,5 +251,5 @@ def test_drawings_have_the_size_of_the_last_images_if_any_fits() -> None:
         side.requests.append({"kind": "reset"})
         assert side.ask("restore", payload=checkpoint)["ok"]
         answers.append(side.ask("predict", pixels=[0.5] * 64))
-    assert answers[0]["probabilities"] == answers[1]["probabilities"]
+    assert answers[0]["answer"] == answers[1]["answer"]
     assert "takes inputs of shape (8, 8, 1)" in refused["error"]["message"]

@@ -11,12 +11,11 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.sample_views import MOST_PROJECTED, projection_view, samples_view
-from tests.page.messages import Types
+from playgrad.page.questions.sample_views import MOST_PROJECTED, projection_view, samples_view
+from tests.page.answers import check_answer
 from tests.page.python_side import python_side
 
 Array = np.ndarray[Any, Any]
-TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 X = np.random.default_rng(0).normal(size=(1500, 15)).astype(np.float32)
 Y = (X[:, 0] > 0).astype(np.int32)
@@ -31,10 +30,7 @@ def new_graph() -> Iterator[None]:
 def ask(model: Any, kind: str, known: int = 0, **fields: Any) -> dict[str, Any]:
     """Return the view of a model, which has the fields that the page knows."""
     view = {"samples": samples_view, "projection": projection_view}[kind]
-    answer = view(model, {"kind": kind, "known": known, "dimensions": 2, **fields})
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape[kind].type, answer) is None
-    result: dict[str, Any] = answer[kind]
+    result = check_answer(kind, view(model, {"known": known, "dimensions": 2, **fields}))
     return result
 
 
@@ -171,16 +167,16 @@ model.fit(x, y, batch_size=16, epochs=3, verbose=0)
     with python_side() as side:
         assert side.run(program) == "done"
         losses = [point for event in side.of("progress") for point in event["points"]]
-        weights = side.ask("export", format="npz")["sha256"]
+        weights = side.ask("export", format="npz")["answer"]["sha256"]
         side.events.clear()
         assert side.run(program, *asked) == "done"
         replies = [event for event in side.of("reply") if event["id"] in (98, 99)]
         assert [reply["ok"] for reply in replies] == [True, True]
         again = [point for event in side.of("progress") for point in event["points"]]
         assert again == losses
-        assert side.ask("export", format="npz")["sha256"] == weights
+        assert side.ask("export", format="npz")["answer"]["sha256"] == weights
         content = side.checkpoint
         side.requests += [{"kind": "reset"}]
         side.serve()
         side.ask("restore", payload=content)
-        assert side.ask("samples", known=0)["samples"]["reason"] == "restored"
+        assert side.ask("samples", known=0)["answer"]["reason"] == "restored"

@@ -65,7 +65,7 @@ model = pg.Sequential([pg.Input((2,)), nn.Dense(3, name="first"), nn.Dense(1)])
     nodes = {node["name"]: node for node in drawing["nodes"]}
     assert nodes["first/matmul"]["line"] == 4 and nodes["first/matmul"]["device"]
     view = page.ask("node_view", name="first/kernel", part="value", output=0, sample=None)
-    assert view["node"]["problem"]["code"] == "not_run"
+    assert view["answer"]["problem"]["code"] == "not_run"
     assert page.run("import playgrad as pg\nprint(pg.__version__)") == "done"
     assert len(drawings(page)) == 1
 
@@ -87,7 +87,7 @@ session.run(other, {x: np.arange(6, dtype=np.float32)})
 
 def asked(page: PythonSide, name: str, part: str = "value") -> dict[str, Any]:
     reply = page.ask("node_view", name=name, output=0, part=part, sample=None)
-    node: dict[str, Any] = reply["node"]
+    node: dict[str, Any] = reply["answer"]
     return node
 
 
@@ -104,7 +104,7 @@ def test_values_belong_to_the_last_feeds_and_variables(page: PythonSide) -> None
     assert numbers(asked(page, "w")) == [4, 5]  # the session is closed
     assert numbers(asked(page, "y")) == [14]
     assert numbers(asked(page, "w", "gradient")) == [1, 2]
-    kernel = page.ask("node_kernel", name="y")["node_kernel"]["kernel"]
+    kernel = page.ask("node_kernel", name="y")["answer"]["kernel"]
     assert kernel["device"] == "cpu:0"
 
 
@@ -114,9 +114,9 @@ def test_a_node_uses_the_feeds_of_the_last_run_that_computed_it(page: PythonSide
     assert numbers(asked(page, "other")) == [0, 2, 4, 6, 8, 10]
     assert numbers(asked(page, "y")) == [1, 1, 1, 1]
     assert numbers(asked(page, "error")) == [4]
-    kernel = page.ask("node_kernel", name="error")["node_kernel"]["kernel"]
+    kernel = page.ask("node_kernel", name="error")["answer"]["kernel"]
     assert kernel["device"] == "cpu:0"
-    found = page.ask("node_find", query="value(*) max > 3.5")["nodes"]
+    found = page.ask("node_find", query="value(*) max > 3.5")["answer"]
     assert {name for name, _ in found["matches"]} == {"x", "other", "error", "square"}
     assert found["skipped"] == 0
 
@@ -145,7 +145,7 @@ session.run(loss, {x: [[1.0, 1.0]]})
 """
     assert page.run(program + ends) == "done"
     before = numbers(asked(page, "w"))
-    step = page.ask("operations")["operations"]
+    step = page.ask("operations")["answer"]
     operations = {each["name"]: each for each in step["operations"]}
     y = np.array([[1, -1], [0.5, 2]]) @ np.array(before)
     (output,) = operations["y"]["outputs"]
@@ -154,7 +154,7 @@ session.run(loss, {x: [[1.0, 1.0]]})
     assert "assign_sub" in operations  # of the run with the most operations, not the last one
     for place, operation in enumerate(step["operations"]):
         assert place in operation["ready"]
-    execution = page.ask("execution", apart=False)["execution"]
+    execution = page.ask("execution", apart=False)["answer"]
     assert {"y", "loss"} <= {name for event in execution["events"] for name in event["nodes"]}
     took = sum(event["end"] - event["start"] for event in execution["events"])
     assert 0 < took <= execution["duration"]
@@ -163,7 +163,7 @@ session.run(loss, {x: [[1.0, 1.0]]})
 
 def test_a_run_of_one_of_several_graphs_is_repeated_in_its_scope(page: PythonSide) -> None:
     assert page.run(TWO.replace("pg.constant([1.0]", "pg.Variable([1.0]")) == "done"
-    step = page.ask("operations")["operations"]
+    step = page.ask("operations")["answer"]
     assert {each["name"].partition("/")[0] for each in step["operations"]} == {"graph_1"}
     assert page.run("print(1)") == "done"
     assert page.ask("operations")["error"]["message"].startswith("there is no trained model")
@@ -195,10 +195,10 @@ def test_a_query_searches_all_graphs(page: PythonSide) -> None:
         ("value(*add) max > 2.5", {"graph_1/add", "graph_2/add"}),
         ("value(graph_1/*) max > 2.5", {"graph_1/add"}),
     ):
-        found = page.ask("node_find", query=query)["nodes"]
+        found = page.ask("node_find", query=query)["answer"]
         assert found["problem"] is None
         assert {name for name, _ in found["matches"]} == expected, query
-    problem = page.ask("node_find", query="value(nowhere) max > 0")["nodes"]["problem"]
+    problem = page.ask("node_find", query="value(nowhere) max > 0")["answer"]["problem"]
     assert problem["code"] == "query_nothing"
 
 
@@ -245,7 +245,7 @@ def test_a_kernel_of_a_run_is_tried_on_the_bench(page: PythonSide, ends: str) ->
         fields = {"name": "score", "action": action, "kernel": 0, "payload": text.encode()}
         reply = page.ask("kernel_bench", **fields)
         assert reply["ok"], reply
-        return dict(reply["bench"])
+        return dict(reply["answer"])
 
     assert page.run(BENCH + ends) == "done"
     opened = ask("open")["opened"]
@@ -259,4 +259,4 @@ def test_a_kernel_of_a_run_is_tried_on_the_bench(page: PythonSide, ends: str) ->
     times = ask("time", kernel)["times"]
     assert times["error"] is None and min(times["before"], times["after"], times["limit"]) > 0
     reply = page.ask("kernel_bench", name="w", action="open", kernel=0)
-    assert reply["bench"]["problem"]["code"] == "stored"
+    assert reply["answer"]["problem"]["code"] == "stored"

@@ -13,23 +13,19 @@ from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
 from playgrad.inspection.outputs import classes_in, decisions
 from playgrad.page.inspected_sample import decision_of
-from playgrad.page.task_view import SIDE, grid, task_view
+from playgrad.page.questions.task_view import SIDE, grid, task_view
 from playgrad.runtime.hooks import Hooks, Request, set_hooks
-from tests.page.messages import Types
+from tests.page.answers import check_answer
 from tests.page.python_side import PythonSide, python_side
 
 pytestmark = pytest.mark.usefixtures("new_graph")
 Array = np.ndarray[Any, Any]
-TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 
 
 def view_of(model: Any, known: int = 0) -> dict[str, Any]:
     """Return the view of a model's task, which has the fields that the page knows."""
-    answer = task_view(model, {"kind": "task_view", "known": known})
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["task_view"].type, answer) is None
-    view: dict[str, Any] = answer["task"]
+    view = check_answer("task_view", task_view(model, {"known": known}))
     return view
 
 
@@ -319,10 +315,10 @@ def test_the_view_answers_during_and_after_training(side: PythonSide) -> None:
     asked = {"kind": "task_view", "known": 0, "id": 99}
     assert side.run(PROGRAM, asked) == "done"
     (during,) = [event for event in side.of("reply") if event["id"] == 99]
-    after = side.ask("task_view", known=during["task"]["version"])
+    after = side.ask("task_view", known=during["answer"]["version"])
     assert during["ok"] and after["ok"]
-    assert "data" in during["task"] and "data" not in after["task"]
-    assert during["task"]["outputs"] != after["task"]["outputs"]
+    assert "data" in during["answer"] and "data" not in after["answer"]
+    assert during["answer"]["outputs"] != after["answer"]["outputs"]
 
 
 def test_a_restored_model_has_no_data_to_show(side: PythonSide) -> None:
@@ -331,4 +327,4 @@ def test_a_restored_model_has_no_data_to_show(side: PythonSide) -> None:
     side.requests += [{"kind": "reset"}]
     side.serve()
     side.ask("restore", payload=content)
-    assert side.ask("task_view", known=0)["task"]["shows"] == "unknown"
+    assert side.ask("task_view", known=0)["answer"]["shows"] == "unknown"

@@ -11,12 +11,11 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.graph.graph import reset_default_graph
-from playgrad.page.task_view import task_view
+from playgrad.page.questions.task_view import task_view
 from playgrad.runtime.hooks import Hooks, Request, set_hooks
-from tests.page.messages import Types
+from tests.page.answers import check_answer
 
 pytestmark = pytest.mark.usefixtures("new_graph")
-TYPES = Types()
 LOGITS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TEXT = "the cat sat on the mat, and the rat sat on the cat. "
 LENGTH = 6
@@ -25,10 +24,8 @@ PATIENT = {"prompt": None, "temperature": 0.8, "seed": 3, "seconds": 1e9}
 
 def view_of(model: Any, known: int = 0, **sample: Any) -> dict[str, Any]:
     """Return a view, which has the fields that the page knows."""
-    answer = task_view(model, {"known": known, "sample": PATIENT | sample})
-    (shape,) = TYPES.shapes(("name", "Answers"))
-    assert TYPES.mismatch(shape["task_view"].type, answer) is None
-    view: dict[str, Any] = answer["task"]
+    asked = {"known": known, "sample": PATIENT | sample}
+    view = check_answer("task_view", task_view(model, asked))
     return view
 
 
@@ -157,9 +154,7 @@ class Asking(Hooks):
 
     def poll(self) -> list[Request]:
         sample = PATIENT | {"temperature": 0}
-        self.texts.append(
-            task_view(self.model, {"known": 0, "sample": sample})["task"]["predicted"]
-        )
+        self.texts.append(task_view(self.model, {"known": 0, "sample": sample})["predicted"])
         return []
 
 

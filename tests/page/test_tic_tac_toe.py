@@ -113,6 +113,6 @@ print(model.predict(x[:9]).tobytes().hex())
         assert side.run(program) == "done"
         for payload in (None, side.checkpoint):
             answer = side.ask("outputs", x=x, payload=payload)
-            assert bytes(answer["outputs"]).hex() == side.output.split()[-1]
+            assert bytes(answer["answer"]).hex() == side.output.split()[-1]
         error = side.ask("outputs", x=[[0, 1]])["error"]
         assert error["message"].startswith("the model takes inputs of shape (18,), but got 2")

@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 
 from playgrad.io import decode
-from tests.page.messages import Types
+from tests.page.answers import check_answer
 from tests.page.python_side import PythonSide, python_side
 
 PROGRAM = """
@@ -47,7 +47,7 @@ def load(side: PythonSide, net: torch.nn.Module, **fields: Any) -> Any:
 
 
 def weights(side: PythonSide) -> dict[str, Any]:
-    return decode(side.ask("export")["bytes"])
+    return decode(side.ask("export")["answer"]["bytes"])
 
 
 @pytest.mark.parametrize("is_restored", [False, True])
@@ -63,14 +63,13 @@ def test_the_shown_matching_is_loaded(
     answer = load(side, net)
     assert answer["ok"]
     assert not side.of("checkpoint")
-    matching = answer["matching"]
-    assert Types().mismatch(("name", "Matching"), matching, "matching") is None
+    matching = check_answer("import", answer["answer"])["matching"]
     assert matching["layout"] == "pytorch"
     chosen = {row["slot"]: row["tensor"] for row in matching["rows"]}
     assert list(chosen.values()) == [f"{i}.{part}" for i in range(3) for part in ("weight", "bias")]
     for name, array in weights(side).items():
         np.testing.assert_array_equal(array, before[name])
-    assert load(side, net, matching=chosen)["names"] == sorted(before)
+    assert load(side, net, matching=chosen)["answer"]["names"] == sorted(before)
     assert side.of("checkpoint")
     loaded, state = weights(side), {n: a.numpy() for n, a in net.state_dict().items()}
     np.testing.assert_array_equal(
@@ -85,7 +84,7 @@ def test_a_choice_that_does_not_fit_changes_nothing(
     side: PythonSide, net: torch.nn.Sequential
 ) -> None:
     before = weights(side)
-    chosen = {row["slot"]: row["tensor"] for row in load(side, net)["matching"]["rows"]}
+    chosen = {row["slot"]: row["tensor"] for row in load(side, net)["answer"]["matching"]["rows"]}
     wrong = [
         ({**chosen, "dense_2.weight": "1.weight"}, "'1.weight' has shape"),
         ({**chosen, "dense_2.weight": "9.weight"}, "the file has no tensor '9.weight'"),

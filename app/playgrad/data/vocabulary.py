@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Vocabulary:
         return f"<Vocabulary of {len(self)} {self.unit}s>"
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> Literal["character", "word"]:
         """The kind of a token: "character" or "word"."""
         return "word" if self.words else "character"
 

@@ -17,7 +17,7 @@ MOST_TEXT = 60_000
 
 
 @dataclass(frozen=True)
-class Command:
+class NodeCommand:
     """A dispatch.
 
     Attributes:
@@ -51,7 +51,7 @@ class NodeKernel:
     device: str
     within: str | None
     fused: list[str]
-    commands: list[Command] = field(default_factory=list)
+    commands: list[NodeCommand] = field(default_factory=list)
     total: int = 0
 
 
@@ -87,9 +87,9 @@ def node_kernel(
     return NodeKernel(device, within, fused, shown, len(commands))
 
 
-def _command(command: dict[str, Any], kernel: dict[str, Any]) -> Command:
+def _command(command: dict[str, Any], kernel: dict[str, Any]) -> NodeCommand:
     wgsl = str(kernel["wgsl"])
-    return Command(
+    return NodeCommand(
         kernel["family"],
         list(command["workgroups"]),
         list(command["nodes"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ PIXELS_IN_A_ROW = 784
 """The only number of features that is taken for an image."""
 
 
-def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
+def image_size(shape: Sequence[int | None]) -> tuple[int, int, Literal[1, 3]] | None:
     """Return height, width and channels of samples of ``shape``; None if it is not of images."""
     if tuple(shape) == (PIXELS_IN_A_ROW,):
         side = round(PIXELS_IN_A_ROW**0.5)
@@ -23,9 +23,9 @@ def image_size(shape: Sequence[int | None]) -> tuple[int, int, int] | None:
         shape = (*shape, 1)
     if len(shape) != 3 or shape[2] not in (1, 3):
         return None
-    height, width, channels = (size or 0 for size in shape)
+    height, width = (size or 0 for size in shape[:2])
     fits = all(LEAST_SIDE <= size <= LARGEST_SIDE for size in (height, width))
-    return (height, width, channels) if fits else None
+    return (height, width, 1 if shape[2] == 1 else 3) if fits else None
 
 
 def shown_range(all_x: Array) -> tuple[float, float]:

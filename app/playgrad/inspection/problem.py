@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
+
+class UnavailableForm(TypedDict):
+    code: str
+    values: dict[str, str | float]
+
 
 class Unavailable(Exception):  # noqa: N818  (an answer, not an error)
     """A value that a node does not have, or that cannot be computed.
@@ -16,6 +23,6 @@ class Unavailable(Exception):  # noqa: N818  (an answer, not an error)
         self.code = code
         self.values = values
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> UnavailableForm:
         """Return the reason as plain data."""
-        return {"code": self.code, "values": self.values}
+        return {"code": self.code, "values": dict(self.values)}

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Summary = dict[str, Any]
 BLOCK = 1 << 18
 """Values that are converted at a time: an array may be as large as the memory allows."""
 BINS = 32
 MOST_BINNED = 1 << 18
 SIDE = 48
 """The most rows and columns of the grid."""
+
+
+class Histogram(TypedDict):
+    """Of the finite values; `sampled`: not all of them are counted."""
+
+    low: float
+    high: float
+    counts: list[int]
+    sampled: bool
+
+
+class ValueGrid(TypedDict):
+    """float32, least byte first, row by row; `rows` and `columns`: the numbers of the shown."""
+
+    values: bytes
+    rows: list[int]
+    columns: list[int]
+    total_rows: int
+    total_columns: int
+
+
+class Summary(TypedDict):
+    """Of an array."""
+
+    shape: list[int]
+    dtype: str
+    count: int
+    statistics: dict[str, float | None]
+    histogram: Histogram | None
+    grid: ValueGrid
 
 
 def statistics(array: Array) -> dict[str, float | None]:
@@ -68,7 +97,7 @@ def summary(array: Array) -> Summary:
     }
 
 
-def histogram(array: Array) -> Summary | None:
+def histogram(array: Array) -> Histogram | None:
     """Return counts of the finite values in bins of equal width; None if there are none.
 
     Of a large array, values evenly spread over it are counted.
@@ -95,7 +124,7 @@ def _is_part(rows: Array, flat: Array) -> bool:
     return bool(rows.size < flat.size)
 
 
-def grid(array: Array) -> Summary:
+def grid(array: Array) -> ValueGrid:
     """Return values as rows and columns: the last axis is the columns, all others the rows.
 
     Of many rows or columns, some are taken, evenly spread.

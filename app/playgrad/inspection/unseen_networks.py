@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from playgrad.errors import GraphError
 from playgrad.inspection.probe import SampleProbe
@@ -15,7 +15,7 @@ class UnseenNetworkError(GraphError):
         reason: "untrained", "data" or "large".
     """
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: Literal["untrained", "data", "large"], message: str) -> None:
         super().__init__(message)
         self.reason = reason
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class WeightPicture:
         norms: of all weights of each unit that is shown.
     """
 
-    layout: str
+    layout: Literal["filters", "matrix"]
     values: Array
     units: list[int]
     total_units: int

@@ -3,17 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from playgrad.compiler.program import Program
 from playgrad.errors import DeviceLostError, KernelError
 from playgrad.inspection.kernel_bench import KernelBench
-from playgrad.inspection.problem import Unavailable
-from playgrad.page.node_view import NodeViews
+from playgrad.inspection.problem import Unavailable, UnavailableForm
+from playgrad.page.node_view import ModelOfGraph, NodeViews, session_of
 from playgrad.page.session_runs import SessionRuns
-from playgrad.runtime.hooks import Request
 
-View = dict[str, Any]
+
+class BenchQuestion(TypedDict):
+    """Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of
+    them: check what it computes, or measure its time."""
+
+    name: str
+    action: Literal["open", "check", "time", "close"]
+    kernel: int
+    payload: NotRequired[bytes]
+
+
+class OpenedBench(TypedDict):
+    """`nodes`: computed by the kernels; `kernels`: their WGSL."""
+
+    adapter: str
+    of_run: bool
+    nodes: list[str]
+    kernels: list[str]
+
+
+class CheckedSample(TypedDict):
+    name: str
+    problem: str | None
+
+
+class KernelReportForm(TypedDict):
+    """`samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of
+    the op contract with another kernel; `error`: of the compiler, about a line."""
+
+    passed: bool
+    samples: list[CheckedSample]
+    others: int
+    error: str | None
+    line: int | None
+
+
+class KernelTimesForm(TypedDict):
+    """Seconds of a run with the compiler's kernel, with the edited one, and the least that the
+    device could take to move that many bytes and do that many operations."""
+
+    before: float
+    after: float
+    limit: float
+    moved: int
+    operations: int
+    runs: int
+    error: str | None
+
+
+class KernelBenchForm(TypedDict):
+    """What the question was for."""
+
+    opened: OpenedBench | None
+    report: KernelReportForm | None
+    times: KernelTimesForm | None
+    problem: UnavailableForm | None
 
 
 class BenchView:
@@ -35,16 +89,13 @@ class BenchView:
             self._bench.close()
         self._bench = self._of = None
 
-    def answer(self, model: Any, programs: Sequence[Program], request: Request) -> View:
-        """Open the bench of the node called ``name``, or check or time ``payload`` on it.
-
-        Args:
-            request: with ``action``, "open", "check", "time" or "close", and the number of the
-                ``kernel`` that the payload stands for.
-        """
-        view: View = {"opened": None, "report": None, "times": None, "problem": None}
-        action, name = request["action"], str(request["name"])
-        kernel, text = int(request["kernel"]), bytes(request.get("payload") or b"").decode()
+    def answer(
+        self, model: ModelOfGraph, programs: Sequence[Program], request: BenchQuestion
+    ) -> KernelBenchForm:
+        """Open the bench of the node called ``name``, or check or time ``payload`` on it."""
+        view: KernelBenchForm = {"opened": None, "report": None, "times": None, "problem": None}
+        action, name, kernel = request["action"], request["name"], request["kernel"]
+        text = bytes(request.get("payload", b"")).decode()
         if action == "close":
             self.clear()
             return view
@@ -65,23 +116,24 @@ class BenchView:
             view["problem"] = problem.as_dict()
         return view
 
-    def _bench_of(self, model: Any, programs: Sequence[Program], name: str) -> KernelBench:
+    def _bench_of(self, model: ModelOfGraph, programs: Sequence[Program], name: str) -> KernelBench:
         if self._bench is None or self._of != (model, name):
             self.clear()
             values, known = self._nodes.values_of(model, programs, name)
             node = values.tensor(known).node
-            if model is None:
+            session = session_of(model)
+            if session is None:
                 self._bench = self._runs.first_of(
                     node,
                     lambda session, run: KernelBench(session, run.fetches, values, node, run.feeds),
                 )
             else:
-                self._bench = KernelBench(model.session, values.targets, values, node)
+                self._bench = KernelBench(session, values.targets, values, node)
             self._of = (model, name)
         return self._bench
 
 
-def _report(bench: KernelBench, text: str, kernel: int) -> View:
+def _report(bench: KernelBench, text: str, kernel: int) -> KernelReportForm:
     report = bench.check(text, kernel)
     return {
         "passed": report.passed,
@@ -92,19 +144,23 @@ def _report(bench: KernelBench, text: str, kernel: int) -> View:
     }
 
 
-def _times(bench: KernelBench, text: str, kernel: int) -> View:
-    view: View = {"before": 0.0, "after": 0.0, "limit": 0.0, "moved": 0, "operations": 0}
-    view |= {"runs": 0, "error": None}
+def _times(bench: KernelBench, text: str, kernel: int) -> KernelTimesForm:
+    view: KernelTimesForm = {
+        "before": 0.0, "after": 0.0, "limit": 0.0, "moved": 0, "operations": 0, "runs": 0,
+        "error": None,
+    }  # fmt: skip
     try:
         times = bench.time(text, kernel)
     except (DeviceLostError, KernelError) as error:
-        return view | {"error": error.message}
+        view["error"] = error.message
+        return view
     limit = times.limit
-    return view | {
+    return {
         "before": times.before,
         "after": times.after,
         "limit": limit.seconds,
         "moved": limit.moved,
         "operations": limit.operations,
         "runs": times.runs,
+        "error": None,
     }

@@ -1,15 +1,16 @@
-"""A model that a program has built or loaded and not trained, to be looked at."""
+"""A model that a program has built or loaded and not trained, for the views of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt, excerpt_of
 from playgrad.errors import PlaygradError
-from playgrad.networks.network import Network
+from playgrad.models.trainable import TrainableNetwork
+from playgrad.page.shown_model import LiveModel
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +28,9 @@ class BuiltModel:
 
     train_excerpt = None
 
-    def __init__(self, model: Network, test_excerpt: Excerpt | None, tested: bool | None) -> None:
+    def __init__(
+        self, model: TrainableNetwork, test_excerpt: Excerpt | None, tested: bool | None
+    ) -> None:
         self._model = model
         self.test_excerpt = test_excerpt
         self.tested = tested
@@ -36,25 +39,31 @@ class BuiltModel:
         return getattr(self._model, name)
 
 
-def built_model(namespace: Mapping[str, Any]) -> BuiltModel | None:
+def built_model(namespace: Mapping[str, Any]) -> LiveModel | None:
     """Return the last model with weights among the names of a program; None if there is none."""
-    networks = [v for v in namespace.values() if isinstance(v, Network) and v.built and v.layers]
+    networks = [
+        v for v in namespace.values() if isinstance(v, TrainableNetwork) and v.built and v.layers
+    ]
     if not networks:
         return None
     model = networks[-1]
     if len(model.inputs) != 1:
-        return BuiltModel(model, None, None)
+        return _shown(model, None, None)
     arrays = {n: v for n, v in namespace.items() if isinstance(v, np.ndarray) and v.dtype != object}
     fitting = [name for name, array in arrays.items() if _fits(model, array)]
     if not fitting:
-        return BuiltModel(model, None, None)
+        return _shown(model, None, None)
     name = next((name for name in fitting if "test" in name), fitting[0])
     (x,) = prepare_inputs(model, arrays[name], "x")
     excerpt = excerpt_of(x, _targets(model, name, x, arrays))
-    return BuiltModel(model, excerpt, True if "test" in name else None)
+    return _shown(model, excerpt, True if "test" in name else None)
 
 
-def _fits(model: Network, array: Array) -> bool:
+def _shown(model: TrainableNetwork, excerpt: Excerpt | None, tested: bool | None) -> LiveModel:
+    return cast(LiveModel, BuiltModel(model, excerpt, tested))  # it passes everything on
+
+
+def _fits(model: TrainableNetwork, array: Array) -> bool:
     """Return whether ``array`` holds samples that the model takes."""
     if array.dtype.kind not in "fiub" or not array.size:
         return False
@@ -65,7 +74,7 @@ def _fits(model: Network, array: Array) -> bool:
     return True
 
 
-def _targets(model: Any, name: str, x: Array, arrays: Mapping[str, Array]) -> Array:
+def _targets(model: TrainableNetwork, name: str, x: Array, arrays: Mapping[str, Array]) -> Array:
     """Return the array that is called targets and has one for each sample, or (samples, 0).
 
     Of several, such as the truth and a prediction, that with the ending of ``name`` is meant, or
@@ -82,7 +91,7 @@ def _targets(model: Any, name: str, x: Array, arrays: Mapping[str, Array]) -> Ar
     return next(iter([*alike, *fitting.values()]), np.zeros((len(x), 0), np.float32))
 
 
-def _checked_targets(model: Any, x: Array, y: Array) -> Array | None:
+def _checked_targets(model: TrainableNetwork, x: Array, y: Array) -> Array | None:
     """Return ``y`` as targets for the loss of the model, or as numbers if it has no loss."""
     if not model.is_compiled:
         return y if y.dtype.kind in "fiub" and y.shape in ((len(x),), (len(x), 1)) else None

@@ -19,30 +19,21 @@ from playgrad.devices import registry
 from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
-from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.interchange.onnx.messages import set_archive
 from playgrad.io.kept_files import set_kept_files
-from playgrad.page.answers import ANSWERS, OF_BUILT_MODELS, graph
-from playgrad.page.bench_view import BenchView
 from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
-from playgrad.page.built_model import BuiltModel, built_model
-from playgrad.page.earlier_checkpoints import answer as answer_about
-from playgrad.page.execution import measured_run
+from playgrad.page.built_model import built_model
 from playgrad.page.faults import FILE, describe
-from playgrad.page.graph_view import graph_scopes
-from playgrad.page.histogram_view import histogram_view
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
 from playgrad.page.left_behind import begin_program
 from playgrad.page.memory_reserve import MemoryReserve
-from playgrad.page.model_file import model_file
-from playgrad.page.name_completion import complete
-from playgrad.page.node_view import NodeViews
 from playgrad.page.onnx_archive import onnx_archive
-from playgrad.page.operations_view import run_operations_view
 from playgrad.page.packages import Packages
 from playgrad.page.page_hooks import PageHooks, joined
-from playgrad.page.prompt import Prompt
+from playgrad.page.prompt import Outcome, Prompt
+from playgrad.page.question import questions
+from playgrad.page.questions.training_step import graph
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.sending import (
     emit,
@@ -54,8 +45,8 @@ from playgrad.page.sending import (
     streams,
 )
 from playgrad.page.session_graphs import SessionGraphs
-from playgrad.page.session_runs import SessionRuns
 from playgrad.page.unrun_graphs import unrun_graphs
+from playgrad.page.workspace import Workspace
 from playgrad.runtime.hooks import Request, set_hooks
 from playgrad.runtime.open_sessions import close_sessions
 from playgrad.runtime.options import Options, options_set
@@ -65,39 +56,30 @@ from playgrad.training.observers import Observers
 
 CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
+QUESTIONS = questions()
 _NOTHING_RESUMED = "Nothing was resumed: the program calls no fit(), so it ran from the start."
 _TRAINING = {"pause", "resume", "step", "set_learning_rate"}
 """Requests that the training loop serves; without one they are ignored."""
 
 
-class Controller:
-    """Holds the user's program and the model that it trained last.
+class Controller(Workspace):
+    """Runs the user's program, and serves the page's requests.
 
     Attributes:
-        model: the model that the last run trained; None if it has trained none.
-        restored: the model of a checkpoint, which stands in until a run trains a model.
         record: of the last run.
         interruptible: whether the program runs and has not heard of a stop yet.
         packages: installs what programs import; None on the desktop, which has what it has.
     """
 
     def __init__(self) -> None:
-        self.model: Any = None
-        self.restored: RestoredModel | None = None
-        self.built: BuiltModel | None = None
+        super().__init__(SessionGraphs(lambda view: emit({"kind": "graph", "graph": view}), FILE))
         self.record: RunRecord | None = None
-        self.namespace: dict[str, Any] = {}
         self.hooks = PageHooks(self)
         self.running = False
         self.interruptible = False
         self.stopped = False
         self.lab: Lab | None = None
         self.inspector: Inspector | None = None
-        self.histograms = HistogramRecorder()
-        self.graphs = SessionGraphs(lambda view: emit({"kind": "graph", "graph": view}), FILE)
-        self.runs = SessionRuns()
-        self.nodes = NodeViews(self.runs)
-        self.bench = BenchView(self.nodes, self.runs)
         self.prompt = Prompt(print_text, print_error)
         self.tuner = IdleTuner()
         self.packages: Packages | None = None
@@ -108,7 +90,7 @@ class Controller:
         """Run a program from the beginning, in a new namespace and graph.
 
         Args:
-            checkpoint: where its fits go on, with the option ``resume``.
+            checkpoint: where its fits continue, with the option ``resume``.
         """
         self.reset()
         emit({"kind": "status", "state": "running"})
@@ -154,17 +136,6 @@ class Controller:
         emit({"kind": "status", "state": state, "built": self.built is not None})
         if self.inspector is not None:
             self.inspector.conclude()
-
-    def _repeated(self, kind: str, apart: bool) -> dict[str, Any]:
-        """Repeat the largest run of the program's sessions, to measure or to look at it."""
-        if not self.graphs.programs:
-            self._trained()  # says that there is nothing
-        session, run = self.runs.largest()
-        graphs = [program.graph for program in self.graphs.programs]
-        scope = graph_scopes(len(graphs))[graphs.index(run.program.graph)]
-        if kind == "execution":
-            return {"execution": measured_run(session, run, scope, apart)}
-        return {"operations": run_operations_view(session, run, scope)}
 
     def _has_trained(self) -> bool:
         return self.record is not None and self.record.has_fits
@@ -271,49 +242,18 @@ class Controller:
             self.stopped = True  # the stop was for the run that waits, which will find it
 
     def _answer(self, request: Request) -> None:
+        kind = str(request.get("kind"))
         reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}
         try:
-            reply |= {"ok": True, **self._answer_to(str(request.get("kind")), request)}
+            if kind not in QUESTIONS:
+                raise GraphError(f"there is no request {kind!r}.")
+            answer = QUESTIONS[kind].answer_to(request, self)
+            reply |= {"ok": True, "question": kind, "answer": answer}
         except Exception as error:  # whatever it is, the page waits for an answer
             reply |= {"ok": False, "error": describe(error)}
         emit(reply)
 
-    def _answer_to(self, kind: str, request: Request) -> dict[str, Any]:
-        if kind == "restore":
-            checkpoint = Checkpoint.decode(request.get("payload") or b"")
-            self.restored = RestoredModel(checkpoint)
-            return {"names": sorted(checkpoint.model.weights)}
-        if kind == "prompt":
-            return {"outcome": self._prompt(str(request["code"]))}
-        if kind == "complete":
-            return {"completions": complete(str(request["text"]), self.namespace)}
-        if kind == "model_file":
-            return {"model": model_file(request)}
-        if kind == "histograms":
-            return histogram_view(self.histograms, self._trained_or_built())
-        looked = self.model or (None if self.graphs.programs else self.restored)
-        if kind == "node_view":
-            return {"node": self.nodes.view(looked, self.graphs.programs, request)}
-        if kind == "node_kernel":
-            return {"node_kernel": self.nodes.kernel(looked, self.graphs.programs, request)}
-        if kind == "node_time":
-            return {"node_time": self.nodes.time(looked, self.graphs.programs, request)}
-        if kind == "kernel_bench":
-            return {"bench": self.bench.answer(looked, self.graphs.programs, request)}
-        if kind == "node_find":
-            return {"nodes": self.nodes.find(looked, self.graphs.programs, request)}
-        if kind in ("execution", "operations") and looked is None:
-            return self._repeated(str(kind), bool(request.get("apart")))
-        if kind not in ANSWERS:
-            raise GraphError(f"there is no request {request.get('kind')!r}.")
-        model = self._trained_or_built() if kind in OF_BUILT_MODELS else self._trained()
-        answer = answer_about(kind, model, request)
-        if kind == "import" and answer["matching"] is None:
-            self._save_import()
-        return answer
-
-    def _prompt(self, code: str) -> str:
-        """Execute code that was typed at the prompt."""
+    def execute(self, code: str) -> Outcome:
         self.namespace.setdefault("__name__", "__main__")
         graph = get_default_graph() if self.model is None else self.model.graph
         trained = graph if self.running else None
@@ -321,26 +261,16 @@ class Controller:
         figures.finish()
         return outcome
 
-    def _save_import(self) -> None:
-        """Send a checkpoint with the weights that were imported."""
+    def weights_changed(self) -> None:
+        """Send a checkpoint with the new weights."""
         if self.model is None and self.restored is not None:
             emit_checkpoint(self.restored.checkpoint)
         elif self.record is not None:
             self.record.flush(always=True)
 
-    def _trained(self) -> Any:
-        if self.model is not None:
-            return self.model
-        if self.restored is None:
-            raise GraphError("there is no trained model yet.", hint="Press Run first.")
-        return self.restored
-
-    def _trained_or_built(self) -> Any:
-        return self.built if self.model is None and self.built is not None else self._trained()
-
     def emit_graph(self) -> None:
         """Send the graph of a training step to the page."""
-        emit({"kind": "graph", **graph(self._trained())})
+        emit({"kind": "graph", "graph": graph(self.trained_here())})
 
 
 def _set_devices(count: int | None) -> None:

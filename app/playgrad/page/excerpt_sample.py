@@ -1,18 +1,28 @@
-"""The sample of the model's data that a view of the page looks at."""
+"""The sample of the model's data that a view of the page shows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
 from playgrad.page.built_model import BuiltModel
+from playgrad.page.shown_model import LiveModel
 
 Array = np.ndarray[Any, Any]
 
 
-def excerpt_sample(model: Any, number: int) -> tuple[Array, Array, dict[str, Any]] | None:
+class SampleNumber(TypedDict):
+    """`number`: from 0; `count`: how many samples there are; `tested`: not trained with, or null if
+    that is unknown, because the program has not trained the model."""
+
+    number: int
+    count: int
+    tested: bool | None
+
+
+def excerpt_sample(model: LiveModel, number: int) -> tuple[Array, Array, SampleNumber] | None:
     """Return a sample with its target, each with a batch dimension, and what the page says of it.
 
     It is one of the test data, or of the training data if there are no others; None if the model
@@ -28,18 +38,18 @@ def excerpt_sample(model: Any, number: int) -> tuple[Array, Array, dict[str, Any
     return *excerpt.sample(about["number"]), about
 
 
-def sample_number(model: Any, excerpt: Excerpt, number: int) -> dict[str, Any]:
+def sample_number(model: LiveModel, excerpt: Excerpt, number: int) -> SampleNumber:
     """Return what the page says of the number of a sample; those past the last begin again."""
     count = excerpt.count
     return {"number": number % count, "count": count, "tested": is_tested(model)}
 
 
-def is_tested(model: Any) -> bool | None:
+def is_tested(model: LiveModel) -> bool | None:
     """Return whether the model was not trained with the samples; None if that is unknown."""
     return model.tested if isinstance(model, BuiltModel) else model.test_excerpt is not None
 
 
-def why_no_sample(model: Any) -> str:
+def why_no_sample(model: LiveModel) -> Literal["program", "data"]:
     """Return the reason why the model keeps no samples, as a word for the page."""
     is_built = isinstance(model, BuiltModel)
     return "program" if is_built and len(model.inputs) == len(model.outputs) == 1 else "data"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TypedDict
 
 from playgrad.errors import GraphError
 from playgrad.page.session_runs import SessionRun
-from playgrad.page.trace_events import event_views
+from playgrad.page.shown_model import LiveModel
+from playgrad.page.trace_events import TraceEvent, event_views
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
 
@@ -15,7 +16,26 @@ MOST_EVENTS = 4000
 """The most events that the page draws; the trace for Chrome has all."""
 
 
-def measured_step(model: Any, apart: bool) -> dict[str, Any]:
+class ExecutionEvent(TraceEvent):
+    """`nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors."""
+
+    nodes: list[str]
+    kernel: str
+
+
+class ExecutionForm(TypedDict):
+    """In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`:
+    of an empty call, by device; `chrome`: the trace for other programs, as JSON."""
+
+    duration: float
+    events: list[ExecutionEvent]
+    left_out: int
+    clocks: dict[str, str]
+    round_trips: dict[str, float]
+    chrome: str
+
+
+def measured_step(model: LiveModel, apart: bool) -> ExecutionForm:
     """Run a training step of ``model``, undo it, and return when each operation ran.
 
     Times are in milliseconds since the first event began.
@@ -33,13 +53,13 @@ def measured_step(model: Any, apart: bool) -> dict[str, Any]:
     return described(traced.trace)
 
 
-def measured_run(session: Session, run: SessionRun, scope: str, apart: bool) -> dict[str, Any]:
+def measured_run(session: Session, run: SessionRun, scope: str, apart: bool) -> ExecutionForm:
     """Repeat a run of a session, undo it, and return when each operation ran."""
     traced = session.trace(run.fetches, run.feeds, undo=True, apart=apart)
     return described(traced.trace, scope)
 
 
-def described(trace: Trace, scope: str = "") -> dict[str, Any]:
+def described(trace: Trace, scope: str = "") -> ExecutionForm:
     """Return a trace as plain data for the page.
 
     Args:

@@ -7,13 +7,32 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 from playgrad.bridge import advice
 from playgrad.errors import PlaygradError
 from playgrad.page.packages import PACKAGE_OF
 
 T = TypeVar("T")
+
+
+class Problem(TypedDict):
+    """An error of a kind that Blocks can mend: `values`: the names and numbers in its sentence."""
+
+    code: str
+    values: dict[str, str | float]
+
+
+class ErrorInfo(TypedDict):
+    """`line` of the user's program, `op`: the node concerned."""
+
+    type: str
+    message: str
+    line: int | None
+    op: str | None
+    traceback: NotRequired[str]
+    problem: NotRequired[Problem | None]
+
 
 FILE = "main.py"
 """The name under which the user's program is compiled."""
@@ -26,7 +45,7 @@ _MEMORY = (
 )
 
 
-def describe(error: BaseException) -> dict[str, Any]:
+def describe(error: BaseException) -> ErrorInfo:
     """Return an error's type, message, line in the program, operation, traceback and problem: the
     kind and the values of an error that Blocks can mend.
 
@@ -36,7 +55,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     """
     _part_from_causes(error)
     kind = _safely(lambda: str(type(error).__name__), "Error")
-    description: dict[str, Any] = {
+    description: ErrorInfo = {
         "type": _text(kind, LONGEST_MESSAGE),
         "message": _text(_safely(lambda: _message(error), _UNREADABLE), LONGEST_MESSAGE),
         "line": _safely(lambda: _line(error), None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
@@ -13,10 +13,29 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.parallel.parameter_server import ParameterServer
 
 MAX_TEXT = 80
-View = dict[str, Any]
+Phase = Literal["forward", "gradient", "update", "input", "variable"]
+GraphEdge = TypedDict("GraphEdge", {"from": str, "to": str, "output": int, "control": bool})
 
 
-def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
+class GraphNode(TypedDict):
+    name: str
+    op: str
+    scope: str
+    phase: Annotated[Phase, "NodePhase"]
+    device: str | None
+    shape: list[int | None] | None
+    dtype: str | None
+    line: int | None
+    attrs: dict[str, str]
+
+
+class GraphForm(TypedDict):
+    name: str
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> GraphForm:
     """Return the nodes and edges that ``targets`` depend on.
 
     Args:
@@ -28,14 +47,14 @@ def graph_view(targets: Sequence[Node], policy: Policy, file: str) -> View:
     return {"name": "training step", "nodes": nodes, "edges": edges}
 
 
-def programs_view(programs: Sequence[tuple[Program, Policy]], file: str) -> View:
+def programs_view(programs: Sequence[tuple[Program, Policy]], file: str) -> GraphForm:
     """Return the graphs of programs that sessions have run, each in a scope if there are several.
 
     Args:
         programs: one of each graph, with the policy that places its nodes.
     """
-    nodes: list[View] = []
-    edges: list[View] = []
+    nodes: list[GraphNode] = []
+    edges: list[GraphEdge] = []
     for scope, (program, policy) in zip(graph_scopes(len(programs)), programs, strict=True):
         placeholders = [n.outputs[0] for n in program.order() if n.op.name == "placeholder"]
         order = _placed(replace(program, feeds=_by_name(placeholders)), policy)
@@ -50,7 +69,7 @@ def graph_scopes(count: int) -> list[str]:
     return [f"graph_{number}/" for number in range(1, count + 1)] if count > 1 else [""]
 
 
-def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> View:
+def asynchronous_view(server: ParameterServer, policy: Policy, file: str) -> GraphForm:
     """Return the graph of the parameter server's update joined with each replica's gradient.
 
     Edges lead from the server's variables to the placeholders through which replicas receive them,
@@ -92,20 +111,22 @@ def _placed(program: Program, policy: Policy) -> list[Node]:
     return place(prune(program), replace(policy, soft=True)).order()
 
 
-def _drawn(order: list[Node], file: str, scope: str = "") -> tuple[list[View], list[View]]:
+def _drawn(
+    order: list[Node], file: str, scope: str = ""
+) -> tuple[list[GraphNode], list[GraphEdge]]:
     """Return nodes and edges, with ``scope``, which ends with a slash, before their names."""
     nodes = [_node(node, file, scope + node.name) for node in order]
     return nodes, [edge for node in order for edge in _edges(node, scope)]
 
 
-def _node(node: Node, file: str, name: str) -> View:
+def _node(node: Node, file: str, name: str) -> GraphNode:
     spec = node.outputs[0].spec if node.outputs else None
     line = node.source[1] if node.source and node.source[0] == file else None
     return {
         "name": name,
         "op": node.op.name,
         "scope": name.rpartition("/")[0],
-        "phase": node.phase,
+        "phase": cast(Phase, node.phase),
         "device": node.device,
         "shape": list(spec.shape) if spec else None,
         "dtype": spec.dtype if spec else None,
@@ -114,13 +135,13 @@ def _node(node: Node, file: str, name: str) -> View:
     }
 
 
-def _edges(node: Node, scope: str) -> list[View]:
+def _edges(node: Node, scope: str) -> list[GraphEdge]:
     name = scope + node.name
     data = [_edge(scope + t.node.name, name, t.index) for t in node.inputs]
     return data + [_edge(scope + n.name, name, control=True) for n in node.control_inputs]
 
 
-def _edge(start: str, end: str, output: int = 0, control: bool = False) -> View:
+def _edge(start: str, end: str, output: int = 0, control: bool = False) -> GraphEdge:
     return {"from": start, "to": end, "output": output, "control": control}
 
 

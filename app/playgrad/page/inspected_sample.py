@@ -1,9 +1,9 @@
-"""The sample that the view of layers looks at, with the visitor's edits, and its outputs."""
+"""The sample that the view of layers shows, with the visitor's edits, and its outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from playgrad.inspection.input_pixels import input_of_pixels
 from playgrad.inspection.outputs import NO_CLASS, decisions, scale_of, softmax
 from playgrad.inspection.pictures import image_size, pixels, shown_range
 from playgrad.inspection.tokens import tokens_of
+from playgrad.page.shown_model import LiveModel, ShownModel
 
 Array = np.ndarray[Any, Any]
-View = dict[str, Any]
 MOST_OUTPUTS = 20
 MOST_VALUES = 16_384
 """Of a sample that can be edited: an image of 128 x 128 pixels."""
@@ -24,7 +24,33 @@ MOST_TOKENS = 500
 """Of a text: the first ones are shown."""
 
 
-def drawn_sample(model: Any, drawing: list[float]) -> Array:
+class ValueEdit(TypedDict):
+    """`at`: index in the sample's values, row by row."""
+
+    at: int
+    value: float
+
+
+class SamplePicture(TypedDict):
+    height: int
+    width: int
+    channels: Literal[1, 3]
+    pixels: bytes
+
+
+class SampleValues(TypedDict):
+    """Without edits. `values` (float32): null if they cannot be edited; `low`, `high`: black and
+    white; `whole`: integers from 0 to 255; `tokens`: the first ones of a text."""
+
+    picture: SamplePicture | None
+    values: bytes | None
+    low: float
+    high: float
+    whole: bool
+    tokens: list[str] | None
+
+
+def drawn_sample(model: ShownModel, drawing: list[float]) -> Array:
     """Return the drawing, whose pixels are from 0 to 1, as a batch of one.
 
     Raises:
@@ -33,18 +59,19 @@ def drawn_sample(model: Any, drawing: list[float]) -> Array:
     shape, described = model.input_shape[1:], model.input_description
     if None in shape and described is not None:
         shape = described.shape  # the model takes images of any size
-    if None in shape or len(drawing) != int(np.prod(shape)):
+    sizes = tuple(size for size in shape if size is not None)
+    if len(sizes) < len(shape) or len(drawing) != int(np.prod(sizes)):
         raise GraphError(
             f"a drawing has {len(drawing)} pixels, but the model takes inputs of shape {shape}."
         )
-    pixels = np.asarray(drawing).reshape(1, *shape)
+    pixels = np.asarray(drawing).reshape(1, *sizes)
     if described is None or len(described.low) not in (1, *shape[-1:]):
         low, high = guessed_range(dtype(model.input_dtype).floating, scales_first=False)
-        described = InputDescription(shape, (low,), (high,))
+        described = InputDescription(sizes, (low,), (high,))
     return input_of_pixels(pixels, described, model.input_dtype)
 
 
-def edited_sample(x: Array, edits: Sequence[View]) -> Array:
+def edited_sample(x: Array, edits: Sequence[ValueEdit]) -> Array:
     """Return a copy of the sample in which some values are replaced.
 
     Args:
@@ -75,7 +102,7 @@ def _holds(kind: np.dtype[Any], value: float) -> bool:
     return float(value).is_integer() and limits.min <= value <= limits.max
 
 
-def sample_view(model: Any, x: Array, all_x: Array) -> View:
+def sample_values(model: LiveModel, x: Array, all_x: Array) -> SampleValues:
     """Return the values of a sample, its picture if it is one, and its tokens if it is a text.
 
     The numbers of tokens are not values to edit: another integer is another word.
@@ -88,10 +115,11 @@ def sample_view(model: Any, x: Array, all_x: Array) -> View:
     can_edit = x.size <= MOST_VALUES and (
         x.dtype == np.uint8 or np.issubdtype(x.dtype, np.floating)
     )
-    picture = None
+    picture: SamplePicture | None = None
     if size is not None:
-        sides = dict(zip(("height", "width", "channels"), size, strict=True))
-        picture = {**sides, "pixels": pixels(x, all_x)}
+        height, width, channels = size
+        drawn = pixels(x, all_x)
+        picture = {"height": height, "width": width, "channels": channels, "pixels": drawn}
     low, high = shown_range(all_x)
     tokens = tokens_of(model, x)
     return {
@@ -104,7 +132,7 @@ def sample_view(model: Any, x: Array, all_x: Array) -> View:
     }
 
 
-def target_of(model: Any, y: Array) -> float | None:
+def target_of(model: LiveModel, y: Array) -> float | None:
     """Return the true class or number; None if the target is neither, or nothing."""
     if not np.size(y):
         return None
@@ -113,7 +141,7 @@ def target_of(model: Any, y: Array) -> float | None:
     return float(np.reshape(y, -1)[0])
 
 
-def decision_of(model: Any, output: Array) -> float | None:
+def decision_of(model: LiveModel, output: Array) -> float | None:
     """Return the predicted class or number; None if the output is neither, or is NaN."""
     scale = scale_of(model)
     if scale is None:
@@ -124,7 +152,7 @@ def decision_of(model: Any, output: Array) -> float | None:
     return None if label == NO_CLASS else float(label)
 
 
-def outputs_of(model: Any, output: Array) -> list[float]:
+def outputs_of(model: LiveModel, output: Array) -> list[float]:
     """Return the outputs for one sample: probabilities if the loss turns scores into them."""
     values = output[0].reshape(-1)[:MOST_OUTPUTS]
     scale = scale_of(model)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playgrad.devices.kinds import KINDS, kind_of
+from playgrad.models.trainable import TrainableNetwork
 from playgrad.page.trace_events import event_views
 from playgrad.runtime.hooks import Event
 from playgrad.runtime.open_sessions import memory_in_use
@@ -141,13 +142,13 @@ class Lab:
             strategy, delays = delayed, {}
         return cls(strategy, delays, chosen.get("steps"))
 
-    def fitting(self, model: Any) -> Event:
+    def fitting(self, model: TrainableNetwork) -> Event:
         """Set the delays of ``model``, which is about to be trained; return the page's event."""
         self._chunks = self._longest_trace = 0
         if self.delays is not None:
             kind = kind_of(model.session.device).name
             model.session.executor.delays = _by_name(self.delays, kind)
-        strategy = get_options().strategy or model.strategy
+        strategy: Any = get_options().strategy or model.strategy
         self._trained = None if strategy == SINGLE else strategy
         title, devices = titled(self._trained), self._trained.width if self._trained else 1
         is_placed = strategy is None and model.placement is not None
@@ -211,9 +212,9 @@ def _options(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {name: chosen[name] for name in names if name in chosen}
 
 
-def _devices(model: Any) -> set[str]:
+def _devices(model: TrainableNetwork) -> set[str]:
     """Return the devices on which the training step of ``model`` runs."""
-    runnable = model.session.compiled(model.training_targets)
+    runnable: Any = model.session.compiled(model.training_targets)
     return {node.device for node in runnable.compiled.order}
 
 

@@ -10,14 +10,21 @@ import builtins
 import inspect
 import keyword
 import re
-from typing import Any
+from typing import Any, TypedDict
 
 MOST_NAMES = 1000
 _PATH = re.compile(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*)?$")
 _MISSING = object()
 
 
-def complete(text: str, namespace: dict[str, Any]) -> list[dict[str, str]]:
+class Completion(TypedDict):
+    """`type`: "variable", "function", "class", "property", "namespace" or "keyword"."""
+
+    label: str
+    type: str
+
+
+def complete(text: str, namespace: dict[str, Any]) -> list[Completion]:
     """Return the names that can follow at the end of ``text``, with their kinds."""
     match = _PATH.search(text)
     path = match.group() if match else ""
@@ -68,7 +75,7 @@ def _kind(value: Any) -> str:
     return "function" if is_function else "variable"
 
 
-def _listed(found: dict[str, str], word: str) -> list[dict[str, str]]:
+def _listed(found: dict[str, str], word: str) -> list[Completion]:
     """Return the names that begin with ``word``, those with underscores only if it has one."""
     hidden = word.startswith("_")
     names = [name for name in found if name.startswith(word) and name.startswith("_") <= hidden]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from playgrad.compiler.program import Program
 from playgrad.data.excerpt import Excerpt
@@ -14,23 +13,76 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.find import find
 from playgrad.inspection.node_kernel import NodeKernel, node_kernel
-from playgrad.inspection.node_pictures import node_pictures
-from playgrad.inspection.node_time import measure
+from playgrad.inspection.node_pictures import NodePictures, node_pictures
+from playgrad.inspection.node_time import NodeTime, measure
 from playgrad.inspection.node_values import Array, Holder, NodeValues
-from playgrad.inspection.problem import Unavailable
+from playgrad.inspection.problem import Unavailable, UnavailableForm
 from playgrad.inspection.query import parse
-from playgrad.inspection.summary import summary
+from playgrad.inspection.summary import Summary, summary
 from playgrad.ops.state import holds_data, is_variable
 from playgrad.page.graph_view import graph_scopes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_runs import NOT_RUN, SessionRuns
-from playgrad.runtime.hooks import Request
+from playgrad.page.shown_model import LiveModel
 from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.session import Session
 
-View = dict[str, Any]
 MOST = 500
 """The most matches of a query that are sent."""
+ModelOfGraph = LiveModel | RestoredModel | None
+"""The model of the training whose step is drawn; None if graphs of sessions are."""
+
+
+class TestSample(TypedDict):
+    test: int
+
+
+BatchChoice = Annotated[int | TestSample | Literal["last"] | None, "BatchChoice"]
+"""A training or test sample in all places of a batch, the last batch, or the first one."""
+
+
+class NodeQuestion(TypedDict):
+    """`name`: of the node as it is drawn; `output`: the number of one of its outputs."""
+
+    name: str
+    output: int
+    part: Literal["value", "gradient"]
+    sample: BatchChoice
+
+
+class NodeView(TypedDict):
+    """`outputs`: of the node; `samples`, `test_samples`: of the data sets, one of which can be
+    chosen; `pictures`: null for values of another kind; `problem`: why there is no summary."""
+
+    outputs: int
+    samples: int | None
+    test_samples: int | None
+    summary: Summary | None
+    pictures: NodePictures | None
+    problem: UnavailableForm | None
+    seconds: float
+
+
+class NodeMatches(TypedDict):
+    """`matches`: the first ones, with the number that the query compares; `skipped`: nodes whose
+    values cannot be computed."""
+
+    matches: list[tuple[str, float]]
+    total: int
+    checked: int
+    skipped: int
+    problem: UnavailableForm | None
+    seconds: float
+
+
+class NodeKernelView(TypedDict):
+    kernel: NodeKernel | None
+    problem: UnavailableForm | None
+
+
+class NodeTimeView(TypedDict):
+    measured: NodeTime | None
+    problem: UnavailableForm | None
 
 
 class NodeViews:
@@ -51,31 +103,32 @@ class NodeViews:
             self._values.close()
         self._values, self._of = None, ()
 
-    def view(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+    def view(
+        self, model: ModelOfGraph, programs: Sequence[Program], request: NodeQuestion
+    ) -> NodeView:
         """Return the summary of a node's value or gradient, or why there is none.
 
         Args:
             model: that of the training; None if there is none.
             programs: what sessions have run, for a program that trains no model.
-            request: with the ``name`` of the node as it is drawn, the number of its ``output``, the
-                ``part``, "value" or "gradient", and the ``sample``: its number, a ``test`` number,
-                None for the first batch, or "last" for the last one.
         """
         began = time.perf_counter()
-        view: View = {
+        view: NodeView = {
             "outputs": 0, "samples": None, "test_samples": None, "summary": None, "pictures": None,
-            "problem": None,
+            "problem": None, "seconds": 0.0,
         }  # fmt: skip
-        name, output = str(request["name"]), int(request["output"])
-        part, sample = request["part"], request["sample"]
+        name, output, part = request["name"], request["output"], request["part"]
         try:
             values, name = self.values_of(model, programs, name)
             tensor = values.tensor(name, output)
-            view |= {"outputs": len(tensor.node.outputs), "samples": values.samples}
+            view["outputs"], view["samples"] = len(tensor.node.outputs), values.samples
             test = None if values.samples is None else getattr(model, "test_excerpt", None)
             view["test_samples"] = None if test is None else test.count
-            if isinstance(sample, dict):
-                sample = _test_sample(test, int(sample["test"]))
+            sample: int | tuple[Array, Array] | Literal["last"] | None
+            if isinstance(request["sample"], dict):
+                sample = _test_sample(test, request["sample"]["test"])
+            else:
+                sample = request["sample"]
             compute = values.gradients if part == "gradient" else values.values
             array = compute([tensor], sample)[0]
             alone = isinstance(sample, (int, tuple))
@@ -84,14 +137,17 @@ class NodeViews:
             view["pictures"] = node_pictures(array, is_weight, alone)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
-        return view | {"seconds": time.perf_counter() - began}
+        view["seconds"] = time.perf_counter() - began
+        return view
 
-    def find(self, model: Any, programs: Sequence[Program], request: Request) -> View:
-        """Return the nodes for which the ``query`` holds, or what is wrong with it."""
+    def find(self, model: ModelOfGraph, programs: Sequence[Program], text: str) -> NodeMatches:
+        """Return the nodes for which a query holds, or what is wrong with it."""
         began = time.perf_counter()
-        view: View = {"matches": [], "total": 0, "checked": 0, "skipped": 0, "problem": None}
+        view: NodeMatches = {
+            "matches": [], "total": 0, "checked": 0, "skipped": 0, "problem": None, "seconds": 0.0,
+        }  # fmt: skip
         try:
-            query = parse(str(request["query"]))
+            query = parse(text)
             scopes = graph_scopes(len(programs) if model is None else 1)
             problems: list[Unavailable] = []
             for scope in scopes:
@@ -101,7 +157,7 @@ class NodeViews:
                 except Unavailable as problem:
                     problems.append(problem)
                     continue
-                view["matches"] += [[scope + name, number] for name, number in found.matches]
+                view["matches"] += [(scope + name, number) for name, number in found.matches]
                 view["checked"] += found.checked
                 view["skipped"] += found.skipped
             if len(problems) == len(scopes):
@@ -110,41 +166,42 @@ class NodeViews:
             del view["matches"][MOST:]
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
-        return view | {"seconds": time.perf_counter() - began}
+        view["seconds"] = time.perf_counter() - began
+        return view
 
-    def kernel(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+    def kernel(self, model: ModelOfGraph, programs: Sequence[Program], name: str) -> NodeKernelView:
         """Return the kernel of the node called ``name``, or why there is none."""
-        view: View = {"kernel": None, "problem": None}
+        view: NodeKernelView = {"kernel": None, "problem": None}
         try:
-            values, name = self.values_of(model, programs, str(request["name"]))
+            values, name = self.values_of(model, programs, name)
             tensor = values.tensor(name)
-            view["kernel"] = asdict(self._kernel_of(model, values, tensor.node))
+            view["kernel"] = self._kernel_of(model, values, tensor.node)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view
 
-    def _kernel_of(self, model: Any, values: NodeValues, node: Node) -> NodeKernel:
-        if model is not None:
-            return node_kernel(model.session, values.targets, node)
+    def _kernel_of(self, model: ModelOfGraph, values: NodeValues, node: Node) -> NodeKernel:
+        if (session := session_of(model)) is not None:
+            return node_kernel(session, values.targets, node)
         return self._runs.first_of(
             node, lambda session, run: node_kernel(session, run.fetches, node, run.feeds)
         )
 
-    def time(self, model: Any, programs: Sequence[Program], request: Request) -> View:
+    def time(self, model: ModelOfGraph, programs: Sequence[Program], name: str) -> NodeTimeView:
         """Measure the node called ``name``, or return why that is not possible."""
-        view: View = {"measured": None, "problem": None}
+        view: NodeTimeView = {"measured": None, "problem": None}
         try:
-            values, name = self.values_of(model, programs, str(request["name"]))
+            values, name = self.values_of(model, programs, name)
             node = values.tensor(name).node
-            session = model.session if model is not None else _session_of(node.graph)
+            session = session_of(model) or _session_of(node.graph)
             device = HOST if session is None else session.device
-            view["measured"] = asdict(measure(values, node, device))
+            view["measured"] = measure(values, node, device)
         except Unavailable as problem:
             view["problem"] = problem.as_dict()
         return view
 
     def values_of(
-        self, model: Any, programs: Sequence[Program], name: str
+        self, model: ModelOfGraph, programs: Sequence[Program], name: str
     ) -> tuple[NodeValues, str]:
         """Return what computes the graph with the node called ``name``, and its name there.
 
@@ -171,6 +228,11 @@ class NodeViews:
             self._values, self._of = NodeValues(session, roots), key
         self._values.feeds = feeds
         return self._values, name
+
+
+def session_of(model: ModelOfGraph) -> Session | None:
+    """Return the session of a model; None if there is no model, or one without its program."""
+    return None if model is None or isinstance(model, RestoredModel) else model.session
 
 
 def _test_sample(test: Excerpt | None, number: int) -> tuple[Array, Array]:

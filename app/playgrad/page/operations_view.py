@@ -3,19 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from playgrad.errors import GraphError
 from playgrad.inspection.operations import Operation, StepSight, TensorSight, step_operations
 from playgrad.page.session_runs import SessionRun
+from playgrad.page.shown_model import LiveModel
 from playgrad.runtime.session import Session
 
 MOST_OPERATIONS = 2000
 """The most operations that the page shows, the first ones."""
-View = dict[str, Any]
 
 
-def operations_view(model: Any) -> View:
+class TensorSightForm(TypedDict):
+    """`statistics`: `min`, `max`, `mean` and `std`; none of a data set."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+    statistics: dict[str, float | None]
+
+
+class OperationForm(TypedDict):
+    """`members`: the nodes that were fused into it; `waits_for`: the number of operations that it
+    waits for; `ready`: the operations in the queue when it was taken, by their places in the order
+    of execution; `released`: the place of each that waited for it, with its count before and after.
+    """
+
+    name: str
+    op: str
+    device: str
+    members: list[str]
+    waits_for: int
+    ready: list[int]
+    released: list[tuple[int, int, int]]
+    inputs: list[TensorSightForm]
+    outputs: list[TensorSightForm]
+    dispatch: int | None
+    kernel: str
+
+
+class CompilerPass(TypedDict):
+    """The number of nodes before and after it."""
+
+    name: str
+    before: int
+    after: int
+
+
+class StepOperations(TypedDict):
+    """In the order of execution; `passes`: of the compiler."""
+
+    operations: list[OperationForm]
+    left_out: int
+    passes: list[CompilerPass]
+
+
+def operations_view(model: LiveModel) -> StepOperations:
     """Run a training step of ``model`` on copies of its variables, and return what happened.
 
     Raises:
@@ -30,12 +74,12 @@ def operations_view(model: Any) -> View:
     return described(step_operations(model.session, model.training_targets))
 
 
-def run_operations_view(session: Session, run: SessionRun, scope: str) -> View:
+def run_operations_view(session: Session, run: SessionRun, scope: str) -> StepOperations:
     """Repeat a run of a session on copies of its variables, and return what happened."""
     return described(step_operations(session, run.fetches, run.feeds), scope)
 
 
-def described(sight: StepSight, scope: str = "") -> View:
+def described(sight: StepSight, scope: str = "") -> StepOperations:
     """Return a step as plain data for the page.
 
     Args:
@@ -51,7 +95,7 @@ def described(sight: StepSight, scope: str = "") -> View:
     }
 
 
-def _operation(operation: Operation, scope: str) -> View:
+def _operation(operation: Operation, scope: str) -> OperationForm:
     return {
         "name": scope + operation.name,
         "op": operation.op,
@@ -59,7 +103,7 @@ def _operation(operation: Operation, scope: str) -> View:
         "members": [scope + name for name in operation.members],
         "waits_for": len(operation.waits_for),
         "ready": [place for place in operation.ready if place < MOST_OPERATIONS],
-        "released": [list(each) for each in operation.released if each[0] < MOST_OPERATIONS],
+        "released": [each for each in operation.released if each[0] < MOST_OPERATIONS],
         "inputs": _tensors(operation.inputs),
         "outputs": _tensors(operation.outputs),
         "dispatch": operation.dispatch,
@@ -67,7 +111,7 @@ def _operation(operation: Operation, scope: str) -> View:
     }
 
 
-def _tensors(sights: Sequence[TensorSight]) -> list[View]:
+def _tensors(sights: Sequence[TensorSight]) -> list[TensorSightForm]:
     keys = ("min", "max", "mean", "std")
     return [
         {

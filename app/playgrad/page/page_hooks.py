@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import _browser as host
+from playgrad.models.trainable import TrainableNetwork
 from playgrad.page.left_behind import is_left_behind
 from playgrad.page.sending import emit, figures, send_output
 from playgrad.runtime.hooks import Event, Hooks, Request
@@ -59,7 +60,7 @@ class PageHooks(Hooks):
         if self.controller.running and self.controller.model is None:
             self.controller.runs.keep_variables(session)
 
-    def fitting(self, model: Any) -> None:
+    def fitting(self, model: TrainableNetwork) -> None:
         self.controller.model = model
         if self.controller.prompt.busy:
             return

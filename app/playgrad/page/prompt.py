@@ -12,7 +12,7 @@ import contextlib
 import linecache
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,7 @@ _NO_TRAINING = (
 )
 
 Namespace = dict[str, Any]
+Outcome = Literal["done", "error", "interrupted"]
 Print = Callable[[str], None]
 
 
@@ -52,7 +53,7 @@ class Prompt:
         self._out = out
         self._problem = problem
 
-    def execute(self, code: str, namespace: Namespace, trained: Graph | None) -> str:
+    def execute(self, code: str, namespace: Namespace, trained: Graph | None) -> Outcome:
         """Execute ``code``, and print the value of its last expression.
 
         Errors are printed, and so is KeyboardInterrupt: they do not end the program.

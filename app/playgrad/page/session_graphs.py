@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.graph.graph import Graph
-from playgrad.page.graph_view import programs_view
+from playgrad.page.graph_view import GraphForm, programs_view
 
 MOST_GRAPHS = 8
 """A program may create graphs in a loop: the last ones are drawn."""
@@ -25,7 +24,7 @@ class SessionGraphs:
         file: name of the user's program.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], None], file: str) -> None:
+    def __init__(self, send: Callable[[GraphForm], None], file: str) -> None:
         self._send = send
         self._file = file
         self._programs: dict[Graph, tuple[Program, Policy]] = {}

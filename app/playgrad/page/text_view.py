@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from playgrad.inspection.writers import Writer, codes_of
 from playgrad.models.generating import writing
 
 Array = np.ndarray[Any, Any]
-View = dict[str, Any]
 
 LONGEST_PROMPT = 24
 """Tokens of the prompt that is taken from the data, if the model needs no more."""
@@ -25,36 +24,78 @@ EXPECTED = 6
 """Tokens that are listed with their probabilities."""
 
 
-def text_view(writer: Writer, sample: dict[str, Any] | None) -> View:
+class SampleForm(TypedDict):
+    """`prompt`: null for that from the data; `seconds`: no further token is begun after them."""
+
+    prompt: str | None
+    temperature: float
+    seed: int
+    seconds: float
+
+
+class Expected(TypedDict):
+    token: str
+    chance: float
+
+
+class TextData(TypedDict):
+    """`prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt."""
+
+    prompt: str
+    unit: Literal["character", "word"]
+    tokens: int
+    least: int
+
+
+class TextTask(TypedDict):
+    """The text that the model writes after the prompt, what it expected there, most probable first,
+    and what is wrong with the prompt."""
+
+    shows: Literal["text"]
+    version: int
+    seconds: float
+    data: NotRequired[TextData]
+    prompt: str
+    predicted: str
+    expected: list[Expected]
+    problem: str | None
+
+
+def text_view(
+    writer: Writer, sample: SampleForm | None, version: int, needs_data: bool
+) -> TextTask:
     """Return text that the model writes, as `pg.generate` does.
 
     Args:
-        sample: ``prompt``, None for one from the data; ``temperature``; ``seed``; and
-            ``seconds``, after which no further token is begun.
+        version: of the data.
+        needs_data: whether the page does not have it.
     """
     vocabulary, least = writer.vocabulary, writer.form.least
     codes = codes_of(writer.model.train_excerpt.x[0], writer.form)
     usual = vocabulary.decode(codes[: max(least, min(len(codes), LONGEST_PROMPT))])
-    chosen = {"prompt": None, "temperature": TEMPERATURE, "seed": 0, "seconds": SECONDS}
-    chosen |= sample or {}
-    prompt = usual if chosen["prompt"] is None else str(chosen["prompt"])
-    view: View = {
+    chosen = sample or SampleForm(prompt=None, temperature=TEMPERATURE, seed=0, seconds=SECONDS)
+    prompt = usual if chosen["prompt"] is None else chosen["prompt"]
+    view: TextTask = {
         "shows": "text",
-        "data": lambda: {
-            "prompt": usual,
-            "unit": vocabulary.unit,
-            "tokens": len(vocabulary),
-            "least": least,
-        },
+        "version": version,
+        "seconds": 0.0,
         "prompt": prompt,
         "predicted": "",
         "expected": [],
         "problem": None,
     }
+    if needs_data:
+        view["data"] = {
+            "prompt": usual,
+            "unit": vocabulary.unit,
+            "tokens": len(vocabulary),
+            "least": least,
+        }
     try:
-        return view | _written(writer, prompt, chosen)
+        view["predicted"], view["expected"] = _written(writer, prompt, chosen)
     except (DataError, ShapeError) as error:  # the prompt does not fit
-        return view | {"problem": problem_of(error)}
+        view["problem"] = problem_of(error)
+    return view
 
 
 def problem_of(error: DataError | ShapeError) -> str:
@@ -63,17 +104,17 @@ def problem_of(error: DataError | ShapeError) -> str:
     return problem[0].upper() + problem[1:]
 
 
-def _written(writer: Writer, prompt: str, chosen: dict[str, Any]) -> View:
+def _written(writer: Writer, prompt: str, chosen: SampleForm) -> tuple[str, list[Expected]]:
     """Return the tokens that follow a prompt, and the probabilities of the first of them."""
     vocabulary = writer.vocabulary
     codes: list[int] = []
-    expected: list[dict[str, Any]] = []
-    ends = time.perf_counter() + float(chosen["seconds"])
+    expected: list[Expected] = []
+    ends = time.perf_counter() + chosen["seconds"]
     tokens = writing(
         writer.model,
         vocabulary.encode(prompt).tolist(),
-        temperature=float(chosen["temperature"]),
-        seed=int(chosen["seed"]),
+        temperature=chosen["temperature"],
+        seed=chosen["seed"],
     )
     for token, scores in tokens:
         if not codes:
@@ -82,9 +123,9 @@ def _written(writer: Writer, prompt: str, chosen: dict[str, Any]) -> View:
         if len(codes) == MOST_TOKENS[vocabulary.unit] or time.perf_counter() >= ends:
             break
     gap = " " if vocabulary.words else ""
-    return {"predicted": gap + vocabulary.decode(codes), "expected": expected}
+    return gap + vocabulary.decode(codes), expected
 
 
-def _most_probable(vocabulary: Vocabulary, chances: Array) -> list[dict[str, Any]]:
+def _most_probable(vocabulary: Vocabulary, chances: Array) -> list[Expected]:
     best = np.argsort(-chances, kind="stable")[:EXPECTED]
     return [{"token": vocabulary.tokens[each], "chance": float(chances[each])} for each in best]

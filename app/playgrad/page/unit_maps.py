@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.dense import Dense
 from playgrad.nn.layer_calls import LayerCall
+from playgrad.page.shown_model import LiveModel
 
 Array = np.ndarray[Any, Any]
 MOST_LAYERS = 6
@@ -22,6 +23,15 @@ MIDDLE = 128
 """The byte for 0."""
 
 
+class UnitMaps(TypedDict):
+    """Pictures of the layer's first units, side × side bytes each; 128 is 0."""
+
+    name: str
+    units: int
+    side: int
+    maps: bytes
+
+
 @dataclass(frozen=True)
 class HiddenLayer:
     """A dense layer before the last one: its name, and its values after the activation."""
@@ -31,7 +41,7 @@ class HiddenLayer:
     units: int
 
 
-def hidden_layers(model: Any, cells: int) -> list[HiddenLayer]:
+def hidden_layers(model: LiveModel, cells: int) -> list[HiddenLayer]:
     """Return the first hidden layers of a model, none of which is too large to look at.
 
     Args:
@@ -67,7 +77,7 @@ def _activated(tensor: Tensor, calls: list[LayerCall]) -> Tensor:
     return tensor
 
 
-def unit_maps(layer: HiddenLayer, values: Array, side: int) -> dict[str, Any]:
+def unit_maps(layer: HiddenLayer, values: Array, side: int) -> UnitMaps:
     """Return pictures of the first units, with a byte for each pixel: `MIDDLE` is 0.
 
     Args:

@@ -1,3 +1,4 @@
+import { CHOICES, kindOf } from "../../engine/kinds.js";
 import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../state/actions.js";
 import { whyChosen } from "../engine/chosen-device.js";
@@ -16,7 +17,9 @@ function choose() {
   const words = t().devices;
   const fit = store.active.value ? store.fit.value : null;
   const avoids = store.avoidsSoftware.value;
-  const onCpu = fit ? fit.device.startsWith("cpu") : avoids || store.deviceChoice.value === "cpu";
+  const onCpu = fit
+    ? kindOf(fit.device)?.onCores
+    : avoids || kindOf(store.deviceChoice.value)?.onCores;
   if (onCpu && (info || fit))
     return {
       kind: "cpu",
@@ -89,13 +92,21 @@ export function DeviceChip() {
       <select aria-label=${words.device} title=${words.about} data-testid="device-select"
         value=${store.deviceChoice.value}
         onChange=${(/** @type {any} */ event) => (store.deviceChoice.value = event.target.value)}>
-        <option value="auto">${words.auto}</option>
-        <option value="gpu" disabled=${hasNoGpu() && !canTryAgain()}>${hasNoGpu() ? words.noGpuFound : "GPU"}</option>
-        <option value="cpu">${words.cpu}</option>
+        ${CHOICES.map((name) => html`<${Option} key=${name} name=${name} />`)}
       </select>
     </span>
     ${!isPhone.value && html`<${GpuAgain} />`}
   `;
+}
+
+/** A device that can be chosen. @param {{name: string}} props "auto", or of a kind */
+function Option({ name }) {
+  const words = t().devices;
+  /** @type {Record<string, string>} */
+  const titles = words.choices;
+  const isMissing = Boolean(kindOf(name)?.isListed) && hasNoGpu();
+  const title = isMissing ? words.noGpuFound : (titles[name] ?? kindOf(name)?.title);
+  return html`<option value=${name} disabled=${isMissing && !canTryAgain()}>${title}</option>`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { kindOf } from "../../engine/kinds.js";
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { resume } from "../state/actions.js";
 import { missingFeature } from "../start/boot-features.js";
@@ -28,7 +29,11 @@ function news() {
   if (store.past.value) return t().undo.looking(store.past.value.step, progress.value.step);
   if (notice.value) return notice.value;
   if (store.source.value.trim() === "" && !store.active.value) return words.noCode;
-  if (store.deviceChoice.value === "gpu" && !store.active.value && store.gpu.value.problem) {
+  if (
+    kindOf(store.deviceChoice.value)?.isListed &&
+    !store.active.value &&
+    store.gpu.value.problem
+  ) {
     return words.noGpu(gpuProblem());
   }
   const divergence = store.divergence.value ? diverged(store.divergence.value) : "";
@@ -105,7 +110,7 @@ function loadingData({ set, received, total }) {
 
 /** @param {import("../../engine/messages.js").Fit} fit */
 function place({ device, adapter }) {
-  return device.startsWith("cpu") ? t().status.cpu : (adapter ?? t().status.gpu);
+  return kindOf(device)?.onCores ? t().status.cpu : (adapter ?? t().status.gpu);
 }
 
 export function StatusLine() {

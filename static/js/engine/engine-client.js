@@ -36,7 +36,7 @@ import { Hush } from "./hush.js";
  *   `reused`: a run begins in the Python worker of the last one;
  *   `data_awaited`: a program waits for a data set, or, with null, no longer;
  *   `data_problem`: a data set does not arrive, in a sentence, or "" when all is well
- * @typedef {{resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
+ * @typedef {{kind: string, resolve: (answer: any) => void, reject: (error: Error) => void}} Pending
  */
 
 const TUNINGS = "tunings";
@@ -203,9 +203,13 @@ export class EngineClient {
   /** @param {Reply} reply */
   #resolvePending(reply) {
     const pending = this.#pending.get(reply.id);
+    if (reply.ok && pending && reply.question !== pending.kind) {
+      this.#receive({ kind: "forged" });
+      return;
+    }
     this.#pending.delete(reply.id);
     if (this.#prompts.delete(reply.id)) clearInterval(this.#interruptTimer);
-    if (reply.ok) pending?.resolve(reply);
+    if (reply.ok) pending?.resolve(reply.answer);
     else pending?.reject(new EngineFailure(reply.error));
   }
 
@@ -346,7 +350,7 @@ export class EngineClient {
   ask(question, payload) {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { kind: question.kind, resolve, reject });
       this.#python?.mailbox.post({ ...question, id }, payload);
       if (question.kind === "prompt")
         this.#prompts.add(id); // the visitor's code may take its time

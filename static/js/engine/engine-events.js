@@ -1,5 +1,6 @@
 /** The effect of each event of the engine on the store. */
 
+import { kindOf } from "../../engine/kinds.js";
 import { batch } from "../../vendor/preact.js";
 import { report } from "../training/doctor.js";
 import { labRecorder } from "../panels/lab/lab-runs.js";
@@ -274,7 +275,7 @@ const handlers = {
 
   device_worker({ device, state, message }) {
     const others = store.startingDevices.value.filter((name) => name !== device);
-    const slow = state === "starting" && device.startsWith("cpu");
+    const slow = state === "starting" && !kindOf(device)?.runsPlans; // it starts a Python
     store.startingDevices.value = slow ? [...others, device].sort() : others;
     if (state !== "lost") return;
     if (!store.gpu.value.known) {

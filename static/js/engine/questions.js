@@ -1,13 +1,9 @@
-/** The questions that views of the page ask about the model. None changes it. */
+/** The questions that views of the page ask about the model. None changes it; each may fail with an `EngineFailure`. */
 
 import * as store from "../state/store.js";
 import { client } from "./engine.js";
 
-/**
- * @import {
- *   Answers, AttentionView, LayersQuestion, LayersView, NextTokensView, NodeMatches, NodeView, OneSampleView, Placement, ProjectionView, Question, SamplesView, TaskView
- * } from "../../engine/messages.js"
- */
+/** @import { Answers, BatchChoice, LayersQuestion, Question } from "../../engine/messages.js" */
 
 /** How long a network writes text at a time, while it trains and else. */
 const WRITING_SECONDS = 0.1;
@@ -18,7 +14,7 @@ const WRITING_SECONDS_AT_REST = 0.8;
  * it takes the kept weights first.
  * @template {Question} Q
  * @param {Q} question
- * @param {Uint8Array} [payload] of questions about weights: the checkpoint that is shown
+ * @param {Uint8Array} [payload] of questions about weights: the checkpoint of an earlier step
  * @returns {Promise<Answers[Q["kind"]]>}
  * @throws {EngineFailure}
  */
@@ -32,210 +28,89 @@ export async function ask(question, payload) {
 }
 
 /**
- * Classify a drawing with the current weights.
- * @param {Float32Array} pixels 784 of them, 0 to 1, row by row
- * @returns {Promise<Answers["predict"]>}
- * @throws {EngineFailure}
+ * Ask about the model as it was at the step that the page shows.
+ * @template {Question} Q
+ * @param {Q} question
+ * @returns {Promise<Answers[Q["kind"]]>}
  */
-export async function predict(pixels) {
-  const rounded = Array.from(pixels, (value) => Math.round(value * 1000) / 1000);
-  return await ask({ kind: "predict", pixels: rounded }, store.past.value?.bytes);
-}
+const askOfStep = (question) => ask(question, store.past.value?.bytes);
 
-/**
- * The first output of the model for inputs as they are.
- * @param {number[][]} x the numbers of each input
- * @returns {Promise<Uint8Array>} all outputs in a row, as float32
- * @throws {EngineFailure}
- */
-export async function outputsFor(x) {
-  return (await ask({ kind: "outputs", x }, store.past.value?.bytes)).outputs;
-}
+/** Classify a drawing with the current weights. @param {Float32Array} pixels 784 of them, 0 to 1, row by row */
+export const predict = (pixels) =>
+  askOfStep({
+    kind: "predict",
+    pixels: Array.from(pixels, (value) => Math.round(value * 1000) / 1000),
+  });
 
-/**
- * What the model does with its data.
- * @param {number} known the version of the data that the page has
- * @returns {Promise<TaskView>}
- * @throws {EngineFailure}
- */
-export async function taskView(known) {
+/** The first output of the model for inputs as they are, as float32. @param {number[][]} x the numbers of each input */
+export const outputsFor = (x) => askOfStep({ kind: "outputs", x });
+
+/** What the model does with its data. @param {number} known the version of the data that the page has */
+export function taskView(known) {
   const { prompt, temperature, seed } = store.sample.value;
   const seconds = store.runState.value === "running" ? WRITING_SECONDS : WRITING_SECONDS_AT_REST;
-  const question = {
-    kind: /** @type {const} */ ("task_view"),
-    known,
-    sample: { prompt, temperature, seed, seconds },
-  };
-  const answer = await ask(question, store.past.value?.bytes);
-  return answer.task;
+  return askOfStep({ kind: "task_view", known, sample: { prompt, temperature, seed, seconds } });
 }
 
-/**
- * The histograms of the layers that were recorded; from now on some more will be.
- * @returns {Promise<Answers["histograms"]["histograms"]>}
- * @throws {EngineFailure}
- */
-export async function histograms() {
-  return (await ask({ kind: "histograms" })).histograms;
-}
+/** The histograms of the layers that were recorded; from now on some more will be. */
+export const histograms = () => ask({ kind: "histograms" });
 
-/**
- * The layers of the model, and one of them for one sample.
- * @param {LayersQuestion} question
- * @returns {Promise<LayersView>}
- * @throws {EngineFailure}
- */
-export async function inspectLayers(question) {
-  const answer = await ask({ kind: "inspect_layers", ...question }, store.past.value?.bytes);
-  return answer.layers;
-}
+/** The layers of the model, and one of them for one sample. @param {LayersQuestion} question */
+export const inspectLayers = (question) => askOfStep({ kind: "inspect_layers", ...question });
 
-/**
- * The model's predictions for single samples.
- * @param {number} known the version of the samples that the page has
- * @returns {Promise<SamplesView>}
- * @throws {EngineFailure}
- */
-export async function samplesView(known) {
-  const answer = await ask({ kind: "samples", known }, store.past.value?.bytes);
-  return answer.samples;
-}
+/** The model's predictions for single samples. @param {number} known the version of the samples that the page has */
+export const samplesView = (known) => askOfStep({ kind: "samples", known });
 
-/**
- * Any sample of the data, with the model's prediction.
- * @param {number} number
- * @returns {Promise<OneSampleView>}
- * @throws {EngineFailure}
- */
-export async function oneSampleView(number) {
-  const answer = await ask({ kind: "one_sample", number }, store.past.value?.bytes);
-  return answer.one_sample;
-}
+/** Any sample of the data, with what the model predicts for it. @param {number} number */
+export const oneSampleView = (number) => askOfStep({ kind: "one_sample", number });
 
 /**
  * The samples by a layer's principal components.
  * @param {number} known the version of the samples that the page has
  * @param {string} layer "" for the last hidden one
  * @param {number} dimensions how many components, at most
- * @returns {Promise<ProjectionView>}
- * @throws {EngineFailure}
  */
-export async function projectionView(known, layer, dimensions) {
-  const answer = await ask(
-    { kind: "projection", known, layer, dimensions },
-    store.past.value?.bytes,
-  );
-  return answer.projection;
-}
+export const projectionView = (known, layer, dimensions) =>
+  askOfStep({ kind: "projection", known, layer, dimensions });
 
-/**
- * The weights of attention for one sample.
- * @param {number} sample
- * @param {string} layer "" for the first that has attention
- * @returns {Promise<AttentionView>}
- * @throws {EngineFailure}
- */
-export async function attentionView(sample, layer) {
-  const answer = await ask({ kind: "attention", sample, layer }, store.past.value?.bytes);
-  return answer.attention;
-}
+/** The weights of attention for one sample. @param {number} sample @param {string} layer "" for the first that has attention */
+export const attentionView = (sample, layer) => askOfStep({ kind: "attention", sample, layer });
 
 /**
  * The tokens that the model expects after each position of a text.
  * @param {{text: string | null, sample: number, temperature: number}} question `text`: null for that of the sample
- * @returns {Promise<NextTokensView>}
- * @throws {EngineFailure}
  */
-export async function nextTokensView(question) {
-  const answer = await ask({ kind: "next_tokens", ...question }, store.past.value?.bytes);
-  return answer.next_tokens;
-}
+export const nextTokensView = (question) => askOfStep({ kind: "next_tokens", ...question });
 
 /**
- * The value of a node of the graph, or the gradient of the loss with respect to it.
- * @param {{name: string, output: number, part: "value" | "gradient", sample: import("../../engine/messages.js").BatchChoice}} question
- * @returns {Promise<NodeView>}
- * @throws {EngineFailure}
+ * The value of a node of the graph, or the gradient of the loss with respect to it. Kept weights have no graph.
+ * @param {{name: string, output: number, part: "value" | "gradient", sample: BatchChoice}} question
  */
-export async function nodeView(question) {
-  const answer = await client.ask({ kind: "node_view", ...question }); // kept weights have no graph
-  return answer.node;
-}
+export const nodeView = (question) => client.ask({ kind: "node_view", ...question });
 
-/**
- * The nodes of the graph for which a query holds.
- * @param {string} query
- * @returns {Promise<NodeMatches>}
- * @throws {EngineFailure}
- */
-export async function findNodes(query) {
-  const answer = await client.ask({ kind: "node_find", query });
-  return answer.nodes;
-}
+/** The nodes of the graph for which a query holds. @param {string} query */
+export const findNodes = (query) => client.ask({ kind: "node_find", query });
 
-/**
- * The kernel that computes a node of the graph.
- * @param {string} name
- * @returns {Promise<Answers["node_kernel"]["node_kernel"]>}
- * @throws {EngineFailure}
- */
-export async function nodeKernel(name) {
-  const answer = await client.ask({ kind: "node_kernel", name });
-  return answer.node_kernel;
-}
+/** The kernel that computes a node of the graph. @param {string} name */
+export const nodeKernel = (name) => client.ask({ kind: "node_kernel", name });
 
 /**
  * Open the bench of a node's kernels, or try `wgsl` on it in place of number `kernel`.
  * @param {string} name
  * @param {"open" | "check" | "time" | "close"} action
  * @param {string} [wgsl] @param {number} [kernel]
- * @returns {Promise<Answers["kernel_bench"]["bench"]>}
- * @throws {EngineFailure}
  */
-export async function kernelBench(name, action, wgsl = "", kernel = 0) {
-  const answer = await client.ask(
-    { kind: "kernel_bench", name, action, kernel },
-    new TextEncoder().encode(wgsl),
-  );
-  return answer.bench;
-}
+export const kernelBench = (name, action, wgsl = "", kernel = 0) =>
+  client.ask({ kind: "kernel_bench", name, action, kernel }, new TextEncoder().encode(wgsl));
 
-/**
- * The time that a node of the graph takes by itself.
- * @param {string} name
- * @returns {Promise<Answers["node_time"]["node_time"]>}
- * @throws {EngineFailure}
- */
-export async function nodeTime(name) {
-  const answer = await client.ask({ kind: "node_time", name });
-  return answer.node_time;
-}
+/** The time that a node of the graph takes by itself. @param {string} name */
+export const nodeTime = (name) => client.ask({ kind: "node_time", name });
 
-/**
- * The device of each operation of the last training step, with the reason.
- * @returns {Promise<Placement>}
- * @throws {EngineFailure}
- */
-export async function placement() {
-  const answer = await ask({ kind: "placement" });
-  return answer.placement;
-}
+/** The device of each operation of the last training step, with the reason. */
+export const placement = () => ask({ kind: "placement" });
 
-/**
- * Measure a training step, which changes nothing.
- * @param {boolean} apart with a kernel for each operation
- * @returns {Promise<Answers["execution"]["execution"]>}
- * @throws {EngineFailure}
- */
-export async function measureStep(apart) {
-  return (await ask({ kind: "execution", apart })).execution;
-}
+/** Measure a training step, which changes nothing. @param {boolean} apart with a kernel for each operation */
+export const measureStep = (apart) => ask({ kind: "execution", apart });
 
-/**
- * Run a training step on copies of the variables, operation by operation.
- * @returns {Promise<Answers["operations"]["operations"]>}
- * @throws {EngineFailure}
- */
-export async function stepOperations() {
-  return (await ask({ kind: "operations" })).operations;
-}
+/** Run a training step on copies of the variables, operation by operation. */
+export const stepOperations = () => ask({ kind: "operations" });

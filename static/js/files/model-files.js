@@ -60,7 +60,7 @@ export async function importWeights(file, matching) {
 export async function modelFile(name, bytes, length) {
   await engineUp();
   if (name.endsWith(".onnx")) await obtainOnnx();
-  return (await client.ask({ kind: "model_file", name, sequence_length: length }, bytes)).model;
+  return await client.ask({ kind: "model_file", name, sequence_length: length }, bytes);
 }
 
 /** Wait until Python takes requests. @returns {Promise<void>} */

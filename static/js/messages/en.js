@@ -550,8 +550,7 @@ export const en = {
   devices: {
     device: "Device",
     about: "The device to train on, unless the code chooses one",
-    auto: "Auto",
-    cpu: "CPU",
+    choices: { auto: "Auto", gpu: "GPU", cpu: "CPU" },
     noGpuFound: "GPU (none found)",
     tryAgain: "Try the GPU again",
     looking: "Looking for a GPU…",

@@ -416,8 +416,7 @@ export const zhHans = {
   devices: {
     device: "设备",
     about: "训练所用的设备，除非代码另有指定",
-    auto: "自动",
-    cpu: "CPU",
+    choices: { auto: "自动", gpu: "GPU", cpu: "CPU" },
     noGpuFound: "GPU（未找到）",
     tryAgain: "重新查找 GPU",
     looking: "正在查找 GPU…",
@@ -1806,8 +1805,7 @@ export const zhHans = {
     open: (field) => `尝试多个值：${field}`,
     close: "关闭",
     values: "取值",
-    about:
-      "程序会用每个值各训练一次，与页面并行。在您采用其中一个值之前，程序本身保持不变。",
+    about: "程序会用每个值各训练一次，与页面并行。在您采用其中一个值之前，程序本身保持不变。",
     begin: (values) => `训练 ${values} 次`,
     stop: "停止",
     wrong: (text, field) => `“${text}”不能作为${field}的值。`,

@@ -1,7 +1,7 @@
 /** The shapes of the parts of a saved session that the page draws: their size decides how long that takes. */
 
 import * as is from "../../engine/forms.js";
-import { figure, graph, timeline, traceEvents } from "../../engine/message-checks.js";
+import { checkOf, fieldsOf } from "../../engine/message-checks.js";
 import { MOST, known, measure, moment, name, result, tally } from "../state/bounds.js";
 import { SERIES } from "../pictures/curves.js";
 
@@ -26,8 +26,8 @@ const drawable = ({ timeline: { devices, ...facts }, events }) =>
 export const trace = is.both(
   is.record({
     steps: tally,
-    timeline,
-    events: traceEvents,
+    timeline: checkOf("Timeline"),
+    events: fieldsOf("TracedStep").events,
     bubble_formula: known(measure),
     memory: is.mapOf(measure, MOST.devices),
   }),
@@ -70,7 +70,11 @@ export const curve = {
 
 /** @type {is.Check} edges between nodes that exist */
 export const wholeGraph = (value) => {
-  if (!graph(value) || value.nodes.length > MOST.nodes || value.edges.length > MOST.edges)
+  if (
+    !checkOf("Graph")(value) ||
+    value.nodes.length > MOST.nodes ||
+    value.edges.length > MOST.edges
+  )
     return false;
   if (value.nodes.some((/** @type {{scope: string}} */ { scope }) => !isScope(scope))) return false;
   const names = new Set(value.nodes.map((/** @type {{name: string}} */ each) => each.name));
@@ -84,7 +88,7 @@ const isScope = (path) => name(path) && path.split("/").length <= MOST.scopes;
 
 /** @type {is.Check} */
 export const storedFigure = (value) => {
-  if (!figure(value)) return false;
+  if (!checkOf("Figure")(value)) return false;
   if (value.shows === "pictures")
     return value.pixels.length <= MOST.pixelBytes && value.count <= MOST.pictures;
   if (value.shows === "image")

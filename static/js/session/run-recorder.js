@@ -1,5 +1,6 @@
 /** Records each run that has trained, when it ends. */
 
+import { kindOf } from "../../engine/kinds.js";
 import { effect, untracked } from "../../vendor/preact.js";
 import { isReplaced } from "../gallery/example-titles.js";
 import { titleIn } from "../gallery/program-title.js";
@@ -40,7 +41,7 @@ function record() {
     ...named(example, source, exampleId),
     code: source,
     device: store.deviceChoice.value,
-    ranOn: about.adapter ?? (about.device.startsWith("cpu") ? "CPU" : about.device),
+    ranOn: about.adapter ?? (kindOf(about.device)?.onCores ? "CPU" : about.device),
     lab: store.runOptions.value.lab ? store.labSettings.value : null,
     state: store.runState.value,
     step,

@@ -4,7 +4,8 @@
  */
 
 import * as is from "../../engine/forms.js";
-import { STATES, errorFields, report, settingFields } from "../../engine/message-checks.js";
+import { CHOICES } from "../../engine/kinds.js";
+import { checkOf, fieldsOf } from "../../engine/message-checks.js";
 import {
   MOST,
   code,
@@ -78,10 +79,10 @@ const labOptions = is.record({
 
 const landmarks = is.listOf(is.tuple(tally, float), MOST.landmarks);
 const settings = is.listOf(
-  is.record({ ...settingFields, name, before: float, after: float }),
+  is.record({ ...fieldsOf("SettingChange"), name, before: float, after: float }),
   MOST.settings,
 );
-const device = is.oneOf("auto", "gpu", "cpu");
+const device = is.oneOf(...CHOICES);
 
 /**
  * Ids of examples, and of programs from files, which have their names: they become names of properties and of files.
@@ -122,7 +123,7 @@ export const SHAPES = {
     lab: labSettings,
   }),
   run: is.record({
-    state: STATES,
+    state: checkOf("RunState"),
     program,
     fit: is.nullable(fit),
     progress: is.record({
@@ -132,7 +133,7 @@ export const SHAPES = {
       eta: known(seconds),
     }),
     epochs: is.listOf(is.record(epochRow), MOST.epochs),
-    error: is.nullable(is.record(errorFields)),
+    error: is.nullable(checkOf("ErrorInfo")),
     branch: is.optional(is.nullable(is.record({ ...branch, began: moment }))),
     curvesBegan: is.optional(moment),
   }),
@@ -210,7 +211,7 @@ export const SHAPES = {
         loss: result,
         ...curve,
         trace: is.nullable(trace),
-        report,
+        report: checkOf("ParallelReport"),
       }),
       thinCurve,
     ),

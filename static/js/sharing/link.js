@@ -9,7 +9,7 @@ import { SHARED } from "../session/session-shapes.js";
 import { through } from "../state/streams.js";
 
 /**
- * @typedef {{version: 1, exampleId: string, title: string, code: string, device: "auto" | "gpu" | "cpu",
+ * @typedef {{version: 1, exampleId: string, title: string, code: string, device: string,
  *            view: string, picture?: string, lab: import("../state/types.js").LabSettings | null, hidden?: string[],
  *            locked?: import("../editor/line-locks.js").LineRange[], expected: Expected | null}} Shared
  *   `lab`: the settings of the Lab, if the run was made there; `hidden`: parts of the page; `locked`: lines of `code`;

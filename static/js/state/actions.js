@@ -78,7 +78,7 @@ export function loadNow() {
 /** Search for a GPU again, and report the result. */
 export async function lookForGpu() {
   store.gpu.value = { known: false, info: null, problem: null, isAsked: true };
-  await refetchModule(SCRIPTS.gpu);
+  await refetchModule(SCRIPTS.plans);
   client.look();
 }
 
@@ -278,11 +278,10 @@ export function interruptPrompt() {
 /**
  * The names that can follow at the end of a text.
  * @param {string} text
- * @returns {Promise<Answers["complete"]["completions"]>}
+ * @returns {Promise<Answers["complete"]>}
  */
 export async function completeNames(text) {
-  const { completions } = await client.ask({ kind: "complete", text });
-  return completions;
+  return await client.ask({ kind: "complete", text });
 }
 
 /** Stop, and clear curves and weights; the code stays. Weights that were kept can be brought back. */

@@ -89,7 +89,7 @@ export const stepUnit = signal(
 );
 /** How often a step of one operation was asked for. */
 export const operationSteps = signal(0);
-export const deviceChoice = signal(/** @type {"auto" | "gpu" | "cpu"} */ ("auto"));
+export const deviceChoice = signal("auto");
 /** Whether "auto" is the processor because the GPU is a software adapter, as `choose_device` in Python has it. */
 export const avoidsSoftware = computed(
   () => deviceChoice.value === "auto" && Boolean(gpu.value.info?.is_software),

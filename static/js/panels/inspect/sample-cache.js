@@ -7,7 +7,7 @@ import * as store from "../../state/store.js";
 import { floats, integers } from "../../training/task.js";
 
 /**
- * @import { JudgedSamples, NoSamples, OneSampleView, ProjectionView, SampleData } from "../../../engine/messages.js"
+ * @import { ManySamples, NoSamples, OneSampleView, ProjectionView, SampleData } from "../../../engine/messages.js"
  * @typedef {{data: SampleData, numbers: Int32Array, truth: Float32Array, predicted: Float32Array,
  *            chances: Float32Array | null, losses: Float32Array}} Samples `numbers`: of the samples in the data
  * @typedef {{shows: "none", reason: NoSamples, seconds: number}} Nothing
@@ -43,7 +43,7 @@ export async function askProjection(layer, dimensions) {
   return { shows: "points", view, samples: completed(view), seconds: view.seconds };
 }
 
-/** @param {JudgedSamples} view @returns {Samples} */
+/** @param {ManySamples | Extract<ProjectionView, {shows: "points"}>} view @returns {Samples} */
 function completed(view) {
   if (view.data) Object.assign(last, { version: view.version, data: view.data });
   if (!last.data || last.version !== view.version) {
@@ -55,7 +55,7 @@ function completed(view) {
 
 /**
  * @param {SampleData} data
- * @param {Pick<JudgedSamples, "predicted" | "chances" | "losses">} view
+ * @param {Pick<ManySamples, "predicted" | "chances" | "losses">} view
  * @returns {Samples}
  */
 function joined(data, view) {

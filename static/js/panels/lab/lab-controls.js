@@ -1,3 +1,4 @@
+import { CHOICES, kindOf } from "../../../engine/kinds.js";
 import { html } from "../../../vendor/preact.js";
 import * as actions from "../../state/actions.js";
 import { DELAY, LAB } from "../../state/bounds.js";
@@ -10,8 +11,6 @@ import * as store from "../../state/store.js";
 import { Choice, Count } from "./lab-fields.js";
 
 /** @typedef {import("../../state/types.js").LabSettings} LabSettings */
-
-const KINDS = /** @type {const} */ (["auto", "gpu", "cpu"]);
 
 /** @param {Partial<LabSettings>} change */
 function set(change) {
@@ -26,7 +25,12 @@ export function LabControls() {
   if (!choices)
     return html`<section class="panel lab-controls"><p class="lab-wait">${words.opensSoon}</p></section>`;
   const used = detailsUsed(settings, choices);
-  const kinds = KINDS.map((name) => ({ name, ...words.devices[name] }));
+  /** @type {Record<string, {title: string, about: string}>} */
+  const known = words.devices;
+  const kinds = CHOICES.map((name) => ({
+    name,
+    ...(known[name] ?? { title: kindOf(name)?.title ?? name, about: "" }),
+  }));
   /** @param {"strategy" | "schedule" | "collective"} name */
   const choice = (name) => {
     const offered =
@@ -119,7 +123,7 @@ function honestly({ devices }) {
   const { info } = store.gpu.value;
   const words = t().lab.speed;
   const shared =
-    info && store.deviceChoice.value !== "cpu" && !store.avoidsSoftware.value
+    info && !kindOf(store.deviceChoice.value)?.onCores && !store.avoidsSoftware.value
       ? words.shareGpu(info.name, devices)
       : words.shareCores(navigator.hardwareConcurrency || 1, devices);
   return words.honestly(shared, measured());

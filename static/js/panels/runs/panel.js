@@ -80,7 +80,7 @@ function clear() {
 function restore(run) {
   selectExample(run.exampleId);
   if (!edit(run.code)) return;
-  store.deviceChoice.value = /** @type {"auto" | "gpu" | "cpu"} */ (run.device);
+  store.deviceChoice.value = run.device;
   store.note(t().notes.restored(run.number));
   if (run.lab) takeLabSettings(run.lab);
 }

@@ -3,23 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 from playgrad.errors import CheckpointError
 from playgrad.interchange.keras.importing.weights import weights_for_model
 from playgrad.interchange.matching.matching import WeightMatching
+from playgrad.interchange.matching.slots import Described
 from playgrad.io import decode
 from playgrad.io.hdf5.layout import is_hdf5
 from playgrad.io.weights import load_metadata, open_weights
 from playgrad.models.loading import model_from_json
 from playgrad.models.trainable import ARCHITECTURE
+from playgrad.page.question import question
 from playgrad.page.restored_model import RestoredModel
-from playgrad.runtime.hooks import Request
+from playgrad.page.shown_model import LiveModel
+from playgrad.page.workspace import Workspace
 
-Answer = dict[str, Any]
+
+class ImportQuestion(TypedDict):
+    """`payload`: the file; `matching`: the tensor of each slot, for a file with other names."""
+
+    name: str
+    payload: NotRequired[bytes]
+    matching: NotRequired[dict[str, str]]
 
 
-def import_weights(model: Any, request: Request) -> Answer:
+class MatchingRow(TypedDict):
+    """`slot`: a tensor that the network takes; `tensor`: the tensor of the file for it; `choices`:
+    the tensors that fit."""
+
+    slot: str
+    weights: list[str]
+    shape: list[int]
+    tensor: str | None
+    how: Literal["name", "layer", "shape", "hand"] | None
+    choices: list[str]
+
+
+class FileTensor(TypedDict):
+    name: str
+    shape: list[int]
+
+
+class MatchingForm(TypedDict):
+    """Of a file whose names differ from those of the weights; nothing is loaded yet."""
+
+    layout: Literal["keras", "pytorch"]
+    rows: list[MatchingRow]
+    tensors: list[FileTensor]
+
+
+class Imported(TypedDict):
+    names: list[str]
+    matching: MatchingForm | None
+
+
+@question("import", "workspace")
+def import_answer(workspace: Workspace, request: ImportQuestion) -> Imported:
+    """Load weights into the trained model, as `import_weights` does."""
+    answer = import_weights(workspace.trained(), request)
+    if answer["matching"] is None:
+        workspace.weights_changed()
+    return answer
+
+
+def import_weights(model: LiveModel | RestoredModel, request: ImportQuestion) -> Imported:
     """Load weights from a file, and return their names; or a matching for the page to show.
 
     A file with other names changes nothing until the page sends it again with the tensor of each
@@ -35,7 +83,7 @@ def import_weights(model: Any, request: Request) -> Answer:
         content, specs = bytes(payload), model.weight_specs()
         matching = None if is_hdf5(content) else _matching(model, content, specs, chosen)
         if matching is not None and chosen is None:
-            return {"names": [], "matching": _view(matching)}
+            return {"names": [], "matching": _form(matching)}
         if matching is not None:
             matching.apply()
         elif is_hdf5(content):
@@ -51,7 +99,10 @@ def import_weights(model: Any, request: Request) -> Answer:
 
 
 def _matching(
-    model: Any, content: bytes, specs: Collection[str], chosen: dict[str, str] | None
+    model: LiveModel | RestoredModel,
+    content: bytes,
+    specs: Collection[str],
+    chosen: dict[str, str] | None,
 ) -> WeightMatching | None:
     """Return the matching of a file with other names, None for the model's or if nothing fits."""
     file = open_weights(content)
@@ -66,7 +117,7 @@ def _matching(
     return matching
 
 
-def _described(model: Any) -> Any:
+def _described(model: LiveModel | RestoredModel) -> Described | None:
     """Return a network with the layers of ``model``; None if nothing describes them."""
     if not isinstance(model, RestoredModel):
         return model
@@ -74,8 +125,8 @@ def _described(model: Any) -> Any:
     return None if text is None else model_from_json(text)
 
 
-def _view(matching: WeightMatching) -> Answer:
-    rows = []
+def _form(matching: WeightMatching) -> MatchingForm:
+    rows: list[MatchingRow] = []
     for slot in matching.slots:
         tensor, how = matching.source(slot) or (None, None)
         rows.append(
@@ -88,5 +139,7 @@ def _view(matching: WeightMatching) -> Answer:
                 "choices": matching.choices(slot),
             }
         )
-    tensors = [{"name": name, "shape": list(shape)} for name, shape in matching.shapes.items()]
+    tensors: list[FileTensor] = [
+        {"name": name, "shape": list(shape)} for name, shape in matching.shapes.items()
+    ]
     return {"layout": matching.layout, "rows": rows, "tensors": tensors}

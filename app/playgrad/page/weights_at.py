@@ -1,4 +1,4 @@
-"""Answers to the page's questions about the model at an earlier checkpoint."""
+"""The model with the weights of a checkpoint, for questions about an earlier step."""
 
 from __future__ import annotations
 
@@ -10,56 +10,29 @@ import numpy as np
 
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import is_variable
-from playgrad.page.answers import ANSWERS, Answer
 from playgrad.page.restored_model import RestoredModel
-from playgrad.runtime.hooks import Request
+from playgrad.page.shown_model import LiveModel
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoints.record import Checkpoint
 
 Values = dict[Tensor, np.ndarray[Any, Any]]
-ABOUT_WEIGHTS = frozenset(
-    {
-        "attention",
-        "export",
-        "inspect_layers",
-        "next_tokens",
-        "one_sample",
-        "outputs",
-        "predict",
-        "projection",
-        "samples",
-        "task_view",
-    }
-)
-"""Questions that can be asked about an earlier checkpoint, which is their payload."""
-
-
-def answer(kind: str, model: Any, request: Request) -> Answer:
-    """Answer a question about the model, or about the model at the checkpoint in the payload.
-
-    Raises:
-        CheckpointError: the checkpoint is damaged.
-    """
-    content = request.get("payload")
-    if kind not in ABOUT_WEIGHTS or not content:
-        return ANSWERS[kind](model, request)
-    with at_checkpoint(model, Checkpoint.decode(content)) as earlier:
-        return ANSWERS[kind](earlier, request)
 
 
 @contextmanager
-def at_checkpoint(model: Any, checkpoint: Checkpoint) -> Iterator[Any]:
+def weights_at(
+    model: LiveModel | RestoredModel, checkpoint: Checkpoint
+) -> Iterator[LiveModel | RestoredModel]:
     """Give the model the weights of a checkpoint within the block, in which nothing trains.
 
     Afterwards each weight has the very value that it had before, and nothing else was touched: not
-    the optimizer, the step, or the random state. If the checkpoint is of another model, that model
-    is yielded.
+    the optimizer, the step, or the random state. If the checkpoint is of another model, the block
+    gets that model, restored.
     """
     values = None if isinstance(model, RestoredModel) else _values_for(model, checkpoint)
-    if values is None:
+    if values is None or isinstance(model, RestoredModel):
         yield RestoredModel(checkpoint)
         return
-    session: Session = model.session
+    session = model.session
     now = dict(zip(values, session.values(list(values)), strict=True))
     try:
         session.assign(values)
@@ -68,7 +41,7 @@ def at_checkpoint(model: Any, checkpoint: Checkpoint) -> Iterator[Any]:
         _put_back(session, now)
 
 
-def _values_for(model: Any, checkpoint: Checkpoint) -> Values | None:
+def _values_for(model: LiveModel, checkpoint: Checkpoint) -> Values | None:
     """Return the checkpoint's values of the model's weights; None if they do not fit."""
     graph, state = model.graph, checkpoint.state
     assigned = set(model.session.assigned_variables(graph))

@@ -1,0 +1,349 @@
+// The types of Python's messages. Made by `python -m tools.messages`; its source is app/playgrad/page.
+export type PythonEvent =
+  | {kind: "status"} & Status
+  | {kind: "stdout"} & Output
+  | {kind: "stderr"} & Output
+  | {kind: "figure"} & ShownFigure
+  | {kind: "error"} & ErrorInfo
+  | {kind: "fit_begin"} & Fit
+  | {kind: "progress"} & Progress
+  | {kind: "epoch_end"} & EpochEnd
+  | {kind: "fit_end"} & FitEnd
+  | {kind: "setting"} & SettingChange
+  | {kind: "graph"} & DrawnGraph
+  | {kind: "doctor"} & Findings
+  | {kind: "lab_choices"} & LabChoices
+  | {kind: "lab_fit"} & LabFit
+  | {kind: "trace"} & TracedStep
+  | {kind: "tuning"} & Tuning
+  | {kind: "checkpoint"} & CheckpointEvent
+  | Reply;
+export type Command =
+  | {kind: "run"} & RunCommand
+  | {kind: "pause"}
+  | {kind: "resume"}
+  | {kind: "step"} & StepCommand
+  | {kind: "set_learning_rate"} & LearningRateCommand
+  | {kind: "trace"}
+  | {kind: "reset"}
+  | {kind: "tune"};
+export type Question =
+  | {kind: "attention"} & AttentionQuestion
+  | {kind: "complete"} & CompleteQuestion
+  | {kind: "execution"} & ExecutionQuestion
+  | {kind: "export"} & ExportQuestion
+  | {kind: "graph"}
+  | {kind: "histograms"}
+  | {kind: "import"} & Omit<ImportQuestion, "payload">
+  | {kind: "inspect_layers"} & LayersQuestion
+  | {kind: "kernel_bench"} & Omit<BenchQuestion, "payload">
+  | {kind: "model_file"} & Omit<ModelFileQuestion, "payload">
+  | {kind: "next_tokens"} & NextTokensQuestion
+  | {kind: "node_find"} & NodeQuery
+  | {kind: "node_kernel"} & NamedNode
+  | {kind: "node_time"} & NamedNode
+  | {kind: "node_view"} & NodeQuestion
+  | {kind: "one_sample"} & OneSampleQuestion
+  | {kind: "operations"}
+  | {kind: "outputs"} & OutputsQuestion
+  | {kind: "placement"}
+  | {kind: "predict"} & PredictQuestion
+  | {kind: "projection"} & ProjectionQuestion
+  | {kind: "prompt"} & PromptQuestion
+  | {kind: "restore"}
+  | {kind: "samples"} & SamplesQuestion
+  | {kind: "task_view"} & TaskQuestion;
+export interface Answers {
+  attention: AttentionView;
+  complete: Completion[];
+  execution: Execution;
+  export: ExportedFile;
+  graph: Graph;
+  histograms: HistogramView;
+  import: Imported;
+  inspect_layers: LayersView;
+  kernel_bench: KernelBench;
+  model_file: ModelFile;
+  next_tokens: NextTokensView;
+  node_find: NodeMatches;
+  node_kernel: NodeKernelView;
+  node_time: NodeTimeView;
+  node_view: NodeView;
+  one_sample: OneSampleView;
+  operations: StepOperations;
+  outputs: Uint8Array;
+  placement: Placement;
+  predict: Prediction;
+  projection: ProjectionView;
+  prompt: "done" | "error" | "interrupted";
+  restore: RestoredWeights;
+  samples: SamplesView;
+  task_view: TaskView;
+}
+export type AttentionLayer = {name: string, heads: number};
+/** `weights` (heads, queries, keys): float32, the first ones, of `total`; tokens: at the positions, if the sequence is that of the sample. */
+export type AttentionMaps = {shows: "maps", layers: AttentionLayer[], layer: string, sample: SampleNumber, total: AttentionSize, heads: number, queries: number, keys: number, query_tokens: string[] | null, key_tokens: string[] | null, weights: Uint8Array, seconds: number};
+/** `layer`: a name, or any other text for the first layer with attention. */
+export type AttentionQuestion = {sample: number, layer: string};
+export type AttentionSize = {heads: number, queries: number, keys: number};
+export type AttentionView = NoAttention | AttentionMaps;
+export type BatchChoice = number | TestSample | "last" | null;
+/** Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of them: check what it computes, or measure its time. */
+export type BenchQuestion = {name: string, action: "open" | "check" | "time" | "close", kernel: number, payload?: Uint8Array};
+export type CheckedSample = {name: string, problem: string | null};
+/** The state of the models that the run has trained, as a file that a later Python can `restore` or resume. Sent when training begins, then at least every 10 s and more often at first, at the end of each fit, and after an import; in the Lab only every 8 s. */
+export type CheckpointEvent = {step: number, total_steps: number, epoch: number, epochs: number, parameters: number, finished: boolean, bytes: Uint8Array};
+export type ClassData = {labels: number[], classes: number, tested: boolean, total: number};
+/** The class predicted for each row of a table, or −1. */
+export type ClassTask = {shows: "classes", version: number, seconds: number, data?: ClassData, predicted: number[]};
+/** The number of nodes before and after it. */
+export type CompilerPass = {name: string, before: number, after: number};
+export type CompleteQuestion = {text: string};
+/** `type`: "variable", "function", "class", "property", "namespace" or "keyword". */
+export type Completion = {label: string, type: string};
+/** Of the program, and of classes and columns of its data as far as they are known. */
+export type DataNames = {title: string, classes: string[], columns: string[]};
+/** Seconds and bytes. */
+export type DeviceTime = {device: string, kinds: Record<string, number>, idle: number, sent: number, received: number};
+export type DrawnGraph = {graph: Graph};
+/** `seconds`: of the epoch. */
+export type EpochEnd = {epoch: number, step: number, loss: number, accuracy: number | null, test_loss: number | null, test_accuracy: number | null, seconds: number};
+/** `line` of the user's program, `op`: the node concerned. */
+export type ErrorInfo = {type: string, message: string, line: number | null, op: string | null, traceback?: string, problem?: Problem | null};
+/** In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
+export type Execution = {duration: number, events: ExecutionEvent[], left_out: number, clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string};
+/** `nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors. */
+export type ExecutionEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number, nodes: string[], kernel: string};
+/** `apart`: with a kernel for each operation, where small ones share kernels otherwise. */
+export type ExecutionQuestion = {apart: boolean};
+export type Expected = {token: string, chance: number};
+/** `least`: tokens before the first prediction; `length`: positions of the model; `tokens`: the first ones, of `total`; `problem`: why the text does not fit. */
+export type ExpectedTokens = {shows: "tokens", unit: "character" | "word", least: number, length: number, sample: SampleNumber, text: string, total: number, tokens: string[], predictions: NextToken[], perplexity: number | null, problem: string | null, seconds: number};
+export type ExportFormat = "safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "script" | "page";
+export type ExportQuestion = {format?: ExportFormat, names?: DataNames};
+/** `sha256`: for the page to compare. */
+export type ExportedFile = {filename: string, bytes: Uint8Array, sha256: string};
+export type Figure = Pictures | Plot | PlottedImage;
+export type FileTensor = {name: string, shape: number[]};
+/** A fault of a training. `values`: the names and numbers in its sentence. */
+export type Finding = {code: string, node: string | null, line: number | null, values: Record<string, string | number>, edit: SuggestedEdit | null};
+/** All that is wrong with the trainings of the run; `lost`: that is why it pauses. */
+export type Findings = {findings: Finding[], lost: boolean};
+/** `device_reason`: why "auto" took the device, in a sentence; empty if the user named it; `done`: the steps that were done before, by the run that this one resumes; `points`: the last ones before a resumed training, some of which the page may have missed. */
+export type Fit = {epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number, metrics: string[], device: string, device_reason: string, adapter: string | null, parameters: number, done: number, points?: ([number, number, number | null])[]};
+export type FitEnd = {reason: "completed" | "stopped" | "failed", steps: number, seconds: number, test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport};
+export type Graph = {name: string, nodes: GraphNode[], edges: GraphEdge[]};
+export type GraphEdge = {from: string, to: string, output: number, control: boolean};
+export type GraphNode = {name: string, op: string, scope: string, phase: NodePhase, device: string | null, shape: (number | null)[] | null, dtype: string | null, line: number | null, attrs: Record<string, string>};
+/** Of the finite values; `sampled`: not all of them are counted. */
+export type Histogram = {low: number, high: number, counts: number[], sampled: boolean};
+/** `counts`: uint32, least byte first, for each step and bin, from -range to range; `sizes`: mean magnitudes; `spreads`: standard deviations; `strays`: how many values are NaN or infinite. */
+export type HistogramSeries = {kind: "weights" | "gradients" | "activations", steps: number[], range: number, counts: Uint8Array, sizes: (number | null)[], spreads: (number | null)[], strays: number[]};
+/** `reason`: why there is nothing; `left_out`: the number of further layers; `pending`: the number of steps that the next answers will add. */
+export type HistogramView = {reason: "untrained" | "data" | "large" | "restored" | null, steps: number[], layers: LayerHistograms[], left_out: number, pending: number, seconds: number};
+/** `payload`: the file; `matching`: the tensor of each slot, for a file with other names. */
+export type ImportQuestion = {name: string, payload?: Uint8Array, matching?: Record<string, string>};
+export type Imported = {names: string[], matching: Matching | null};
+/** `number`: null for a drawing; `tested`: see `SampleNumber`; `outputs`: probabilities if there are any; `before`: without edits, with all units as they are. */
+export type InspectedSample = {picture: SamplePicture | null, values: Uint8Array | null, low: number, high: number, whole: boolean, tokens: string[] | null, number: number | null, count: number, tested: boolean | null, target: number | null, outputs: number[], outputs_before: number[], decision: number | null, decision_before: number | null};
+/** What the question was for. */
+export type KernelBench = {opened: OpenedBench | null, report: KernelReport | null, times: KernelTimes | null, problem: Unavailable | null};
+/** `samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract with another kernel; `error`: of the compiler, about a line. */
+export type KernelReport = {passed: boolean, samples: CheckedSample[], others: number, error: string | null, line: number | null};
+/** Seconds of a run with the compiler's kernel, with the edited one, and the least that the device could take to move that many bytes and do that many operations. */
+export type KernelTimes = {before: number, after: number, limit: number, moved: number, operations: number, runs: number, error: string | null};
+/** `uses`: the details that apply to this choice. */
+export type LabChoice = {name: string, title: string, about: string, uses?: LabDetail[]};
+/** What the Lab offers; `details`: the numbers, with their explanations. */
+export type LabChoices = {strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[], details: LabChoice[]};
+export type LabDetail = "devices" | "micro_batches" | "schedule" | "chunks" | "collective" | "staleness" | "every" | "delays" | "steps";
+/** A run in the Lab begins to train; `single`: on one device, without a strategy; `held_up`: some devices have delays. */
+export type LabFit = {title: string, devices: number, single: boolean, held_up: boolean};
+/** `staleness`: null for unbounded; `delays`: milliseconds, by device; `steps`: 0 for the number that the program says. */
+export type LabOptions = {strategy: string, devices?: number, micro_batches?: number, schedule?: string, chunks?: number, collective?: string, staleness?: number | null, every?: number, delays?: number[], steps?: number};
+/** `ratios`: for each step, the norm of the weights' change in the next step over their norm. */
+export type LayerHistograms = {name: string, series: HistogramSeries[], ratios: (number | null)[]};
+/** `shape`: of the result for a sample; `line`: of the program. */
+export type LayerLine = {name: string, type: string, shape: (number | null)[], parameters: number, line: number | null};
+/** (units, height, width) float32; `units`: the numbers of the shown units; `change`: by edits and scaled units. */
+export type LayerResult = {shape: number[], units: number[], total_units: number, height: number, width: number, values: Uint8Array, change: Uint8Array};
+/** `layer`: null for the first with weights; `pixels`: a drawing in place of the sample of that number; `edits`: to the sample or the drawing. */
+export type LayersQuestion = {layer: string | null, sample: number, pixels: number[] | null, edits: ValueEdit[], scaled: UnitEdit[]};
+/** `travel`: norm of the change over the norm of the original, for the input (its name is null) and each layer's result; null in place of infinity, and for no edit of the sample or a unit. */
+export type LayersView = {seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult | null, sample: InspectedSample | null, scaled: UnitEdit[], effect: UnitsEffect | null, travel: Travel[] | null};
+export type LearningRateCommand = {value: number};
+/** Lines of the program from 1, characters from 0; the last change of an edit comes first. */
+export type LineChange = {line: number, column: number, end_line: number, end_column: number, old: string, text: string};
+export type ManySamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "samples"};
+/** Of a file whose names differ from those of the weights; nothing is loaded yet. */
+export type Matching = {layout: "keras" | "pytorch", rows: MatchingRow[], tensors: FileTensor[]};
+/** `slot`: a tensor that the network takes; `tensor`: the tensor of the file for it; `choices`: the tensors that fit. */
+export type MatchingRow = {slot: string, weights: string[], shape: number[], tensor: string | null, how: "name" | "layer" | "shape" | "hand" | null, choices: string[]};
+/** `sequence_length`: the steps of samples, for a file that leaves them open; `compiled`: the file has the settings of compile. */
+export type ModelFile = {parameters: number, layers: number, sequence_length: number | null, compiled: boolean, inputs: ModelTensor[], outputs: ModelTensor[]};
+/** `sequence_length`: that of `load_model`. */
+export type ModelFileQuestion = {name: string, payload?: Uint8Array, sequence_length?: number};
+/** The shape of one sample; null for a free size. */
+export type ModelTensor = {shape: (number | null)[], dtype: string};
+export type NamedNode = {name: string};
+/** The tokens expected after a position, from 0; `came`: the token that follows, if one does. */
+export type NextToken = {position: number, top: Expected[], came: RankedToken | null};
+/** `text`: null for that of the sample. */
+export type NextTokensQuestion = {text: string | null, sample: number, temperature: number};
+export type NextTokensView = NoNextTokens | ExpectedTokens;
+/** `attention`: the network has none; `program`: it has no data for the model. */
+export type NoAttention = {shows: "none", reason: "restored" | "data" | "program" | "attention", seconds: number};
+export type NoFields = {};
+/** `untrained`: the program has not trained the model; `text`: it does not write text. */
+export type NoNextTokens = {shows: "none", reason: "restored" | "untrained" | "text", seconds: number};
+/** There are no samples to show: the model was restored, without its data; it has several inputs or outputs; it was not trained, and the program has no data for it, or it has no loss, or its data no targets; it does not predict one class or number for each sample; no layer has values to project. */
+export type NoSampleView = {shows: "none", reason: NoSamples, seconds: number};
+export type NoSamples = "restored" | "data" | "program" | "loss" | "targets" | "outputs" | "layers";
+/** `unknown`: the model was restored, without its data. */
+export type NoTask = {shows: "none" | "unknown", version: number, seconds: number};
+export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
+export type NodeKernel = {device: string, within: string | null, fused: string[], commands: NodeCommand[], total: number};
+export type NodeKernelView = {kernel: NodeKernel | null, problem: Unavailable | null};
+/** `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values cannot be computed. */
+export type NodeMatches = {matches: [string, number][], total: number, checked: number, skipped: number, problem: Unavailable | null, seconds: number};
+export type NodePhase = "forward" | "gradient" | "update" | "input" | "variable";
+/** The first `count` of `total`, a byte for each value from `low` to `high`; channels are those of one sample. */
+export type NodePictures = {of: "samples" | "channels" | "filters" | "units", total: number, count: number, height: number, width: number, channels: 1 | 3 | 4, scale: "grey" | "diverging" | "colour", low: number, high: number, pixels: Uint8Array};
+/** See `app/playgrad/inspection/query.py`. */
+export type NodeQuery = {query: string};
+/** `name`: of the node as it is drawn; `output`: the number of one of its outputs. */
+export type NodeQuestion = {name: string, output: number, part: "value" | "gradient", sample: BatchChoice};
+export type NodeTime = {seconds: number, runs: number, device: string};
+export type NodeTimeView = {measured: NodeTime | null, problem: Unavailable | null};
+/** `outputs`: of the node; `samples`, `test_samples`: of the data sets, one of which can be chosen; `pictures`: null for values of another kind; `problem`: why there is no summary. */
+export type NodeView = {outputs: number, samples: number | null, test_samples: number | null, summary: Summary | null, pictures: NodePictures | null, problem: Unavailable | null, seconds: number};
+/** The form is that of the other samples, of which there is one. */
+export type OneSample = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, shows: "sample", sample: SampleNumber, seconds: number, data: SampleData};
+export type OneSampleQuestion = {number: number};
+export type OneSampleView = NoSampleView | OneSample;
+/** `nodes`: computed by the kernels; `kernels`: their WGSL. */
+export type OpenedBench = {adapter: string, of_run: boolean, nodes: string[], kernels: string[]};
+/** `members`: the nodes that were fused into it; `waits_for`: the number of operations that it waits for; `ready`: the operations in the queue when it was taken, by their places in the order of execution; `released`: the place of each that waited for it, with its count before and after. */
+export type Operation = {name: string, op: string, device: string, members: string[], waits_for: number, ready: number[], released: [number, number, number][], inputs: TensorSight[], outputs: TensorSight[], dispatch: number | null, kernel: string};
+/** Of a flood: its first part, the number of characters left out, and its last part. */
+export type Output = {text: string, left_out?: number, end?: string};
+/** `x`: a list of the numbers of each input, such as a position of a game. */
+export type OutputsQuestion = {x: number[][]};
+/** The report of an asynchronous strategy; empty for others. */
+export type ParallelReport = {updates?: Record<string, number>, staleness?: Record<string, number>, mean_staleness?: number, lost?: Record<string, string>, overlap?: string};
+/** `tested`: not trained with. */
+export type PictureData = {height: number, width: number, channels: 1 | 3, pixels: Uint8Array, labels: number[], tested: boolean, total: number};
+/** The class predicted for each image, −1 for outputs that are NaN, and its probability. */
+export type PictureTask = {shows: "images", version: number, seconds: number, data?: PictureData, predicted: number[], chances: number[] | null};
+/** `pixels`: (count, height, width, channels) bytes, from 0 at `low` to 255 at `high`; in "diverging", 128 is 0; `note`: the parts that are not shown, in words. */
+export type Pictures = {shows: "pictures", title: string, count: number, height: number, width: number, channels: 1 | 3 | 4, scale: "grey" | "diverging" | "colour", low: number, high: number, note: string, pixels: Uint8Array};
+export type Placement = {headline: string, seconds: number, seconds_alone: number, bytes_moved: number, rows: PlacementRow[]};
+export type PlacementRow = {scope: string, nodes: string[], device: string, reason: string};
+/** `across`, `up`: from and to; `classes`: 0 for numbers. */
+export type PlaneData = {side: number, across: [number, number], up: [number, number], scale: Scale, classes: number, train: TargetedPoints, test: TargetedPoints | null};
+/** `outputs` (cells, outputs): over a grid of side × side cells, row by row from the top. */
+export type PlaneTask = {shows: "plane", version: number, seconds: number, data?: PlaneData, outputs: Uint8Array, layers: UnitMaps[]};
+export type Plot = {shows: "plot", title: string, style: "line" | "points", x_label: string, y_label: string, series: PlotSeries[]};
+/** The contents of a plot of matplotlib. */
+export type PlotAxes = {title: string, x_label: string, y_label: string, labels: string[], lines: number, images: number, points: number, shapes: number};
+/** The numbers as float64, least byte first; `total`: the number of points, of which some are drawn. */
+export type PlotSeries = {label: string, x: Uint8Array, y: Uint8Array, total: number};
+/** `width`, `height`: in pixels of the page, of which the `png` has more. */
+export type PlottedImage = {shows: "image", title: string, width: number, height: number, axes: PlotAxes[], png: Uint8Array};
+/** `pixels`: from 0 to 1, row by row. */
+export type PredictQuestion = {pixels: number[]};
+export type Prediction = {probabilities: number[], label: number};
+/** An error of a kind that Blocks can mend: `values`: the names and numbers in its sentence. */
+export type Problem = {code: string, values: Record<string, string | number>};
+/** `seconds`: of the fit, without pauses. */
+export type Progress = {epoch: number, step: number, total_steps: number, points: ([number, number, number | null])[], steps_per_second: number, seconds: number, eta_seconds: number | null};
+/** `size`: values for each sample. */
+export type ProjectedLayer = {name: string, size: number};
+/** `projected`: how many samples were; `rows`: the numbers of those with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance. */
+export type ProjectedSamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "points", layer: string, layers: ProjectedLayer[], projected: number, rows: Uint8Array, dimensions: number, points: Uint8Array, explained: number[]};
+/** `known`: the version of the samples that the page has; `layer`: "" for the last hidden one; `dimensions`: of the space, 2 for a plane. */
+export type ProjectionQuestion = {known: number, layer: string, dimensions: number};
+export type ProjectionView = NoSampleView | ProjectedSamples;
+export type PromptQuestion = {code: string};
+export type RankedToken = {token: string, chance: number, rank: number};
+export type RestoreQuestion = {payload?: Uint8Array};
+export type RestoredWeights = {names: string[]};
+export type RowData = {truth: Uint8Array, tested: boolean, total: number};
+/** `error`: the mean absolute error of the rows that are shown; `explained`: the explained part of their variance. */
+export type RowTask = {shows: "rows", version: number, seconds: number, data?: RowData, predicted: Uint8Array, error: number, explained: number | null};
+/** With the option `resume`, the last checkpoint is the payload. */
+export type RunCommand = {source: string, options: RunOptions};
+/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings are watched for faults, but for those of the Lab; `phrases`: what Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; the completed ones return at once, without events. */
+export type RunOptions = {device: string, paused: boolean, devices?: number, lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>};
+export type RunState = "idle" | "running" | "paused" | "stopped" | "done" | "error";
+/** `prompt`: null for that from the data; `seconds`: no further token is begun after them. */
+export type Sample = {prompt: string | null, temperature: number, seed: number, seconds: number};
+/** `classes`: 0 for numbers; `numbers` (int32): of the samples in the data. The inputs have one of three forms, and the other two are null. */
+export type SampleData = {tested: boolean | null, total: number, classes: number, numbers: Uint8Array, truth: Uint8Array, pictures: SamplePictures | null, rows: SampleRows | null, texts: string[] | null};
+/** `number`: from 0; `count`: how many samples there are; `tested`: not trained with, or null if that is unknown, because the program has not trained the model. */
+export type SampleNumber = {number: number, count: number, tested: boolean | null};
+export type SamplePicture = {height: number, width: number, channels: 1 | 3, pixels: Uint8Array};
+export type SamplePictures = {height: number, width: number, channels: 1 | 3, pixels: Uint8Array};
+/** (samples, columns), the first of `all` values of each sample. */
+export type SampleRows = {columns: number, all: number, values: Uint8Array};
+/** `known`: the version of the samples that the page has. */
+export type SamplesQuestion = {known: number};
+export type SamplesView = NoSampleView | ManySamples;
+export type Scale = "softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear";
+/** A setting was changed while training, after `step` steps of the fit. */
+export type SettingChange = {step: number, name: string, before: number, after: number};
+export type ShownFigure = {figure: Figure};
+/** `built`: whether the program has built a model that it has not trained. */
+export type Status = {state: RunState, built?: boolean};
+/** The end of an epoch ends a step of "epoch". */
+export type StepCommand = {unit: StepUnit};
+/** In the order of execution; `passes`: of the compiler. */
+export type StepOperations = {operations: Operation[], left_out: number, passes: CompilerPass[]};
+export type StepUnit = "batch" | "epoch";
+export type SuggestedEdit = {code: string, values: Record<string, string | number>, changes: LineChange[]};
+/** Of an array. */
+export type Summary = {shape: number[], dtype: string, count: number, statistics: Record<string, number | null>, histogram: Histogram | null, grid: ValueGrid};
+/** (points, 2) and their classes or numbers, as float32; `total`: how many the data set has. */
+export type TargetedPoints = {points: Uint8Array, targets: Uint8Array, total: number};
+/** `known`: the version of the data that the page has; `sample`: of the text that the model writes, if its data is text. */
+export type TaskQuestion = {known: number, sample?: Sample};
+export type TaskView = NoTask | PlaneTask | PictureTask | ClassTask | RowTask | TextTask;
+/** `statistics`: `min`, `max`, `mean` and `std`; none of a data set. */
+export type TensorSight = {name: string, shape: number[], dtype: string, statistics: Record<string, number | null>};
+export type TestSample = {test: number};
+/** `prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt. */
+export type TextData = {prompt: string, unit: "character" | "word", tokens: number, least: number};
+/** The text that the model writes after the prompt, what it expected there, most probable first, and what is wrong with the prompt. */
+export type TextTask = {shows: "text", version: number, seconds: number, data?: TextData, prompt: string, predicted: string, expected: Expected[], problem: string | null};
+export type Timeline = {steps: number, seconds: number, bubble: number, communication: number, bytes_moved: number, devices: DeviceTime[]};
+/** Milliseconds since the beginning of the step. */
+export type TraceEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number};
+export type TracedStep = {steps: number, timeline: Timeline, events: TraceEvent[], bubble_formula: number | null, memory: Record<string, number>, seconds: number};
+export type Travel = {name: string | null, ratio: number | null};
+/** `kernels`: the variant in use, by kind; `wanted`: the GPU should be measured further. */
+export type Tuning = {kernels: Record<string, string>, measured: boolean, wanted: boolean};
+export type Unavailable = {code: string, values: Record<string, string | number>};
+/** A unit that gives a multiple of its value. */
+export type UnitEdit = {layer: string, unit: number, factor: number};
+/** Pictures of the layer's first units, side × side bytes each; 128 is 0. */
+export type UnitMaps = {name: string, units: number, side: number, maps: Uint8Array};
+/** The loss and the metrics of some of the data. */
+export type UnitsEffect = {samples: number, before: Record<string, number>, after: Record<string, number>};
+/** `at`: index in the sample's values, row by row. */
+export type ValueEdit = {at: number, value: number};
+/** float32, least byte first, row by row; `rows` and `columns`: the numbers of the shown. */
+export type ValueGrid = {values: Uint8Array, rows: number[], columns: number[], total_rows: number, total_columns: number};
+/** As `WeightStatistics` and `WeightPicture` in `app/playgrad/inspection/weights.py`. */
+export type WeightView = {name: string, shape: number[], mean: number, deviation: number, smallest: number, largest: number, norm: number, zeros: number, layout: "filters" | "matrix", rows: number, columns: number, height: number, width: number, values: Uint8Array, units: number[], total_units: number, inputs: number, total_inputs: number, norms: number[]};
+export type Request = Command | (Question & {id: number});
+export type Answer = Answers[keyof Answers];
+type Replies = {
+  [K in keyof Answers]: {kind: "reply", id: number, ok: true, question: K, answer: Answers[K]}
+};
+export type Reply =
+  | {kind: "reply", id: number, ok: false, error: ErrorInfo}
+  | Replies[keyof Answers];
+export type Form = string | [string, ...any[]] | {[field: string]: Form};
+export const FORMS: Record<string, Form>;
+export const EVENTS: Record<string, Form>;
+export const ANSWERS: Record<string, Form>;

@@ -58,7 +58,9 @@ def test_missing_and_old_node_are_replaced(
         program(path / name, text)
     names = [step.name for step in node.steps()]
     if problem is None:
-        assert names == ["npm packages", "browser modules", "page bundle"]
+        assert names == [
+            "npm packages", "browser modules", "records of the library", "page bundle"
+        ]  # fmt: skip
     else:
         assert names[0] == f"Node.js from PyPI, because {problem}"
         assert list(node.steps()[1].after) == names[:1]

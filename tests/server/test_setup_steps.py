@@ -112,8 +112,8 @@ def test_order_of_the_scopes_names_steps() -> None:
 def test_page_needs_neither_documentation_nor_driver() -> None:
     names = [step.name for step in setup.steps("run")]
     assert names == [
-        "npm packages", "browser modules", "page bundle", "virtual environment", "python packages",
-        "playgrad", "assets", "ONNX messages",
+        "npm packages", "browser modules", "records of the library", "page bundle",
+        "virtual environment", "python packages", "playgrad", "assets", "ONNX messages",
     ]  # fmt: skip
     assert "system packages for test" in {step.name for step in setup.steps("test")}
 

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import re
+from functools import cache
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ import playgrad as pg
 
 MODULES = (pg, pg.nn, pg.optim, pg.parallel, pg.data, pg.io)
 Entry = dict[str, Any]
+_PACKAGE = "playgrad."
 
 
 def describe_api() -> list[Entry]:
@@ -21,7 +23,7 @@ def describe_api() -> list[Entry]:
 
     Every entry has ``name``, ``kind`` (class, function, method, property, module or data),
     ``module`` (where it is defined), ``signature`` and ``doc``. Callables add ``parameters`` and
-    ``returns``, classes add ``bases``. A name exported twice has ``alias_of`` the second time.
+    ``returns``, classes add ``bases`` that users can name. A name exported twice has ``alias_of`` the second time.
     """
     entries: list[Entry] = []
     canonical: dict[int, str] = {}
@@ -61,8 +63,26 @@ def _describe(name: str, value: Any, module: ModuleType) -> Entry:
     if kind in ("class", "function"):
         entry |= _signature(value, doc)
     if kind == "class":
-        entry["bases"] = [base.__name__ for base in value.__bases__ if base is not object]
+        entry["bases"] = _public_bases(value)
     return entry
+
+
+def _public_bases(owner: type) -> list[str]:
+    """Return the names of the nearest base classes that users can name; of others, like an
+    exception of Python's, their own names."""
+    bases: dict[str, None] = {}
+    for base in owner.__bases__:
+        internal = base.__module__.startswith(_PACKAGE) and base not in _public_classes()
+        for each in _public_bases(base) if internal else [base.__name__]:
+            bases[each] = None
+    bases.pop("object", None)
+    return list(bases)
+
+
+@cache
+def _public_classes() -> frozenset[type]:
+    values = (getattr(module, name) for module in MODULES for name in module.__all__)
+    return frozenset(value for value in values if inspect.isclass(value))
 
 
 def _kind(value: Any) -> str:

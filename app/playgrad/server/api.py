@@ -23,7 +23,8 @@ def describe_api() -> list[Entry]:
 
     Every entry has ``name``, ``kind`` (class, function, method, property, module or data),
     ``module`` (where it is defined), ``signature`` and ``doc``. Callables add ``parameters`` and
-    ``returns``, classes add ``bases`` that users can name. A name exported twice has ``alias_of`` the second time.
+    ``returns``, classes add the ``bases`` that users can name. A name exported twice has
+    ``alias_of`` the second time.
     """
     entries: list[Entry] = []
     canonical: dict[int, str] = {}

@@ -9,7 +9,7 @@
 
 /** @import { DataRequest } from "./messages.js" */
 
-export const STATE = { waiting: 0, file: 1, failure: 2, copied: 3 };
+export const STATE = { waiting: 0, file: 1, failure: 2, copied: 3, lost: 4 };
 const WORDS = 2;
 /** How often to look for a stop. */
 const LOOK_MS = 100;
@@ -98,7 +98,7 @@ export class DataFiles {
     const state = sleepThrough(STATE.waiting);
     const into = new SharedArrayBuffer(words[1]);
     this.#ask({ kind: "data_file", path, answer, into });
-    sleepThrough(state);
+    if (sleepThrough(state) !== STATE.copied) throw new Error(`${path} was lost on its way`);
     const content = new Uint8Array(into);
     if (state === STATE.file) return content;
     throw new Error(new TextDecoder().decode(content.slice())); // a decoder takes no shared memory

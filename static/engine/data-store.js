@@ -38,11 +38,11 @@ export class DataStore {
   /** Downloads in progress. @type {Map<string, Promise<Uint8Array>>} */
   #underway = new Map();
   /**
-   * Answers that a Python worker has not fetched yet, by path. (Not by their words: shared memory
+   * Answers that a Python worker has not fetched yet, by worker and path. (Not by their words: shared memory
    * that arrives in two messages is two objects.)
-   * @type {Map<string, Uint8Array>}
+   * @type {WeakMap<object, Map<string, Uint8Array>>}
    */
-  #answers = new Map();
+  #answers = new WeakMap();
   /** @type {Map<string, Delay>} */
   #problems = new Map();
   /** How much has arrived of each file, until no file of its data set is under way. @type {Map<string, Amount>} */
@@ -93,15 +93,21 @@ export class DataStore {
     await this.#get(path, false);
   }
 
-  /** Answer a Python worker that waits for a file. @param {DataRequest} request */
-  async serve({ path, answer, into, beside = [] }) {
+  /**
+   * Answer a Python worker that waits for a file.
+   * @param {DataRequest} request
+   * @param {object} worker that asks; several may ask for the same file at the same time
+   */
+  async serve({ path, answer, into, beside = [] }, worker) {
     const words = new Int32Array(answer);
+    const answers = this.#answers.get(worker) ?? new Map();
+    this.#answers.set(worker, answers);
     if (into) {
-      const content = this.#answers.get(path);
-      if (content?.length === into.byteLength) new Uint8Array(into).set(content);
-      this.#answers.delete(path);
-      reply(words, STATE.copied);
-      return;
+      const content = answers.get(path);
+      answers.delete(path);
+      if (content?.length !== into.byteLength) return reply(words, STATE.lost);
+      new Uint8Array(into).set(content);
+      return reply(words, STATE.copied);
     }
     this.expect(beside.filter((each) => !isYours(each)));
     let state = STATE.file;
@@ -113,7 +119,7 @@ export class DataStore {
       state = STATE.failure;
       content = new TextEncoder().encode(/** @type {Error} */ (error).message);
     }
-    this.#answers.set(path, content);
+    answers.set(path, content);
     words[1] = content.length;
     reply(words, state);
   }

@@ -104,6 +104,7 @@ def test_a_sweep_that_is_stopped_ends_its_trials_and_keeps_those_that_ended(
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "playgrad: stopped\n")
     record = json.loads((tmp_path / "sweep-slow" / "sweep.json").read_text())
-    assert [trial["state"] for trial in record["trials"]] == ["done", "waiting"]
+    first, *others = [trial["state"] for trial in record["trials"]]
+    assert first == "done" and "done" not in others
     left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True)
     assert left.stdout == "", "the trials have ended"

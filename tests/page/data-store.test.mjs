@@ -33,6 +33,33 @@ async function until(isSo) {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+const WORKER = {};
+
+test("workers that ask for the same file at the same time all get it", async () => {
+  const store = new DataStore({
+    arrived: () => {},
+    problem: () => {},
+    yours: () => Promise.resolve(new Uint8Array([1, 2, 3, 4])),
+  });
+  const path = "/data/yours/a.csv";
+  const asked = [{}, {}, {}].map((worker) => ({ worker, answer: new SharedArrayBuffer(8) }));
+  const all = (/** @type {SharedArrayBuffer[]} */ into) =>
+    Promise.all(
+      asked.map(({ worker, answer }, at) =>
+        store.serve({ kind: "data_file", path, answer, into: into[at] }, worker),
+      ),
+    );
+  await all([]);
+  const into = asked.map(() => new SharedArrayBuffer(4));
+  await all(into);
+  for (const [at, { answer }] of asked.entries()) {
+    assert.equal(new Int32Array(answer)[0], STATE.copied);
+    assert.deepEqual([...new Uint8Array(into[at])], [1, 2, 3, 4]);
+  }
+  await all(into); // nothing is left for them
+  assert.ok(asked.every(({ answer }) => new Int32Array(answer)[0] === STATE.lost));
+});
+
 test("packages arrive together, and each worker gets a copy of its own", async () => {
   /** @type {(import("../../static/engine/data-store.js").Awaited | null)[]} */
   const told = [];
@@ -44,13 +71,16 @@ test("packages arrive together, and each worker gets a copy of its own", async (
   });
   const [six, dateutil] = ["/packages/six", "/packages/python-dateutil"];
   const answer = new SharedArrayBuffer(8);
-  const served = store.serve({ kind: "data_file", path: six, answer, beside: [six, dateutil] });
+  const served = store.serve(
+    { kind: "data_file", path: six, answer, beside: [six, dateutil] },
+    WORKER,
+  );
   await until(() => told.at(-1)?.total === 2 * SIZE && told.at(-1)?.received === SIZE);
   assert.ok(told.every((each) => each?.set === "packages"));
   for (const finish of held.values()) finish();
   await served;
   const into = new SharedArrayBuffer(SIZE);
-  await store.serve({ kind: "data_file", path: six, answer, into });
+  await store.serve({ kind: "data_file", path: six, answer, into }, WORKER);
   new Uint8Array(into).fill(7); // as a program can
   await until(() => store.codeOf([six, dateutil, "/packages/pandas"]).size === 2);
   assert.equal(store.codeOf([six]).get(six)?.[0], 0);
@@ -72,7 +102,7 @@ test("a program that waits is told which data set arrives, and how much of it", 
   await until(() => held.size === 3);
   assert.deepEqual(told, [], "nobody waits yet");
   const answer = new SharedArrayBuffer(8);
-  const served = store.serve({ kind: "data_file", path: paths[0], answer });
+  const served = store.serve({ kind: "data_file", path: paths[0], answer }, WORKER);
   await until(() => told.at(-1)?.total === 2 * SIZE && told.at(-1)?.received === SIZE);
   held.get(paths[1])();
   await until(() => told.at(-1)?.received === 1.5 * SIZE);
@@ -85,7 +115,10 @@ test("a program that waits is told which data set arrives, and how much of it", 
   assert.equal(new Int32Array(answer)[0], STATE.file);
   assert.equal(told.at(-1), null, "the program continues");
   const count = told.length;
-  await store.serve({ kind: "data_file", path: paths[1], answer: new SharedArrayBuffer(8) });
+  await store.serve(
+    { kind: "data_file", path: paths[1], answer: new SharedArrayBuffer(8) },
+    WORKER,
+  );
   assert.deepEqual(told.slice(count).filter(Boolean), [], "it is here already");
   held.get("/data/mnist/test-labels")();
   await until(() => store.contents.size === 3);

@@ -39,6 +39,14 @@ def test_only_the_literals_change() -> None:
     assert with_settings(changed, {"lr": 0.1, "name": "ö"}).count("'ö'") == 1
 
 
+def test_values_that_the_program_computes_are_no_settings() -> None:
+    source = "units = len(names)\nf(units=32)\nDense(width=8); Dense(width=units)\n"
+    assert [each.line for each in settings_of(source)["units"]] == [2]
+    assert "width" not in settings_of(source)
+    with pytest.raises(pg.GraphError, match="a, b are one value"):
+        with_settings("a = b = 3", {"a": 1, "b": 2})
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

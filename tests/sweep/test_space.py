@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import playgrad as pg
@@ -42,6 +43,10 @@ def test_draws_are_within_their_ranges_and_a_longer_sweep_begins_the_same() -> N
         (({}, {"lr": [1, 2]}), "need a number of trials"),
         (({"lr": [1, 2]}, {}, 3), "2 combinations, fewer than 3 trials"),
         (({}, {"lr": [1, 2]}, 10**9), "got 1,000,000,000"),
+        (({"act": "relu"}, {}), "'act' needs a list of values"),
+        (({"lr": [0.1, float("nan")]}, {}), "'lr' cannot have the value nan"),
+        (({"layers": [(8, 8)]}, {}), r"'layers' cannot have the value \(8, 8\)"),
+        (({"lr": [1]}, {}, 1, -1), "seed of a sweep is at least 0, got -1"),
     ],
 )
 def test_settings_that_make_no_sweep_are_refused(arguments: Any, words: str) -> None:
@@ -50,7 +55,14 @@ def test_settings_that_make_no_sweep_are_refused(arguments: Any, words: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "log"), [(2, 1, False), (0, 1, True), (1, float("inf"), False)]
+    ("low", "high", "log"),
+    [
+        (2, 1, False),
+        (0, 1, True),
+        (1, float("inf"), False),
+        (0, 10**20, False),
+        (0, float("nan"), True),
+    ],
 )
 def test_ranges_without_numbers_are_refused(low: float, high: float, log: bool) -> None:
     with pytest.raises(pg.DataError, match="range"):
@@ -59,3 +71,13 @@ def test_ranges_without_numbers_are_refused(low: float, high: float, log: bool) 
 
 def test_settings_are_said_shortly() -> None:
     assert in_words({"lr": 0.123456, "units": 64, "act": "relu"}) == "lr=0.1235 units=64 act=relu"
+
+
+def test_values_of_numpy_become_those_of_python() -> None:
+    (first, _) = combinations({"units": np.array([32, 64])}, {})
+    assert first == {"units": 32} and type(first["units"]) is int
+
+
+def test_rounded_draws_stay_in_their_range() -> None:
+    draws = combinations({}, {"momentum": pg.between(0.99991, 0.99999)}, 50)
+    assert all(0.99991 <= trial["momentum"] <= 0.99999 for trial in draws)  # type: ignore[operator]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,52 @@ def test_weights_of_the_best_are_kept_and_a_killed_trial_is_started_again(tmp_pa
     assert kernel.item() == pytest.approx(3, abs=0.3)
     names = {file.name for file in (tmp_path / "sweep").iterdir()}
     assert names == {FILE, "best.safetensors", *(f"trial-{n}.log" for n in (1, 2, 3))}
+
+
+def loop(rate: float) -> float:
+    x = np.ones((8, 1), np.float32)
+    layer = pg.Sequential([pg.Input((1,)), nn.Dense(1)])
+    optimizer = pg.optim.SGD(rate)
+
+    @pg.function(layer)
+    def step(inputs: Any) -> Any:
+        loss = pg.reduce_mean(pg.square(layer(inputs) - 2.0))
+        optimizer.minimize(loss)
+        return loss
+
+    return [float(step(x)) for _ in range(5)][-1]
+
+
+def test_a_loop_of_its_own_is_swept_and_fewer_trials_lose_nothing(tmp_path: Path) -> None:
+    result = pg.sweep(loop, grid={"rate": [1e-9, 0.1]}, folder=tmp_path, verbose=0)
+    assert [trial.state for trial in result.trials] == ["done", "done"], result.trials[0].error
+    assert result.best.number == 2
+    weights = (tmp_path / "best.safetensors").read_bytes()
+    again = pg.sweep(loop, grid={"rate": [1e-9, 0.1]}, trials=1, folder=tmp_path, verbose=0)
+    assert again.trials == result.trials
+    assert (tmp_path / "best.safetensors").read_bytes() == weights
+
+
+def leave_behind(path: str) -> float:
+    os.chdir("/")
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    Path(path).write_text(str(child))
+    os._exit(3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_program_that_leaves_processes_behind_ends_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = str(tmp_path / "pid")
+    result = pg.sweep(leave_behind, grid={"path": [path]}, folder="here", verbose=0)
+    assert "exited with status 3" in result.trials[0].error
+    stat = Path("/proc", Path(path).read_text(), "stat")
+    assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    assert (tmp_path / "here" / FILE).is_file()
 
 
 def fail(x: int) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from playgrad.devices.kinds import KINDS
 from playgrad.errors import CheckpointError, DataError
 from playgrad.interchange.bounds import MOST_STEPS
-from playgrad.sweeps.space import Between, Value
+from playgrad.sweeps.space import Between, Value, checked
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -99,22 +99,26 @@ def gpu(text: str) -> str:
 
 def grid_setting(text: str) -> tuple[str, list[Value]]:
     """A setting and its values: ``units=32,64``."""
-    name, sign, values = text.partition("=")
-    if not sign or not name.isidentifier() or not values:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE,VALUE")
-    return name, [_value(each) for each in values.split(",")]
+    name, _, values = text.partition("=")
+    texts = values.split(",")
+    if not name.isidentifier() or not all(texts):
+        raise argparse.ArgumentTypeError(f"{text!r:.200} is not NAME=VALUE,VALUE")
+    try:
+        return name, checked(name, map(_value, texts))
+    except DataError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
 
 
 def random_setting(text: str) -> tuple[str, Between | list[Value]]:
     """A setting and its range, ``units=32..512`` or ``lr=1e-4..1e-1:log``, or its values."""
-    name, values = grid_setting(text)
-    span = re.fullmatch(r"(.+)\.\.(.+?)(:log)?", text.partition("=")[2])
-    if span is None:
-        return name, values
+    name, _, values = text.partition("=")
+    span = re.fullmatch(r"(.+)\.\.(.+?)(:log)?", values)
+    if span is None or not name.isidentifier():
+        return grid_setting(text)
     low, high = _value(span[1]), _value(span[2])
     for end in (low, high):
         if isinstance(end, bool) or not isinstance(end, int | float):
-            raise argparse.ArgumentTypeError(f"{text!r} is not NAME=NUMBER..NUMBER")
+            raise argparse.ArgumentTypeError(f"{text!r:.200} is not NAME=NUMBER..NUMBER")
     try:
         return name, Between(low, high, log=span[3] is not None)  # type: ignore[arg-type]
     except DataError as error:

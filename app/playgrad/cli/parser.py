@@ -177,6 +177,8 @@ def _add_sequence_length(parser: argparse.ArgumentParser, default: str) -> None:
 def _add_sweep(parsers: Parsers) -> None:
     parser = parsers.add_parser(
         "sweep",
+        usage="%(prog)s EXAMPLE|FILE [--grid NAME=VALUE,VALUE ...] [--random NAME=LOW..HIGH ...] "
+        "[options]",
         help="train a program with many settings, several at the same time",
         description="A setting is a name that the program gives a value at its top level, such as "
         "`lr = 0.1`, or an argument that one call is given by name, such as learning_rate.",
@@ -184,16 +186,16 @@ def _add_sweep(parsers: Parsers) -> None:
     parser.add_argument("program", metavar="EXAMPLE|FILE", help="name of an example, or a .py file")
     space = parser.add_argument_group("settings")
     space.add_argument(
-        "--grid", type=kinds.grid_setting, nargs="+", metavar="NAME=VALUE,VALUE",
+        "--grid", type=kinds.grid_setting, nargs="+", action="extend", metavar="NAME=VALUE,VALUE",
         help="try all combinations of these values",
     )  # fmt: skip
     space.add_argument(
-        "--random", type=kinds.random_setting, nargs="+", metavar="NAME=LOW..HIGH",
+        "--random", type=kinds.random_setting, nargs="+", action="extend", metavar="NAME=LOW..HIGH",
         help="draw from these ranges (LOW..HIGH:log for orders of magnitude) or values",
     )  # fmt: skip
     space.add_argument("--trials", type=kinds.count, metavar="N", help="number of trials")
     space.add_argument(
-        "--seed", type=int, default=0, metavar="N",
+        "--seed", type=kinds.at_least(0), default=0, metavar="N",
         help="seed of what is drawn, and of each trial's weights (default: 0)",
     )  # fmt: skip
     parser.add_argument(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from playgrad.errors import DataError
 from playgrad.runtime.default_device import AUTO
 from playgrad.sweeps.halving import Halving
-from playgrad.sweeps.record import PROJECT, SweepFolder
+from playgrad.sweeps.record import PROJECT, WEIGHTS, SweepFolder
 from playgrad.sweeps.space import Between, Value, combinations
 from playgrad.sweeps.subject import Subject
 from playgrad.sweeps.sweep import Sweep, about_sweep, at_once, trial_in_words
@@ -44,10 +44,11 @@ def sweep(program: Path, options: argparse.Namespace) -> int:
         halving,
         overrides,
     )
-    folder = SweepFolder(options.folder or Path(f"sweep-{program.stem}"), about)
+    path = options.folder or Path(f"sweep-{program.stem}")
+    folder = SweepFolder(path, about)
     trials = [SweepTrial(number, each) for number, each in enumerate(settings, start=1)]
     if folder.former:
-        _say(f"continuing: {len(folder.former)} trials in {folder.path} have ended")
+        _say(f"continuing: {len(folder.former)} trials in {path} have ended")
     result = Sweep(
         subject, trials, folder,
         metric=options.metric, mode=options.mode, halving=halving, options=overrides,
@@ -63,8 +64,8 @@ def sweep(program: Path, options: argparse.Namespace) -> int:
         return 0
     print(result)
     if result.weights is not None:
-        print(f"weights of the best: {result.weights}")
-    print(f"all runs, for the page: {result.folder / PROJECT}")
+        print(f"weights of the best: {path / WEIGHTS}")
+    print(f"all runs, for the page: {path / PROJECT}")
     return 0
 
 

@@ -395,8 +395,13 @@ class Layer(LayerChecks, LayerWeights):
         """Return what the constructor was called with."""
         args, kwargs = self._passed
         bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
-        named = dict(list(bound.arguments.items())[1:])
-        return {**{n: v for n, v in named.items() if n not in ("args", "kwargs")}, **kwargs}
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = {
+            name: value
+            for name, value in list(bound.arguments.items())[1:]
+            if bound.signature.parameters[name].kind not in variadic
+        }
+        return named | kwargs
 
     def _join_graph(self, graph: Graph) -> None:
         """Register with ``graph``: under the user's name, numbered if another layer has it."""

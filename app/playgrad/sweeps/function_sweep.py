@@ -81,10 +81,13 @@ def sweep(
         about = about_sweep(
             subject, grid or {}, random or {}, metric, mode, halving, {"seed": seed}
         )
+        record = SweepFolder(path, about)
+        if record.former and verbose:
+            print(f"continuing: {len(record.former)} trials in {path} have ended", flush=True)
         result = Sweep(
             subject,
             [SweepTrial(number, each) for number, each in enumerate(settings, start=1)],
-            SweepFolder(path, about),
+            record,
             metric=metric, mode=mode, halving=halving, options={"seed": seed},
             report=print_trial if verbose else lambda trial: None,
         ).run(parallel)  # fmt: skip

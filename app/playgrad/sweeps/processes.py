@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from playgrad.sweeps.worker import TrialJob
@@ -36,7 +36,9 @@ class Processes:
         self._closed = False
         share = max(1, (os.cpu_count() or 1) // parallel)
         known = {"OPENBLAS_NUM_THREADS": str(share), **os.environ}
-        self._environment = {**known, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        folders = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        # Without the working directory before the standard library.
+        self._environment = {**known, "PYTHONPATH": folders, "PYTHONSAFEPATH": "1"}
 
     def submit(self, job: TrialJob, judge: Judge) -> Future[Message]:
         """Run ``job``; return its last message, of the kind "end" or "error"."""
@@ -47,7 +49,7 @@ class Processes:
         with self._lock:
             self._closed = True
             for process in self._running:
-                process.kill()
+                _kill(process)
         self._threads.shutdown(cancel_futures=True)
 
     def _run(self, job: TrialJob, judge: Judge) -> Message:
@@ -62,6 +64,9 @@ class Processes:
             self._running.add(process)
         assert process.stdin is not None and process.stdout is not None
         last: Message = {}
+        # What the program has started may hold the pipe open after the program has ended.
+        watcher = Thread(target=_clean_up, args=[process], daemon=True)
+        watcher.start()
         try:
             with suppress(BrokenPipeError):
                 self._answer(process, job.to_json())
@@ -73,9 +78,8 @@ class Processes:
         finally:
             with self._lock:
                 self._running.discard(process)
-            with suppress(ProcessLookupError):
-                process.kill()
-            process.wait()
+            _kill(process)
+            watcher.join()
             with suppress(BrokenPipeError):
                 process.stdin.close()
             process.stdout.close()
@@ -88,6 +92,21 @@ class Processes:
         process.stdin.flush()
 
 
+def _clean_up(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a process, and end all that it has started."""
+    process.wait()
+    _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it has started, as far as it stayed in its session."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
 def _ended(status: int, job: TrialJob) -> Message:
     """Return the message about a process that ended without one."""
     how = f"exited with status {status}"
@@ -97,6 +116,7 @@ def _ended(status: int, job: TrialJob) -> Message:
     said = ""
     with suppress(OSError):
         with open(job.log, "rb") as log:
-            lines = log.read()[-_LAST_BYTES:].decode(errors="replace").strip().splitlines()
+            log.seek(max(0, os.path.getsize(job.log) - _LAST_BYTES))
+            lines = log.read().decode(errors="replace").strip().splitlines()
         said = f": {lines[-1]}" if lines else ""
     return {"kind": "error", "text": f"its process {how}{said}"}

@@ -60,6 +60,11 @@ def with_settings(source: str, settings: Settings, name: str = "the program") ->
                 hint=f"Write `{setting} = ...` once at the top, and use the name in those lines.",
             )
         changes.append((found[0], value))
+    if len({literal.start for literal, _ in changes}) < len(changes):
+        raise GraphError(
+            f"two of the settings {', '.join(settings)} are one value in {name}.",
+            hint="Give each a line of its own.",
+        )
     text = source.encode()
     for literal, value in sorted(changes, key=lambda change: -change[0].start):
         text = text[: literal.start] + repr(value).encode() + text[literal.end :]
@@ -76,16 +81,26 @@ def settings_of(source: str) -> dict[str, list[Literal]]:
     starts = [0]
     for line in source.encode().splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    assigned: defaultdict[str, list[Literal]] = defaultdict(list)
-    given: defaultdict[str, list[Literal]] = defaultdict(list)
+    assigned: defaultdict[str, list[Literal | None]] = defaultdict(list)
+    given: defaultdict[str, list[Literal | None]] = defaultdict(list)
     for name, node in _assignments(tree):
-        assigned[name] += _literal(node, starts)
+        assigned[name].append(_literal(node, starts))
     for call in ast.walk(tree):
         if isinstance(call, ast.Call):
             for keyword in call.keywords:
                 if keyword.arg is not None:
-                    given[keyword.arg] += _literal(keyword.value, starts)
-    return {name: places for name, places in (given | assigned).items() if places}
+                    given[keyword.arg].append(_literal(keyword.value, starts))
+    settings = {name: literals for name, places in given.items() if (literals := _all(places))}
+    for name, places in assigned.items():
+        if literals := [place for place in places if place is not None]:
+            settings[name] = literals
+    return settings
+
+
+def _all(places: list[Literal | None]) -> list[Literal]:
+    """Return the places if all are literals, else none: the program computes the value."""
+    literals = [place for place in places if place is not None]
+    return literals if len(literals) == len(places) else []
 
 
 def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -100,14 +115,14 @@ def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
         yield from ((name, value) for name in names)
 
 
-def _literal(node: ast.expr, starts: list[int]) -> list[Literal]:
-    """Return the literal that ``node`` is; an empty list if it is another expression."""
+def _literal(node: ast.expr, starts: list[int]) -> Literal | None:
+    """Return the literal that ``node`` is; None if it is another expression."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, MemoryError, RecursionError):
-        return []
+        return None
     if not (value is None or isinstance(value, bool | int | float | str)):
-        return []
+        return None
     assert node.end_lineno is not None and node.end_col_offset is not None
     start = starts[node.lineno - 1] + node.col_offset
-    return [Literal(node.lineno, start, starts[node.end_lineno - 1] + node.end_col_offset, value)]
+    return Literal(node.lineno, start, starts[node.end_lineno - 1] + node.end_col_offset, value)

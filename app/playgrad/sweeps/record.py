@@ -42,7 +42,7 @@ class SweepFolder:
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        self.path = path
+        self.path = path.absolute()  # a program may change the working directory
         self.about = json.loads(json.dumps(about))
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -58,17 +58,18 @@ class SweepFolder:
             if (record["format"], record["version"]) != (_FORMAT, _VERSION):
                 raise CheckpointError(f"{file} is of another version.")
             trials = [SweepTrial.from_json(each) for each in record["trials"]]
+            about = dict(record["about"])
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise CheckpointError(
                 f"{file} cannot be read: {error}.", hint="Choose another folder, or delete it."
             ) from None
-        if record["about"] != self.about:
+        if about != self.about:
             names = [
                 name
-                for name in self.about.keys() | record["about"].keys()
-                if self.about.get(name) != record["about"].get(name)
+                for name in self.about.keys() | about.keys()
+                if self.about.get(name) != about.get(name)
             ]
             raise CheckpointError(
                 f"{self.path} has another sweep, with another {', '.join(sorted(names))}.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ Value: TypeAlias = bool | int | float | str | None
 Settings: TypeAlias = dict[str, Value]
 
 MOST_TRIALS = 10_000
+_LARGEST = 2**53
+"""The largest end of a range: beyond it, floating-point numbers skip whole ones."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,11 @@ class Between:
     """Numbers from ``low`` to ``high``; whole numbers, both ends included, if both are.
 
     Args:
-        low, high: finite, ``low`` not above ``high``.
+        low, high: from -2^53 to 2^53, ``low`` not above ``high``.
         log: draw the logarithm evenly, so that 0.001 to 0.01 is as likely as 0.01 to 0.1.
 
     Raises:
-        DataError: the range is empty, not finite, or has no logarithm.
+        DataError: the range is empty, goes too far, or has no logarithm.
     """
 
     low: float
@@ -35,13 +37,15 @@ class Between:
     log: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high)) or self.low > self.high:
-            raise DataError(f"a range goes from a number to a larger one, got {self}.")
+        if not -_LARGEST <= self.low <= self.high <= _LARGEST:  # nor if one is NaN
+            raise DataError(
+                f"a range goes from a number to a larger one, and not beyond 2^53, got {self}."
+            )
         if self.log and self.low <= 0:
             raise DataError(f"a logarithmic range begins above 0, got {self}.")
 
     def __str__(self) -> str:
-        return f"{self.low:g}..{self.high:g}"
+        return f"{self.low}..{self.high}"
 
     def draw(self, random: np.random.Generator) -> Value:
         """Return a number of the range."""
@@ -52,8 +56,8 @@ class Between:
             number = math.exp(random.uniform(math.log(self.low), math.log(self.high)))
         else:
             number = float(random.uniform(self.low, self.high))
-        number = min(max(number, self.low), self.high)
-        return round(number) if whole else float(f"{number:.4g}")
+        number = round(number) if whole else float(f"{number:.4g}")
+        return min(max(number, self.low), self.high)
 
 
 def between(low: float, high: float, log: bool = False) -> Between:
@@ -81,9 +85,13 @@ def combinations(
         DataError: there is nothing to try, a setting has no values or is in both, or the number of
             trials is missing or out of bounds.
     """
-    for name, values in (*grid.items(), *random.items()):
-        if not isinstance(values, Between) and not list(values):
-            raise DataError(f"the setting {name!r} has no values.")
+    grid = {name: checked(name, values) for name, values in grid.items()}
+    random = {
+        name: values if isinstance(values, Between) else checked(name, values)
+        for name, values in random.items()
+    }
+    if seed < 0:
+        raise DataError(f"the seed of a sweep is at least 0, got {seed}.")
     if both := grid.keys() & random.keys():
         raise DataError(f"the setting {min(both)!r} is both in grid and in random.")
     cells = math.prod(len(values) for values in grid.values()) if grid else 0
@@ -100,6 +108,27 @@ def combinations(
         dict(zip(grid, cell, strict=True)) | _drawn(random, seed, number)
         for number, cell in enumerate(itertools.islice(every, trials))
     ]
+
+
+def checked(name: str, values: Iterable[Any]) -> list[Value]:
+    """Return the values of a setting as Python's own.
+
+    Raises:
+        DataError: there is none, or one is neither a finite number, nor a text, a flag, or None.
+    """
+    if isinstance(values, str):
+        raise DataError(f"the setting {name!r} needs a list of values, got {values!r}.")
+    own = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in own:
+        number = isinstance(value, float) and not math.isfinite(value)
+        if number or not (value is None or isinstance(value, bool | int | float | str)):
+            raise DataError(
+                f"the setting {name!r} cannot have the value {value!r:.80}: it is a finite number, "
+                "a text, True, False or None."
+            )
+    if not own:
+        raise DataError(f"the setting {name!r} has no values.")
+    return own
 
 
 def _drawn(random: Mapping[str, Between | Sequence[Value]], seed: int, number: int) -> Settings:

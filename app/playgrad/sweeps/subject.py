@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import sys
+import tokenize
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,7 @@ class Subject:
         name: in words.
         program: the path of a program; None for a function.
         source: the program's text, or the pickled function in Base64.
-        digest: of the text; of a function, whose pickle differs each time, its name.
+        digest: of the text; of a function that has none, whose pickle differs each time, its name.
     """
 
     name: str
@@ -33,8 +36,9 @@ class Subject:
 
     @classmethod
     def of_program(cls, path: Path) -> Subject:
-        source = path.read_text(encoding="utf-8")
-        return cls(path.stem, str(path), source, hashlib.sha256(source.encode()).hexdigest())
+        with tokenize.open(path) as file:  # in the encoding that it declares
+            source = file.read()
+        return cls(path.stem, str(path.absolute()), source, _digest(source))
 
     @classmethod
     def of_function(cls, function: Callable[..., Any]) -> Subject:
@@ -51,7 +55,8 @@ class Subject:
                 hint="Install it: pip install 'playgrad[sweep]'",
             ) from None
         name = getattr(function, "__name__", type(function).__name__)
-        module = sys.modules.get(function.__module__)
+        named = function.func if isinstance(function, partial) else function
+        module = sys.modules.get(getattr(named, "__module__", None) or "")
         try:
             # By value, because other processes may not find its module: that of a test, a notebook.
             if module is not None:
@@ -65,10 +70,18 @@ class Subject:
         finally:
             if module is not None:
                 cloudpickle.unregister_pickle_by_value(module)
-        return cls(name, None, base64.b64encode(pickled).decode(), name)
+        try:
+            digest = _digest(inspect.getsource(named))
+        except (OSError, TypeError):
+            digest = name
+        return cls(name, None, base64.b64encode(pickled).decode(), digest)
 
     def with_settings(self, settings: Mapping[str, Value]) -> str:
         """Return the text to run with ``settings``."""
         if self.program is None:
             return self.source
         return with_settings(self.source, dict(settings), self.name)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

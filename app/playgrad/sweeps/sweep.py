@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
 from typing import Any
 
 from playgrad.errors import DataError, GraphError
@@ -55,6 +54,8 @@ class Sweep:
         self.subject = subject
         self.folder = folder
         self.trials = [folder.former.get(trial.number, trial) for trial in trials]
+        # Of a longer sweep before: they have run, so they count.
+        self.trials += [t for n, t in sorted(folder.former.items()) if n > len(trials)]
         self.metric = metric
         self.mode = mode
         self.direction = "min"
@@ -172,12 +173,13 @@ class Sweep:
     def _keep_best(self, trial: SweepTrial) -> None:
         """Keep the weights of the best trial, and delete the others' weights."""
         ranked = self.result().ranked
-        file = self.folder.weights_of(trial)
-        with suppress(FileNotFoundError):
-            if ranked and ranked[0].number == trial.number:
-                os.replace(file, self.folder.path / WEIGHTS)
-            else:
-                file.unlink()
+        file, best = self.folder.weights_of(trial), self.folder.path / WEIGHTS
+        if not ranked or ranked[0].number != trial.number:
+            file.unlink(missing_ok=True)
+        elif file.exists():
+            os.replace(file, best)
+        else:  # it trained no model
+            best.unlink(missing_ok=True)
 
 
 def at_once(parallel: int | None) -> int:

@@ -8,9 +8,11 @@ waits for a line that says whether to continue.
 from __future__ import annotations
 
 import base64
+import ctypes
 import json
 import os
 import pickle
+import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -64,9 +66,11 @@ class TrialHooks(Hooks):
 
     def __init__(self, job: TrialJob, questions: BinaryIO, answers: BinaryIO) -> None:
         self.job = job
-        self.model: Any = None
+        self.model: Any = None  # trained by `fit` last
+        self.looped: Any = None  # trained by a loop of the program's own last
         self.facts: dict[str, Any] = {}
         self.cut = False
+        self._parent = os.getppid()
         self._questions = questions
         self._answers = answers
 
@@ -79,10 +83,11 @@ class TrialHooks(Hooks):
         self.model = model
 
     def looping(self, model: Any) -> None:
-        self.model = model
+        self.looped = model
 
     def stopped(self) -> bool:
-        return self.cut
+        """Return whether the trial is to end: it was compared, or nobody waits for it any more."""
+        return self.cut or os.getppid() != self._parent
 
     def emit(self, event: Event) -> None:
         kind = event["kind"]
@@ -106,8 +111,8 @@ class TrialHooks(Hooks):
 
     def results(self, metrics: dict[str, float]) -> dict[str, Any]:
         """Return metrics, and whether smaller ("min") or larger values ("max") are better."""
-        known = {} if self.model is None else {n: self.model.direction_of(n) for n in metrics}
-        return {"metrics": metrics, "directions": known}
+        directions = {} if self.model is None else {n: self.model.direction_of(n) for n in metrics}
+        return {"metrics": metrics, "directions": directions}
 
     def curve(self) -> dict[str, list[Any]]:
         """Return the losses of the last ``fit``, thinned, and their steps."""
@@ -170,9 +175,10 @@ def run_job(job: TrialJob, hooks: TrialHooks) -> dict[str, Any]:
                 "the program called no fit(), so there is nothing to compare.",
                 hint="Train with fit(), or pass a function that returns a number to pg.sweep.",
             )
-        if hooks.model is not None:
+        model = hooks.model or hooks.looped
+        if model is not None:
             try:
-                hooks.model.save_weights(job.weights)
+                model.save_weights(job.weights)
             except GraphError as error:  # the program has closed it
                 print(f"The weights are not kept: {error}", file=sys.stderr)
         about = {"cut": hooks.cut, "facts": hooks.facts}
@@ -190,9 +196,17 @@ def _work(job: TrialJob) -> dict[str, float]:
     return {}
 
 
+def _end_with_parent() -> None:
+    """Have the system end this process when the one that started it has ended: on Linux, by
+    ``PR_SET_PDEATHSIG`` of ``prctl(2)``. Elsewhere, `TrialHooks.stopped` notices it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def main() -> int:
     """Run the job on standard input."""
-    answers, questions = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
+    _end_with_parent()
+    answers, questions = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     job = TrialJob(**json.loads(answers.readline()))
     log = os.open(job.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -17,8 +17,9 @@ export function lazyDialog(load, isOpen, close, name) {
     try {
       loaded.value = await load();
     } catch (failure) {
+      const called = name(); // which may depend on what is open
       close();
-      store.note(t().loading.failed(name(), /** @type {Error} */ (failure).message));
+      store.note(t().loading.failed(called, /** @type {Error} */ (failure).message));
     }
   }
 

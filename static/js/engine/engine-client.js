@@ -172,7 +172,7 @@ export class EngineClient {
         break;
       case "data_file":
         if (isPackage(event.path)) this.#imported.add(event.path);
-        this.#data.serve(event);
+        this.#data.serve(event, python);
         return;
       case "template":
         this.#spare.template = event.template;
@@ -238,7 +238,7 @@ export class EngineClient {
     const python = new Interpreter(
       {
         received: (event) => {
-          if (event.kind === "data_file") this.#data.serve(event);
+          if (event.kind === "data_file") this.#data.serve(event, python);
           else if (event.kind === "device_worker")
             devices.serve(event, python, this.#spare.template);
           else if (event.kind !== "template") received(event);

@@ -41,7 +41,7 @@ function record() {
     ...named(example, source, exampleId),
     code: source,
     device: store.deviceChoice.value,
-    ranOn: about.adapter ?? (kindOf(about.device)?.onCores ? "CPU" : about.device),
+    ranOn: deviceOf(about),
     lab: store.runOptions.value.lab ? store.labSettings.value : null,
     state: store.runState.value,
     step,
@@ -66,12 +66,16 @@ function record() {
   });
 }
 
+/** The device of a training, in words. @param {import("../../engine/messages.js").Fit} fit */
+export const deviceOf = ({ adapter, device }) =>
+  adapter ?? (kindOf(device)?.onCores ? "CPU" : device);
+
 /**
  * The title of a program. One that was written in place of an example has its own, or none.
  * @param {import("../state/types.js").Example | undefined} example @param {string} source @param {string} exampleId
  * @returns {{title: string, isEdited: boolean}}
  */
-function named(example, source, exampleId) {
+export function named(example, source, exampleId) {
   const title = example?.title ?? exampleId;
   if (!store.differs(example, source)) return { title, isEdited: false };
   return example && isReplaced(example, source)

@@ -58,7 +58,11 @@ export function enteredValues(field, text) {
       value.value <= (field.most ?? Infinity)
     );
   };
-  return { values: [...new Set(entered)], wrong: entered.find((each) => !fits(each)) ?? null };
+  const wrong = entered.find((each) => !fits(each)) ?? null;
+  const values = wrong
+    ? entered
+    : entered.map((each) => numberText(Number(each.replaceAll("_", ""))));
+  return { values: [...new Set(values)], wrong };
 }
 
 /** Whether so many values can be compared. @param {number} count */

@@ -1,5 +1,6 @@
 /** Runs programs beside the page's own run, each in an interpreter of its own. */
 
+import { said } from "../engine/engine-words.js";
 import { client } from "../engine/engine.js";
 import * as store from "../state/store.js";
 import { t } from "../words/locale.js";
@@ -29,7 +30,7 @@ export function mostAtOnce() {
  */
 export function runBeside({ source, heard, ended }) {
   const interpreter = client.open((event) => {
-    if (event.kind === "crash") ended(event.message);
+    if (event.kind === "crash") ended(said(event.problem ?? event.message));
     else if (event.kind !== "ready") heard(/** @type {PythonEvent} */ (event));
     else {
       const options = {

@@ -1,11 +1,14 @@
 /** Several values of one field of the program, tried in interpreters of their own and compared. */
 
 import { batch, signal } from "../../vendor/preact.js";
+import { client } from "../engine/engine.js";
 import { flushEvents, keptOf } from "../engine/engine-events.js";
 import { EventQueue } from "../engine/event-queue.js";
 import { thinned, unusedColour, withRun } from "../panels/runs/runs.js";
 import { Curves } from "../pictures/curves.js";
+import { deviceOf, named } from "../session/run-recorder.js";
 import * as store from "../state/store.js";
+import { clearFindings } from "../training/doctor.js";
 import { mostAtOnce, runBeside } from "./trial-runner.js";
 
 /**
@@ -26,7 +29,8 @@ export const trials = signal([]);
 export const trialsVersion = signal(0);
 
 export class Trial {
-  id = Date.now() + Math.random();
+  /** When it began, which tells it from all runs; 0 before. */
+  id = 0;
   /** @type {TrialState} */
   state = "waiting";
   curves = new Curves();
@@ -124,7 +128,8 @@ function beginNext() {
   const trial = trials.value.find(({ state }) => state === "waiting");
   if (!trial) return;
   trial.state = "running";
-  trial.id = Math.max(Date.now(), ...store.runs.value.map(({ id }) => id + 1));
+  const taken = [...store.runs.value, ...trials.value.filter((each) => each !== trial)];
+  trial.id = Math.max(Date.now(), ...taken.map(({ id }) => id + 1));
   const finish = (/** @type {string} */ problem = "") => {
     if (!trials.value.includes(trial) || trial.state === "stopped") return;
     if (problem) Object.assign(trial, { problem, state: "error" });
@@ -171,11 +176,10 @@ function record({ id, source, state, fit, progress, result, curves }) {
     id,
     number: Math.max(0, ...runs.value.map(({ number }) => number)) + 1,
     exampleId: exampleId.value,
-    title: example?.title ?? "",
-    isEdited: example ? source !== example.source : undefined,
+    ...named(example, source, exampleId.value),
     code: source,
     device: store.deviceChoice.value,
-    ranOn: fit.adapter ?? "CPU",
+    ranOn: deviceOf(fit),
     lab: null,
     state,
     step: progress.step,
@@ -200,14 +204,17 @@ export function keep(trial) {
   close();
   write(trial.value);
   if (!trial.checkpoint || !trial.fit || store.active.value) return;
+  client.post({ kind: "reset" }); // Python has the model of an earlier run
   flushEvents();
   const { checkpoint, curves, epochs, fit, progress, result } = trial;
   const program = { exampleId: store.exampleId.value, source: trial.source, began: trial.id };
   batch(() => {
-    store.clearRun();
+    store.clearResults();
+    clearFindings();
     store.executed.value = program;
     store.runOptions.value = {};
     store.branch.value = null;
+    store.earlierSeconds.value = 0;
     store.fit.value = fit;
     store.curves.load(curves.save());
     store.curvesVersion.value += 1;
@@ -215,6 +222,5 @@ export function keep(trial) {
     store.progress.value = { ...store.progress.value, ...progress, ...result };
     store.runState.value = "done";
     store.kept.value = keptOf(checkpoint, { program, options: {} });
-    store.liveModel.value = false; // Python has another one; it takes the weights when it is asked
   });
 }

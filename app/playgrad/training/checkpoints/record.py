@@ -289,8 +289,10 @@ class Checkpoint:
                     f"to {VERSION}.",
                     hint="Update playgrad, or train from the start.",
                 )
-            return cls.from_json(about, tensors)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as e:
+            checkpoint = cls.from_json(about, tensors)
+            checkpoint.info()  # reads fields that nothing else has read yet
+            return checkpoint
+        except _DAMAGE as e:
             if isinstance(e, CheckpointError):
                 raise
             raise CheckpointError(f"the checkpoint is damaged: {type(e).__name__} {e}.") from None
@@ -308,6 +310,11 @@ class Checkpoint:
             is_whole = fit.steps.shape == (fit.step, len(fit.names))
             if not is_whole or not 0 <= fit.model < len(self.models):
                 raise CheckpointError("the checkpoint is damaged: its history is incomplete.")
+
+
+_DAMAGE = (
+    KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError,
+)  # fmt: skip
 
 
 def _checksum(text: str, tensors: Mapping[str, Array]) -> str:

@@ -12,16 +12,16 @@ import linecache
 import sys
 from typing import Any
 
-from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
+from playgrad.data.user_data import set_user_data
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
 from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.interchange.onnx.messages import set_archive
-from playgrad.io.kept_files import set_kept_files
-from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
+from playgrad.io.user_files import set_user_files
+from playgrad.page.browser_user_data import BrowserModels, BrowserUserData
 from playgrad.page.built_model import built_model
 from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
@@ -291,9 +291,9 @@ def main() -> None:
     host.emit(choices())
     registry.enable_data_cache(CACHED_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
-    set_shelf(BrowserShelf())
+    set_user_data(BrowserUserData())
     set_archive(onnx_archive)
-    set_kept_files(BrowserModels())
+    set_user_files(BrowserModels())
     if sys.platform == "emscripten":
         controller.packages = Packages(host.fetch_data)
         sys.meta_path.append(controller.packages)

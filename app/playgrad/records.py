@@ -58,7 +58,7 @@ class LayerRecord:
         menu: its group in the menu of Blocks, a key of ``layers.groups``, and its place in the
             group; None for a layer that is not in the menu.
         example: the arguments of a new layer from the menu.
-        fields: those of its card.
+        fields: the fields of its card.
         rule: how the page computes its shape and number of weights before Python runs: a rule of
             ``static/js/blocks/rules`` and its arguments, such as "pooling 2"; "" for not at all.
         keras: the name of the class in Keras; "" if Keras has no such layer.
@@ -100,7 +100,7 @@ class OptimizerRecord:
             languages have theirs in the page's messages, ``blocks.terms.values``.
         place: its place in that menu.
         usual_rates: the range in which the doctor does not suspect a learning rate: half a power of
-            ten beyond those of papers and of the examples. None if it does not judge any.
+            ten beyond the rates of papers and of the examples. None if it does not judge any.
         is_adaptive: whether its steps do not depend on the size of the gradients.
         from_torch: the parameters of the class of this name in ``torch.optim``, as a rule of
             `playgrad.bridge` has them; "" if PyTorch has no such class.

@@ -77,10 +77,10 @@ class Tally:
     """The cells of a column.
 
     Attributes:
-        present: the number of cells with a value.
-        numbers: of those that are numbers by one of the marks.
-        only: of numbers by this mark alone, such as 1.5 or 1,5.
-        either: of different numbers by both marks, such as 1.234, by the mark in them.
+        present: how many cells have a value.
+        numbers: how many of them are numbers by one of the marks.
+        only: how many are numbers by this mark alone, such as 1.5 or 1,5.
+        either: how many are a different number by each mark, such as 1.234, by the mark in them.
     """
 
     present: int = 0

@@ -35,12 +35,12 @@ class Excerpt:
 
     @property
     def count(self) -> int:
-        """The number of samples that one can be chosen of: all, if the data set is kept."""
+        """The number of samples that can be chosen: all, if the data set is kept."""
         return len(self.x) if self.whole is None else self.total
 
     @property
     def rows(self) -> Array:
-        """The number of each sample of the excerpt (samples,) among those that can be chosen."""
+        """The index of each sample of the excerpt (samples,) among the samples to choose from."""
         return _spread_rows(len(self.x), self.count)
 
     def sample(self, number: int) -> tuple[Array, Array]:

@@ -119,7 +119,7 @@ def _listed(
         folders = sorted(each.name for each in root.iterdir() if each.is_dir())
         names = list(class_names or folders)
         if set(names) != set(folders):
-            raise DataError(f"class_names must be those of the folders {folders}, got {names}.")
+            raise DataError(f"class_names must name the folders {folders}, got {names}.")
         pairs = [(f, n) for n, name in enumerate(names) for f in sorted((root / name).rglob("*"))]
     else:
         names = list(class_names or [])

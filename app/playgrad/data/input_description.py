@@ -123,7 +123,7 @@ def describe_input(
 
     Args:
         samples: one array for each input of the network.
-        facts: those of the table that the samples come from, if their arrays do not tell.
+        facts: the facts of the samples' table, if their arrays do not tell.
 
     Returns:
         For a table of `load`, the names of its features, and how they were normalized.

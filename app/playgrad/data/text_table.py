@@ -114,7 +114,7 @@ def read_table(content: bytes, name: str, least_columns: int = 2) -> TextTable:
 
 
 def _rows(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows of cells and the lines at which they begin; without those that are blank."""
+    """Yield rows of cells and the lines at which they begin; blank rows are skipped."""
     # Of a quotation mark that is never closed, the last line shows: it is not a row of its own.
     lines = chain(io.StringIO(text, newline=""), [_NO_TEXT])
     reader = csv.reader(lines, delimiter=delimiter)

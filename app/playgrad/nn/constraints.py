@@ -115,8 +115,8 @@ class _Norm(Constraint):
 class MaxNorm(_Norm):
     """Scale weights down whose norm along ``axis`` exceeds ``max_value`` (Srivastava et al. 2014).
 
-    For a kernel of `Dense`, axis 0 means the weights of each unit; for one of `Conv2D`, (0, 1, 2)
-    means those of each filter.
+    For a kernel of `Dense`, axis 0 means the weights of each unit; for a kernel of `Conv2D`,
+    (0, 1, 2) means the weights of each filter.
     """
 
     kind = "max_norm"

@@ -252,7 +252,7 @@ class Layer(LayerChecks, LayerWeights):
                 raise error from None
 
     def _penalize(self, outputs: Sequence[Tensor]) -> None:
-        """Add the penalties of ``outputs`` to those of the step that is being built."""
+        """Add the penalties of ``outputs`` to the penalties of the step that is being built."""
         collected = layers_of(outputs[0].graph).penalties
         if collected is not None and self.activity_regularizer is not None:
             collected += [self.activity_regularizer.of_samples(output) for output in outputs]

@@ -150,7 +150,7 @@ class Loss(Constructed):
     def _shape_values(self, y: Array, output: Shape, layer: str) -> dict[str, float | str]:
         """Return sizes of targets and predictions for which hosts have words of their own.
 
-        "targets" and "outputs" are the numbers of each sample, or 0 for those with more than one
+        "targets" and "outputs" are how many numbers a sample has, or 0 if it has more than one
         dimension; "classes" is the number of classes if the targets may be class numbers, or 0.
         """
         is_whole = y.ndim == 1 and bool(np.isfinite(y).all() and (y % 1 == 0).all())

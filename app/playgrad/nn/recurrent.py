@@ -43,7 +43,7 @@ def recurrent_record(
         name: of the class, here and in Keras.
         place: in the menu of Blocks.
         blocks: the number of its gates and states.
-        tfjs: the arguments that TensorFlow.js takes beside those of all recurrent layers.
+        tfjs: the arguments that TensorFlow.js takes in addition to those of all recurrent layers.
         module: of PyTorch.
     """
     return LayerRecord(
@@ -104,7 +104,7 @@ class RecurrentLayer(StatefulLayer):
         """Check the constructor's arguments and keep each in an attribute of its name.
 
         Raises:
-            UnsupportedOpError: one of them asks for what there is not.
+            UnsupportedOpError: an argument has a value that is not supported.
         """
         values = {k: v for k, v in arguments.items() if k not in ("self", "name", "__class__")}
         if values.get("use_cudnn", "auto") not in ("auto", False):

@@ -88,8 +88,8 @@ class RestrictedBoltzmannMachine(Layer):
         return softmax(reshape(x, (-1, *bias.spec.static_shape)) + bias)
 
     def reconstruct(self, visible: Tensor) -> Tensor:
-        """Return the probabilities of the visible units, given those of the hidden ones given
-        ``visible``. Unknown groups get probabilities too."""
+        """Return the probabilities of the visible units, computed from the probabilities of the
+        hidden units given ``visible``. Unknown groups get probabilities too."""
         return self.visible(self(visible))
 
     def free_energy(self, visible: Tensor) -> Tensor:

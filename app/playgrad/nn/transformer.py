@@ -22,7 +22,7 @@ from playgrad.records import LayerRecord
 class TransformerEncoder(MultiHeadAttention):
     """Self-attention and a feed-forward network, as the encoder of Vaswani et al. 2017.
 
-    Inputs (batch, positions, features), result of the same shape. Name and arguments are those of
+    Inputs (batch, positions, features), result of the same shape. Name and arguments are as in
     KerasHub. A call takes ``padding_mask`` (batch, positions), which is true where there is
     something to see, and ``attention_mask`` (batch, positions, positions). Without a
     ``padding_mask``, the mask of the sequence takes its place; the result has that mask.

@@ -1,4 +1,4 @@
-"""The block of a transformer that writes a sequence, with or without another one to look at."""
+"""The block of a transformer that writes a sequence, with or without attention to another one."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class TransformerDecoder(TransformerEncoder):
 
     The block of GPT. Called on a second sequence as well, the result of an encoder (batch, from,
     ...), it is the decoder of Vaswani et al. 2017: each position then attends to all of that
-    sequence, between its attention to its own and the network. Name and arguments are those of
+    sequence, between its attention to its own and the network. Name and arguments are as in
     KerasHub.
 
     A call takes ``decoder_padding_mask`` (batch, positions) and ``decoder_attention_mask`` (batch,
     positions, positions), and for the second sequence ``encoder_padding_mask`` (batch, from) and
     ``encoder_attention_mask`` (batch, positions, from): true where there is something to see.
-    Without padding masks, those of the sequences take their place; the result has that of the
-    first.
+    Without padding masks, the masks of the sequences take their place; the result has the mask of
+    the first.
 
     The weights of the attention to the second sequence are named like the others, with ``cross_``
     before: ``cross_query_kernel``, ``cross_gamma``. The first call decides whether there are any.

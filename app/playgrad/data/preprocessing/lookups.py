@@ -165,7 +165,7 @@ class StringLookup(HostPreprocessing):
 
 
 class IntegerLookup(StringLookup):
-    """Maps whole numbers to indices, by a vocabulary; the arguments are those of `StringLookup`."""
+    """Maps whole numbers to indices, by a vocabulary; the arguments are as in `StringLookup`."""
 
     kind = int
 

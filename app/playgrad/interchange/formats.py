@@ -87,7 +87,7 @@ def _script(model: Exported, file: str) -> bytes:
 
 
 def _keras(model: Exported, _: str) -> bytes:
-    # Imported here, as those of PyTorch and of TensorFlow.js: the page starts without them.
+    # Imported here, like the writers for PyTorch and TensorFlow.js: the page starts without them.
     from playgrad.interchange.keras.export import keras_bytes
 
     return keras_bytes(

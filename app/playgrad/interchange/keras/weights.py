@@ -17,7 +17,7 @@ def weight_places(
 
     Args:
         kind, config: of the layer.
-        shapes: those of its weights by name, in their order.
+        shapes: the shapes of its weights by name, in their order.
     """
     if kind == "bidirectional":
         forward = _within("forward", "forward_layer", config["layer"], shapes)

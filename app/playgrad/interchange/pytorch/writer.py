@@ -60,7 +60,7 @@ class ProgramWriter:
         modules: the lines of ``__init__``.
         lines: the lines of ``forward``.
         state: the state_dict.
-        calls: those of each layer.
+        calls: the calls of each layer.
         flattened: images (height, width, channels) flattened channel by channel, by the tensors
             that have this order instead of playgrad's.
     """

@@ -219,7 +219,7 @@ def _shape(tensor: Tensor) -> str:
 
 
 def _sources(called: set[str]) -> list[str]:
-    """Return the sources of the helpers, in the order of their file, with those that they call."""
+    """Return the sources of the helpers and of their callees, in the order of their file."""
     used: set[str] = set()
     pending = list(called)
     while pending:

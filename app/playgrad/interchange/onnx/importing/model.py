@@ -155,7 +155,7 @@ class _Import:
     # Operations without a layer
 
     def _operation(self, node: OnnxNode) -> None:
-        """Add ``node`` between the layers; the weights that it uses are those of layers."""
+        """Add ``node`` between the layers; any weights that it uses belong to layers."""
         values = [self._resolved(name) if name else None for name in node.inputs]
         shapes = [self.facts.shapes.get(name, ()) for name in node.outputs]
         like = self._like_of(node)

@@ -75,7 +75,7 @@ def applied(
 
     Args:
         values: of its inputs; None for one that is left out.
-        shapes: those of its outputs with None for free sizes, if they are known.
+        shapes: the shapes of its outputs with None for free sizes, if they are known.
         like: a tensor whose first dimension is that of the batch.
         budget: the elements of constants that the node may add.
         sizes: returns an input whose numbers depend on the size of the batch.

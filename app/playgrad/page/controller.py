@@ -66,9 +66,10 @@ class Controller(Workspace):
     """Runs the user's program, and serves the page's requests.
 
     Attributes:
-        record: of the last run.
-        interruptible: whether the program runs and has not heard of a stop yet.
-        packages: installs what programs import; None on the desktop, which has what it has.
+        record: the record of the last run.
+        interruptible: whether the program runs and has not been told to stop yet.
+        packages: installs the packages that programs import; None on the desktop, where programs
+            use the installed ones.
     """
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ Figure = dict[str, Any]
 
 
 class FigureLimit:
-    """Passes figures on, and counts those that come too fast.
+    """Passes figures on, and counts the ones that come too fast.
 
     Args:
         emit: sends a figure to the page.

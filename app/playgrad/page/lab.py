@@ -124,7 +124,7 @@ class Lab:
         """Return the run that the user chose.
 
         Args:
-            chosen: ``strategy``, and of its options those that the user set, by name.
+            chosen: ``strategy``, and the options of it that the user set, by name.
 
         Raises:
             GraphError: there is no such strategy, or it is not possible with these options.

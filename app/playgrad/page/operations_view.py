@@ -68,7 +68,7 @@ def operations_view(model: LiveModel) -> StepOperations:
     if model.parameter_server is not None:
         raise GraphError(
             "the replicas of this model train at their own pace, so there is no single step to "
-            "look at.",
+            "show.",
             hint="The Lab's timeline shows their steps.",
         )
     return described(step_operations(model.session, model.training_targets))

@@ -36,7 +36,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "python-dateutil": ("six",),
     "six": (),
 }  # fmt: skip
-"""The packages, with those that each needs beside NumPy."""
+"""The packages, each with its dependencies other than NumPy."""
 
 PACKAGE_OF = {
     "PIL": "pillow",
@@ -62,7 +62,7 @@ _SLOW = {"matplotlib": "matplotlib.pyplot", "pandas": "pandas"}
 """What programs import of packages whose import takes seconds."""
 
 Fetch = Callable[..., "memoryview | bytes"]
-"""Returns the file of a path; the paths after it are those of files that are needed next."""
+"""Returns the file of the first path; further paths name files that are needed next."""
 
 
 def imported_modules(source: str) -> set[str]:
@@ -99,7 +99,7 @@ class Packages:
     """Installs packages of the server, each once.
 
     As the last finder of ``sys.meta_path`` it serves imports that the program's syntax tree does
-    not show: those of the prompt, and those of packages, such as matplotlib for plots of pandas.
+    not show: imports at the prompt, and imports in packages, such as matplotlib for pandas' plots.
 
     Args:
         fetch: loads a file of the server.

@@ -27,7 +27,7 @@ class RestoredModel:
     """The model that a checkpoint's run trained last: its weights, and its graph for predictions.
 
     Attributes:
-        checkpoint: what it was made from; changes with the weights.
+        checkpoint: the checkpoint that it was made from; changes with the weights.
         input_shape: the shape of the input, with None for the batch.
         input_dtype: the dtype of the input.
         input_description: how a picture becomes its input; None if it is not known.

@@ -29,7 +29,7 @@ MOST_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class SessionRun:
-    """A run of a session, with what it was fed. The arrays are those of the program itself."""
+    """A run of a session, with its feeds. The arrays are the program's own, not copies."""
 
     session: ref[Session]
     program: Program

@@ -42,10 +42,10 @@ class HiddenLayer:
 
 
 def hidden_layers(model: LiveModel, cells: int) -> list[HiddenLayer]:
-    """Return the first hidden layers of a model, none of which is too large to look at.
+    """Return the first hidden layers of a model, none of which is too large to show.
 
     Args:
-        cells: of the grid.
+        cells: the number of cells of the grid.
     """
     calls = [item for item in model.structure.items if isinstance(item, LayerCall)]
     names = {layer: name for name, layer in model.named_layers()}

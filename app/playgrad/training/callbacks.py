@@ -97,11 +97,12 @@ class Callback:
     def on_train_interrupted(self, error: BaseException) -> None:
         """Called in place of ``on_train_end`` if training is stopped or fails.
 
-        It may change the weights: a resumed training goes on with those of its last step all the
-        same. Not called after the loss of a device, from which the next ``fit`` goes on.
+        It may change the weights: a resumed training nevertheless continues with the weights of
+        its last step. Not called after the loss of a device, after which the next ``fit``
+        continues.
 
         Args:
-            error: what ended the training: KeyboardInterrupt if it was stopped.
+            error: the error that ended the training; KeyboardInterrupt if it was stopped.
         """
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
@@ -111,7 +112,7 @@ class Callback:
         """Called after an epoch.
 
         Args:
-            logs: means of loss and metrics over the epoch; those of the validation data have the
+            logs: means of loss and metrics over the epoch; means over the validation data have the
                 prefix ``val_``. Numbers that a callback adds are in the history, too.
         """
 

@@ -62,8 +62,8 @@ class Watch:
         """Answer the requests that have arrived; wait here while paused.
 
         Args:
-            waits: whether to wait. The evaluation that ends an epoch goes on: it belongs to the
-                last step.
+            waits: whether to wait. The evaluation at the end of an epoch does not: it belongs to
+                the last step.
 
         Raises:
             KeyboardInterrupt: a stop was requested.
@@ -114,7 +114,7 @@ class Watch:
             self.hooks.emit({"kind": "status", "state": "paused" if paused else "running"})
 
     def pause(self) -> None:
-        """Pause before the next chunk, until a request to go on."""
+        """Pause before the next chunk, until a request to continue."""
         self._pause(True)
 
     def _set_learning_rate(self, value: Any) -> None:

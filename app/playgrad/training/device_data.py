@@ -120,7 +120,7 @@ class DeviceDataCache:
     ) -> DeviceData:
         """Return variables ``data/<role>/x``, ``y`` and ``weight``, not assigned yet.
 
-        Variables of the same role, shapes and dtypes are used again; those that the role had in
+        Variables of the same role, shapes and dtypes are used again; variables of the role with
         other shapes are freed.
 
         Raises:

@@ -23,7 +23,7 @@ class Settings:
 
     Attributes:
         steps: exactly this many steps, whatever ``epochs`` says.
-        resume: whether to go on with the training of the file that the model was loaded from.
+        resume: whether to continue the training in the file that the model was loaded from.
         drop_remainder: whether samples that do not fill a last batch are left out of an epoch.
     """
 

@@ -85,7 +85,7 @@ class GradientTape:
             self._watched[each] = None
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """Return the variables that the block has used, and those that `watch` was called with."""
+        """Return the variables that the block has used or passed to `watch`."""
         watched = (tensor for tensor in self._watched if isinstance(tensor, Variable))
         return tuple(dict.fromkeys([*watched, *self._accessed]))
 

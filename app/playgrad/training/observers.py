@@ -1,4 +1,4 @@
-"""Observers of trainings, which look at a fit between its chunks of steps."""
+"""Observers of trainings, which are called between a fit's chunks of steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Observers:
 
     @classmethod
     def of(cls, callbacks: Sequence[Callback]) -> Observers:
-        """Return the observers of a fit: that of the options, and those of its callbacks."""
+        """Return the observers of a fit, from the options and from its callbacks."""
         everything = [get_options().observer, *(callback.observer for callback in callbacks)]
         return cls([observer for observer in everything if observer is not None])
 

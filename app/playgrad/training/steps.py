@@ -25,7 +25,7 @@ _COLUMNS = 6
 
 
 class Recorder:
-    """Records numbers of each step on the device, and keeps those of the last ``rows`` steps.
+    """Records numbers of each step on the device, and keeps the last ``rows`` steps.
 
     Args:
         columns: tensors of the numbers, scalars or of one dimension.
@@ -133,7 +133,7 @@ class TrainStep:
         Args:
             first: the optimizer's iterations before its first step.
             done: the steps done; more than 0 if the training is resumed.
-            earlier: the steps of the training that this one goes on with, after a lost device.
+            earlier: the steps done by the training that this one continues, after a lost device.
         """
         if self.started is not None:
             name = self.started.variable_name
@@ -144,7 +144,7 @@ class TrainStep:
     def samples_of(self, first: int, count: int) -> Array:
         """Return the number of samples of each of ``count`` steps of a training, from ``first``.
 
-        The steps have been done, or are those that come next.
+        The steps have been done, or come next.
         """
         return np.full(count, self.batch)
 
@@ -264,7 +264,7 @@ class BatchStep:
         columns: loss and metrics, scalars.
         update: the node that updates the variables.
         gate: bool scalar; where it is false, nothing changes.
-        names: the names of the columns; None for those of the objectives.
+        names: the names of the columns; None for the objectives' names.
     """
 
     feeds: tuple[Tensor, ...]

@@ -49,7 +49,7 @@ class TrainingData(ABC):
         input: the description of the first samples, or of the first batch if the data is streamed;
             None if they cannot be pictures.
         train, test: some of the samples, also of the first batch if the data is streamed; None if
-            there are none to be had, or if the model has several inputs or outputs.
+            there are none, or if the model has several inputs or outputs.
     """
 
     recipe: Recipe

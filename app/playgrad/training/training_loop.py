@@ -110,7 +110,7 @@ class TrainingLoop:
         self.in_order = sorted(callbacks, key=lambda callback: callback.runs_last)
         self.observers = Observers.of(callbacks)
         self.batches = BatchCallbacks(callbacks, step, recipe.objectives)
-        # If nothing looks at the model between epochs, chunks need not end with them: with little
+        # If nothing reads the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (
             callbacks or test or step.synchronizes or step.follows_epochs
@@ -406,7 +406,7 @@ class TrainingLoop:
             self.watch.attend()
 
     def _count(self, rows: Array, report: Callable[[Array, Array], None] | None = None) -> None:
-        """Add finished steps to those of their epochs, and ``report`` them by epoch."""
+        """Add finished steps to their epochs, and ``report`` them by epoch."""
         while len(rows):
             # A chunk can span the ends of epochs.
             length = None if self.step.follows_epochs else self.steps_per_epoch
@@ -452,8 +452,7 @@ class TrainingLoop:
         self.watch.epoch_ended()
 
     def _epoch_logs(self) -> dict[str, float]:
-        """Return the means over the samples of the epoch by name, with those of the validation
-        data."""
+        """Return the means over the samples of the epoch by name, with the validation logs."""
         samples = np.concatenate(self.epoch_samples)
         rows = np.concatenate(self.epoch_rows)
         means = np.average(rows.astype(np.float64), axis=0, weights=samples)

@@ -132,8 +132,9 @@ class ProjectedLayer(TypedDict):
 
 
 class ProjectedSamples(JudgedSamples):
-    """`projected`: how many samples were; `rows`: the numbers of those with finite values, and
-    `points` (rows, dimensions) their coordinates; `explained`: shares of the variance."""
+    """`projected`: the number of projected samples; `rows`: the indices of the samples with finite
+    values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the
+    variance."""
 
     shows: Literal["points"]
     layer: str

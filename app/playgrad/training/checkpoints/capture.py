@@ -53,16 +53,16 @@ class RunningFit(Protocol):
         ...
 
     def show_rest(self, rows: Array) -> None:
-        """Show the losses of steps after those of `record`."""
+        """Show the losses of the steps after `record`."""
         ...
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """The state at the end of a training that was interrupted, and the one put in its place.
+    """The state at the end of an interrupted training, and the state put in its place.
 
     Attributes:
-        after: the values of the variables; a resumed training has those of ``before``.
+        after: the values of the variables; a resumed training begins with ``before`` instead.
     """
 
     before: Captured

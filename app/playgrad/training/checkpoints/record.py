@@ -322,7 +322,7 @@ def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a record by name, without those of records within it."""
+    """Return the fields of a record by name; records within it stay records."""
     return {item.name: getattr(record, item.name) for item in fields(record)}
 
 

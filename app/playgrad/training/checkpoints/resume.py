@@ -42,7 +42,7 @@ def resume(fit: RunningFit) -> FitRecord:
         )
     now = model_record(fit.recipe.network, fit.recipe, 0)
     resumed = take_over(fit, now, checkpoint, fits[-1])
-    fit.state.loaded = None  # its values are those of the model now
+    fit.state.loaded = None  # the model has its values now
     return resumed
 
 
@@ -66,7 +66,7 @@ def take_over(
     if recorded.outcome == REPLACED:
         raise CheckpointError(
             "the training in the file was interrupted, and then a callback such as EarlyStopping "
-            "restored other weights, which are not those of its last step.",
+            "replaced the weights of its last step.",
             hint="Call fit() without resume=True to train on from these weights.",
         )
     before = checkpoint.models[recorded.model]

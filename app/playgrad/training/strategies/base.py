@@ -214,7 +214,7 @@ class DistributedStrategy(SeveralDevices):
 
     @abstractmethod
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
-        """Return the distribution of a step over devices of ``kind``, or over those that are named.
+        """Return the distribution of a step over devices of ``kind``, or over the named devices.
 
         Args:
             placed_on: the devices that the user placed layers on.

@@ -41,7 +41,7 @@
  *   `alive`: the worker holds its lock.
  *   `loading`: how the downloads go; `problem` is null while all is well.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
- *   `template`: from which the next workers start quickly; not sent by those that have one.
+ *   `template`: from which the next workers start quickly; not sent by workers that started from one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
  *   `crash`: Python could not start or is broken; only a new worker helps. `problem`: the message,

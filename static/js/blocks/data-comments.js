@@ -145,7 +145,7 @@ function blockAbove(comments, { from }, text) {
   return block;
 }
 
-/** Lines that belong together: a sentence may go on in the next line. @param {Comment[]} block @param {string} text */
+/** Lines that belong together: a sentence may continue in the next line. @param {Comment[]} block @param {string} text */
 function groups(block, text) {
   /** @type {Comment[][]} */
   const list = [];

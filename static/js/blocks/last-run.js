@@ -3,7 +3,7 @@
 /** @import { Graph } from "../../engine/messages.js" */
 /** @import { Item, Program, Shape } from "./types.js" */
 
-/** @typedef {{shape: Shape, parameters: number, layers: string[]}} Measured `layers`: names of those that ran */
+/** @typedef {{shape: Shape, parameters: number, layers: string[]}} Measured `layers`: names of the layers that ran */
 
 /**
  * Cards that share their line are told apart by the order of their scopes, if each has one. Others are left out: a line

@@ -142,7 +142,7 @@ function lossOf(program, compile, kind) {
   return [...changes, ...setArgument(program, compile, "loss", `${name}()`)];
 }
 
-/** Whether a loss gets scores: those that get probabilities otherwise say so. @param {Program} program @param {Call} compile @param {boolean} areScores */
+/** The change that tells a loss whether it gets scores, if it takes probabilities otherwise. @param {Program} program @param {Call} compile @param {boolean} areScores */
 function ofScores(program, compile, areScores) {
   const loss = argumentOf(compile, "loss")?.call;
   const entry = LOSSES.find(({ kind }) => kind === loss?.kind);

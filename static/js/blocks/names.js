@@ -1,4 +1,4 @@
-/** The names of a program: those imported from the library, and those that hold one value. */
+/** The names of a program: imports from the library, and variables that hold one value. */
 
 import { meaningOf, readImport } from "../language/bindings.js";
 import { assignment, children, evaluate, walk } from "./syntax.js";

@@ -1,4 +1,4 @@
-"""Records of layers, optimizers and data sets: what other rooms and the page must know of each.
+"""Records of layers, optimizers and data sets: the facts for other packages and the page.
 
 A record stands beside the class or function that it describes, so that each fact is written once.
 The formats of other libraries, the translation of their programs and the doctor read it there; the

@@ -41,7 +41,7 @@ _PLAIN = {
     mark: str.maketrans({mark: ".", "−": "-", **dict.fromkeys(other + _GROUPS)})
     for mark, other in ((".", ","), (",", "."))
 }
-"""How a number with this mark becomes one that Python reads."""
+"""The translation of a number with this mark into Python's form."""
 
 
 class Style(NamedTuple):

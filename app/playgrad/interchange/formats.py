@@ -63,7 +63,7 @@ class Format:
         name: the name in ``model.export(path, format)``.
         ending: the ending of its files, with the dot.
         encode: returns the content of a file for a model and the name of the file.
-        lacks: what of a trained model is not in the file.
+        lacks: the parts of a trained model that the file lacks.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Constraints: what a training step does to a weight after each update, such as a largest norm."""
+"""Constraints: changes to a weight after each update in training, such as a largest norm."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def get(value: Any) -> Constraint | None:
     """Return the constraint that ``value`` names or describes; a constraint is returned as is.
 
     Args:
-        value: a name such as "non_neg" or "MaxNorm", what `Constraint.config` returns, a function
+        value: a name such as "non_neg" or "MaxNorm", a result of `Constraint.config`, a function
             of a tensor, or None for none.
 
     Raises:

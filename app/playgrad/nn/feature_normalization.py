@@ -83,7 +83,7 @@ class Normalization(Layer):
         """
         if self.built:
             raise GraphError(
-                f"layer '{self.name}' has been called: what is normalized by can no longer change.",
+                f"layer '{self.name}' has been called: its mean and variance can no longer change.",
                 op=self.name,
                 source=self.source,
                 hint="Call adapt() before the layer.",

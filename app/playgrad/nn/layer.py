@@ -53,9 +53,10 @@ class Layer(LayerChecks, LayerWeights):
         name: unique in the model; None for ``<kind>_<n>``, assigned at the first call.
 
     Attributes:
-        kind: the name of this class of layers in configurations, and in the names of layers; that
-            of the class, in lower case, if a program does not set it.
-        record: what other rooms and the page know of the class. Subclasses need their own.
+        kind: the name of this class of layers in configurations, and in the names of layers; the
+            name of the class, in lower case, if a program does not set it.
+        record: the facts about the class for other packages and the page. Subclasses need their
+            own.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
         passes_mask: whether it treats each step of a sequence alone, so that its result has the
             mask of its input.

@@ -102,7 +102,7 @@ def layers_of(graph: Graph) -> GraphLayers:
 
 
 def remove_nodes(graph: Graph, nodes: Collection[Node]) -> None:
-    """Take ``nodes``, which no others use, out of ``graph``, and what is known of their tensors."""
+    """Remove ``nodes``, which no others use, and the facts about their tensors from ``graph``."""
     graph.remove(nodes)
     layers = layers_of(graph)
     tables: tuple[dict[Tensor, Any], ...] = (

@@ -104,8 +104,8 @@ class RestrictedBoltzmannMachine(Layer):
     def contrastive_divergence(self, visible: Tensor, steps: int = 1) -> Tensor:
         """Return a scalar whose gradient is that of contrastive divergence (Hinton 2002).
 
-        It is the mean difference of free energy between ``visible`` and what the machine makes of
-        it in ``steps`` steps of Gibbs sampling. The hidden units are sampled; for the visible ones
+        It is the mean difference of free energy between ``visible`` and its reconstruction after
+        ``steps`` steps of Gibbs sampling. The hidden units are sampled; for the visible ones
         their probabilities are used. The value itself says little: watch the error of
         `reconstruct`.
 

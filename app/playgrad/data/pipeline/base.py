@@ -39,7 +39,7 @@ class Round:
         number: the number of the round, and the numbers of the rounds inside it that `repeat` and
             `interleave` make. Orders are drawn from it.
         threads: whether readers may use threads.
-        failures: takes note of what is left out.
+        failures: records the elements that are left out.
     """
 
     number: tuple[int, ...] = (0,)

@@ -42,8 +42,8 @@ def activation_expression(activation: Any, x: str, axis: int) -> str | None:
     """Return the text of an activation applied to ``x``; None if it has no equivalent.
 
     Args:
-        activation: what a layer was created with: a name, a function or None.
-        axis: that of the channels.
+        activation: the activation passed to the layer: a name, a function or None.
+        axis: the axis of the channels.
     """
     name = activation or "linear"
     if isinstance(activation, partial) and activation.func is elementwise.gelu:

@@ -14,9 +14,9 @@ Sides = tuple[tuple[int, int], ...]
 def padding_of(
     use: LayerUse, size: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> tuple[list[int], Sides | None]:
-    """Return the padding of the module, and what is added before it, which may be nothing.
+    """Return the padding of the module, and the padding to add before it, if any.
 
-    PyTorch pads both sides alike; TensorFlow adds what is odd at the end, and with strides the
+    PyTorch pads both sides alike; TensorFlow adds an odd element at the end, and with strides the
     padding depends on the size of the image.
     """
 

@@ -43,9 +43,9 @@ class Value:
     """A local variable of ``forward``.
 
     Attributes:
-        name: of the variable.
-        layout: of what it holds at this line.
-        tensor: that of the graph which it stands for.
+        name: the name of the variable.
+        layout: the layout of its value at this line.
+        tensor: the tensor of the graph which it stands for.
     """
 
     name: str

@@ -82,7 +82,7 @@ class _Import:
 
     Attributes:
         layers: the layers so far.
-        values: what each name stands for.
+        values: the value of each name.
         variables: the variables of weights whose layer exists.
     """
 
@@ -200,7 +200,8 @@ class _Import:
     # Layers
 
     def _layer(self, node: OnnxNode) -> None:
-        """Make a layer of ``node``, of what prepares its weights, and of what follows with them."""
+        """Make a layer of ``node``, the nodes that prepare its weights, and later ones that share
+        the weights."""
         nodes = [node]
         missing = [weight for weight in self._needed(nodes) if weight not in self.variables]
         shared = naming.prefix(missing[0])

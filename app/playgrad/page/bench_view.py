@@ -62,7 +62,7 @@ class KernelTimesForm(TypedDict):
 
 
 class KernelBenchForm(TypedDict):
-    """What the question was for."""
+    """The answer to a question about kernels: the field that was asked for is not null."""
 
     opened: OpenedBench | None
     report: KernelReportForm | None

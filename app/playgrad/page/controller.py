@@ -164,7 +164,7 @@ class Controller(Workspace):
             print(f"The state of the training was not kept: {error}", file=sys.stderr)
 
     def _options(self, run_options: dict[str, Any], source: str) -> Options:
-        """Return the page's overrides of what the program says.
+        """Return the page's overrides of the program's settings.
 
         Raises:
             GraphError: the Lab's choices do not fit together.
@@ -188,7 +188,7 @@ class Controller(Workspace):
         )
 
     def reset(self) -> None:
-        """Forget the program, its model and what they have on devices.
+        """Forget the program and its model, and free their memory on devices.
 
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """

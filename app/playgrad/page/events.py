@@ -223,7 +223,7 @@ class LabChoice(TypedDict):
 
 
 class LabChoices(TypedDict):
-    """What the Lab offers; `details`: the numbers, with their explanations."""
+    """The choices of the Lab; `details`: the numbers, with their explanations."""
 
     strategies: list[LabChoice]
     schedules: list[LabChoice]
@@ -341,9 +341,9 @@ class LabOptions(TypedDict, total=False):
 
 class RunOptions(TypedDict):
     """`device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's
-    settings that apply to the strategy; `doctor`: trainings are watched for faults, but for those
-    of the Lab; `phrases`: what Python prints, in the language of the page; `resume`: fits continue
-    where the checkpoint, the payload, was made; the completed ones return at once, without events.
+    settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults;
+    `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where
+    the checkpoint, the payload, was made; completed fits return at once, without events.
     """
 
     device: str

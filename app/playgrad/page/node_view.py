@@ -109,8 +109,8 @@ class NodeViews:
         """Return the summary of a node's value or gradient, or why there is none.
 
         Args:
-            model: that of the training; None if there is none.
-            programs: what sessions have run, for a program that trains no model.
+            model: the model of the training; None if there is none.
+            programs: the programs that sessions have run, if the user's program trains no model.
         """
         began = time.perf_counter()
         view: NodeView = {

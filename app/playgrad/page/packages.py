@@ -59,7 +59,7 @@ BACKEND = "module://playgrad.page.matplotlib_backend"
 """The backend that matplotlib takes by default, by its name in ``MPLBACKEND``."""
 
 _SLOW = {"matplotlib": "matplotlib.pyplot", "pandas": "pandas"}
-"""What programs import of packages whose import takes seconds."""
+"""The module that programs import from each package whose import takes seconds."""
 
 Fetch = Callable[..., "memoryview | bytes"]
 """Returns the file of the first path; further paths name files that are needed next."""
@@ -160,7 +160,7 @@ class Packages:
         paths = [f"/packages/{package}" for package in missing]
         try:
             for package, path in zip(missing, paths, strict=True):
-                # The others after the first: a server that has none of them fetches them all then.
+                # The others after the first: a server without them then fetches them all at once.
                 beside = paths if self._installed or package != missing[0] else ()
                 with zipfile.ZipFile(io.BytesIO(self._fetch(path, *beside))) as wheel:
                     wheel.extractall(self._folder or sysconfig.get_path("purelib"))

@@ -125,10 +125,10 @@ class Schema:
             return None if None in problems else " / ".join(map(str, problems))
         if kind == "map":
             if not isinstance(value, dict):
-                return f"{path}: {value!r:.80} is no object"
+                return f"{path}: {value!r:.80} is not an object"
             return _first(self.problem(parts[0], v, f"{path}.{key}") for key, v in value.items())
         if not isinstance(value, (list, tuple)):
-            return f"{path}: {value!r:.80} is no list"
+            return f"{path}: {value!r:.80} is not a list"
         if kind == "tuple" and len(value) != len(parts):
             return f"{path}: {value!r:.80} does not have {len(parts)} items"
         inner = parts if kind == "tuple" else parts * len(value)
@@ -137,7 +137,7 @@ class Schema:
 
     def _problem_of_fields(self, form: dict[str, Form], value: Any, path: str) -> Problem:
         if not isinstance(value, dict):
-            return f"{path}: {value!r:.80} is no object"
+            return f"{path}: {value!r:.80} is not an object"
         known = {name.removesuffix("?"): part for name, part in form.items()}
         if unknown := sorted(value.keys() - known.keys()):
             return f"{path}.{unknown[0]}: there is no such field"

@@ -17,7 +17,7 @@ SECONDS_APART = 1.0
 
 
 class SessionGraphs:
-    """Collects what sessions run, graph by graph, and sends the drawing when it has changed.
+    """Collects the runs of sessions, graph by graph, and sends the drawing when it has changed.
 
     Args:
         send: receives the drawing.

@@ -1,4 +1,4 @@
-"""The last runs of a program's own sessions: what they were fed, and variables of closed ones."""
+"""The last runs of a program's own sessions: their feeds, and the variables of closed sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that a model writes while it learns: a sample, and what it expects next."""
+"""The text that a model writes while it learns: a sample, and its predictions of what is next."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class TextData(TypedDict):
 
 
 class TextTask(TypedDict):
-    """The text that the model writes after the prompt, what it expected there, most probable first,
-    and what is wrong with the prompt."""
+    """The text that the model writes after the prompt, its predictions there, most probable first,
+    and the problem with the prompt."""
 
     shows: Literal["text"]
     version: int

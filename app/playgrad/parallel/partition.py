@@ -89,7 +89,7 @@ def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partit
             hint="Mark it with pg.split_batch() and pg.cross_replica_mean().",
         )
     sharded = _sharded(order)
-    needed = ancestors(sharded)  # includes what runs before work on a part of the batch
+    needed = ancestors(sharded)  # includes nodes that run before work on a part of the batch
     part = [n for n in order if n in touched and (n in sharded or n in needed)]
     inside = set(part)
     means = [n for n in order if n.op.name == MEAN and n in touched and n not in inside]

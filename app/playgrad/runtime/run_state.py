@@ -1,4 +1,4 @@
-"""The tasks of a run: which may begin, which are under way, and what ended the run."""
+"""The tasks of a run: the ones ready to begin, the ones under way, and the reason of its end."""
 
 from __future__ import annotations
 

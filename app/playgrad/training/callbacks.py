@@ -61,7 +61,7 @@ class Callback:
         model: the model being trained. Set ``model.stop_training = True`` to end training after
             the current epoch, or in ``on_train_batch_end`` after the current step.
         observer: an `Observer` that watches the training for the callback, if there is one.
-        runs_last: whether it is called after the others: what it saves has their states.
+        runs_last: whether it is called after the others, so that it saves their states.
     """
 
     model: TrainedModel
@@ -292,7 +292,7 @@ class History:
         self.update_epoch(logs)
 
     def update_epoch(self, logs: Logs) -> None:
-        """Take over what callbacks have added to the logs of the last epoch, or changed."""
+        """Take over entries that callbacks have added to the logs of the last epoch or changed."""
         for name, value in logs.items():
             if not isinstance(value, Real):
                 continue

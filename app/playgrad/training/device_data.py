@@ -30,7 +30,7 @@ class DataSignature:
     """The properties of a data set that its variables depend on.
 
     Attributes:
-        role: what the data is used for: "train" or "test".
+        role: the use of the data: "train" or "test".
         arrays: shape and dtype of each array, inputs first.
     """
 

@@ -24,7 +24,7 @@ from playgrad.training.layer_updates import assign_updates, collected_updates
 
 @dataclass(frozen=True)
 class OwnStep:
-    """What a ``train_step`` or a ``test_step`` has added to the graph.
+    """The nodes that a ``train_step`` or a ``test_step`` has added to the graph.
 
     Attributes:
         names: the names of the logs, of which the first is the loss.

@@ -122,8 +122,8 @@ class TrainStep:
         return 1
 
     def extended(self, kind: type[S], **further: Any) -> S:
-        """Return a step of another kind, with what all steps have of this one, and ``further``
-        fields."""
+        """Return a step of another kind, with the fields of `TrainStep` from this one, and
+        ``further`` fields."""
         common = {item.name: getattr(self, item.name) for item in fields(TrainStep)}
         return kind(**common, **further)
 
@@ -197,14 +197,14 @@ class TrainStep:
         return True
 
     def resume_state(self) -> dict[str, int]:
-        """Return what a resumed training needs to know of this one, besides its variables."""
+        """Return the state that a resumed training needs besides the variables."""
         return {}
 
     def resume(self, session: Session, state: Mapping[str, int]) -> None:
-        """Go on where another training was, whose variables have just been loaded.
+        """Continue another training, whose variables have just been loaded.
 
         Args:
-            state: what its ``resume_state`` returned.
+            state: the result of its ``resume_state``.
         """
 
     def finish(self) -> dict[str, Any]:

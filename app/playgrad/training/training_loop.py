@@ -41,7 +41,7 @@ class TrainingLoop:
 
     Args:
         test: evaluates the validation data after each epoch.
-        data: what the order of samples depends on; a resumed fit must have the same.
+        data: the facts that the order of samples depends on; a resumed fit must have the same.
         steps_per_epoch: None if the step knows when an epoch ends, by raising RoundEndError.
         model: is passed to callbacks and hooks.
         undone: the fit as it is resumed, instead of from the first step.
@@ -189,7 +189,7 @@ class TrainingLoop:
         return max(previous.earlier + self.first - previous.first, 0)
 
     def _tell_interrupted(self, error: BaseException | None) -> None:
-        """Tell callbacks what ended the training; keep its state if they change the weights."""
+        """Tell callbacks the error that ended the training; keep its state if they set weights."""
         if error is None or isinstance(error, DeviceLostError) or not self.callbacks_begun:
             return
         told = [each for each in self.callbacks if each.minds_interruptions]

@@ -197,7 +197,7 @@ def _add_sample(
     tensors: dict[str, Any],
     request: LayersQuestion,
 ) -> None:
-    """Add the result of the chosen layer for a sample, and what becomes of it."""
+    """Add the result of the chosen layer for a sample, and its effect on the outputs."""
     chosen, network = view["layer"], cast(TrainableNetwork, model)
     scaled = [each for each in request["scaled"] if each["layer"] in tensors]
     factors = check_factors(network, _factors(scaled))

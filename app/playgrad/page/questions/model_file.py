@@ -1,4 +1,4 @@
-"""Files of models that people bring to the page: what is in one."""
+"""The content of model files that visitors add to the page."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Search:
     """Finds placements of one program.
 
     Args:
-        policy: what the user has decided.
+        policy: the user's decisions.
         memory: bytes available by device; unlimited for devices not listed.
     """
 

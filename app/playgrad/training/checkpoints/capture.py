@@ -1,4 +1,4 @@
-"""Checkpoints of models: what the program says of a model, and what the devices hold of it."""
+"""Checkpoints of models: the program's description of a model, and its values on devices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunningFit(Protocol):
         done: the number of steps done.
         has_ended: whether it is completed.
         replaced: the state at its end, if callbacks have put other weights in its place.
-        data, facts_of_settings: what the order of samples depends on.
+        data, facts_of_settings: the facts that the order of samples depends on.
         length: the epochs and steps that the program asks for.
     """
 

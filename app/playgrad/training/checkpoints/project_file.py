@@ -1,7 +1,7 @@
 """Checkpoints as files of projects, which the page opens: ``run.playgrad``.
 
 The archive has the parts that the page writes as well, as far as there are any: the program, the
-checkpoint, and what the list of projects shows. ``docs/checkpoints.md`` describes the format.
+checkpoint, and the entry in the list of projects. ``docs/checkpoints.md`` describes the format.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ class ModelRecord:
         parameters: the number of weights.
         learning_rate: the rate with which the program creates the optimizer. The present one is
             among the variables, and can differ.
-        file_metadata: what files of its weights tell about it.
-        seed: of its graph.
+        file_metadata: the description of it in files of its weights.
+        seed: the seed of its graph.
         compiled: the arguments of ``compile``, as `compile_settings` returns them; None if files
             cannot have them.
         not_compiled: why they cannot.
@@ -116,7 +116,7 @@ class FitRecord:
     Attributes:
         model: the number of its model.
         outcome: "running" (also if it was stopped), "completed", "failed" or `REPLACED`.
-        data: what the order of samples depends on; a resumed fit must have the same.
+        data: the facts that the order of samples depends on; a resumed fit must have the same.
         step, total_steps: the steps done, of how many; 0 if that is not known.
         epochs_begun: the epochs whose ``on_epoch_begin`` was called.
         epochs: the number of epochs.

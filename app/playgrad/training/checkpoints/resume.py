@@ -133,7 +133,7 @@ def check_fits(
     """Check that a model of the program is the one of the checkpoint, trained on as much data.
 
     Raises:
-        CheckpointError: it is not; the message says what differs.
+        CheckpointError: it is not; the message names the differences.
     """
     differences = [
         *(f"it has no '{name}' any more" for name in before.variables if name not in now.variables),

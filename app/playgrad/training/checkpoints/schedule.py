@@ -26,8 +26,8 @@ SECOND_SECONDS = 0.3
 """The most time to the second checkpoint of such a model. The first one can take 20 times as long
 as others, and a training of seconds would have no more of them."""
 MEASURED = 3
-"""Checkpoints whose costs are compared. The smallest counts: what takes longer on a busy machine is
-not the checkpoint."""
+"""Checkpoints whose costs are compared. The smallest counts: longer times are due to other work of
+the machine."""
 
 
 class CheckpointSchedule:

@@ -40,7 +40,7 @@ function isDrawable(png) {
   return pixels > 0 && pixels <= MOST_PNG_PIXELS;
 }
 
-/** What a record must be besides its fields. @type {Record<string, Check>} */
+/** The conditions of a record beyond the forms of its fields. @type {Record<string, Check>} */
 const BESIDES = {
   PlotSeries: ({ x, y }) => x.length === y.length && x.length % 8 === 0,
   PlottedImage: ({ width, height, png }) => width > 0 && height > 0 && isDrawable(png),

@@ -17,7 +17,7 @@
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
  *     `template` is from an earlier worker; `dataBytes` is the size of the data sets that its program
  *     will probably read.
- *   `inherit`: what earlier Python workers leave behind; sent before the first request.
+ *   `inherit`: the state that earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
  *   `prepare`: import packages, as the last program did; sent to a spare worker while nothing runs.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
@@ -62,7 +62,7 @@
  * @typedef {{kind: "loading", stage: "python" | "library", problem?: Delay | null,
  *            progress?: {received: number, total: number, seconds: number | null} | null}} Loading bytes
  * @typedef {{message: string, code: string, values: Record<string, string | number>}} Sentence
- *   in English, with its kind and what is in it, for the page to say it in its language
+ *   in English, with its kind and its values, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
  *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer,

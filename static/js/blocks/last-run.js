@@ -1,4 +1,4 @@
-/** What the last run of a program shows of its cards: the operations that their lines created. */
+/** Measurements of a program's cards in its last run: the operations that their lines created. */
 
 /** @import { Graph } from "../../engine/messages.js" */
 /** @import { Item, Program, Shape } from "./types.js" */

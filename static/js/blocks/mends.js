@@ -15,7 +15,7 @@ import { addLayer } from "./structure.js";
 /** @typedef {typeof LOSSES[number]["kind"]} LossKind */
 /** @typedef {(program: Program) => Change[]} Step */
 
-/** What the last layer gives for a loss, beside scores: probabilities. @type {Record<string, string>} */
+/** The activation whose probabilities a loss takes instead of scores. @type {Record<string, string>} */
 const PROBABILITIES = {
   SparseCategoricalCrossentropy: "softmax",
   CategoricalCrossentropy: "softmax",
@@ -63,7 +63,7 @@ function labelOf(call, parameter) {
 /** @param {string} words @param {Change[]} changes @returns {Mend[]} */
 const mend = (words, changes) => (changes.length > 0 ? [{ words, changes }] : []);
 
-/** What makes a layer fit. @param {Program} program @param {number} number of its network @param {number} index @param {LayerMend | null | undefined} how */
+/** The changes that make a layer fit. @param {Program} program @param {number} number of its network @param {number} index @param {LayerMend | null | undefined} how */
 export function mendsOfLayer(program, number, index, how) {
   const network = program.networks[number];
   const { call } = network.items[index];

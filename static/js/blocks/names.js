@@ -63,7 +63,7 @@ const CANONICAL = {
   Input: "nn.Input",
 };
 
-/** How the program writes a full name; null if it lacks the import. @param {string} full @param {Names} names */
+/** A full name as the program writes it; null if it lacks the import. @param {string} full @param {Names} names */
 export function writtenName(full, names) {
   const entries = [...names.imported];
   const exact = entries.find(([, meaning]) => meaning === full);
@@ -113,7 +113,7 @@ export function readConstants(script, text) {
 export const statementsOf = (block) =>
   children(block).flatMap((node) => (node.name === "StatementGroup" ? children(node) : [node]));
 
-/** How often each name is bound, anywhere. @param {Node} script @param {string} text */
+/** The number of bindings of each name, anywhere. @param {Node} script @param {string} text */
 function bindingCounts(script, text) {
   /** @type {Map<string, number>} */
   const counts = new Map();

@@ -1,4 +1,4 @@
-/** Parameters of what Blocks reads, by full name: in their order, with their defaults, as Python writes them. */
+/** Parameters of the calls that Blocks reads, by full name: in their order, with their defaults, as Python writes them. */
 
 import { SIGNATURES } from "../records/layers.js";
 

@@ -40,7 +40,7 @@ class Field:
     options: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """Return the field as the page takes it, without what is empty."""
+        """Return the field as the page takes it, without empty attributes."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -66,7 +66,7 @@ class LayerRecord:
         torch: the function in `playgrad.interchange.pytorch` that writes the layer as a module of
             PyTorch; "" if there is none.
         from_torch: modules of PyTorch that the translation of a program replaces by the layer, each
-            with what a rule of `playgrad.bridge` calls "args", and "set" if there is one.
+            with the "args" of a rule of `playgrad.bridge`, and its "set" if there is one.
         is_merge: whether it takes several tensors, which Keras passes as one list.
         is_recurrent: whether Keras has its weights in a cell.
         expects_unit_scale: whether its initial weights expect inputs of about size 1.
@@ -129,7 +129,7 @@ class LabelledSamples:
 
     Attributes:
         sort: "images" come divided into two parts; "points" are divided by a ratio.
-        shape: of a sample.
+        shape: the shape of a sample.
         dtype: its element type.
         classes: their number.
         title: the English name in Blocks. Other languages have theirs in the page's messages,
@@ -138,7 +138,7 @@ class LabelledSamples:
             in any case.
         noun: the words for it in a title.
         about: a sentence for comments, in which it is named.
-        traits: a regular expression for what comments say of it alone; "" for none.
+        traits: a regular expression for words that comments use for it alone; "" for none.
         suited: settings that train a small network.
     """
 

@@ -88,7 +88,7 @@ export type AttentionQuestion = {sample: number, layer: string};
 export type AttentionSize = {heads: number, queries: number, keys: number};
 export type AttentionView = NoAttention | AttentionMaps;
 export type BatchChoice = number | TestSample | "last" | null;
-/** Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of them: check what it computes, or measure its time. */
+/** Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of them: check its results, or measure its time. */
 export type BenchQuestion = {name: string, action: "open" | "check" | "time" | "close", kernel: number, payload?: Uint8Array};
 export type CheckedSample = {name: string, problem: string | null};
 /** The state of the models that the run has trained, as a file that a later Python can `restore` or resume. Sent when training begins, then at least every 10 s and more often at first, at the end of each fit, and after an import; in the Lab only every 8 s. */
@@ -146,7 +146,7 @@ export type ImportQuestion = {name: string, payload?: Uint8Array, matching?: Rec
 export type Imported = {names: string[], matching: Matching | null};
 /** `number`: null for a drawing; `tested`: see `SampleNumber`; `outputs`: probabilities if there are any; `before`: without edits, with all units as they are. */
 export type InspectedSample = {picture: SamplePicture | null, values: Uint8Array | null, low: number, high: number, whole: boolean, tokens: string[] | null, number: number | null, count: number, tested: boolean | null, target: number | null, outputs: number[], outputs_before: number[], decision: number | null, decision_before: number | null};
-/** What the question was for. */
+/** The answer to a question about kernels: the field that was asked for is not null. */
 export type KernelBench = {opened: OpenedBench | null, report: KernelReport | null, times: KernelTimes | null, problem: Unavailable | null};
 /** `samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract with another kernel; `error`: of the compiler, about a line. */
 export type KernelReport = {passed: boolean, samples: CheckedSample[], others: number, error: string | null, line: number | null};
@@ -154,7 +154,7 @@ export type KernelReport = {passed: boolean, samples: CheckedSample[], others: n
 export type KernelTimes = {before: number, after: number, limit: number, moved: number, operations: number, runs: number, error: string | null};
 /** `uses`: the details that apply to this choice. */
 export type LabChoice = {name: string, title: string, about: string, uses?: LabDetail[]};
-/** What the Lab offers; `details`: the numbers, with their explanations. */
+/** The choices of the Lab; `details`: the numbers, with their explanations. */
 export type LabChoices = {strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[], details: LabChoice[]};
 export type LabDetail = "devices" | "micro_batches" | "schedule" | "chunks" | "collective" | "staleness" | "every" | "delays" | "steps";
 /** A run in the Lab begins to train; `single`: on one device, without a strategy; `held_up`: some devices have delays. */
@@ -175,7 +175,7 @@ export type LearningRateCommand = {value: number};
 /** Lines of the program from 1, characters from 0; the last change of an edit comes first. */
 export type LineChange = {line: number, column: number, end_line: number, end_column: number, old: string, text: string};
 export type ManySamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "samples"};
-/** Of a file whose names differ from those of the weights; nothing is loaded yet. */
+/** The tensors of a file whose names differ from the weights'; nothing is loaded yet. */
 export type Matching = {layout: "keras" | "pytorch", rows: MatchingRow[], tensors: FileTensor[]};
 /** `slot`: a tensor that the network takes; `tensor`: the tensor of the file for it; `choices`: the tensors that fit. */
 export type MatchingRow = {slot: string, weights: string[], shape: number[], tensor: string | null, how: "name" | "layer" | "shape" | "hand" | null, choices: string[]};
@@ -259,7 +259,7 @@ export type Problem = {code: string, values: Record<string, string | number>};
 export type Progress = {epoch: number, step: number, total_steps: number, points: ([number, number, number | null])[], steps_per_second: number, seconds: number, eta_seconds: number | null};
 /** `size`: values for each sample. */
 export type ProjectedLayer = {name: string, size: number};
-/** `projected`: how many samples were; `rows`: the numbers of those with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance. */
+/** `projected`: the number of projected samples; `rows`: the indices of the samples with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance. */
 export type ProjectedSamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "points", layer: string, layers: ProjectedLayer[], projected: number, rows: Uint8Array, dimensions: number, points: Uint8Array, explained: number[]};
 /** `known`: the version of the samples that the page has; `layer`: "" for the last hidden one; `dimensions`: of the space, 2 for a plane. */
 export type ProjectionQuestion = {known: number, layer: string, dimensions: number};
@@ -273,7 +273,7 @@ export type RowData = {truth: Uint8Array, tested: boolean, total: number};
 export type RowTask = {shows: "rows", version: number, seconds: number, data?: RowData, predicted: Uint8Array, error: number, explained: number | null};
 /** With the option `resume`, the last checkpoint is the payload. */
 export type RunCommand = {source: string, options: RunOptions};
-/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings are watched for faults, but for those of the Lab; `phrases`: what Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; the completed ones return at once, without events. */
+/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults; `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; completed fits return at once, without events. */
 export type RunOptions = {device: string, paused: boolean, devices?: number, lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>};
 export type RunState = "idle" | "running" | "paused" | "stopped" | "done" | "error";
 /** `prompt`: null for that from the data; `seconds`: no further token is begun after them. */
@@ -313,7 +313,7 @@ export type TensorSight = {name: string, shape: number[], dtype: string, statist
 export type TestSample = {test: number};
 /** `prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt. */
 export type TextData = {prompt: string, unit: "character" | "word", tokens: number, least: number};
-/** The text that the model writes after the prompt, what it expected there, most probable first, and what is wrong with the prompt. */
+/** The text that the model writes after the prompt, its predictions there, most probable first, and the problem with the prompt. */
 export type TextTask = {shows: "text", version: number, seconds: number, data?: TextData, prompt: string, predicted: string, expected: Expected[], problem: string | null};
 export type Timeline = {steps: number, seconds: number, bubble: number, communication: number, bytes_moved: number, devices: DeviceTime[]};
 /** Milliseconds since the beginning of the step. */

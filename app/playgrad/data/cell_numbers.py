@@ -25,7 +25,7 @@ _SURE = re.compile(
     r"[+-]?(?:[0-9]+|(?:0[0-9]*|[0-9]{4,})?\.[0-9]+|[0-9]{1,3}\.(?:[0-9]{1,2}|[0-9]{4,}))"
     r"(?:[eE][+-]?[0-9]+)?"
 )
-"""Those that cannot be read in another way: most numbers in files."""
+"""Numbers that cannot be read in another way: most numbers in files."""
 
 
 def _form(mark: str, other: str) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""Excerpts of data sets, to be looked at while a model is trained with the whole."""
+"""Excerpts of data sets, to be shown while a model is trained with the whole."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Excerpt:
         return Excerpt(*self.sample(number), self.total)
 
     def without_whole(self) -> Excerpt:
-        """Return the excerpt without what it keeps of the data set."""
+        """Return the excerpt without its reference to the whole data set."""
         return replace(self, whole=None)
 
 

@@ -47,7 +47,7 @@ def image_dataset_from_directory(
         batch_size: images of a batch; None for single images.
         image_size: (height, width).
         shuffle: whether each round has an order of its own.
-        seed: of the order, and of the division into subsets.
+        seed: the seed of the order, and of the division into subsets.
         validation_split: the fraction of files that is kept for validation.
         subset: "training", "validation", or "both" for a pair of data sets.
         interpolation: "bilinear" or "nearest".

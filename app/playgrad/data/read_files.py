@@ -136,8 +136,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can continue
         delimiter: the character between the columns.
         decimal: the decimal mark of the numbers, "." or ","; None for a point, where numbers such
             as 1,234, which could be either, are refused.
-        encoding: of the text, such as "cp1252"; one in which a line ends with the byte of a line
-            feed, which UTF-16 is not.
+        encoding: the encoding of the text, such as "cp1252". Lines must end with the byte of a line
+            feed, which excludes UTF-16.
         converters: for columns that hold text, by name or number: a function that returns a number,
             or a dictionary of numbers, such as ``{"fuel": {"petrol": 0, "diesel": 1}}``.
 

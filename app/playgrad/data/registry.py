@@ -59,7 +59,7 @@ def class_names(name: str) -> list[str]:
     """Return the names of the classes of a data set: label 0 is the first of them.
 
     Args:
-        name: of a data set of yours, or of images of the library.
+        name: the name of a data set of yours, or of images of the library.
 
     Returns:
         [] if its targets are numbers.

@@ -36,7 +36,7 @@ class TextTable:
     """A table of cells.
 
     Attributes:
-        titles: of the columns.
+        titles: the titles of the columns.
         rows: without their header, all of the same width.
         lines: the line in the file at which each row begins, from 1.
         ragged: the lines of rows of another width, which were left out.

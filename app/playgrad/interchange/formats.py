@@ -168,7 +168,7 @@ def weights_from_keras(
     """Return the weights in a file of Keras by the names that they have in a model.
 
     Args:
-        content: of the file.
+        content: the content of the file.
         is_model: whether it is a ``.keras`` file, not one of weights alone.
         layers, layer_graph, specs: as in `weights_for_model`, with the same errors.
     """

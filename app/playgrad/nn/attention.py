@@ -68,7 +68,7 @@ class MultiHeadAttention(WeightedLayer):
             None for none.
         kernel_constraint, bias_constraint: name or `Constraint` of weights in the shapes that Keras
             has, such as (inputs, num_heads, key_dim); None for none.
-        seed: of the dropout; None for one that follows from the name.
+        seed: the seed of the dropout; None for one that follows from the name.
         causal: whether every call uses a causal mask, as layers in a `Sequential` need it.
     """
 

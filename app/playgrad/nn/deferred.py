@@ -38,14 +38,14 @@ def has_open_sizes(tensors: Sequence[Tensor]) -> bool:
 
 
 def deferred_call(layer: Any, call: Call, tensors: Sequence[Tensor]) -> Any:
-    """Return what ``call`` of ``layer`` returns, as one operation that the compiler replaces.
+    """Return the results of ``call`` of ``layer``, as one operation that the compiler replaces.
 
     Args:
         call: its method, with the options of this call.
-        tensors: some of whose sizes are unknown.
+        tensors: the inputs, some of whose sizes are unknown.
 
     Raises:
-        PlaygradError: the layer cannot take them, whatever these sizes are.
+        PlaygradError: the layer cannot take the inputs, whatever these sizes are.
     """
     deferred = _Deferred(layer, call, tensors)
     attrs = {"layer": layer.kind or type(layer).__name__}

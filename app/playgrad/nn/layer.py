@@ -183,8 +183,8 @@ class Layer(LayerChecks, LayerWeights):
         results returns a list.
 
         Args:
-            training: whether this call is part of a training step; None for what holds for the
-                layer or model that makes the call, or else False.
+            training: whether this call is part of a training step; None takes it from the layer
+                or model that makes the call, or else False.
             options: plain data that ``build`` and ``call`` of the layer take in addition. A model
                 that replays the call passes it again.
 
@@ -234,7 +234,7 @@ class Layer(LayerChecks, LayerWeights):
         return outputs[0] if isinstance(result, Tensor) else several
 
     def _result(self, tensors: Sequence[Tensor], training: bool, options: Mapping[str, Any]) -> Any:
-        """Return what ``call`` returns; where it needs sizes that are unknown, it is deferred."""
+        """Return the result of ``call``, which is deferred if it needs sizes that are unknown."""
         call = partial(self.call, **call_arguments(self.call, training, dict(options)))
         graph, keeps_states = tensors[0].graph, bool(getattr(self, "states", ()))
         if training or keeps_states or is_at_once() or not has_open_sizes(tensors):
@@ -393,7 +393,7 @@ class Layer(LayerChecks, LayerWeights):
         return arguments
 
     def _passed_by_name(self) -> dict[str, Any]:
-        """Return what the constructor was called with."""
+        """Return the arguments that the constructor was called with."""
         args, kwargs = self._passed
         bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
         named = dict(list(bound.arguments.items())[1:])

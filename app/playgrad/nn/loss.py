@@ -62,7 +62,7 @@ class Loss(Constructed):
         self.name = name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
-        """Return the loss of a batch, a scalar, or what ``reduction`` says.
+        """Return the loss of a batch: a scalar, or as ``reduction`` says.
 
         Args:
             sample_weight: the weight of each sample, (batch,); None for 1.

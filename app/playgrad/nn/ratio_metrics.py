@@ -27,7 +27,7 @@ class ResultOfBatches:
     means over all batches.
 
     Attributes:
-        means: of the batch, (n,), in the order of ``names``.
+        means: the means of the batch, (n,), in the order of ``names``.
     """
 
     metric: RatioMetric

@@ -33,8 +33,8 @@ class RestrictedBoltzmannMachine(Layer):
 
     Args:
         units: number of hidden units.
-        kernel_initializer: of the weights between visible and hidden units.
-        hidden_initializer, visible_initializer: of the biases.
+        kernel_initializer: the initializer of the weights between visible and hidden units.
+        hidden_initializer, visible_initializer: the initializers of the biases.
         seed: the seed of the sampled hidden units; None derives one from the layer's name.
     """
 

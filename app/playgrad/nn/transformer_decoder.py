@@ -24,7 +24,7 @@ _CROSS_MASKS = {"encoder_padding_mask": "value_mask", "encoder_attention_mask": 
 
 
 class TransformerDecoder(TransformerEncoder):
-    """A `TransformerEncoder` in which a position attends only to itself and those before it.
+    """A `TransformerEncoder` in which a position attends only to itself and earlier positions.
 
     The block of GPT. Called on a second sequence as well, the result of an encoder (batch, from,
     ...), it is the decoder of Vaswani et al. 2017: each position then attends to all of that
@@ -65,7 +65,7 @@ class TransformerDecoder(TransformerEncoder):
             raise UnsupportedOpError(
                 f"layer '{self.name}' is causal.",
                 source=self.source,
-                hint="Use nn.TransformerEncoder where positions see those after them.",
+                hint="Use nn.TransformerEncoder where positions see later ones.",
             )
         listed: list[Any] = list(inputs)
         names = list(masks)
@@ -141,7 +141,7 @@ class TransformerDecoder(TransformerEncoder):
         return y
 
     def _crossed(self, x: Tensor, other: Tensor, mask: Tensor | None, training: bool) -> Tensor:
-        """Return ``x`` with what its positions see in the other sequence added to it."""
+        """Return ``x`` plus its attention to the other sequence."""
         self.expect_rank(other.shape, 3, "(batch, positions, features)")
         self.expect_width(other.shape, self.variables["cross_key_kernel"].spec.static_shape[0])
         normal = self._normalized("cross", x) if self.normalize_first else x

@@ -15,7 +15,7 @@ from playgrad.page.session_runs import SessionRuns
 
 class BenchQuestion(TypedDict):
     """Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of
-    them: check what it computes, or measure its time."""
+    them: check its results, or measure its time."""
 
     name: str
     action: Literal["open", "check", "time", "close"]

@@ -154,7 +154,7 @@ class Controller(Workspace):
         return checkpoint
 
     def _flush_checkpoint(self) -> None:
-        """Send what the run has changed since its last checkpoint."""
+        """Send the changes of the run since its last checkpoint."""
         try:
             if self.record is not None:
                 self.record.flush()

@@ -39,7 +39,7 @@ def excerpt_sample(model: LiveModel, number: int) -> tuple[Array, Array, SampleN
 
 
 def sample_number(model: LiveModel, excerpt: Excerpt, number: int) -> SampleNumber:
-    """Return what the page says of the number of a sample; those past the last begin again."""
+    """Return the page's facts about the index of a sample; past the last, it begins again."""
     count = excerpt.count
     return {"number": number % count, "count": count, "tested": is_tested(model)}
 

@@ -63,7 +63,7 @@ def described(trace: Trace, scope: str = "") -> ExecutionForm:
     """Return a trace as plain data for the page.
 
     Args:
-        scope: that of the graph in the drawing of several.
+        scope: the scope of the graph in the drawing of several.
     """
     events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
     return {

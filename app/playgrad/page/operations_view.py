@@ -60,7 +60,7 @@ class StepOperations(TypedDict):
 
 
 def operations_view(model: LiveModel) -> StepOperations:
-    """Run a training step of ``model`` on copies of its variables, and return what happened.
+    """Run a training step of ``model`` on copies of its variables, and return its operations.
 
     Raises:
         GraphError: the last training had no single step that all devices made together.
@@ -75,7 +75,7 @@ def operations_view(model: LiveModel) -> StepOperations:
 
 
 def run_operations_view(session: Session, run: SessionRun, scope: str) -> StepOperations:
-    """Repeat a run of a session on copies of its variables, and return what happened."""
+    """Repeat a run of a session on copies of its variables, and return its operations."""
     return described(step_operations(session, run.fetches, run.feeds), scope)
 
 
@@ -83,7 +83,7 @@ def described(sight: StepSight, scope: str = "") -> StepOperations:
     """Return a step as plain data for the page.
 
     Args:
-        scope: that of the graph in the drawing of several.
+        scope: the scope of the graph in the drawing of several.
     """
     shown = sight.operations[:MOST_OPERATIONS]
     return {

@@ -113,7 +113,8 @@ class Packages:
         self._problem = ""
 
     def install_for(self, source: str) -> None:
-        """Install what a program imports. What the server lacks is an error once it is imported.
+        """Install the packages that a program imports. A package that the server lacks is an error
+        once it is imported.
 
         Raises:
             KeyboardInterrupt: a stop was requested.
@@ -132,7 +133,7 @@ class Packages:
             importlib.import_module(module)
 
     def conclude(self) -> None:
-        """Show what a program has drawn and not shown, at its end."""
+        """Show the figures that a program has drawn and not shown, at its end."""
         backend = sys.modules.get(BACKEND.removeprefix("module://"))
         if backend is not None:
             backend.show_open_figures()

@@ -104,7 +104,7 @@ class Schema:
         return name
 
     def problem(self, form: Form, value: Any, path: str = "") -> Problem:
-        """Return what is wrong with a value, beginning with its ``path``; None if it fits."""
+        """Return the problem with a value, beginning with its ``path``; None if it fits."""
         if isinstance(form, str):
             if form in self.named:
                 return self.problem(self.named[form], value, path)

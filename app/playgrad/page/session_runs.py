@@ -74,7 +74,7 @@ class ClosedSession:
         return self._again
 
     def close(self) -> None:
-        """Free what `again` needed."""
+        """Close the session of `again`."""
         if self._again is not None and not self._again.closed:
             self._again.close()
 
@@ -145,7 +145,7 @@ class SessionRuns:
         return graph in self._seen
 
     def feeds(self, graph: Graph) -> list[dict[Tensor, Array]]:
-        """Return what runs of ``graph`` were fed, the last one first."""
+        """Return the feeds of the runs of ``graph``, the last run first."""
         return [run.feeds for run in reversed(self._runs.get(graph, {}).values())]
 
     def runs_of(self, node: Node) -> Iterator[tuple[Session, SessionRun]]:
@@ -155,7 +155,7 @@ class SessionRuns:
                 yield session, run
 
     def first_of(self, node: Node, look: Callable[[Session, SessionRun], Seen]) -> Seen:
-        """Return what ``look`` sees of ``node`` in the last run in which it sees something.
+        """Return the result of ``look`` for the last run of ``node`` in which it finds something.
 
         Raises:
             Unavailable: there is none.

@@ -67,7 +67,7 @@ def text_view(
     """Return text that the model writes, as `pg.generate` does.
 
     Args:
-        version: of the data.
+        version: the version of the data.
         needs_data: whether the page does not have it.
     """
     vocabulary, least = writer.vocabulary, writer.form.least
@@ -99,7 +99,7 @@ def text_view(
 
 
 def problem_of(error: DataError | ShapeError) -> str:
-    """Return what is wrong with a text, as sentences."""
+    """Return the problems with a text, as sentences."""
     problem = f"{error.message} {error.hint or ''}".strip()
     return problem[0].upper() + problem[1:]
 

@@ -64,7 +64,7 @@ class Partition:
         """Return whether each replica has a mirror of ``variable``."""
         if variable.name in self.recorded:
             return False
-        # Those of the bookkeeping are set once in a training, together with their mirrors.
+        # Bookkeeping variables are set once in a training, together with their mirrors.
         is_set = contents_of(variable) == BOOKKEEPING
         large = variable.outputs[0].spec.size > SMALL
         return large or is_set or variable.name in self.written
@@ -74,7 +74,8 @@ def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partit
     """Partition the step that ``run`` runs.
 
     Args:
-        devices: of a pipeline's stages, ``width`` devices each, that the user may place nodes on.
+        devices: the devices of a pipeline's stages, ``width`` devices each, that the user may place
+            nodes on.
 
     Raises:
         GraphError: the batch is not marked, or a tensor crosses from a part to the update without

@@ -80,12 +80,12 @@ class Callback:
         self.model = model
 
     def get_state(self) -> dict[str, Any]:
-        """Return what a resumed training needs to know: numbers, text, arrays, and dictionaries of
-        them. Without it, the callback begins anew when training is resumed from a checkpoint."""
+        """Return the state that a resumed training needs: numbers, text, arrays, and dictionaries
+        of them. Without it, the callback begins anew when training is resumed from a checkpoint."""
         return {}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what ``get_state`` returned. Called after ``on_train_begin``, or in its place
+        """Take over the result of ``get_state``. Called after ``on_train_begin``, or in its place
         if the training was completed."""
 
     def on_train_begin(self, logs: Logs) -> None:
@@ -219,8 +219,8 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 class TerminateOnNaN(Callback):
     """End training, without an error, when a loss is NaN or infinite.
 
-    Without this callback `fit` raises NonFiniteError. Either way the weights are those from before
-    the step.
+    Without this callback `fit` raises NonFiniteError. Either way the weights are as before the step.
+
 
     Args:
         raise_error: whether to raise NonFiniteError all the same.

@@ -133,7 +133,7 @@ class Watch:
             self.hooks.emit({"kind": "setting", "step": self.steps_done(), **setting})
 
     def allowance(self, steps: int) -> int:
-        """Return how many of ``steps`` steps may be run now: while paused, those asked for."""
+        """Return how many of ``steps`` steps may be run now: while paused, the requested ones."""
         return min(steps, self.steps_allowed or steps)
 
     def used(self, steps: int) -> None:

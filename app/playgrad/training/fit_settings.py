@@ -50,7 +50,7 @@ class Settings:
         return self.epochs - self.initial_epoch
 
     def facts(self) -> dict[str, Any]:
-        """Return what the order of samples and the epochs depend on, as plain data."""
+        """Return the settings that the order of samples and the epochs depend on, as plain data."""
         names = (
             "shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split",
             "drop_remainder",

@@ -91,7 +91,7 @@ class GradientTape:
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Do not record what is computed in this block."""
+        """Do not record the computations in this block."""
         stop_recording(self)
         try:
             yield

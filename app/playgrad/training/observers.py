@@ -19,7 +19,7 @@ class Observer(Protocol):
         """Begin to watch a fit."""
 
     def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training, which may be paused."""
+        """Examine the training, which may be paused."""
 
     def lost(self, loop: TrainingLoop) -> bool:
         """Learn that a loss was not finite. Return whether to pause before the error."""
@@ -47,7 +47,7 @@ class Observers:
             observer.begin(loop)
 
     def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training, which may be paused."""
+        """Examine the training, which may be paused."""
         for observer in self._observers:
             observer.between_chunks(loop)
 

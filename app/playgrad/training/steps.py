@@ -158,10 +158,10 @@ class TrainStep:
         """
 
     def take_data(self, values: Mapping[Variable, Array], batches: int) -> None:
-        """Go on with ``batches`` batches of new data, when all earlier ones have been used.
+        """Continue with ``batches`` batches of new data, when all earlier ones have been used.
 
         Args:
-            values: of the variables that hold the data, as they have just been assigned.
+            values: the values of the variables that hold the data, as they have just been assigned.
         """
 
     def join(self, first: TrainStep) -> None:

@@ -35,7 +35,7 @@ from playgrad.training.streamed_step import Windows, build_streamed_step
 from playgrad.training.variable_placement import place_variables
 
 TYPICAL_SAMPLES = 1000
-"""Enough to tell the range of the inputs. Looking at all of MNIST takes a tenth of a second."""
+"""Enough to tell the range of the inputs. Reading all of MNIST takes a tenth of a second."""
 _FILLED = (
     "with this strategy, the last batch of an epoch, which has {rest:,} samples, is filled with "
     "samples of the next one. Choose another batch_size, or drop_remainder=True."

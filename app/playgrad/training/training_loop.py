@@ -231,7 +231,7 @@ class TrainingLoop:
         return fit_record(self)
 
     def _take_up(self, resumed: FitRecord) -> None:
-        """Go on where another training of the same program was."""
+        """Continue from where another training of the same program was."""
         restore_fit(self, resumed)
         if resumed.outcome != "completed":
             self._count(resumed.steps[self.done :])

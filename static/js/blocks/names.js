@@ -109,7 +109,7 @@ export function readConstants(script, text) {
   return { constant, expression: (/** @type {string} */ name) => assigned.get(name) ?? null };
 }
 
-/** Statements of a block, also those after a semicolon. @param {Node} block @returns {Node[]} */
+/** The statements of a block, including statements after a semicolon. @param {Node} block @returns {Node[]} */
 export const statementsOf = (block) =>
   children(block).flatMap((node) => (node.name === "StatementGroup" ? children(node) : [node]));
 

@@ -28,7 +28,7 @@ _METRICS_OF_LOSSES = frozenset({
 
 
 def compile_config(settings: CompileSettings) -> dict[str, Any]:
-    """Return what Keras keeps of ``compile``.
+    """Return the arguments of ``compile`` as Keras saves them.
 
     Raises:
         ExportError: Keras has no equivalent of a setting.

@@ -16,7 +16,7 @@ def weight_places(
     """Return the path of each weight within the group of its layer, and its shape there.
 
     Args:
-        kind, config: of the layer.
+        kind, config: the kind and config of the layer.
         shapes: the shapes of its weights by name, in their order.
     """
     if kind == "bidirectional":

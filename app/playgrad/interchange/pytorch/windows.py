@@ -35,7 +35,7 @@ def padding_of(
 def _sides(
     padding: str, length: int | None, size: int, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return what is added before and after an axis of an image."""
+    """Return the padding before and after an axis of an image."""
     extent = (size - 1) * dilation + 1
     if padding == "valid":
         return 0, 0
@@ -50,7 +50,7 @@ def _sides(
 
 
 def unless(default: int, values: Sequence[int]) -> Sequence[int] | None:
-    """Return ``values`` unless all of them are what the module takes anyway."""
+    """Return ``values``; None if all of them equal the module's default."""
     return None if all(value == default for value in values) else values
 
 

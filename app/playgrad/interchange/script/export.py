@@ -184,7 +184,7 @@ def _input(described: InputDescription, kind: str) -> list[str]:
 
 
 def _in_docstring(text: str) -> str:
-    """Escape what would end the docstring: names may come from a file of someone else's."""
+    """Escape text that would end the docstring: names may come from an untrusted file."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 

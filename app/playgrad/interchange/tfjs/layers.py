@@ -117,7 +117,7 @@ def weight_name(kind: str, config: Mapping[str, Any], layer: str, name: str) -> 
     """Return TensorFlow.js' name of a weight.
 
     Args:
-        kind, config: of its layer.
+        kind, config: the kind and config of its layer.
         layer, name: the names of the layer and of the weight in it.
     """
     if kind == "bidirectional":

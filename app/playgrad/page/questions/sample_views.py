@@ -249,7 +249,7 @@ def _judged(judged: Predictions) -> Verdicts:
 
 
 def _data(model: LiveModel, shown: Excerpt, judged: Predictions, all_x: Array) -> SampleData:
-    """Return what the samples are.
+    """Return the samples as the page shows them.
 
     Args:
         all_x: inputs over whose range pictures go from black to white.

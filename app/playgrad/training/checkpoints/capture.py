@@ -179,8 +179,8 @@ def model_record(network: Network, recipe: Recipe | None, number: int) -> ModelR
     """Describe a model that is built.
 
     Args:
-        recipe: of its training; None if it is not compiled.
-        number: of the state with its variables.
+        recipe: the recipe of its training; None if it is not compiled.
+        number: the index of the state with its variables.
     """
     optimizer = None if recipe is None else recipe.optimizer
     weights: list[Tensor] = list(network.variables)

@@ -108,7 +108,7 @@ def _data_before(recorded: FitRecord, data: Mapping[str, int], first: int) -> Ma
     if samples % batch or first % (samples // batch):
         raise CheckpointError(
             "the checkpoint was made by an earlier version of playgrad, which drew the samples in "
-            "another order: batches went on from one epoch to the next.",
+            "another order: batches continued from one epoch to the next.",
             hint="Train from the start.",
         )
     return data

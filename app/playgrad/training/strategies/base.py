@@ -90,7 +90,7 @@ class Simulation:
     Attributes:
         parts: the number of parts that the batch is divided into.
         stages: the number of pipeline stages.
-        micro_batches: of a stage.
+        micro_batches: the number of micro-batches of a stage.
         jobs: returns the jobs of a step, from the cost of each stage.
         groups: returns the devices of each stage by the kind of device, if stages have several.
     """

@@ -41,8 +41,8 @@ class _Arguments:
 
     Attributes:
         needed: the calls whose results it takes.
-        inputs: of a layer.
-        masks: that the file gives its inputs.
+        inputs: the inputs of a layer.
+        masks: the masks that the file gives its inputs.
     """
 
     needed: list[Place]
@@ -57,7 +57,7 @@ class ModelReader:
     Args:
         data: its description.
         reading: the layers so far.
-        path: of its weights.
+        path: the path of its weights.
         depth: the number of models around it.
 
     Attributes:

@@ -41,10 +41,10 @@ def weights_for_model(
     As in Keras, layers are matched by their classes and their order, not by their names.
 
     Args:
-        content: of the file, or the part of a ``.keras`` file with the weights.
+        content: the content of the file, or the part of a ``.keras`` file with the weights.
         layers: the layers of a model from a file of Keras, by the paths of their weights; else
             empty.
-        layer_graph, specs: of the model.
+        layer_graph, specs: the graph and specs of the model.
 
     Raises:
         CheckpointError: the file is damaged, or of another model.

@@ -178,7 +178,7 @@ class _Import:
         return x if shape[0] is None else None
 
     def _resolved(self, name: str) -> Value:
-        """Return a value; what depends on weights alone is computed by operations."""
+        """Return a value; values that depend on weights alone are computed by operations."""
         value = self.values[name]
         if not isinstance(value, _Prepared):
             return value
@@ -304,7 +304,7 @@ class _Import:
         }
 
     def _arguments(self, layer: ImportedLayer) -> list[Tensor]:
-        """Return what ``layer`` is called on."""
+        """Return the tensors that ``layer`` is called on."""
         tensors: list[Any] = []
         for name in layer.inputs:
             value = self._resolved(name) if name else self._like

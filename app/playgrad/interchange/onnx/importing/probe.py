@@ -57,10 +57,10 @@ class Facts:
 
 
 def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
-    """Return what is constant in ``graph``.
+    """Return the facts of ``graph``.
 
     Args:
-        weights: the initializers that are not.
+        weights: the initializers that are not constant.
 
     Raises:
         CheckpointError: a node cannot be imported.

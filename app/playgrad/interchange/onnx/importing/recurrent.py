@@ -31,7 +31,7 @@ class _Cell:
     Attributes:
         inputs: the products of the inputs with their weights (steps, batch, gates * size).
         recurrent: the weights of the state (gates * size, size).
-        bias: that of the products of the state (gates * size,), or None.
+        bias: the bias of the products of the state (gates * size,), or None.
         size: the size of the state.
         activations: the functions of the gates, in ONNX's order.
         reset_after: whether a GRU resets the product of the state, not the state.

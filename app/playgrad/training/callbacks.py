@@ -219,8 +219,8 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 class TerminateOnNaN(Callback):
     """End training, without an error, when a loss is NaN or infinite.
 
-    Without this callback `fit` raises NonFiniteError. Either way the weights are as before the step.
-
+    Without this callback `fit` raises NonFiniteError. Either way the weights are as
+    before the step.
 
     Args:
         raise_error: whether to raise NonFiniteError all the same.

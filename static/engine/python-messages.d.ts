@@ -101,7 +101,7 @@ export type CompilerPass = {name: string, before: number, after: number};
 export type CompleteQuestion = {text: string};
 /** `type`: "variable", "function", "class", "property", "namespace" or "keyword". */
 export type Completion = {label: string, type: string};
-/** Of the program, and of classes and columns of its data as far as they are known. */
+/** The names of the program, and of the known classes and columns of its data. */
 export type DataNames = {title: string, classes: string[], columns: string[]};
 /** Seconds and bytes. */
 export type DeviceTime = {device: string, kinds: Record<string, number>, idle: number, sent: number, received: number};
@@ -110,7 +110,7 @@ export type DrawnGraph = {graph: Graph};
 export type EpochEnd = {epoch: number, step: number, loss: number, accuracy: number | null, test_loss: number | null, test_accuracy: number | null, seconds: number};
 /** `line` of the user's program, `op`: the node concerned. */
 export type ErrorInfo = {type: string, message: string, line: number | null, op: string | null, traceback?: string, problem?: Problem | null};
-/** In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
+/** Times in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: the times of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
 export type Execution = {duration: number, events: ExecutionEvent[], left_out: number, clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string};
 /** `nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors. */
 export type ExecutionEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number, nodes: string[], kernel: string};
@@ -225,7 +225,7 @@ export type OneSampleView = NoSampleView | OneSample;
 export type OpenedBench = {adapter: string, of_run: boolean, nodes: string[], kernels: string[]};
 /** `members`: the nodes that were fused into it; `waits_for`: the number of operations that it waits for; `ready`: the operations in the queue when it was taken, by their places in the order of execution; `released`: the place of each that waited for it, with its count before and after. */
 export type Operation = {name: string, op: string, device: string, members: string[], waits_for: number, ready: number[], released: [number, number, number][], inputs: TensorSight[], outputs: TensorSight[], dispatch: number | null, kernel: string};
-/** Of a flood: its first part, the number of characters left out, and its last part. */
+/** For a flood: its first part, the number of characters left out, and its last part. */
 export type Output = {text: string, left_out?: number, end?: string};
 /** `x`: a list of the numbers of each input, such as a position of a game. */
 export type OutputsQuestion = {x: number[][]};
@@ -297,7 +297,7 @@ export type ShownFigure = {figure: Figure};
 export type Status = {state: RunState, built?: boolean};
 /** The end of an epoch ends a step of "epoch". */
 export type StepCommand = {unit: StepUnit};
-/** In the order of execution; `passes`: of the compiler. */
+/** The operations in the order of execution; `passes`: the passes of the compiler. */
 export type StepOperations = {operations: Operation[], left_out: number, passes: CompilerPass[]};
 export type StepUnit = "batch" | "epoch";
 export type SuggestedEdit = {code: string, values: Record<string, string | number>, changes: LineChange[]};

@@ -19,7 +19,7 @@ from playgrad.errors import ReadError
 DELIMITERS = "\t;|,"
 """In this order where a file could have several: commas are also in numbers and in sentences."""
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
-"""Of the names of tables."""
+"""Endings of the names of tables."""
 _SAMPLE = 20
 _FEW = 10
 _WHOLE = re.compile("[0-9]{1,15}")

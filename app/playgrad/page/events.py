@@ -1,4 +1,4 @@
-"""The forms of the messages that are no questions: Python's events, and the page's commands.
+"""The forms of all messages except questions: Python's events, and the page's commands.
 
 Questions and answers have theirs beside the functions that answer them; see `question`.
 """
@@ -34,7 +34,7 @@ class StatusForm(TypedDict):
 
 
 class OutputForm(TypedDict):
-    """Of a flood: its first part, the number of characters left out, and its last part."""
+    """For a flood: its first part, the number of characters left out, and its last part."""
 
     text: str
     left_out: NotRequired[int]
@@ -283,7 +283,7 @@ class TuningForm(TypedDict):
 
 
 class CheckpointInfo(TypedDict):
-    """Of the last fit: the steps done, the epoch under way, and whether the fit is completed."""
+    """The state of the last fit: its steps done, its epoch, and whether it is completed."""
 
     step: int
     total_steps: int

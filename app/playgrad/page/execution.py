@@ -24,8 +24,9 @@ class ExecutionEvent(TraceEvent):
 
 
 class ExecutionForm(TypedDict):
-    """In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`:
-    of an empty call, by device; `chrome`: the trace for other programs, as JSON."""
+    """Times in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py;
+    `round_trips`: the times of an empty call, by device; `chrome`: the trace for other programs, as
+    JSON."""
 
     duration: float
     events: list[ExecutionEvent]

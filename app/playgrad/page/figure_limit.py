@@ -8,9 +8,9 @@ from typing import Any
 
 WINDOW_SECONDS = 0.25
 MOST_FIGURES = 6
-"""In a window of time."""
+"""The limit in a window of time."""
 MOST_BYTES = 3 << 20
-"""In a window of time, except for a single figure."""
+"""The limit in a window of time, except for a single figure."""
 
 Figure = dict[str, Any]
 

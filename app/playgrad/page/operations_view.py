@@ -52,7 +52,7 @@ class CompilerPass(TypedDict):
 
 
 class StepOperations(TypedDict):
-    """In the order of execution; `passes`: of the compiler."""
+    """The operations in the order of execution; `passes`: the passes of the compiler."""
 
     operations: list[OperationForm]
     left_out: int

@@ -119,7 +119,9 @@ class Schema:
         kind, *parts = form
         if kind == "one":
             fits = any(value == each and type(value) is type(each) for each in parts)
-            return None if fits else f"{path}: {value!r:.80} is none of {json.dumps(parts)[1:-1]}"
+            return (
+                None if fits else f"{path}: {value!r:.80} is not one of {json.dumps(parts)[1:-1]}"
+            )
         if kind == "or":
             problems = [self.problem(part, value, path) for part in parts]
             return None if None in problems else " / ".join(map(str, problems))

@@ -22,9 +22,9 @@ from playgrad.runtime.session import Session
 Array = np.ndarray[Any, Any]
 Seen = TypeVar("Seen")
 MOST_RUNS = 8
-"""Of a graph, with different fetches or shapes of feeds."""
+"""The runs kept of a graph, with different fetches or shapes of feeds."""
 MOST_BYTES = 64 << 20
-"""Of the feeds of a run, or the variables of a closed session: larger ones are not kept."""
+"""The limit of a run's feeds, and of a closed session's variables: larger ones are not kept."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 MOST_LAYERS = 6
 MOST_UNITS = 8
 MOST_VALUES = 1 << 20
-"""Of a hidden layer over the whole grid: more would take long to bring from a GPU."""
+"""The limit of a hidden layer over the whole grid: more would take long to read from a GPU."""
 STRIDE = 2
 """Cells of the grid for each pixel of a picture."""
 MIDDLE = 128

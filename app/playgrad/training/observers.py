@@ -9,7 +9,7 @@ from playgrad.runtime.options import get_options
 from playgrad.training.callbacks import Callback
 
 TrainingLoop = Any
-"""Of ``training_loop``, which imports this module."""
+"""The class in ``training_loop``, which imports this module."""
 
 
 class Observer(Protocol):

@@ -22,7 +22,7 @@ from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 VERSION = "3.15.1"
-"""Of Keras, as in the tests."""
+"""The version of Keras that the tests use."""
 
 
 def keras_bytes(

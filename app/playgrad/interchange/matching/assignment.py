@@ -9,7 +9,7 @@ from typing import Literal
 from playgrad.interchange.matching.slots import Layout, Slot
 
 How = Literal["name", "layer", "shape", "hand"]
-"""By the name; by the shapes of a whole layer; by the shape alone; by the user."""
+"""How a tensor was matched: by name, the shapes of a layer, the shape alone, or the user's choice."""
 Shapes = Mapping[str, tuple[int, ...]]
 
 _ROLES = frozenset(

@@ -33,7 +33,7 @@ EXPRESSIONS = {
     "softmax": "F.softmax({x}, dim={axis})",
     "log_softmax": "F.log_softmax({x}, dim={axis})",
 }
-"""By the names of `playgrad.nn.activations`."""
+"""Equivalents in PyTorch, by the names of `playgrad.nn.activations`."""
 
 _GELU_TANH = 'F.gelu({x}, approximate="tanh")'
 

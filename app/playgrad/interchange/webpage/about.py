@@ -25,7 +25,7 @@ LONGEST_PROMPT = 24
 """Tokens of the first prompt, if the model needs no more."""
 MOST_SAMPLES = 8
 MOST_SAMPLE_BYTES = 64 << 10
-"""Of all samples together, so that they do not weigh more than a small network."""
+"""The limit of all samples together, so that they do not weigh more than a small network."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ MOST_MAPS = 64
 MOST_SIDE = 64
 """Rows and columns of a map that are shown."""
 MOST_UNITS = 256
-"""Of a layer without maps."""
+"""The limit of a layer without maps."""
 MOST_JUDGED = 500
 """Samples by which scaled units are judged."""
 

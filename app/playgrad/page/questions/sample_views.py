@@ -30,9 +30,9 @@ LONGEST_TEXT = 200
 """Tokens of a sample that are shown."""
 MOST_PROJECTED, FEWEST_PROJECTED = 500, 50
 MOST_PROJECTED_VALUES = 1 << 21
-"""Of all projected samples together; fewer samples of a large layer are projected."""
+"""The limit of all projected samples together: fewer samples of a large layer are projected."""
 MOST_DIMENSIONS = 50
-"""Of the principal components that the page lays out in a plane itself."""
+"""The number of principal components, which the page lays out in a plane itself."""
 Reason = Literal["restored", "data", "program", "loss", "targets", "outputs", "layers"]
 
 

@@ -19,7 +19,7 @@ ExportFormat = Literal["safetensors", "npz", "onnx", "keras", "pytorch", "tfjs",
 
 
 class DataNames(TypedDict):
-    """Of the program, and of classes and columns of its data as far as they are known."""
+    """The names of the program, and of the known classes and columns of its data."""
 
     title: str
     classes: list[str]

@@ -87,7 +87,7 @@ _CELLS = {
     "GRU": (_gru, 3, 1, ["Sigmoid", "Tanh"]),
     "LSTM": (_lstm, 4, 2, ["Sigmoid", "Tanh", "Tanh"]),
 }
-"""For each operator its step, the numbers of gates and states, and its activations."""
+"""The step of each operator, its numbers of gates and states, and its activations."""
 
 
 @translates(*_CELLS)

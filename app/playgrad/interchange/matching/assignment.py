@@ -9,7 +9,7 @@ from typing import Literal
 from playgrad.interchange.matching.slots import Layout, Slot
 
 How = Literal["name", "layer", "shape", "hand"]
-"""How a tensor was matched: by name, the shapes of a layer, the shape alone, or the user's choice."""
+"""How a tensor was matched: by name, the shapes of a layer, the shape alone, or by the user."""
 Shapes = Mapping[str, tuple[int, ...]]
 
 _ROLES = frozenset(

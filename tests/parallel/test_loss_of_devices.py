@@ -156,7 +156,7 @@ def test_variables_without_another_holder_are_restored_from_the_copy(
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
     fit(model, 1)
     saved = model.named_weights()
-    with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* those of step 6, .*fit again"):
+    with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* as at step 6, .*fit again"):
         fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
     for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, saved[name])

@@ -1,4 +1,4 @@
-"""Records of layers, optimizers and data sets: what other rooms and the page must know of each.
+"""Records of layers, optimizers and data sets: the facts for other packages and the page.
 
 A record stands beside the class or function that it describes, so that each fact is written once.
 The formats of other libraries, the translation of their programs and the doctor read it there; the
@@ -40,7 +40,7 @@ class Field:
     options: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """Return the field as the page takes it, without what is empty."""
+        """Return the field as the page takes it, without empty attributes."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -58,7 +58,7 @@ class LayerRecord:
         menu: its group in the menu of Blocks, a key of ``layers.groups``, and its place in the
             group; None for a layer that is not in the menu.
         example: the arguments of a new layer from the menu.
-        fields: those of its card.
+        fields: the fields of its card.
         rule: how the page computes its shape and number of weights before Python runs: a rule of
             ``static/js/blocks/rules`` and its arguments, such as "pooling 2"; "" for not at all.
         keras: the name of the class in Keras; "" if Keras has no such layer.
@@ -66,7 +66,7 @@ class LayerRecord:
         torch: the function in `playgrad.interchange.pytorch` that writes the layer as a module of
             PyTorch; "" if there is none.
         from_torch: modules of PyTorch that the translation of a program replaces by the layer, each
-            with what a rule of `playgrad.bridge` calls "args", and "set" if there is one.
+            with the "args" of a rule of `playgrad.bridge`, and its "set" if there is one.
         is_merge: whether it takes several tensors, which Keras passes as one list.
         is_recurrent: whether Keras has its weights in a cell.
         expects_unit_scale: whether its initial weights expect inputs of about size 1.
@@ -100,7 +100,7 @@ class OptimizerRecord:
             languages have theirs in the page's messages, ``blocks.terms.values``.
         place: its place in that menu.
         usual_rates: the range in which the doctor does not suspect a learning rate: half a power of
-            ten beyond those of papers and of the examples. None if it does not judge any.
+            ten beyond the rates of papers and of the examples. None if it does not judge any.
         is_adaptive: whether its steps do not depend on the size of the gradients.
         from_torch: the parameters of the class of this name in ``torch.optim``, as a rule of
             `playgrad.bridge` has them; "" if PyTorch has no such class.
@@ -129,7 +129,7 @@ class LabelledSamples:
 
     Attributes:
         sort: "images" come divided into two parts; "points" are divided by a ratio.
-        shape: of a sample.
+        shape: the shape of a sample.
         dtype: its element type.
         classes: their number.
         title: the English name in Blocks. Other languages have theirs in the page's messages,
@@ -138,7 +138,7 @@ class LabelledSamples:
             in any case.
         noun: the words for it in a title.
         about: a sentence for comments, in which it is named.
-        traits: a regular expression for what comments say of it alone; "" for none.
+        traits: a regular expression for words that comments use for it alone; "" for none.
         suited: settings that train a small network.
     """
 

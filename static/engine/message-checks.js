@@ -1,8 +1,8 @@
 /**
  * Checks of the messages that a Python worker sends. A user's program runs in the same worker and
  * can call what the engine calls, so a message may have any content; the page drops it unless it
- * has the form of its kind. The forms of Python's messages are those of its records; the worker's
- * JavaScript has its own here.
+ * has the form of its kind. The forms of Python's messages come from its records; the forms of the
+ * worker's JavaScript are here.
  */
 
 import {
@@ -40,7 +40,7 @@ function isDrawable(png) {
   return pixels > 0 && pixels <= MOST_PNG_PIXELS;
 }
 
-/** What a record must be besides its fields. @type {Record<string, Check>} */
+/** The conditions of a record beyond the forms of its fields. @type {Record<string, Check>} */
 const BESIDES = {
   PlotSeries: ({ x, y }) => x.length === y.length && x.length % 8 === 0,
   PlottedImage: ({ width, height, png }) => width > 0 && height > 0 && isDrawable(png),

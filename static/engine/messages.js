@@ -17,7 +17,7 @@
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
  *     `template` is from an earlier worker; `dataBytes` is the size of the data sets that its program
  *     will probably read.
- *   `inherit`: what earlier Python workers leave behind; sent before the first request.
+ *   `inherit`: the state that earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
  *   `prepare`: import packages, as the last program did; sent to a spare worker while nothing runs.
  *   `poke`: the mailbox has a request; needed only while Python is idle.
@@ -41,7 +41,7 @@
  *   `alive`: the worker holds its lock.
  *   `loading`: how the downloads go; `problem` is null while all is well.
  *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
- *   `template`: from which the next workers start quickly; not sent by those that have one.
+ *   `template`: from which the next workers start quickly; not sent by workers that started from one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
  *   `crash`: Python could not start or is broken; only a new worker helps. `problem`: the message,
@@ -62,7 +62,7 @@
  * @typedef {{kind: "loading", stage: "python" | "library", problem?: Delay | null,
  *            progress?: {received: number, total: number, seconds: number | null} | null}} Loading bytes
  * @typedef {{message: string, code: string, values: Record<string, string | number>}} Sentence
- *   in English, with its kind and what is in it, for the page to say it in its language
+ *   in English, with its kind and its values, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
  *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer,

@@ -88,7 +88,7 @@ export type AttentionQuestion = {sample: number, layer: string};
 export type AttentionSize = {heads: number, queries: number, keys: number};
 export type AttentionView = NoAttention | AttentionMaps;
 export type BatchChoice = number | TestSample | "last" | null;
-/** Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of them: check what it computes, or measure its time. */
+/** Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of them: check its results, or measure its time. */
 export type BenchQuestion = {name: string, action: "open" | "check" | "time" | "close", kernel: number, payload?: Uint8Array};
 export type CheckedSample = {name: string, problem: string | null};
 /** The state of the models that the run has trained, as a file that a later Python can `restore` or resume. Sent when training begins, then at least every 10 s and more often at first, at the end of each fit, and after an import; in the Lab only every 8 s. */
@@ -101,7 +101,7 @@ export type CompilerPass = {name: string, before: number, after: number};
 export type CompleteQuestion = {text: string};
 /** `type`: "variable", "function", "class", "property", "namespace" or "keyword". */
 export type Completion = {label: string, type: string};
-/** Of the program, and of classes and columns of its data as far as they are known. */
+/** The names of the program, and of the known classes and columns of its data. */
 export type DataNames = {title: string, classes: string[], columns: string[]};
 /** Seconds and bytes. */
 export type DeviceTime = {device: string, kinds: Record<string, number>, idle: number, sent: number, received: number};
@@ -110,7 +110,7 @@ export type DrawnGraph = {graph: Graph};
 export type EpochEnd = {epoch: number, step: number, loss: number, accuracy: number | null, test_loss: number | null, test_accuracy: number | null, seconds: number};
 /** `line` of the user's program, `op`: the node concerned. */
 export type ErrorInfo = {type: string, message: string, line: number | null, op: string | null, traceback?: string, problem?: Problem | null};
-/** In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
+/** Times in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`: the times of an empty call, by device; `chrome`: the trace for other programs, as JSON. */
 export type Execution = {duration: number, events: ExecutionEvent[], left_out: number, clocks: Record<string, string>, round_trips: Record<string, number>, chrome: string};
 /** `nodes`: computed by it; `kernel`: the family of a GPU's kernel, "" on processors. */
 export type ExecutionEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number, nodes: string[], kernel: string};
@@ -146,7 +146,7 @@ export type ImportQuestion = {name: string, payload?: Uint8Array, matching?: Rec
 export type Imported = {names: string[], matching: Matching | null};
 /** `number`: null for a drawing; `tested`: see `SampleNumber`; `outputs`: probabilities if there are any; `before`: without edits, with all units as they are. */
 export type InspectedSample = {picture: SamplePicture | null, values: Uint8Array | null, low: number, high: number, whole: boolean, tokens: string[] | null, number: number | null, count: number, tested: boolean | null, target: number | null, outputs: number[], outputs_before: number[], decision: number | null, decision_before: number | null};
-/** What the question was for. */
+/** The answer to a question about kernels: the field that was asked for is not null. */
 export type KernelBench = {opened: OpenedBench | null, report: KernelReport | null, times: KernelTimes | null, problem: Unavailable | null};
 /** `samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract with another kernel; `error`: of the compiler, about a line. */
 export type KernelReport = {passed: boolean, samples: CheckedSample[], others: number, error: string | null, line: number | null};
@@ -154,7 +154,7 @@ export type KernelReport = {passed: boolean, samples: CheckedSample[], others: n
 export type KernelTimes = {before: number, after: number, limit: number, moved: number, operations: number, runs: number, error: string | null};
 /** `uses`: the details that apply to this choice. */
 export type LabChoice = {name: string, title: string, about: string, uses?: LabDetail[]};
-/** What the Lab offers; `details`: the numbers, with their explanations. */
+/** The choices of the Lab; `details`: the numbers, with their explanations. */
 export type LabChoices = {strategies: LabChoice[], schedules: LabChoice[], collectives: LabChoice[], details: LabChoice[]};
 export type LabDetail = "devices" | "micro_batches" | "schedule" | "chunks" | "collective" | "staleness" | "every" | "delays" | "steps";
 /** A run in the Lab begins to train; `single`: on one device, without a strategy; `held_up`: some devices have delays. */
@@ -175,7 +175,7 @@ export type LearningRateCommand = {value: number};
 /** Lines of the program from 1, characters from 0; the last change of an edit comes first. */
 export type LineChange = {line: number, column: number, end_line: number, end_column: number, old: string, text: string};
 export type ManySamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "samples"};
-/** Of a file whose names differ from those of the weights; nothing is loaded yet. */
+/** The tensors of a file whose names differ from the weights'; nothing is loaded yet. */
 export type Matching = {layout: "keras" | "pytorch", rows: MatchingRow[], tensors: FileTensor[]};
 /** `slot`: a tensor that the network takes; `tensor`: the tensor of the file for it; `choices`: the tensors that fit. */
 export type MatchingRow = {slot: string, weights: string[], shape: number[], tensor: string | null, how: "name" | "layer" | "shape" | "hand" | null, choices: string[]};
@@ -225,7 +225,7 @@ export type OneSampleView = NoSampleView | OneSample;
 export type OpenedBench = {adapter: string, of_run: boolean, nodes: string[], kernels: string[]};
 /** `members`: the nodes that were fused into it; `waits_for`: the number of operations that it waits for; `ready`: the operations in the queue when it was taken, by their places in the order of execution; `released`: the place of each that waited for it, with its count before and after. */
 export type Operation = {name: string, op: string, device: string, members: string[], waits_for: number, ready: number[], released: [number, number, number][], inputs: TensorSight[], outputs: TensorSight[], dispatch: number | null, kernel: string};
-/** Of a flood: its first part, the number of characters left out, and its last part. */
+/** For a flood: its first part, the number of characters left out, and its last part. */
 export type Output = {text: string, left_out?: number, end?: string};
 /** `x`: a list of the numbers of each input, such as a position of a game. */
 export type OutputsQuestion = {x: number[][]};
@@ -259,7 +259,7 @@ export type Problem = {code: string, values: Record<string, string | number>};
 export type Progress = {epoch: number, step: number, total_steps: number, points: ([number, number, number | null])[], steps_per_second: number, seconds: number, eta_seconds: number | null};
 /** `size`: values for each sample. */
 export type ProjectedLayer = {name: string, size: number};
-/** `projected`: how many samples were; `rows`: the numbers of those with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance. */
+/** `projected`: the number of projected samples; `rows`: the indices of the samples with finite values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the variance. */
 export type ProjectedSamples = {predicted: Uint8Array, chances: Uint8Array | null, losses: Uint8Array, version: number, seconds: number, data?: SampleData, shows: "points", layer: string, layers: ProjectedLayer[], projected: number, rows: Uint8Array, dimensions: number, points: Uint8Array, explained: number[]};
 /** `known`: the version of the samples that the page has; `layer`: "" for the last hidden one; `dimensions`: of the space, 2 for a plane. */
 export type ProjectionQuestion = {known: number, layer: string, dimensions: number};
@@ -273,7 +273,7 @@ export type RowData = {truth: Uint8Array, tested: boolean, total: number};
 export type RowTask = {shows: "rows", version: number, seconds: number, data?: RowData, predicted: Uint8Array, error: number, explained: number | null};
 /** With the option `resume`, the last checkpoint is the payload. */
 export type RunCommand = {source: string, options: RunOptions};
-/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings are watched for faults, but for those of the Lab; `phrases`: what Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; the completed ones return at once, without events. */
+/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults; `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; completed fits return at once, without events. */
 export type RunOptions = {device: string, paused: boolean, devices?: number, lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>};
 export type RunState = "idle" | "running" | "paused" | "stopped" | "done" | "error";
 /** `prompt`: null for that from the data; `seconds`: no further token is begun after them. */
@@ -297,7 +297,7 @@ export type ShownFigure = {figure: Figure};
 export type Status = {state: RunState, built?: boolean};
 /** The end of an epoch ends a step of "epoch". */
 export type StepCommand = {unit: StepUnit};
-/** In the order of execution; `passes`: of the compiler. */
+/** The operations in the order of execution; `passes`: the passes of the compiler. */
 export type StepOperations = {operations: Operation[], left_out: number, passes: CompilerPass[]};
 export type StepUnit = "batch" | "epoch";
 export type SuggestedEdit = {code: string, values: Record<string, string | number>, changes: LineChange[]};
@@ -313,7 +313,7 @@ export type TensorSight = {name: string, shape: number[], dtype: string, statist
 export type TestSample = {test: number};
 /** `prompt`: one from the data; `tokens`: of the vocabulary; `least`: of a prompt. */
 export type TextData = {prompt: string, unit: "character" | "word", tokens: number, least: number};
-/** The text that the model writes after the prompt, what it expected there, most probable first, and what is wrong with the prompt. */
+/** The text that the model writes after the prompt, its predictions there, most probable first, and the problem with the prompt. */
 export type TextTask = {shows: "text", version: number, seconds: number, data?: TextData, prompt: string, predicted: string, expected: Expected[], problem: string | null};
 export type Timeline = {steps: number, seconds: number, bubble: number, communication: number, bytes_moved: number, devices: DeviceTime[]};
 /** Milliseconds since the beginning of the step. */

@@ -11,7 +11,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.data import shelf
+from playgrad.data import user_data
 from tests.cli.running import result_of, run
 
 Array = np.ndarray[Any, Any]
@@ -22,7 +22,7 @@ ROWS = [f"{row % 7 + 0.5},{('red', 'white')[row % 2]},{row % 3 / 2}\n" for row i
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(shelf.FOLDER, raising=False)
+    monkeypatch.delenv(user_data.FOLDER, raising=False)
     return tmp_path
 
 

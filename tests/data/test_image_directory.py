@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_refused_with_words(folder: Path) -> None:
         pg.data.image_dataset_from_directory("nowhere")
     with pytest.raises(pg.DataError, match="belong together"):
         pg.data.image_dataset_from_directory(folder, validation_split=0.2)
-    with pytest.raises(pg.DataError, match="must be those of the folders"):
+    with pytest.raises(pg.DataError, match="must name the folders"):
         pg.data.image_dataset_from_directory(folder, class_names=["cats"])
     with pytest.raises(pg.DataError, match="12 images, but 2 labels"):
         pg.data.image_dataset_from_directory(folder, labels=[0, 1])

@@ -104,7 +104,7 @@ def test_a_file_that_is_saved_afterwards(tmp_path: Path, stopping: list[Ending])
     loaded = pg.load(tmp_path / "run.playgrad", device="cpu")
     for one, two in zip(loaded.get_weights(), ending.weights[1], strict=True):
         np.testing.assert_array_equal(one, two)
-    with pytest.raises(pg.CheckpointError, match=r"restored other weights.*without resume=True"):
+    with pytest.raises(pg.CheckpointError, match=r"replaced the weights.*without resume=True"):
         loaded.fit(X, Y, 25, 9, 0, validation_data=(X, Y), resume=True)
     loaded.fit(X, Y, 25, 1, 0)
     loaded.close()

@@ -277,7 +277,7 @@ SPARSE, HOT = nn.SparseCategoricalCrossentropy(), nn.CategoricalCrossentropy()
         (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "label 3 (sample 1).*0 to 2"),
         (SPARSE, np.array([-1, 0]), (None, 3), pg.DataError, "label -1 .sample 0."),
         (SPARSE, np.array([0, 3]), (None, 3), pg.DataError, "Give 'dense_2' 4 outputs, or"),
-        (SPARSE, np.array([1, 2, 3]), (None, 3), pg.DataError, "subtract 1 from those in y"),
+        (SPARSE, np.array([1, 2, 3]), (None, 3), pg.DataError, "subtract 1 from the labels in y"),
         (
             SPARSE,
             np.array([0, 1]),

@@ -55,7 +55,7 @@ def test_checkpoints_of_another_order_of_samples_are_refused(
     expect_same(
         run(lambda: fits(*batches, **options), stopped), run(lambda: fits(*batches, **options))
     )
-    with pytest.raises(CheckpointError, match="another order: batches went on") as caught:
+    with pytest.raises(CheckpointError, match="another order: batches continued") as caught:
         run(lambda: fits(*batches, **options), of_earlier_version(stopped))
     assert "Train from the start" in str(caught.value)
 

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from playgrad.data import shelf
 from playgrad.data import source as data_source
+from playgrad.data import user_data
 from playgrad.devices import registry
 from playgrad.graph.graph import reset_default_graph
 from playgrad.interchange.onnx import messages
-from playgrad.io import kept_files
+from playgrad.io import user_files
 from playgrad.runtime.hooks import get_hooks, set_hooks
 
 Message = dict[str, Any]
@@ -125,8 +125,8 @@ def _forget_modules() -> dict[str, ModuleType]:
 def forget_page() -> None:
     """Read data sets and files as on the desktop again."""
     data_source.set_source(data_source.read_from_files)
-    shelf.set_shelf(shelf.FolderShelf())
-    kept_files.set_kept_files(kept_files.NoFiles())
+    user_data.set_user_data(user_data.FolderUserData())
+    user_files.set_user_files(user_files.NoFiles())
     messages.set_archive(messages.in_this_installation)
 
 

@@ -102,9 +102,10 @@ class WithFiles(PythonSide):
     """A page whose visitor has brought files."""
 
     def bring(self, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]) -> None:
-        from playgrad.page import browser_shelf
+        from playgrad.page import browser_user_data
 
-        monkeypatch.setattr(browser_shelf.host, "fetch_data", lambda path: memoryview(files[path]))
+        host = browser_user_data.host
+        monkeypatch.setattr(host, "fetch_data", lambda path: memoryview(files[path]))
 
 
 def test_programs_read_files_that_the_browser_keeps(

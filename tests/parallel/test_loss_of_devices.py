@@ -113,7 +113,7 @@ def check_no_threads_but(before: set[threading.Thread]) -> None:
         time.sleep(0.01)  # threads end a moment after they are asked to
 
 
-def check_goes_on(model: pg.Model, begun: int) -> None:
+def check_continues(model: pg.Model, begun: int) -> None:
     """Check that the next steps are the same as without a loss of devices."""
     expected = undisturbed()
     after = fit(model, 2).losses
@@ -135,7 +135,7 @@ def test_replicas_continue_from_a_remaining_one(
     assert model.history is not None and len(model.history.losses) >= 4
     begun = iterations(model)
     assert begun >= 4, "not the copy from the beginning"
-    check_goes_on(model, begun)
+    check_continues(model, begun)
     model.close()
 
 
@@ -146,7 +146,7 @@ def test_a_lost_stage_is_taken_from_the_other_pipeline(
     with pytest.raises(DeviceLostError, match="cpu:2: its worker has ended"):
         fit(model, 3, at(4, lambda: setattr(connections["cpu:2"], "left", 3)))
     assert iterations(model) >= 4
-    check_goes_on(model, iterations(model))
+    check_continues(model, iterations(model))
     model.close()
 
 
@@ -156,7 +156,7 @@ def test_variables_without_another_holder_are_restored_from_the_copy(
     model = network(Pipeline(TWO, micro_batches=2), dropout=0.0)
     fit(model, 1)
     saved = model.named_weights()
-    with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* those of step 6, .*fit again"):
+    with pytest.raises(DeviceLostError, match=r"cpu:2: its worker .* as at step 6, .*fit again"):
         fit(model, 1, at(2, lambda: setattr(connections["cpu:2"], "left", 1)))
     for name, value in model.named_weights().items():
         np.testing.assert_array_equal(value, saved[name])

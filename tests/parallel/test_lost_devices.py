@@ -263,7 +263,7 @@ def test_device_lost_in_an_epoch_restores_the_last_copy(
     assert model.history is not None
     reached = len(model.history.losses)
     assert copied <= begun <= reached and (begun == 0) == (copied == 0)
-    text = f"those of step {begun}," if begun < reached else "no step is lost"
+    text = f"as at step {begun}," if begun < reached else "no step is lost"
     assert text in str(error.value)
     assert begun == reached or model.session.undone_seconds > 0
     expect_going_on(model, expected, begun)
@@ -409,7 +409,7 @@ def test_a_loss_found_by_a_callback_ends_the_training(devices: Devices, use: str
             iterations(model)
 
     reason = "cpu:1: its worker has ended"
-    with pytest.raises(DeviceLostError, match=rf"{reason}.* those of step 0, .*Call fit again"):
+    with pytest.raises(DeviceLostError, match=rf"{reason}.* as at step 0, .*Call fit again"):
         fit(model, 12, at(5, notice))
     assert iterations(model) == 0
     assert len(fit(model, 12).losses) == 12
@@ -514,7 +514,7 @@ class TestAdapterThatDoesNotComeBack:
         fit(model, 6)
         if when == "training":
             model.session.keep_copy()
-            with pytest.raises(DeviceLostError, match=r"those of step 6, .*fit again"):
+            with pytest.raises(DeviceLostError, match=r"as at step 6, .*fit again"):
                 fit(model, 12, at(3, lambda: (no_adapter(True), gpu.lose())))
         else:
             no_adapter(True)

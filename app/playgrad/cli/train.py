@@ -88,7 +88,7 @@ class TrainHooks(Hooks):
     def looping(self, model: Any) -> None:
         self.looped = model
 
-    def goes_on(self, error: DeviceLostError) -> bool:
+    def continues(self, error: DeviceLostError) -> bool:
         """Report a lost device. Training continues, unless devices are lost at every start."""
         self._losses += 1
         if self._losses > _MOST_LOSSES:

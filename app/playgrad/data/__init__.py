@@ -1,7 +1,7 @@
 """Data sets and input pipelines.
 
 ``playgrad.data.source.set_source`` sets where the bytes of data sets are loaded from,
-``playgrad.data.shelf.set_shelf`` where data sets of users are.
+``playgrad.data.user_data.set_user_data`` the source of users' data sets.
 """
 
 from types import ModuleType as _Module

@@ -20,7 +20,7 @@ def _absent(name: str, instead: str) -> NoReturn:
 
 
 def cifar10() -> NoReturn:
-    """Say that CIFAR-10 is not available, and what is.
+    """Refuse to load CIFAR-10, and name what to use instead.
 
     Raises:
         DataError: always.
@@ -29,7 +29,7 @@ def cifar10() -> NoReturn:
 
 
 def cifar100() -> NoReturn:
-    """Say that CIFAR-100 is not available, and what is.
+    """Refuse to load CIFAR-100, and name what to use instead.
 
     Raises:
         DataError: always.
@@ -38,7 +38,7 @@ def cifar100() -> NoReturn:
 
 
 def imdb() -> NoReturn:
-    """Say that the film reviews of IMDB are not available, and what is.
+    """Refuse to load the film reviews of IMDB, and name what to use instead.
 
     Raises:
         DataError: always.
@@ -47,7 +47,7 @@ def imdb() -> NoReturn:
 
 
 def boston_housing() -> NoReturn:
-    """Say that the prices of houses in Boston are not available, and what is.
+    """Refuse to load the prices of houses in Boston, and name what to use instead.
 
     Raises:
         DataError: always.

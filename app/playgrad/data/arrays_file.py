@@ -73,7 +73,7 @@ def load_class_names(content: bytes | memoryview, name: str) -> list[str]:
 
 
 def split(count: int, test: float, seed: int) -> tuple[Array, Array]:
-    """Return the rows for training and those for testing, in a random order."""
+    """Split the rows at random into training rows and test rows."""
     if not 0 <= test < 1:
         raise DataError(f"the part for testing must be from 0 to below 1, got {test}.")
     order = np.random.default_rng(seed).permutation(count)

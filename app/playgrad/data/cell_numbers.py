@@ -25,7 +25,7 @@ _SURE = re.compile(
     r"[+-]?(?:[0-9]+|(?:0[0-9]*|[0-9]{4,})?\.[0-9]+|[0-9]{1,3}\.(?:[0-9]{1,2}|[0-9]{4,}))"
     r"(?:[eE][+-]?[0-9]+)?"
 )
-"""Those that cannot be read in another way: most numbers in files."""
+"""Numbers that cannot be read in another way: most numbers in files."""
 
 
 def _form(mark: str, other: str) -> re.Pattern[str]:
@@ -41,7 +41,7 @@ _PLAIN = {
     mark: str.maketrans({mark: ".", "−": "-", **dict.fromkeys(other + _GROUPS)})
     for mark, other in ((".", ","), (",", "."))
 }
-"""How a number with this mark becomes one that Python reads."""
+"""The translation of a number with this mark into Python's form."""
 
 
 class Style(NamedTuple):
@@ -77,10 +77,10 @@ class Tally:
     """The cells of a column.
 
     Attributes:
-        present: the number of cells with a value.
-        numbers: of those that are numbers by one of the marks.
-        only: of numbers by this mark alone, such as 1.5 or 1,5.
-        either: of different numbers by both marks, such as 1.234, by the mark in them.
+        present: how many cells have a value.
+        numbers: how many of them are numbers by one of the marks.
+        only: how many are numbers by this mark alone, such as 1.5 or 1,5.
+        either: how many are a different number by each mark, such as 1.234, by the mark in them.
     """
 
     present: int = 0

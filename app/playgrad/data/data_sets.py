@@ -13,7 +13,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], DataSetRecord]] = {}
 
 
 def data_set(record: DataSetRecord) -> Callable[[Function], Function]:
-    """Add a function that returns a data set to those of the library, by its name."""
+    """Register a function that returns a data set in the library, by its name."""
 
     def add(function: Function) -> Function:
         _FUNCTIONS[function.__name__] = function, record

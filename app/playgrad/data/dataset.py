@@ -97,7 +97,7 @@ class Dataset:
 
     @staticmethod
     def range(*limits: int) -> Dataset:
-        """Return whole numbers; the arguments are those of Python's ``range``."""
+        """Return whole numbers; the arguments are as in Python's ``range``."""
         return Dataset(Slices(np.arange(*limits, dtype=np.int32)))
 
     @staticmethod
@@ -252,7 +252,7 @@ class Dataset:
         return Dataset(Left(self._elements, whole_number(count, "count")))
 
     def concatenate(self, dataset: Dataset) -> Dataset:
-        """Return the elements, then those of ``dataset``."""
+        """Return the elements, followed by the elements of ``dataset``."""
         return Dataset(Concatenated([self._elements, _elements_of(dataset, "concatenate")]))
 
     def enumerate(self, start: int = 0) -> Dataset:

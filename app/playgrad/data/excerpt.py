@@ -1,4 +1,4 @@
-"""Excerpts of data sets, to be looked at while a model is trained with the whole."""
+"""Excerpts of data sets, to be shown while a model is trained with the whole."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Excerpt:
 
     @property
     def count(self) -> int:
-        """The number of samples that one can be chosen of: all, if the data set is kept."""
+        """The number of samples that can be chosen: all, if the data set is kept."""
         return len(self.x) if self.whole is None else self.total
 
     @property
     def rows(self) -> Array:
-        """The number of each sample of the excerpt (samples,) among those that can be chosen."""
+        """The index of each sample of the excerpt (samples,) among the samples to choose from."""
         return _spread_rows(len(self.x), self.count)
 
     def sample(self, number: int) -> tuple[Array, Array]:
@@ -62,7 +62,7 @@ class Excerpt:
         return Excerpt(*self.sample(number), self.total)
 
     def without_whole(self) -> Excerpt:
-        """Return the excerpt without what it keeps of the data set."""
+        """Return the excerpt without its reference to the whole data set."""
         return replace(self, whole=None)
 
 

@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def read_images(data_set: str, title: str) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Return images and labels for training, and those for testing.
+    """Return images and labels for training, and images and labels for testing.
 
     Args:
         data_set: as in the names of files.

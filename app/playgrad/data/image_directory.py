@@ -47,7 +47,7 @@ def image_dataset_from_directory(
         batch_size: images of a batch; None for single images.
         image_size: (height, width).
         shuffle: whether each round has an order of its own.
-        seed: of the order, and of the division into subsets.
+        seed: the seed of the order, and of the division into subsets.
         validation_split: the fraction of files that is kept for validation.
         subset: "training", "validation", or "both" for a pair of data sets.
         interpolation: "bilinear" or "nearest".
@@ -119,7 +119,7 @@ def _listed(
         folders = sorted(each.name for each in root.iterdir() if each.is_dir())
         names = list(class_names or folders)
         if set(names) != set(folders):
-            raise DataError(f"class_names must be those of the folders {folders}, got {names}.")
+            raise DataError(f"class_names must name the folders {folders}, got {names}.")
         pairs = [(f, n) for n, name in enumerate(names) for f in sorted((root / name).rglob("*"))]
     else:
         names = list(class_names or [])

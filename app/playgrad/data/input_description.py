@@ -36,8 +36,8 @@ class InputDescription:
     """The range of the pixels of a network, and the shape of its samples.
 
     Attributes:
-        shape: of one sample in the data that it was trained on: (height, width, channels), (height,
-            width), or (pixels,), row by row.
+        shape: the shape of one sample in the data that it was trained on: (height, width,
+            channels), (height, width), or (pixels,), row by row.
         low, high: the values of black and white; one number, or one for each channel.
         columns: the names of the features of a table, if they are known; "colour=red" is 1 where
             the column "colour" has the category "red", and else 0.
@@ -123,7 +123,7 @@ def describe_input(
 
     Args:
         samples: one array for each input of the network.
-        facts: those of the table that the samples come from, if their arrays do not tell.
+        facts: the facts of the samples' table, if their arrays do not tell.
 
     Returns:
         For a table of `load`, the names of its features, and how they were normalized.

@@ -17,7 +17,7 @@ def fitted(pixels: Array, height: int, width: int, channels: int) -> Array:
 
     Args:
         pixels: bytes (height, width, channels), grey or RGB; with alpha only if the network has it.
-        channels: 1 for grey, 3 for RGB; others must be those of ``pixels``.
+        channels: 1 for grey, 3 for RGB; any other number must equal the channels of ``pixels``.
 
     Returns:
         uint8 (height, width, channels).

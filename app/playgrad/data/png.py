@@ -72,7 +72,7 @@ def decode_png(
 
     Args:
         contents: the bytes of the file.
-        channels: 1 for grey, 2 for grey and alpha, 3 for RGB, 4 for RGBA; 0 for those of the file.
+        channels: 1 for grey, 2 for grey and alpha, 3 for RGB, 4 for RGBA; 0 for the file's own.
             Colours become grey as 0.299 R + 0.587 G + 0.114 B. Without an alpha channel, the image
             is shown on white.
         what: a name for the file in errors.

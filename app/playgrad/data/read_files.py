@@ -121,11 +121,11 @@ def read_npz(file: Any, names: Sequence[str] | None = None, max_bytes: int = MOS
         yield arrays[0][i] if len(arrays) == 1 else tuple(array[i] for array in arrays)
 
 
-class read_csv:  # noqa: N801 - called like a function; an iterator can go on after a bad line
+class read_csv:  # noqa: N801 - called like a function; an iterator can continue after a bad line
     """An iterator over the lines of a CSV file: float32 (columns,), or a pair with the label.
 
-    Text is UTF-8, or in ``encoding``; quotes are those of RFC 4180. Lines without text are left
-    out. Thousands may be separated, and nothing is guessed.
+    Text is UTF-8, or in ``encoding``; quotes are as in RFC 4180. Lines without text are left out.
+    Thousands may be separated, and nothing is guessed.
 
     Args:
         file: a name, bytes, or an open binary file.
@@ -136,8 +136,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         delimiter: the character between the columns.
         decimal: the decimal mark of the numbers, "." or ","; None for a point, where numbers such
             as 1,234, which could be either, are refused.
-        encoding: of the text, such as "cp1252"; one in which a line ends with the byte of a line
-            feed, which UTF-16 is not.
+        encoding: the encoding of the text, such as "cp1252". Lines must end with the byte of a line
+            feed, which excludes UTF-16.
         converters: for columns that hold text, by name or number: a function that returns a number,
             or a dictionary of numbers, such as ``{"fuel": {"petrol": 0, "diesel": 1}}``.
 
@@ -164,7 +164,7 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can go on af
         self.name = _name(file)
         self._content = _opened(file)
         self._line = 0
-        # Unlike a generator, a map can go on after an error.
+        # Unlike a generator, a map can continue after an error.
         self._lines = csv.reader(map(self._decoded, self._content), delimiter=delimiter)
         self._label, self._columns, self._has_header = label, columns, header
         self._converters = dict(converters or {})

@@ -7,9 +7,9 @@ from typing import Any
 
 from playgrad.data.arrays_file import load_arrays, load_class_names
 from playgrad.data.data_sets import functions, records
-from playgrad.data.shelf import shelf
 from playgrad.data.table_file import load_table, table_class_names
 from playgrad.data.text_table import ENDINGS
+from playgrad.data.user_data import user_data
 from playgrad.errors import DataError
 
 
@@ -19,8 +19,8 @@ def available() -> dict[str, str]:
     Data sets of yours are listed with their files: in the page all files of the browser, and
     on the desktop each NPZ and CSV file in the working directory and in ``PLAYGRAD_DATA``.
     """
-    brought = {name: f"your data, {file}." for name, file in shelf().names().items()}
-    return brought | {
+    of_user = {name: f"your data, {file}." for name, file in user_data().names().items()}
+    return of_user | {
         name: (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Return ")
         for name, function in functions().items()
     }
@@ -43,7 +43,7 @@ def load(name: str, **options: Any) -> Any:
     function = functions().get(name)
     known = () if function is None else inspect.signature(function).parameters
     if function is None:
-        content, file = _brought(name)
+        content, file = _user_file(name)
     for option in options:
         if option not in known:
             raise DataError(
@@ -59,7 +59,7 @@ def class_names(name: str) -> list[str]:
     """Return the names of the classes of a data set: label 0 is the first of them.
 
     Args:
-        name: of a data set of yours, or of images of the library.
+        name: the name of a data set of yours, or of images of the library.
 
     Returns:
         [] if its targets are numbers.
@@ -70,7 +70,7 @@ def class_names(name: str) -> list[str]:
     record = records().get(name)
     if record is not None and record.class_names:
         return list(record.class_names)
-    content, file = _brought(name)
+    content, file = _user_file(name)
     return (table_class_names if _is_table(file) else load_class_names)(content, file)
 
 
@@ -78,14 +78,14 @@ def _is_table(file: str) -> bool:
     return file.lower().endswith(ENDINGS)
 
 
-def _brought(name: str) -> tuple[bytes | memoryview, str]:
+def _user_file(name: str) -> tuple[bytes | memoryview, str]:
     """Return the content of the file of a data set of the user, and the name of the file."""
-    place = shelf()
-    files = place.names()
+    source = user_data()
+    files = source.names()
     if name not in files:
         yours = f"yours: {', '.join(files)}" if files else "you have added none"
         raise DataError(
             f"there is no data set {name!r}; {yours}.",
-            hint=f"{place.advice} Of the library: {', '.join(functions())}.",
+            hint=f"{source.advice} Of the library: {', '.join(functions())}.",
         )
-    return place.read(name), files[name]
+    return source.read(name), files[name]

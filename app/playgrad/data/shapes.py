@@ -43,7 +43,7 @@ def shapes(
     """Return made-up colour images of shapes as ``(x_train, y_train), (x_test, y_test)``.
 
     Each shows one shape on a plain ground: a disc, a ring, a square, a triangle, a cross or a star,
-    anywhere, of any colour, size and direction. They are drawn by a program, and are no photos.
+    anywhere, of any colour, size and direction. They are drawn by a program, not photographed.
 
     Args:
         samples: the number of images; the classes are about equally large.

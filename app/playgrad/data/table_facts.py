@@ -44,7 +44,7 @@ class TableFacts(NamedTuple):
 
 
 _known: dict[int, tuple[weakref.ref[Array], int, TableFacts]] = {}
-"""By the identity of an array, which is forgotten with the array; with a checksum."""
+"""Facts and a checksum by the identity of an array; an entry is forgotten with its array."""
 
 
 def remember(x: Array, facts: TableFacts) -> None:

@@ -23,9 +23,9 @@ _LISTED = 8
 def load_table(content: bytes | memoryview, name: str) -> tuple[Pair, Pair]:
     """Return ``(x_train, y_train), (x_test, y_test)`` from the content of a CSV file.
 
-    Columns and label are those that the page chooses at first. Rows with missing values are left
-    out. A fifth of the rows, taken at random with seed 0, is test data. Nothing is normalized. A
-    warning says how the file is read, where that is not plain.
+    Columns and label are the page's initial choice. Rows with missing values are left out. A fifth
+    of the rows, taken at random with seed 0, is test data. Nothing is normalized. If the file can
+    be read in more than one way, a warning says how it was read.
 
     Raises:
         ReadError: it is not a table of numbers and categories.

@@ -19,7 +19,7 @@ from playgrad.errors import ReadError
 DELIMITERS = "\t;|,"
 """In this order where a file could have several: commas are also in numbers and in sentences."""
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
-"""Of the names of tables."""
+"""Endings of the names of tables."""
 _SAMPLE = 20
 _FEW = 10
 _WHOLE = re.compile("[0-9]{1,15}")
@@ -36,7 +36,7 @@ class TextTable:
     """A table of cells.
 
     Attributes:
-        titles: of the columns.
+        titles: the titles of the columns.
         rows: without their header, all of the same width.
         lines: the line in the file at which each row begins, from 1.
         ragged: the lines of rows of another width, which were left out.
@@ -114,7 +114,7 @@ def read_table(content: bytes, name: str, least_columns: int = 2) -> TextTable:
 
 
 def _rows(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows of cells and the lines at which they begin; without those that are blank."""
+    """Yield rows of cells and the lines at which they begin; blank rows are skipped."""
     # Of a quotation mark that is never closed, the last line shows: it is not a row of its own.
     lines = chain(io.StringIO(text, newline=""), [_NO_TEXT])
     reader = csv.reader(lines, delimiter=delimiter)

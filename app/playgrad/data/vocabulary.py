@@ -111,7 +111,7 @@ _live: list[weakref.ref[Vocabulary]] = []
 
 
 def newest_vocabulary(tokens: int) -> Vocabulary | None:
-    """Return the vocabulary made last, of those in use, that has this many tokens."""
+    """Return the newest vocabulary in use that has this many tokens."""
     for reference in reversed(_live):
         vocabulary = reference()
         if vocabulary is not None and len(vocabulary) == tokens:

@@ -1,4 +1,4 @@
-"""Bounds of what is read from the files of other programs: work stays in proportion, and ends."""
+"""Bounds for reading files of other programs: work stays in proportion, and ends."""
 
 MOST_NODES = 10_000
 """The most nodes, layers, weights, inputs and outputs of a graph; a GPT-2 has about 3,000."""

@@ -63,7 +63,7 @@ class Format:
         name: the name in ``model.export(path, format)``.
         ending: the ending of its files, with the dot.
         encode: returns the content of a file for a model and the name of the file.
-        lacks: what of a trained model is not in the file.
+        lacks: the parts of a trained model that the file lacks.
     """
 
     name: str
@@ -87,7 +87,7 @@ def _script(model: Exported, file: str) -> bytes:
 
 
 def _keras(model: Exported, _: str) -> bytes:
-    # Imported here, as those of PyTorch and of TensorFlow.js: the page starts without them.
+    # Imported here, like the writers for PyTorch and TensorFlow.js: the page starts without them.
     from playgrad.interchange.keras.export import keras_bytes
 
     return keras_bytes(
@@ -168,7 +168,7 @@ def weights_from_keras(
     """Return the weights in a file of Keras by the names that they have in a model.
 
     Args:
-        content: of the file.
+        content: the content of the file.
         is_model: whether it is a ``.keras`` file, not one of weights alone.
         layers, layer_graph, specs: as in `weights_for_model`, with the same errors.
     """

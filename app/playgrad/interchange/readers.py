@@ -71,7 +71,7 @@ PROJECT = Reader("project", (ENDING,), is_project, load)
 WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
 
 READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, WEIGHTS)
-"""In order: the first that recognizes bytes reads them, and the weights take what is left."""
+"""In order: the first that recognizes bytes reads them, and the weights take the rest."""
 
 
 def reader_of(file: File) -> Reader:

@@ -14,11 +14,11 @@ import numpy as np
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
 from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
-from playgrad.io.kept_files import kept_files
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile, as_numbers, checked_name, count_text
 from playgrad.io.torch_file import TorchFile
+from playgrad.io.user_files import user_files
 from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
@@ -299,9 +299,9 @@ def read_file(path: str | Path, expected: Mapping[str, Any] | None = None) -> by
         _check_size(path.name, status.st_size, expected)
         return path.read_bytes()
     except FileNotFoundError as error:
-        content = kept_files().read(str(path))
+        content = user_files().read(str(path))
         if content is None:
-            hint = kept_files().advice
+            hint = user_files().advice
             raise CheckpointError(f"cannot read '{path}': {error.strerror}.", hint=hint) from None
         _check_size(path.name, len(content), expected)
         return content

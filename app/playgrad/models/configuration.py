@@ -1,6 +1,6 @@
 """Networks as plain data, without weights, and back.
 
-The data lists what builds the network, in order: calls of layers, and operations that the user
+The data lists the parts of the network, in order: calls of layers, and operations that the user
 added without a layer, with the constants and variables that they need. Tensors have the names that
 they have in the graph of the original.
 """

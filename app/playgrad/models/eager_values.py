@@ -47,7 +47,7 @@ def inputs_of(node: Node, detached: bool) -> list[Array] | None:
 
 
 def compute(node: Node, inputs: Sequence[Array]) -> None:
-    """Compute a new node, and write what it writes."""
+    """Compute a new node, including its writes to variables."""
     if is_variable(node):
         _initialize(node)
         return

@@ -32,7 +32,7 @@ class NextPosition:
     """The nodes that compute one position of a model.
 
     Attributes:
-        structure: that of the model they were built from.
+        structure: the structure of the model they were built from.
         token, position: placeholders, (1, 1).
         stored: a placeholder for the keys, and one for the values, of each attention in turn.
         new: key and value of the position, in the same order.

@@ -31,7 +31,7 @@ class Sequential(Model):
     the first item is ``pg.Input(shape)``.
 
     Args:
-        layers: layers and models. Those of a `Sequential` that is not built are appended; other
+        layers: layers and models. The layers of an unbuilt `Sequential` are appended; other
             models keep their weights, which they then share with this one.
         name: shown in the summary and in errors.
     """

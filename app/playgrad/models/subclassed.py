@@ -73,7 +73,7 @@ class SubclassedNetwork(TrainableNetwork):
         Args:
             input_shape: the shape of a batch, with None for the number of samples, as in Keras; a
                 list of them if ``call`` takes a list.
-            dtype: that of the inputs.
+            dtype: the dtype of the inputs.
             batch_size: in place of the first None; None for any.
 
         Raises:

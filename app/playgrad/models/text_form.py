@@ -97,7 +97,7 @@ def text_form(model: Any) -> TextForm | None:
     each = len(outside) == 2 and outside[0] == length
     if not (one_hot or len(inside) == 1) or not (each or len(outside) == 1):
         return None
-    # Features of a table are no sequence.
+    # Features of a table are not a sequence.
     if not each and not one_hot and dtype(entry.dtype).floating:
         return None
     return TextForm(length, tokens, one_hot, each, output.node.op.name == "softmax")

@@ -39,7 +39,7 @@ _providers: list[Callable[[], Formats]] = []
 
 
 def provide_formats(provider: Callable[[], Formats]) -> None:
-    """Let networks use what ``provider`` returns. The package itself calls this once."""
+    """Let networks use the result of ``provider``. The package itself calls this once."""
     _providers[:] = [provider]
 
 

@@ -178,14 +178,14 @@ class Network:
             if tensor.graph is not self.graph and not tensor.node.detached:
                 raise GraphError(
                     f"'{tensor.name}' does not belong to the graph of '{self.name}'.",
-                    hint="A Sequential model has a graph of its own. Go on from its outputs: "
+                    hint="A Sequential model has a graph of its own. Continue from its outputs: "
                     "pg.Model(model.inputs, layer(model.outputs[0])). To join several models, "
                     "make each of them with pg.Model(inputs, outputs).",
                 )
         return self.arranged(self.apply(tensors, training))
 
     def arranged(self, outputs: Sequence[Any]) -> Any:
-        """Return what belongs to the outputs as they were given: one, a list or a dictionary."""
+        """Return values of the outputs in the model's form: one value, a list or a dictionary."""
         if self.output_keys is not None:
             return dict(zip(self.output_keys, outputs, strict=True))
         return outputs[0] if len(outputs) == 1 else outputs

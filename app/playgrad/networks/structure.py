@@ -98,7 +98,7 @@ def outputs_of(item: StructureItem) -> tuple[Tensor, ...]:
 
 
 def _operation(item: StructureItem) -> Any:
-    """Return what is one operation in Keras: a layer with all of its calls, or a node."""
+    """Return the owner of one operation in Keras: a layer, with all of its calls, or a node."""
     return item.layer if isinstance(item, LayerCall) else item
 
 

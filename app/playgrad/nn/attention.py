@@ -43,8 +43,8 @@ class MultiHeadAttention(WeightedLayer):
     (to, from), or (batch, heads, to, from). A query sees a key where all of them are true, and with
     ``use_causal_mask=True`` only up to its own position. The context of a query that sees nothing
     is the mean of all values, and zero with ``dropout``, as in Keras; its scores are zero. Where
-    the first three are not given, the masks of the sequences take their place, as those of
-    `Embedding` with ``mask_zero``; the result has the mask of the query.
+    the first three are not given, the masks of the sequences take their place, such as the masks
+    of `Embedding` with ``mask_zero``; the result has the mask of the query.
     `attention_scores` returns the weights.
 
     ``query_kernel`` and ``key_kernel`` are (inputs, num_heads * key_dim), ``value_kernel`` is
@@ -53,13 +53,13 @@ class MultiHeadAttention(WeightedLayer):
 
     Args:
         num_heads: number of heads.
-        key_dim: number of features of one head's queries and keys; None divides those of the query
-            among the heads.
+        key_dim: number of features of one head's queries and keys; None divides the query's
+            features among the heads.
         value_dim: number of features of one head's values; None for ``key_dim``.
         dropout: the fraction of attention weights set to 0 in a training step.
         use_bias: whether to add a bias to each of the four products.
-        output_shape: features of the result, a number or a sequence of one; None for those of the
-            query.
+        output_shape: features of the result, a number or a sequence of one; None for as many as
+            the query has.
         attention_axes: must be None or 1, the axis of the positions.
         flash_attention: as in `pg.dot_product_attention`. Dropout needs the composition.
         kernel_initializer, bias_initializer: name or `Initializer`.
@@ -68,7 +68,7 @@ class MultiHeadAttention(WeightedLayer):
             None for none.
         kernel_constraint, bias_constraint: name or `Constraint` of weights in the shapes that Keras
             has, such as (inputs, num_heads, key_dim); None for none.
-        seed: of the dropout; None for one that follows from the name.
+        seed: the seed of the dropout; None for one that follows from the name.
         causal: whether every call uses a causal mask, as layers in a `Sequential` need it.
     """
 
@@ -266,12 +266,12 @@ class MultiHeadAttention(WeightedLayer):
     def next_position(
         self, x: Tensor, keys: Tensor, values: Tensor, position: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Attend from one more position of a sequence to itself and those before it.
+        """Attend from one more position of a sequence to itself and all positions before it.
 
         Args:
             x: the inputs at the position, (batch, 1, features).
-            keys, values: those of earlier calls at their positions, (batch, positions, num_heads,
-                features of one); what is at other positions does not matter.
+            keys, values: the keys and values of earlier calls at their positions, (batch,
+                positions, num_heads, features of one); entries at other positions are ignored.
             position: int32, (1, 1).
 
         Returns:
@@ -285,8 +285,7 @@ class MultiHeadAttention(WeightedLayer):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the results of the heads at one more position, its key and its value.
 
-        The arguments are those of `next_position`; the first result is (batch, 1, heads *
-        value_dim).
+        The arguments are as in `next_position`; the first result is (batch, 1, heads * value_dim).
         """
         query, key, value = self.projected(x)
         count = self.known(keys.shape, 1)

@@ -67,10 +67,10 @@ def equal_if_blind(query: Tensor, key: Tensor, mask: Tensor, causal: bool) -> tu
 def with_padding(
     masks: Mapping[str, Tensor], sequences: Sequence[Tensor], padded: Sequence[str]
 ) -> dict[str, Tensor]:
-    """Return ``masks`` and those that layers such as `Embedding` attached to ``sequences``.
+    """Return ``masks`` and the masks that layers such as `Embedding` attached to ``sequences``.
 
     Args:
-        masks: those that the call was given. They replace attached masks of the same name.
+        masks: the masks passed to the call. They replace attached masks of the same name.
         sequences: the query, and optionally the value and the key.
         padded: names of the masks to look for.
     """

@@ -25,9 +25,8 @@ class Bidirectional(StatefulLayer, WrapperLayer):
 
     Schuster and Paliwal 1997. Inputs (batch, steps, features); result (batch, 2 * units), or
     (batch, steps, 2 * units) if the layers return sequences, in the order of the inputs. With
-    ``return_state`` the states of both follow. The initial states of a call are those of the
-    forward layer and then those of the backward layer. Where a mask skips a step, the outputs of
-    sequences are 0.
+    ``return_state`` the states of both follow. A call takes the initial states of the forward
+    layer, then of the backward layer. Where a mask skips a step, the outputs of sequences are 0.
 
     Args:
         layer: a recurrent layer, of which two copies are used.
@@ -134,7 +133,7 @@ class Bidirectional(StatefulLayer, WrapperLayer):
         """Apply both layers to a sequence (batch, steps, features).
 
         Args:
-            initial_state: the states of the forward layer, and then those of the backward layer.
+            initial_state: the states of the forward layer, then of the backward layer.
             mask: bool (batch, steps), false at steps to skip; None for the mask of the sequence.
         """
         states = [] if initial_state is None else list(initial_state)

@@ -1,4 +1,4 @@
-"""Stored keys and values, with those of one more position."""
+"""Stored keys and values, extended by one position."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playgrad.ops.elementwise.definitions import equal, less_equal, where
 
 
 def with_position(new: Tensor, stored: Tensor, position: Tensor, count: int) -> Tensor:
-    """Return keys or values of all positions, with those of one position replaced.
+    """Return the keys or values of all positions, with one position replaced.
 
     Args:
-        new: those of the position, (batch, 1, heads, features of one).
-        stored: those of all positions, (batch, count, heads, features of one).
+        new: the keys or values of the position, (batch, 1, heads, features of one).
+        stored: the keys or values of all positions, (batch, count, heads, features of one).
         position: int32, (1, 1).
     """
     here = equal(reshape(_positions(count), (1, count, 1, 1)), reshape(position, (1, 1, 1, 1)))

@@ -19,10 +19,10 @@ _context = _Context()
 
 @contextmanager
 def training_context(training: bool | None) -> Iterator[bool]:
-    """Make ``training`` what calls within the block are, unless they say it themselves.
+    """Make ``training`` the default of calls within the block.
 
     Yields:
-        Whether they are part of a training step; for None, what holds outside of the block.
+        The default in use: ``training``, or for None the default outside of the block.
     """
     before = _context.training
     _context.training = bool(before if training is None else training)

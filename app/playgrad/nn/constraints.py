@@ -1,4 +1,4 @@
-"""Constraints: what a training step does to a weight after each update, such as a largest norm."""
+"""Constraints: changes to a weight after each update in training, such as a largest norm."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ class _Norm(Constraint):
 class MaxNorm(_Norm):
     """Scale weights down whose norm along ``axis`` exceeds ``max_value`` (Srivastava et al. 2014).
 
-    For a kernel of `Dense`, axis 0 means the weights of each unit; for one of `Conv2D`, (0, 1, 2)
-    means those of each filter.
+    For a kernel of `Dense`, axis 0 means the weights of each unit; for a kernel of `Conv2D`,
+    (0, 1, 2) means the weights of each filter.
     """
 
     kind = "max_norm"
@@ -217,7 +217,7 @@ def get(value: Any) -> Constraint | None:
     """Return the constraint that ``value`` names or describes; a constraint is returned as is.
 
     Args:
-        value: a name such as "non_neg" or "MaxNorm", what `Constraint.config` returns, a function
+        value: a name such as "non_neg" or "MaxNorm", a result of `Constraint.config`, a function
             of a tensor, or None for none.
 
     Raises:

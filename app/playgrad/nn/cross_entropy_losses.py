@@ -136,7 +136,7 @@ class SparseCategoricalCrossentropy(FromScores):
             each = sparse_softmax_cross_entropy(as_rows(logits), labels)
         else:
             inputs = [-_log_of_shares(as_rows(y_pred)), expand_dims(as_indices(labels), 1)]
-            attrs = {"axis": 1, "labels": True}  # check_targets has checked those of data sets
+            attrs = {"axis": 1, "labels": True}  # check_targets has checked a data set's labels
             each = squeeze(add_node("take_along_axis", inputs, attrs).output, 1)
         return each if y_true.spec.rank == 1 else reshape_like(each, y_true)
 

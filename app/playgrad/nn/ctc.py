@@ -19,7 +19,7 @@ from playgrad.ops.reductions.reduce import reduce_max
 
 Array = np.ndarray[Any, Any]
 _NEVER = -1e9
-"""The logit of a class that cannot be, beside 0 for the one that is."""
+"""The logit of an impossible class, beside 0 for the certain one."""
 
 
 class CTC(Loss):

@@ -126,7 +126,7 @@ class AUC(RatioMetric):
         if self.multi_label:
             columns = (y_pred.shape[-1] or 0) * len(self.thresholds)
             return reshape(hits, (-1, columns)), reshape(above, (-1, columns)), true
-        if self.label_weights is not None:  # of mean 1, so that the sums are those of one label
+        if self.label_weights is not None:  # of mean 1, so that the sums are as for one label
             weights = constant(self.label_weights / self.label_weights.mean())
             beside = expand_dims(weights, -1)
             hits, above, true = hits * beside, above * beside, true * weights

@@ -1,8 +1,8 @@
 """Layers whose operations depend on sizes that only a run knows, such as the steps of sequences.
 
 A recurrent layer has operations for each step. Where its input leaves the number of steps open, the
-graph has one operation in their place. The compiler replaces it by those of the layer once the
-shapes of the feeds are known, for each of these anew.
+graph has one operation in their place. The compiler replaces it by the layer's operations once the
+shapes of the feeds are known, for each of these shapes anew.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def has_open_sizes(tensors: Sequence[Tensor]) -> bool:
 
 
 def deferred_call(layer: Any, call: Call, tensors: Sequence[Tensor]) -> Any:
-    """Return what ``call`` of ``layer`` returns, as one operation that the compiler replaces.
+    """Return the results of ``call`` of ``layer``, as one operation that the compiler replaces.
 
     Args:
         call: its method, with the options of this call.
-        tensors: some of whose sizes are unknown.
+        tensors: the inputs, some of whose sizes are unknown.
 
     Raises:
-        PlaygradError: the layer cannot take them, whatever these sizes are.
+        PlaygradError: the layer cannot take the inputs, whatever these sizes are.
     """
     deferred = _Deferred(layer, call, tensors)
     attrs = {"layer": layer.kind or type(layer).__name__}
@@ -61,8 +61,8 @@ class _Deferred:
     """The call of a layer, which can be made in other graphs.
 
     Attributes:
-        masks: those of its inputs.
-        inputs: what the operation takes: the inputs, the masks, the variables.
+        masks: the masks of its inputs.
+        inputs: the inputs of the operation: the call's inputs, the masks, the variables.
         count: the number of its results.
         is_list: whether it returns a list.
         mask_numbers: for each result the number of its mask, among ``masks`` and further results.
@@ -98,7 +98,7 @@ class _Deferred:
         )
 
     def results(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """Return the results in the graph of ``inputs``, and masks that are not those of inputs."""
+        """Return the results in the graph of ``inputs``, and masks that no input has."""
         first, last = self.input_count, self.input_count + len(self.masks)
         tensors, masks = list(inputs[:first]), list(inputs[first:last])
         for tensor, number in zip(tensors, self._mask_of_input, strict=True):
@@ -187,6 +187,6 @@ def _with_inner(layer: Any) -> Iterator[Any]:
 
 
 def _variables_of(layer: Any) -> dict[str, Variable]:
-    """Return the variables of a layer by name, and those that are attributes, with a dot before."""
+    """Return the variables of a layer by name; names of attributes begin with a dot."""
     own = {f".{name}": value for name, value in vars(layer).items() if isinstance(value, Variable)}
     return {**layer.variables, **own}

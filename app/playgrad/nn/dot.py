@@ -21,7 +21,7 @@ _LEAST_SQUARE = 1e-14
 class Dot(Layer):
     """Dot products of the samples of two tensors along an axis of each.
 
-    The result has the other axes of the first tensor, then those of the second:
+    The result has the other axes of the first tensor, then the other axes of the second:
     ``Dot(axes=(1, 2))`` makes (batch, 5, 10) of (batch, 3, 5) and (batch, 10, 3). Of two tensors
     (batch, n) it is (batch, 1).
 

@@ -83,7 +83,7 @@ class Normalization(Layer):
         """
         if self.built:
             raise GraphError(
-                f"layer '{self.name}' has been called: what is normalized by can no longer change.",
+                f"layer '{self.name}' has been called: its mean and variance can no longer change.",
                 op=self.name,
                 source=self.source,
                 hint="Call adapt() before the layer.",
@@ -121,7 +121,7 @@ class Normalization(Layer):
         return _plain(mean), _plain(squares / count)
 
     def _others(self, shape: Shape) -> tuple[int, ...]:
-        """Return the axes that are not those of features."""
+        """Return the axes that are not feature axes."""
         rank = len(shape)
         if any(not -rank <= axis < rank or axis % rank == 0 for axis in self._axes):
             raise ShapeError(

@@ -22,9 +22,9 @@ from playgrad.records import LayerRecord
 class GroupNormalization(ScaledLayer):
     """Group normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Wu and He 2018. Channels are divided into groups; mean and (biased) variance are those of one
-    group of one sample, both in training and afterwards. Inputs (batch, ...), result of the same
-    shape.
+    Wu and He 2018. Channels are divided into groups; mean and (biased) variance are computed over
+    one group of one sample, both in training and afterwards. Inputs (batch, ...), result of the
+    same shape.
 
     Args:
         groups: the number of groups, which must divide the number of channels; -1 makes each

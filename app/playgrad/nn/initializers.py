@@ -189,7 +189,7 @@ def get(value: str | dict[str, Any] | Initializer) -> Initializer:
     """Return the initializer that ``value`` names or describes; an initializer is returned as is.
 
     Args:
-        value: a name such as "zeros", or what `Initializer.config` returns.
+        value: a name such as "zeros", or a result of `Initializer.config`.
 
     Raises:
         GraphError: there is no initializer of that name.

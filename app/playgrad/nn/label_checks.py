@@ -22,7 +22,7 @@ def check_labels(labels: Array, classes: int, what: str, layer: str) -> None:
     if labels.min() < 0:
         hint = "Labels count from 0: renumber the classes, or remove such samples."
     elif labels.min() > 0 and last == classes:
-        hint = f"Labels count from 0: subtract 1 from those in {what}."
+        hint = f"Labels count from 0: subtract 1 from the labels in {what}."
     else:
         hint = outputs_hint(layer, last + 1, "correct the labels")
     raise DataError(

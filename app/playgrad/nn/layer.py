@@ -53,9 +53,10 @@ class Layer(LayerChecks, LayerWeights):
         name: unique in the model; None for ``<kind>_<n>``, assigned at the first call.
 
     Attributes:
-        kind: the name of this class of layers in configurations, and in the names of layers; that
-            of the class, in lower case, if a program does not set it.
-        record: what other rooms and the page know of the class. Subclasses need their own.
+        kind: the name of this class of layers in configurations, and in the names of layers; the
+            name of the class, in lower case, if a program does not set it.
+        record: the facts about the class for other packages and the page. Subclasses need their
+            own.
         takes_floats: whether integer inputs are cast to float32 before ``call``.
         passes_mask: whether it treats each step of a sequence alone, so that its result has the
             mask of its input.
@@ -182,8 +183,8 @@ class Layer(LayerChecks, LayerWeights):
         results returns a list.
 
         Args:
-            training: whether this call is part of a training step; None for what holds for the
-                layer or model that makes the call, or else False.
+            training: whether this call is part of a training step; None takes it from the layer
+                or model that makes the call, or else False.
             options: plain data that ``build`` and ``call`` of the layer take in addition. A model
                 that replays the call passes it again.
 
@@ -233,7 +234,7 @@ class Layer(LayerChecks, LayerWeights):
         return outputs[0] if isinstance(result, Tensor) else several
 
     def _result(self, tensors: Sequence[Tensor], training: bool, options: Mapping[str, Any]) -> Any:
-        """Return what ``call`` returns; where it needs sizes that are unknown, it is deferred."""
+        """Return the result of ``call``, which is deferred if it needs sizes that are unknown."""
         call = partial(self.call, **call_arguments(self.call, training, dict(options)))
         graph, keeps_states = tensors[0].graph, bool(getattr(self, "states", ()))
         if training or keeps_states or is_at_once() or not has_open_sizes(tensors):
@@ -252,7 +253,7 @@ class Layer(LayerChecks, LayerWeights):
                 raise error from None
 
     def _penalize(self, outputs: Sequence[Tensor]) -> None:
-        """Add the penalties of ``outputs`` to those of the step that is being built."""
+        """Add the penalties of ``outputs`` to the penalties of the step that is being built."""
         collected = layers_of(outputs[0].graph).penalties
         if collected is not None and self.activity_regularizer is not None:
             collected += [self.activity_regularizer.of_samples(output) for output in outputs]
@@ -392,7 +393,7 @@ class Layer(LayerChecks, LayerWeights):
         return arguments
 
     def _passed_by_name(self) -> dict[str, Any]:
-        """Return what the constructor was called with."""
+        """Return the arguments that the constructor was called with."""
         args, kwargs = self._passed
         bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -70,8 +70,8 @@ class GraphLayers:
         calls: the layer calls by their outputs.
         updates: new values of variables that layers update themselves, collected while a training
             step is built; else None.
-        penalties: for each sample, those of activity regularizers (batch,), collected while a step
-            is built; else None.
+        penalties: the penalties of activity regularizers for each sample (batch,), collected while
+            a step is built; else None.
         shards: tensors whose parts along the last axis are on several devices as well.
         copies: tensors of which several devices have a copy.
         masks: for sequences, bool tensors (batch, steps), false at the steps to skip.
@@ -102,7 +102,7 @@ def layers_of(graph: Graph) -> GraphLayers:
 
 
 def remove_nodes(graph: Graph, nodes: Collection[Node]) -> None:
-    """Take ``nodes``, which no others use, out of ``graph``, and what is known of their tensors."""
+    """Remove ``nodes``, which no others use, and the facts about their tensors from ``graph``."""
     graph.remove(nodes)
     layers = layers_of(graph)
     tables: tuple[dict[Tensor, Any], ...] = (

@@ -181,7 +181,7 @@ class LayerChecks:
         """Return the number of channels of each of ``groups`` groups.
 
         Args:
-            shape: that of the inputs, for the error.
+            shape: the shape of the inputs, for the error.
 
         Raises:
             ShapeError: ``channels`` cannot be divided.

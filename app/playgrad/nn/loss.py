@@ -1,7 +1,7 @@
 """The base classes of losses.
 
 A loss maps targets and predictions to one number per sample, shape (batch,); training minimizes
-their mean, which is what a call returns.
+their mean, which a call returns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Loss(Constructed):
     """Base class of losses. A subclass sets ``kind``, the name by which `get` finds it.
 
     Args:
-        reduction: what a call returns: the mean over the batch ("sum_over_batch_size" or "mean"),
+        reduction: the result of a call: the mean over the batch ("sum_over_batch_size" or "mean"),
             the "sum", or with "none" one number per sample. `Model.fit` takes the mean.
         name: for the program only.
 
@@ -62,7 +62,7 @@ class Loss(Constructed):
         self.name = name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
-        """Return the loss of a batch, a scalar, or what ``reduction`` says.
+        """Return the loss of a batch: a scalar, or as ``reduction`` says.
 
         Args:
             sample_weight: the weight of each sample, (batch,); None for 1.
@@ -148,9 +148,9 @@ class Loss(Constructed):
         return values
 
     def _shape_values(self, y: Array, output: Shape, layer: str) -> dict[str, float | str]:
-        """Return sizes of targets and predictions for which hosts have words of their own.
+        """Return sizes of targets and predictions for which the page has sentences of its own.
 
-        "targets" and "outputs" are the numbers of each sample, or 0 for those with more than one
+        "targets" and "outputs" are how many numbers a sample has, or 0 if it has more than one
         dimension; "classes" is the number of classes if the targets may be class numbers, or 0.
         """
         is_whole = y.ndim == 1 and bool(np.isfinite(y).all() and (y % 1 == 0).all())

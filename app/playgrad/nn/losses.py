@@ -1,4 +1,4 @@
-"""Losses by their names, those of functions, and the errors of numbers."""
+"""Losses by name, losses from functions, and the losses of regression."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _SHORT = {
 def get(value: str | Loss | Callable[[Tensor, Tensor], Tensor]) -> Loss:
     """Return the loss called ``value``; a `Loss` is returned as is, a function becomes a loss.
 
-    Names are those of Keras: "mean_squared_error", "MeanSquaredError", "mse" or "MSE".
+    Names are as in Keras: "mean_squared_error", "MeanSquaredError", "mse" or "MSE".
 
     Raises:
         GraphError: there is no loss of that name.

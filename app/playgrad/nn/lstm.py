@@ -26,8 +26,8 @@ class LSTM(RecurrentLayer):
 
     Args:
         units: number of outputs per step.
-        activation: that of candidate and cell state; name or function, None for none.
-        recurrent_activation: that of the gates.
+        activation: the activation of candidate and cell state; name or function, None for none.
+        recurrent_activation: the activation of the gates.
         use_bias: whether to add a bias.
         kernel_initializer, recurrent_initializer, bias_initializer: name or `Initializer`.
         unit_forget_bias: whether the bias of the forget gate starts at 1 (Jozefowicz et al. 2015).
@@ -36,7 +36,7 @@ class LSTM(RecurrentLayer):
         kernel_constraint, recurrent_constraint, bias_constraint: name or `Constraint`; None for
             none.
         dropout: the fraction of inputs set to 0 in a training step, the same ones in all steps.
-        recurrent_dropout: that of the hidden state.
+        recurrent_dropout: the dropout of the hidden state.
         seed: the seed of dropout; None derives one from the layer's name.
         return_sequences: whether to return the outputs of all steps, (batch, steps, units).
         return_state: whether to return a list of the output and the states.

@@ -1,4 +1,4 @@
-"""The steps of sequences that losses and metrics count: those that a mask keeps."""
+"""Losses and metrics of sequences with a mask: only the steps that it keeps count."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def mean_of_steps(values: Tensor, mask: Tensor, what: str) -> Tensor:
         raise ShapeError(
             f"{what!r} returns shape {shape_text(values.shape)} for sequences with a mask, "
             f"expected a number for each step, {shape_text(mask.shape)}.",
-            hint="Leave out the mean over the steps: it is taken over those that the mask keeps.",
+            hint="Leave out the mean over the steps: it is taken over the steps the mask keeps.",
         )
     others = tuple(range(rank, values.spec.rank))
     return reduce_mean(values, axis=others) if others else values

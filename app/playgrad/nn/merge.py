@@ -204,7 +204,7 @@ class Concatenate(_Merge):
 
 
 def _union(masks: Sequence[Tensor | None]) -> Tensor | None:
-    """Return the mask that keeps what any of ``masks`` keeps; None if one of them keeps all."""
+    """Return the mask that keeps a step if any of ``masks`` does; None if one keeps all steps."""
     present = [mask for mask in masks if mask is not None]
     return reduce(elementwise.logical_or, present) if len(present) == len(masks) else None
 

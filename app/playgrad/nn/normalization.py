@@ -48,7 +48,7 @@ class BatchNormalization(ScaledLayer):
     """Batch normalization: ``(inputs - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Ioffe and Szegedy 2015, as in Keras. Each channel is normalized separately. In training, mean
-    and (biased) variance are those of the batch, and moving averages are updated with them;
+    and (biased) variance are computed over the batch, and moving averages are updated with them;
     otherwise, and while the layer is frozen, the moving averages are used. Steps that the mask of
     the inputs skips do not count in the moments. Inputs (batch, ...), result of the same shape.
 
@@ -59,7 +59,7 @@ class BatchNormalization(ScaledLayer):
         center: whether there is a ``beta``.
         scale: whether there is a ``gamma``.
         beta_initializer, gamma_initializer: name or `Initializer`.
-        moving_mean_initializer, moving_variance_initializer: those of the moving averages.
+        moving_mean_initializer, moving_variance_initializer: initializers of the moving averages.
         beta_regularizer, gamma_regularizer: name or `Regularizer`; None for none.
         beta_constraint, gamma_constraint: name or `Constraint`; None for none.
         synchronized: whether replicas normalize by the moments of the whole batch, rather than of

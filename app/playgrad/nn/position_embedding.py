@@ -19,7 +19,7 @@ class PositionEmbedding(Layer):
     """A learned vector for each position, to be added to a sequence.
 
     Inputs (batch, positions, features), of which only the shape is used; position_embeddings
-    (sequence_length, features), result of the shape of the inputs. Name and arguments are those of
+    (sequence_length, features), result of the shape of the inputs. Name and arguments are as in
     KerasHub.
 
     Args:

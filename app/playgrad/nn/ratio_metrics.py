@@ -27,7 +27,7 @@ class ResultOfBatches:
     means over all batches.
 
     Attributes:
-        means: of the batch, (n,), in the order of ``names``.
+        means: the means of the batch, (n,), in the order of ``names``.
     """
 
     metric: RatioMetric
@@ -77,7 +77,7 @@ class RatioMetric(Metric):
     def result(self, means: Sequence[float]) -> float | list[float]:
         """Return the metric, from the means of the numbers; a list has an entry each in logs.
 
-        Without ``means``, those of the samples that `update_state` has seen since `reset_state`.
+        ``means`` defaults to the means of the samples passed to `update_state` since `reset_state`.
         """
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class RatioMetric(Metric):
 
 
 def _also_of_state(result: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``result`` of a subclass, which without means takes those of the metric's state."""
+    """Wrap ``result`` of a subclass: without means, it takes the means of the metric's state."""
 
     @functools.wraps(result)
     def of(self: RatioMetric, means: Sequence[float] | None = None) -> Any:

@@ -40,10 +40,10 @@ def recurrent_record(
     """Return the record of a recurrent layer.
 
     Args:
-        name: of the class, here and in Keras.
+        name: the name of the class, here and in Keras.
         place: in the menu of Blocks.
         blocks: the number of its gates and states.
-        tfjs: the arguments that TensorFlow.js takes beside those of all recurrent layers.
+        tfjs: the arguments that TensorFlow.js takes in addition to those of all recurrent layers.
         module: of PyTorch.
     """
     return LayerRecord(
@@ -104,7 +104,7 @@ class RecurrentLayer(StatefulLayer):
         """Check the constructor's arguments and keep each in an attribute of its name.
 
         Raises:
-            UnsupportedOpError: one of them asks for what there is not.
+            UnsupportedOpError: an argument has a value that is not supported.
         """
         values = {k: v for k, v in arguments.items() if k not in ("self", "name", "__class__")}
         if values.get("use_cudnn", "auto") not in ("auto", False):
@@ -144,7 +144,7 @@ class RecurrentLayer(StatefulLayer):
         return self.variables["bias"]
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        """Return what all steps use, for ``step``."""
+        """Return the weights that all steps share, for ``step``."""
         return (self.variables["recurrent_kernel"],)
 
     def step(self, x: Tensor, states: States | None, *weights: Tensor) -> States:
@@ -197,7 +197,7 @@ class RecurrentLayer(StatefulLayer):
 
         Args:
             initial_state: the states before the first step, each (batch, units); None for zeros, or
-                for those after the last batch if the layer is stateful.
+                for the states after the last batch if the layer is stateful.
             mask: bool (batch, steps), false at steps to skip; None for the mask of the sequence.
 
         Returns:

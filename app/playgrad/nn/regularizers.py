@@ -111,7 +111,7 @@ def get(value: str | dict[str, Any] | Regularizer | None) -> Regularizer | None:
     """Return the regularizer that ``value`` names or describes; a regularizer is returned as is.
 
     Args:
-        value: a name such as "l2", what `Regularizer.config` returns, or None for none.
+        value: a name such as "l2", a result of `Regularizer.config`, or None for none.
 
     Raises:
         GraphError: there is no regularizer of that name.

@@ -33,8 +33,8 @@ class RestrictedBoltzmannMachine(Layer):
 
     Args:
         units: number of hidden units.
-        kernel_initializer: of the weights between visible and hidden units.
-        hidden_initializer, visible_initializer: of the biases.
+        kernel_initializer: the initializer of the weights between visible and hidden units.
+        hidden_initializer, visible_initializer: the initializers of the biases.
         seed: the seed of the sampled hidden units; None derives one from the layer's name.
     """
 
@@ -88,8 +88,8 @@ class RestrictedBoltzmannMachine(Layer):
         return softmax(reshape(x, (-1, *bias.spec.static_shape)) + bias)
 
     def reconstruct(self, visible: Tensor) -> Tensor:
-        """Return the probabilities of the visible units, given those of the hidden ones given
-        ``visible``. Unknown groups get probabilities too."""
+        """Return the probabilities of the visible units, computed from the probabilities of the
+        hidden units given ``visible``. Unknown groups get probabilities too."""
         return self.visible(self(visible))
 
     def free_energy(self, visible: Tensor) -> Tensor:
@@ -104,8 +104,8 @@ class RestrictedBoltzmannMachine(Layer):
     def contrastive_divergence(self, visible: Tensor, steps: int = 1) -> Tensor:
         """Return a scalar whose gradient is that of contrastive divergence (Hinton 2002).
 
-        It is the mean difference of free energy between ``visible`` and what the machine makes of
-        it in ``steps`` steps of Gibbs sampling. The hidden units are sampled; for the visible ones
+        It is the mean difference of free energy between ``visible`` and its reconstruction after
+        ``steps`` steps of Gibbs sampling. The hidden units are sampled; for the visible ones
         their probabilities are used. The value itself says little: watch the error of
         `reconstruct`.
 

@@ -39,7 +39,7 @@ def sample_images(
         y, x: float32 (batch, height, width), the place of each pixel, in pixels from the centre.
         fill_mode: the pixels outside: "reflect" (d c b a | a b c d | d c b a), "constant",
             "wrap" (a b c d | a b c d | a b c d) or "nearest" (a a a a | a b c d | d d d d).
-        fill_value: those of "constant".
+        fill_value: the value of the pixels outside for "constant".
         interpolation: "bilinear" or "nearest".
     """
     height, width, channels = size

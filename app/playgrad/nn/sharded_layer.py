@@ -138,7 +138,7 @@ class ShardedLayer(Layer):
             )
         return [size * number // count for number in range(count + 1)]
 
-    # Weights in files are those of an undivided layer.
+    # Files have the weights of an undivided layer.
 
     def weight_specs(self) -> dict[str, TensorSpec]:
         specs = {}

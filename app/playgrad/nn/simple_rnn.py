@@ -25,7 +25,7 @@ class SimpleRNN(RecurrentLayer):
         kernel_constraint, recurrent_constraint, bias_constraint: name or `Constraint`; None for
             none.
         dropout: the fraction of inputs set to 0 in a training step, the same ones in all steps.
-        recurrent_dropout: that of the hidden state.
+        recurrent_dropout: the dropout of the hidden state.
         seed: the seed of dropout; None derives one from the layer's name.
         return_sequences: whether to return the outputs of all steps, (batch, steps, units).
         return_state: whether to return a list of the output and the states.

@@ -22,7 +22,7 @@ from playgrad.records import LayerRecord
 class TransformerEncoder(MultiHeadAttention):
     """Self-attention and a feed-forward network, as the encoder of Vaswani et al. 2017.
 
-    Inputs (batch, positions, features), result of the same shape. Name and arguments are those of
+    Inputs (batch, positions, features), result of the same shape. Name and arguments are as in
     KerasHub. A call takes ``padding_mask`` (batch, positions), which is true where there is
     something to see, and ``attention_mask`` (batch, positions, positions). Without a
     ``padding_mask``, the mask of the sequence takes its place; the result has that mask.
@@ -37,7 +37,7 @@ class TransformerEncoder(MultiHeadAttention):
         num_heads: number of heads.
         dropout: the fraction of attention weights, and of the elements of both results before they
             are added to their inputs, set to 0 in a training step.
-        activation: of the hidden layer, a name or function.
+        activation: the activation of the hidden layer, a name or function.
         layer_norm_epsilon: added to variances.
         kernel_initializer, bias_initializer: name or `Initializer`.
         normalize_first: whether to normalize the inputs of attention and network (as in GPT-2),
@@ -52,7 +52,7 @@ class TransformerEncoder(MultiHeadAttention):
         torch="transformer_block",
     )
     is_causal = False
-    """True if a position attends only to itself and those before it."""
+    """True if a position attends only to itself and earlier positions."""
 
     def __init__(
         self,

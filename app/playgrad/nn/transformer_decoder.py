@@ -1,4 +1,4 @@
-"""The block of a transformer that writes a sequence, with or without another one to look at."""
+"""The block of a transformer that writes a sequence, with or without attention to another one."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _CROSS_MASKS = {"encoder_padding_mask": "value_mask", "encoder_attention_mask": 
 
 
 class TransformerDecoder(TransformerEncoder):
-    """A `TransformerEncoder` in which a position attends only to itself and those before it.
+    """A `TransformerEncoder` in which a position attends only to itself and earlier positions.
 
     The block of GPT. Called on a second sequence as well, the result of an encoder (batch, from,
     ...), it is the decoder of Vaswani et al. 2017: each position then attends to all of that
-    sequence, between its attention to its own and the network. Name and arguments are those of
+    sequence, between its attention to its own and the network. Name and arguments are as in
     KerasHub.
 
     A call takes ``decoder_padding_mask`` (batch, positions) and ``decoder_attention_mask`` (batch,
     positions, positions), and for the second sequence ``encoder_padding_mask`` (batch, from) and
     ``encoder_attention_mask`` (batch, positions, from): true where there is something to see.
-    Without padding masks, those of the sequences take their place; the result has that of the
-    first.
+    Without padding masks, the masks of the sequences take their place; the result has the mask of
+    the first.
 
     The weights of the attention to the second sequence are named like the others, with ``cross_``
     before: ``cross_query_kernel``, ``cross_gamma``. The first call decides whether there are any.
@@ -65,7 +65,7 @@ class TransformerDecoder(TransformerEncoder):
             raise UnsupportedOpError(
                 f"layer '{self.name}' is causal.",
                 source=self.source,
-                hint="Use nn.TransformerEncoder where positions see those after them.",
+                hint="Use nn.TransformerEncoder where positions see later ones.",
             )
         listed: list[Any] = list(inputs)
         names = list(masks)
@@ -141,7 +141,7 @@ class TransformerDecoder(TransformerEncoder):
         return y
 
     def _crossed(self, x: Tensor, other: Tensor, mask: Tensor | None, training: bool) -> Tensor:
-        """Return ``x`` with what its positions see in the other sequence added to it."""
+        """Return ``x`` plus its attention to the other sequence."""
         self.expect_rank(other.shape, 3, "(batch, positions, features)")
         self.expect_width(other.shape, self.variables["cross_key_kernel"].spec.static_shape[0])
         normal = self._normalized("cross", x) if self.normalize_first else x

@@ -43,7 +43,7 @@ class WeightedLayer(Layer):
         """Add a weight with its options.
 
         Args:
-            name: that with which its options begin.
+            name: the prefix of its options.
             variable: the name of the variable; "" for ``name``.
         """
         return self.add_weight(

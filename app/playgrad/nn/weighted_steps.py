@@ -7,7 +7,7 @@ from playgrad.nn.loss import Loss, mean_of_sample
 
 
 class OfWeightedSteps(Loss):
-    """A loss of which that of each step is multiplied by a weight.
+    """A loss whose value at each step is multiplied by a weight.
 
     Args:
         loss: the loss of single steps.

@@ -23,8 +23,8 @@ class Adadelta(Optimizer):
         learning_rate: a number, 1.0 as in the paper, or a learning-rate schedule.
         rho: the fraction of the moving averages that is kept in each step.
         epsilon: avoids division by zero, and sets the size of the first updates.
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

@@ -22,8 +22,8 @@ class Adagrad(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         initial_accumulator_value: the sum ``a`` before the first step.
         epsilon: avoids division by zero.
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

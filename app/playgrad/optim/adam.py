@@ -30,8 +30,8 @@ class Adam(Optimizer):
         epsilon: avoids division by zero.
         amsgrad: whether to divide by the largest average of the square so far (Reddi, Kale and
             Kumar 2018).
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

@@ -24,8 +24,8 @@ class Adamax(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         beta_1, beta_2: the fractions of the average and of the maximum that are kept in each step.
         epsilon: avoids division by zero.
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

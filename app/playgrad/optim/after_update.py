@@ -27,7 +27,7 @@ def constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
 
 
 def overwritten(variable: Variable, new: Tensor, average: Tensor, where_to: Tensor) -> Tensor:
-    """Set ``variable`` to its ``average`` where ``where_to`` is true; return what it keeps."""
+    """Set ``variable`` to its ``average`` where ``where_to`` is true; return its new value."""
     with variable.graph.device(variable.device):
         value = average if variable.constraint is None else variable.constraint(average)
         return variable.overwrite(new, where(where_to, value, new), "averaged")

@@ -23,8 +23,8 @@ class Lion(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         beta_1: the weight of the moving average in the direction of a step.
         beta_2: the fraction of the moving average that is kept in each step.
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

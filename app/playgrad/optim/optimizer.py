@@ -87,8 +87,8 @@ class OptimizerOptions(CommonOptions, total=False):
 class Optimizer(Constructed):
     """Base class of optimizers. An optimizer trains one model, and keeps its state in variables.
 
-    A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``. Those of
-    the library have a ``record`` of what other rooms and the page know of them.
+    A subclass sets ``kind``, the name by which `get` finds it, and implements ``_update``. The
+    library's own have a ``record`` of facts for other packages and the page.
 
     Args:
         learning_rate: a number, or a learning-rate schedule.
@@ -195,7 +195,7 @@ class Optimizer(Constructed):
         """Update ``variable`` and its slots in place; return the new value.
 
         Args:
-            factors: what `_factors` returned.
+            factors: the result of `_factors`.
             gate: bool scalar; where it is false, nothing changes.
             decay: the fraction to take off ``variable`` first; None for nothing.
         """

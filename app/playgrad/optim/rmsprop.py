@@ -26,8 +26,8 @@ class RMSprop(Optimizer):
         epsilon: avoids division by zero.
         centered: whether to divide by an estimate of the standard deviation of the gradient
             (Graves 2013), with a moving average of the gradient.
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: an argument is out of range.

@@ -20,8 +20,8 @@ class SGD(Optimizer):
         learning_rate: a number, or a learning-rate schedule.
         momentum: the fraction of the velocity that is kept in each step; 0 for plain SGD.
         nesterov: whether to use Nesterov momentum (Sutskever et al. 2013).
-        options: those of every `Optimizer`: weight decay, clipping, moving averages, gradient
-            accumulation.
+        options: the options of every `Optimizer`: weight decay, clipping, moving averages,
+            gradient accumulation.
 
     Raises:
         ValueError: the momentum is not between 0 and 1.

@@ -30,7 +30,7 @@ class WeightDecay:
         self._parts: frozenset[str] = frozenset()
 
     def exclude(self, names: Iterable[str], parts: Iterable[str]) -> None:
-        """Leave out the variables with these names, and those with these parts in their names."""
+        """Leave out the variables with these names, or with one of these parts in their names."""
         self._names |= set(names)
         self._parts |= set(parts)
 

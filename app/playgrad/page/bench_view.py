@@ -15,7 +15,7 @@ from playgrad.page.session_runs import SessionRuns
 
 class BenchQuestion(TypedDict):
     """Open the bench of a node's kernels, or try the ``payload`` in place of number `kernel` of
-    them: check what it computes, or measure its time."""
+    them: check its results, or measure its time."""
 
     name: str
     action: Literal["open", "check", "time", "close"]
@@ -62,7 +62,7 @@ class KernelTimesForm(TypedDict):
 
 
 class KernelBenchForm(TypedDict):
-    """What the question was for."""
+    """The answer to a question about kernels: the field that was asked for is not null."""
 
     opened: OpenedBench | None
     report: KernelReportForm | None

@@ -12,16 +12,16 @@ import linecache
 import sys
 from typing import Any
 
-from playgrad.data.shelf import set_shelf
 from playgrad.data.source import set_source
+from playgrad.data.user_data import set_user_data
 from playgrad.devices import _browser as host
 from playgrad.devices import registry
 from playgrad.doctor.inspector import Inspector
 from playgrad.errors import CheckpointError, GraphError, PlaygradError
 from playgrad.graph.graph import get_default_graph, reset_default_graph
 from playgrad.interchange.onnx.messages import set_archive
-from playgrad.io.kept_files import set_kept_files
-from playgrad.page.browser_shelf import BrowserModels, BrowserShelf
+from playgrad.io.user_files import set_user_files
+from playgrad.page.browser_user_data import BrowserModels, BrowserUserData
 from playgrad.page.built_model import built_model
 from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
@@ -66,9 +66,10 @@ class Controller(Workspace):
     """Runs the user's program, and serves the page's requests.
 
     Attributes:
-        record: of the last run.
-        interruptible: whether the program runs and has not heard of a stop yet.
-        packages: installs what programs import; None on the desktop, which has what it has.
+        record: the record of the last run.
+        interruptible: whether the program runs and has not been told to stop yet.
+        packages: installs the packages that programs import; None on the desktop, where programs
+            use the installed ones.
     """
 
     def __init__(self) -> None:
@@ -153,7 +154,7 @@ class Controller(Workspace):
         return checkpoint
 
     def _flush_checkpoint(self) -> None:
-        """Send what the run has changed since its last checkpoint."""
+        """Send the changes of the run since its last checkpoint."""
         try:
             if self.record is not None:
                 self.record.flush()
@@ -163,7 +164,7 @@ class Controller(Workspace):
             print(f"The state of the training was not kept: {error}", file=sys.stderr)
 
     def _options(self, run_options: dict[str, Any], source: str) -> Options:
-        """Return the page's overrides of what the program says.
+        """Return the page's overrides of the program's settings.
 
         Raises:
             GraphError: the Lab's choices do not fit together.
@@ -187,7 +188,7 @@ class Controller(Workspace):
         )
 
     def reset(self) -> None:
-        """Forget the program, its model and what they have on devices.
+        """Forget the program and its model, and free their memory on devices.
 
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """
@@ -291,9 +292,9 @@ def main() -> None:
     host.emit(choices())
     registry.enable_data_cache(CACHED_BYTES)
     set_source(lambda name: host.fetch_data(f"/data/{name}"))
-    set_shelf(BrowserShelf())
+    set_user_data(BrowserUserData())
     set_archive(onnx_archive)
-    set_kept_files(BrowserModels())
+    set_user_files(BrowserModels())
     if sys.platform == "emscripten":
         controller.packages = Packages(host.fetch_data)
         sys.meta_path.append(controller.packages)

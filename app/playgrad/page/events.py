@@ -1,4 +1,4 @@
-"""The forms of the messages that are no questions: Python's events, and the page's commands.
+"""The forms of all messages except questions: Python's events, and the page's commands.
 
 Questions and answers have theirs beside the functions that answer them; see `question`.
 """
@@ -34,7 +34,7 @@ class StatusForm(TypedDict):
 
 
 class OutputForm(TypedDict):
-    """Of a flood: its first part, the number of characters left out, and its last part."""
+    """For a flood: its first part, the number of characters left out, and its last part."""
 
     text: str
     left_out: NotRequired[int]
@@ -223,7 +223,7 @@ class LabChoice(TypedDict):
 
 
 class LabChoices(TypedDict):
-    """What the Lab offers; `details`: the numbers, with their explanations."""
+    """The choices of the Lab; `details`: the numbers, with their explanations."""
 
     strategies: list[LabChoice]
     schedules: list[LabChoice]
@@ -283,7 +283,7 @@ class TuningForm(TypedDict):
 
 
 class CheckpointInfo(TypedDict):
-    """Of the last fit: the steps done, the epoch under way, and whether the fit is completed."""
+    """The state of the last fit: its steps done, its epoch, and whether it is completed."""
 
     step: int
     total_steps: int
@@ -341,9 +341,9 @@ class LabOptions(TypedDict, total=False):
 
 class RunOptions(TypedDict):
     """`device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's
-    settings that apply to the strategy; `doctor`: trainings are watched for faults, but for those
-    of the Lab; `phrases`: what Python prints, in the language of the page; `resume`: fits continue
-    where the checkpoint, the payload, was made; the completed ones return at once, without events.
+    settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults;
+    `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where
+    the checkpoint, the payload, was made; completed fits return at once, without events.
     """
 
     device: str

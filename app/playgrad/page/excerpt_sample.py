@@ -23,13 +23,13 @@ class SampleNumber(TypedDict):
 
 
 def excerpt_sample(model: LiveModel, number: int) -> tuple[Array, Array, SampleNumber] | None:
-    """Return a sample with its target, each with a batch dimension, and what the page says of it.
+    """Return a sample with its target, each with a batch dimension, and the page's facts about it.
 
-    It is one of the test data, or of the training data if there are no others; None if the model
-    keeps none.
+    The sample is from the test data, or from the training data if there is no test data; None if
+    the model keeps neither.
 
     Args:
-        number: of the sample in the data; those past the last begin again.
+        number: the index of the sample in the data; after the last, counting begins again.
     """
     excerpt = model.test_excerpt or model.train_excerpt
     if excerpt is None:
@@ -39,7 +39,7 @@ def excerpt_sample(model: LiveModel, number: int) -> tuple[Array, Array, SampleN
 
 
 def sample_number(model: LiveModel, excerpt: Excerpt, number: int) -> SampleNumber:
-    """Return what the page says of the number of a sample; those past the last begin again."""
+    """Return the page's facts about the index of a sample; past the last, it begins again."""
     count = excerpt.count
     return {"number": number % count, "count": count, "tested": is_tested(model)}
 

@@ -24,8 +24,9 @@ class ExecutionEvent(TraceEvent):
 
 
 class ExecutionForm(TypedDict):
-    """In milliseconds; `clocks`: how each device was timed, as in runtime/trace.py; `round_trips`:
-    of an empty call, by device; `chrome`: the trace for other programs, as JSON."""
+    """Times in milliseconds; `clocks`: how each device was timed, as in runtime/trace.py;
+    `round_trips`: the times of an empty call, by device; `chrome`: the trace for other programs, as
+    JSON."""
 
     duration: float
     events: list[ExecutionEvent]
@@ -63,7 +64,7 @@ def described(trace: Trace, scope: str = "") -> ExecutionForm:
     """Return a trace as plain data for the page.
 
     Args:
-        scope: that of the graph in the drawing of several.
+        scope: the scope of the graph in the drawing of several.
     """
     events = sorted(trace.events, key=lambda event: event.start)[:MOST_EVENTS]
     return {

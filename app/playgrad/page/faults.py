@@ -77,7 +77,7 @@ _UNREADABLE = "the error has a message that cannot be read: its __str__ fails."
 
 
 def _safely(read: Callable[[], T], otherwise: T) -> T:
-    """Return what ``read`` returns; ``otherwise`` if the error is one that breaks it."""
+    """Return the result of ``read``, or ``otherwise`` if the error in hand breaks it."""
     try:
         return read()
     except BaseException:
@@ -87,7 +87,7 @@ def _safely(read: Callable[[], T], otherwise: T) -> T:
 def _part_from_causes(error: BaseException) -> None:
     """Take a chain of errors apart, one by one: to free a long one as a whole, Python calls itself
     for each error, and in a browser that overflows the stack."""
-    # Those of BaseException, even if a class hides them.
+    # The attributes of BaseException, even if a class hides them.
     links: list[Any] = [vars(BaseException)[name] for name in ("__cause__", "__context__")]
     waiting, seen = [error], {id(error)}
     parted = []
@@ -117,7 +117,7 @@ _SYNTAX = (
     "invalid syntax. Python cannot read this line, or the one above. Look for a misspelt word, and "
     "for a missing comma, colon, bracket or quotation mark."
 )
-"""For lines of which Python does not say what is wrong."""
+"""For lines that Python rejects without a reason."""
 
 
 def _message(error: BaseException) -> str:

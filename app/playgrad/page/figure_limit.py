@@ -8,15 +8,15 @@ from typing import Any
 
 WINDOW_SECONDS = 0.25
 MOST_FIGURES = 6
-"""In a window of time."""
+"""The limit in a window of time."""
 MOST_BYTES = 3 << 20
-"""In a window of time, except for a single figure."""
+"""The limit in a window of time, except for a single figure."""
 
 Figure = dict[str, Any]
 
 
 class FigureLimit:
-    """Passes figures on, and counts those that come too fast.
+    """Passes figures on, and counts the ones that come too fast.
 
     Args:
         emit: sends a figure to the page.

@@ -12,7 +12,7 @@ from playgrad.runtime.tuner import PATIENCE, Tuner
 
 
 class IdleTuner:
-    """Does what `runtime.tuner.ensure_tuned` does, in parts between which a run can begin."""
+    """Does the work of `runtime.tuner.ensure_tuned` in parts between which a run can begin."""
 
     def __init__(self) -> None:
         self._tuner: Tuner | None = None

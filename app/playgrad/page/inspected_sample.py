@@ -19,9 +19,9 @@ from playgrad.page.shown_model import LiveModel, ShownModel
 Array = np.ndarray[Any, Any]
 MOST_OUTPUTS = 20
 MOST_VALUES = 16_384
-"""Of a sample that can be edited: an image of 128 x 128 pixels."""
+"""The limit of a sample that can be edited: an image of 128 x 128 pixels."""
 MOST_TOKENS = 500
-"""Of a text: the first ones are shown."""
+"""The limit of a text: the first tokens are shown."""
 
 
 class ValueEdit(TypedDict):

@@ -103,7 +103,8 @@ class Lab:
     """One run in the Lab.
 
     Attributes:
-        strategy: of ``playgrad.parallel``; None leaves it to the program; `SINGLE` for none.
+        strategy: a strategy of ``playgrad.parallel``; None leaves it to the program; `SINGLE` for
+            none.
         delays: milliseconds by which each task of a device is delayed, by the device's number; None
             leaves them to the program.
         steps: the number of steps of every ``fit``; None leaves it to the program.
@@ -124,7 +125,7 @@ class Lab:
         """Return the run that the user chose.
 
         Args:
-            chosen: ``strategy``, and of its options those that the user set, by name.
+            chosen: ``strategy``, and the options of it that the user set, by name.
 
         Raises:
             GraphError: there is no such strategy, or it is not possible with these options.
@@ -177,7 +178,7 @@ class Lab:
 
         Times of its events are milliseconds since the first of them began; ``bubble_formula`` is
         None unless the strategy is a pipeline. At the end of training a trace can have fewer steps
-        than those before it, which would mislead: then the result is None, unless the user
+        than earlier runs, which would mislead: then the result is None, unless the user
         requested the trace.
 
         Args:

@@ -50,7 +50,7 @@ def show_open_figures() -> None:
 
 
 def described(figure: Any) -> dict[str, Any]:
-    """Return a figure as the page draws it: a PNG, and what is in it."""
+    """Return a figure as the page draws it: a PNG, and a description of its content."""
     width, height = figure.get_size_inches() * figure.dpi
     scale = min(_SCALE, math.sqrt(_MOST_PIXELS / (width * height)))
     png = _drawn(figure, scale)

@@ -1,4 +1,4 @@
-"""Memory that is kept back for what comes after a program, or made ready for the next one."""
+"""Memory that is reserved for the work after a program, or made ready for the next one."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _kind(value: Any) -> str:
 
 
 def _listed(found: dict[str, str], word: str) -> list[Completion]:
-    """Return the names that begin with ``word``, those with underscores only if it has one."""
+    """Return the names that begin with ``word``; without an underscore, no private names."""
     hidden = word.startswith("_")
     names = [name for name in found if name.startswith(word) and name.startswith("_") <= hidden]
     return [{"label": name, "type": found[name]} for name in sorted(names)[:MOST_NAMES]]

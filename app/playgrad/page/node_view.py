@@ -86,7 +86,7 @@ class NodeTimeView(TypedDict):
 
 
 class NodeViews:
-    """Looks at the nodes of one graph at a time, from the first question until `clear`.
+    """Computes the nodes of one graph at a time, from the first question until `clear`.
 
     Args:
         runs: the last runs of the program's own sessions.
@@ -98,7 +98,7 @@ class NodeViews:
         self._of: tuple[Any, ...] = ()
 
     def clear(self) -> None:
-        """Free what looking needed."""
+        """Free the memory of the computed nodes."""
         if self._values is not None:
             self._values.close()
         self._values, self._of = None, ()
@@ -109,8 +109,8 @@ class NodeViews:
         """Return the summary of a node's value or gradient, or why there is none.
 
         Args:
-            model: that of the training; None if there is none.
-            programs: what sessions have run, for a program that trains no model.
+            model: the model of the training; None if there is none.
+            programs: the programs that sessions have run, if the user's program trains no model.
         """
         began = time.perf_counter()
         view: NodeView = {
@@ -141,7 +141,7 @@ class NodeViews:
         return view
 
     def find(self, model: ModelOfGraph, programs: Sequence[Program], text: str) -> NodeMatches:
-        """Return the nodes for which a query holds, or what is wrong with it."""
+        """Return the nodes for which a query holds, or the problem with the query."""
         began = time.perf_counter()
         view: NodeMatches = {
             "matches": [], "total": 0, "checked": 0, "skipped": 0, "problem": None, "seconds": 0.0,
@@ -203,7 +203,7 @@ class NodeViews:
     def values_of(
         self, model: ModelOfGraph, programs: Sequence[Program], name: str
     ) -> tuple[NodeValues, str]:
-        """Return what computes the graph with the node called ``name``, and its name there.
+        """Return the `NodeValues` that computes the node called ``name``, and its name there.
 
         Raises:
             Unavailable: the nodes of this graph cannot be computed.

@@ -52,7 +52,7 @@ class CompilerPass(TypedDict):
 
 
 class StepOperations(TypedDict):
-    """In the order of execution; `passes`: of the compiler."""
+    """The operations in the order of execution; `passes`: the passes of the compiler."""
 
     operations: list[OperationForm]
     left_out: int
@@ -60,7 +60,7 @@ class StepOperations(TypedDict):
 
 
 def operations_view(model: LiveModel) -> StepOperations:
-    """Run a training step of ``model`` on copies of its variables, and return what happened.
+    """Run a training step of ``model`` on copies of its variables, and return its operations.
 
     Raises:
         GraphError: the last training had no single step that all devices made together.
@@ -68,14 +68,14 @@ def operations_view(model: LiveModel) -> StepOperations:
     if model.parameter_server is not None:
         raise GraphError(
             "the replicas of this model train at their own pace, so there is no single step to "
-            "look at.",
+            "show.",
             hint="The Lab's timeline shows their steps.",
         )
     return described(step_operations(model.session, model.training_targets))
 
 
 def run_operations_view(session: Session, run: SessionRun, scope: str) -> StepOperations:
-    """Repeat a run of a session on copies of its variables, and return what happened."""
+    """Repeat a run of a session on copies of its variables, and return its operations."""
     return described(step_operations(session, run.fetches, run.feeds), scope)
 
 
@@ -83,7 +83,7 @@ def described(sight: StepSight, scope: str = "") -> StepOperations:
     """Return a step as plain data for the page.
 
     Args:
-        scope: that of the graph in the drawing of several.
+        scope: the scope of the graph in the drawing of several.
     """
     shown = sight.operations[:MOST_OPERATIONS]
     return {

@@ -84,7 +84,7 @@ class Stream(io.TextIOBase):
         self._emit(event)
 
     def _begin_window(self, now: float) -> None:
-        # After a flood the next window gives no room: if the flood goes on, its end is enough.
+        # After a flood the next window gives no room: if it continues, its end is enough.
         is_flood = self._left_out > 0
         self.send()
         self._room = 0 if is_flood else FIRST_CHARACTERS

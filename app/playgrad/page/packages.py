@@ -36,7 +36,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "python-dateutil": ("six",),
     "six": (),
 }  # fmt: skip
-"""The packages, with those that each needs beside NumPy."""
+"""The packages, each with its dependencies other than NumPy."""
 
 PACKAGE_OF = {
     "PIL": "pillow",
@@ -59,10 +59,10 @@ BACKEND = "module://playgrad.page.matplotlib_backend"
 """The backend that matplotlib takes by default, by its name in ``MPLBACKEND``."""
 
 _SLOW = {"matplotlib": "matplotlib.pyplot", "pandas": "pandas"}
-"""What programs import of packages whose import takes seconds."""
+"""The module that programs import from each package whose import takes seconds."""
 
 Fetch = Callable[..., "memoryview | bytes"]
-"""Returns the file of a path; the paths after it are those of files that are needed next."""
+"""Returns the file of the first path; further paths name files that are needed next."""
 
 
 def imported_modules(source: str) -> set[str]:
@@ -99,7 +99,7 @@ class Packages:
     """Installs packages of the server, each once.
 
     As the last finder of ``sys.meta_path`` it serves imports that the program's syntax tree does
-    not show: those of the prompt, and those of packages, such as matplotlib for plots of pandas.
+    not show: imports at the prompt, and imports in packages, such as matplotlib for pandas' plots.
 
     Args:
         fetch: loads a file of the server.
@@ -113,7 +113,8 @@ class Packages:
         self._problem = ""
 
     def install_for(self, source: str) -> None:
-        """Install what a program imports. What the server lacks is an error once it is imported.
+        """Install the packages that a program imports. A package that the server lacks is an error
+        once it is imported.
 
         Raises:
             KeyboardInterrupt: a stop was requested.
@@ -132,7 +133,7 @@ class Packages:
             importlib.import_module(module)
 
     def conclude(self) -> None:
-        """Show what a program has drawn and not shown, at its end."""
+        """Show the figures that a program has drawn and not shown, at its end."""
         backend = sys.modules.get(BACKEND.removeprefix("module://"))
         if backend is not None:
             backend.show_open_figures()
@@ -160,7 +161,7 @@ class Packages:
         paths = [f"/packages/{package}" for package in missing]
         try:
             for package, path in zip(missing, paths, strict=True):
-                # The others after the first: a server that has none of them fetches them all then.
+                # The others after the first: a server without them then fetches them all at once.
                 beside = paths if self._installed or package != missing[0] else ()
                 with zipfile.ZipFile(io.BytesIO(self._fetch(path, *beside))) as wheel:
                     wheel.extractall(self._folder or sysconfig.get_path("purelib"))

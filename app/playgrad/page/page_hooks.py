@@ -16,7 +16,7 @@ from playgrad.runtime.hooks import Event, Hooks, Request
 from playgrad.runtime.trace import Trace
 
 Controller = Any
-"""Of ``controller``, which imports this module."""
+"""The class in ``controller``, which imports this module."""
 
 _OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
 """Events of a training that are not sent for one that the prompt begins: the page shows the run."""

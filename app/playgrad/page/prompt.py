@@ -2,7 +2,7 @@
 
 While the program trains, a prompt is executed between two steps. It may read and change whatever
 the program has. What happens behind its back, to the random numbers that the training draws next,
-is undone: looking at things does not change how a network learns.
+is undone: inspecting values does not change how a network learns.
 """
 
 from __future__ import annotations

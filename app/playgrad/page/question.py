@@ -117,8 +117,8 @@ def question(
 ) -> Callable[[Function], Function]:
     """Register a function as the answer to a question of the page.
 
-    Its first argument is what the question is about, its second, ``request``, has the fields of the
-    question, if it has any. ``payload`` is the field for the bytes that may come with a request.
+    Its first argument is the subject of the question, its second, ``request``, has the fields of
+    the question, if it has any. ``payload`` is the field for bytes that may come with a request.
 
     Args:
         about: "trained": the model that was trained or restored last; "program": one that was

@@ -27,7 +27,7 @@ class RestoredModel:
     """The model that a checkpoint's run trained last: its weights, and its graph for predictions.
 
     Attributes:
-        checkpoint: what it was made from; changes with the weights.
+        checkpoint: the checkpoint that it was made from; changes with the weights.
         input_shape: the shape of the input, with None for the batch.
         input_dtype: the dtype of the input.
         input_description: how a picture becomes its input; None if it is not known.
@@ -54,11 +54,11 @@ class RestoredModel:
         return self.checkpoint.named_weights()
 
     def file_metadata(self) -> dict[str, str]:
-        """Return what files of the weights tell about the model, as texts by name."""
+        """Return the description of the model in files of its weights, as texts by name."""
         return self._record.file_metadata
 
     def take_file_metadata(self, metadata: Mapping[str, str]) -> None:
-        """Take the description of the input from what a file tells about its weights."""
+        """Take the description of the input from the metadata of a file of weights."""
         described = InputDescription.from_metadata(metadata)
         if described is not None:
             self.input_description = described

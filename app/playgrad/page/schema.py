@@ -104,7 +104,7 @@ class Schema:
         return name
 
     def problem(self, form: Form, value: Any, path: str = "") -> Problem:
-        """Return what is wrong with a value, beginning with its ``path``; None if it fits."""
+        """Return the problem with a value, beginning with its ``path``; None if it fits."""
         if isinstance(form, str):
             if form in self.named:
                 return self.problem(self.named[form], value, path)
@@ -119,16 +119,18 @@ class Schema:
         kind, *parts = form
         if kind == "one":
             fits = any(value == each and type(value) is type(each) for each in parts)
-            return None if fits else f"{path}: {value!r:.80} is none of {json.dumps(parts)[1:-1]}"
+            return (
+                None if fits else f"{path}: {value!r:.80} is not one of {json.dumps(parts)[1:-1]}"
+            )
         if kind == "or":
             problems = [self.problem(part, value, path) for part in parts]
             return None if None in problems else " / ".join(map(str, problems))
         if kind == "map":
             if not isinstance(value, dict):
-                return f"{path}: {value!r:.80} is no object"
+                return f"{path}: {value!r:.80} is not an object"
             return _first(self.problem(parts[0], v, f"{path}.{key}") for key, v in value.items())
         if not isinstance(value, (list, tuple)):
-            return f"{path}: {value!r:.80} is no list"
+            return f"{path}: {value!r:.80} is not a list"
         if kind == "tuple" and len(value) != len(parts):
             return f"{path}: {value!r:.80} does not have {len(parts)} items"
         inner = parts if kind == "tuple" else parts * len(value)
@@ -137,7 +139,7 @@ class Schema:
 
     def _problem_of_fields(self, form: dict[str, Form], value: Any, path: str) -> Problem:
         if not isinstance(value, dict):
-            return f"{path}: {value!r:.80} is no object"
+            return f"{path}: {value!r:.80} is not an object"
         known = {name.removesuffix("?"): part for name, part in form.items()}
         if unknown := sorted(value.keys() - known.keys()):
             return f"{path}.{unknown[0]}: there is no such field"

@@ -17,7 +17,7 @@ SECONDS_APART = 1.0
 
 
 class SessionGraphs:
-    """Collects what sessions run, graph by graph, and sends the drawing when it has changed.
+    """Collects the runs of sessions, graph by graph, and sends the drawing when it has changed.
 
     Args:
         send: receives the drawing.
@@ -32,10 +32,10 @@ class SessionGraphs:
         self._sent = -SECONDS_APART
 
     def add(self, program: Program, policy: Policy) -> None:
-        """Add what ``program`` runs. The drawing is sent now, or later if one was sent just now."""
+        """Add the nodes of ``program``. The drawing is sent now, or later if one was just sent."""
         graph = program.graph
         known = self._programs.pop(graph, (Program(graph), policy))[0]
-        # Whatever a run feeds is drawn with what would compute it, as for runs that do not.
+        # A fed node is drawn with the nodes that would compute it, as for runs that do not feed it.
         fetches = list(dict.fromkeys([*known.fetches, *program.fetches]))
         targets = list(dict.fromkeys([*known.targets, *program.targets]))
         self._programs[graph] = replace(known, fetches=fetches, targets=targets), policy

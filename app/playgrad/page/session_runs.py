@@ -1,4 +1,4 @@
-"""The last runs of a program's own sessions: what they were fed, and variables of closed ones."""
+"""The last runs of a program's own sessions: their feeds, and the variables of closed sessions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from playgrad.runtime.session import Session
 Array = np.ndarray[Any, Any]
 Seen = TypeVar("Seen")
 MOST_RUNS = 8
-"""Of a graph, with different fetches or shapes of feeds."""
+"""The runs kept of a graph, with different fetches or shapes of feeds."""
 MOST_BYTES = 64 << 20
-"""Of the feeds of a run, or the variables of a closed session: larger ones are not kept."""
+"""The limit of a run's feeds, and of a closed session's variables: larger ones are not kept."""
 
 
 @dataclass(frozen=True)
 class SessionRun:
-    """A run of a session, with what it was fed. The arrays are those of the program itself."""
+    """A run of a session, with its feeds. The arrays are the program's own, not copies."""
 
     session: ref[Session]
     program: Program
@@ -74,7 +74,7 @@ class ClosedSession:
         return self._again
 
     def close(self) -> None:
-        """Free what `again` needed."""
+        """Close the session of `again`."""
         if self._again is not None and not self._again.closed:
             self._again.close()
 
@@ -145,7 +145,7 @@ class SessionRuns:
         return graph in self._seen
 
     def feeds(self, graph: Graph) -> list[dict[Tensor, Array]]:
-        """Return what runs of ``graph`` were fed, the last one first."""
+        """Return the feeds of the runs of ``graph``, the last run first."""
         return [run.feeds for run in reversed(self._runs.get(graph, {}).values())]
 
     def runs_of(self, node: Node) -> Iterator[tuple[Session, SessionRun]]:
@@ -155,7 +155,7 @@ class SessionRuns:
                 yield session, run
 
     def first_of(self, node: Node, look: Callable[[Session, SessionRun], Seen]) -> Seen:
-        """Return what ``look`` sees of ``node`` in the last run in which it sees something.
+        """Return the result of ``look`` for the last run of ``node`` in which it finds something.
 
         Raises:
             Unavailable: there is none.

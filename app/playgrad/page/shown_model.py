@@ -1,4 +1,4 @@
-"""What the page's answers need of a model, whether it was trained, built or restored."""
+"""The protocol that the page's answers need of a model, be it trained, built or restored."""
 
 from __future__ import annotations
 

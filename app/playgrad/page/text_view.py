@@ -1,4 +1,4 @@
-"""The text that a model writes while it learns: a sample, and what it expects next."""
+"""The text that a model writes while it learns: a sample, and its predictions of what is next."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class TextData(TypedDict):
 
 
 class TextTask(TypedDict):
-    """The text that the model writes after the prompt, what it expected there, most probable first,
-    and what is wrong with the prompt."""
+    """The text that the model writes after the prompt, its predictions there, most probable first,
+    and the problem with the prompt."""
 
     shows: Literal["text"]
     version: int
@@ -67,7 +67,7 @@ def text_view(
     """Return text that the model writes, as `pg.generate` does.
 
     Args:
-        version: of the data.
+        version: the version of the data.
         needs_data: whether the page does not have it.
     """
     vocabulary, least = writer.vocabulary, writer.form.least
@@ -99,7 +99,7 @@ def text_view(
 
 
 def problem_of(error: DataError | ShapeError) -> str:
-    """Return what is wrong with a text, as sentences."""
+    """Return the problems with a text, as sentences."""
     problem = f"{error.message} {error.hint or ''}".strip()
     return problem[0].upper() + problem[1:]
 

@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 MOST_LAYERS = 6
 MOST_UNITS = 8
 MOST_VALUES = 1 << 20
-"""Of a hidden layer over the whole grid: more would take long to bring from a GPU."""
+"""The limit of a hidden layer over the whole grid: more would take long to read from a GPU."""
 STRIDE = 2
 """Cells of the grid for each pixel of a picture."""
 MIDDLE = 128
@@ -42,10 +42,10 @@ class HiddenLayer:
 
 
 def hidden_layers(model: LiveModel, cells: int) -> list[HiddenLayer]:
-    """Return the first hidden layers of a model, none of which is too large to look at.
+    """Return the first hidden layers of a model, none of which is too large to show.
 
     Args:
-        cells: of the grid.
+        cells: the number of cells of the grid.
     """
     calls = [item for item in model.structure.items if isinstance(item, LayerCall)]
     names = {layer: name for name, layer in model.named_layers()}

@@ -17,7 +17,7 @@ from playgrad.runtime.options import get_options
 
 
 def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
-    """Return what the models and the graphs of a program would compute, a program for each graph.
+    """Return the work that a program's models and graphs would do, a `Program` for each graph.
 
     Their operations are on the device that a session would take. If that does not exist, there is
     nothing to draw: nothing has asked for the device.

@@ -1,4 +1,4 @@
-"""Does once what every run would otherwise do first, while the image of Python's memory is made.
+"""The first work of every run, done once while the image of Python's memory is made.
 
 A run of a page begins in an interpreter that has run nothing yet. CPython specialises the
 instructions of a function for the types that it meets (PEP 659), and tables are built when they are

@@ -1,4 +1,4 @@
-"""The user's program as it is now: what the page's questions can be about."""
+"""The current state of the user's program, which the page's questions are about."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class ParameterServer:
         self._last, self._length = _Work(step), length
 
     def _work(self, batch: int) -> _Work:
-        """Return what a replica does for a batch, by its number."""
+        """Return the work of a replica for a batch, by its number."""
         ends_round = self._length and (batch - self.started + 1) % self._length == 0
         return self._last if ends_round else self._full
 
@@ -154,7 +154,7 @@ class ParameterServer:
         """Give all replicas, which are idle, the next ``batches`` batches.
 
         Args:
-            values: of the variables of the data set.
+            values: the values of the variables of the data set.
         """
         for client in self._alive():
             client.session.assign(values)

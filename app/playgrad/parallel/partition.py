@@ -64,7 +64,7 @@ class Partition:
         """Return whether each replica has a mirror of ``variable``."""
         if variable.name in self.recorded:
             return False
-        # Those of the bookkeeping are set once in a training, together with their mirrors.
+        # Bookkeeping variables are set once in a training, together with their mirrors.
         is_set = contents_of(variable) == BOOKKEEPING
         large = variable.outputs[0].spec.size > SMALL
         return large or is_set or variable.name in self.written
@@ -74,7 +74,8 @@ def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partit
     """Partition the step that ``run`` runs.
 
     Args:
-        devices: of a pipeline's stages, ``width`` devices each, that the user may place nodes on.
+        devices: the devices of a pipeline's stages, ``width`` devices each, that the user may place
+            nodes on.
 
     Raises:
         GraphError: the batch is not marked, or a tensor crosses from a part to the update without
@@ -89,7 +90,7 @@ def take_apart(run: Node, devices: Sequence[str] = (), width: int = 1) -> Partit
             hint="Mark it with pg.split_batch() and pg.cross_replica_mean().",
         )
     sharded = _sharded(order)
-    needed = ancestors(sharded)  # includes what runs before work on a part of the batch
+    needed = ancestors(sharded)  # includes nodes that run before work on a part of the batch
     part = [n for n in order if n in touched and (n in sharded or n in needed)]
     inside = set(part)
     means = [n for n in order if n.op.name == MEAN and n in touched and n not in inside]

@@ -1,11 +1,11 @@
-"""The passes of a pipeline: what a stage computes for a micro-batch without a break."""
+"""The passes of a pipeline: computations of a stage for a micro-batch without a break."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 INPUTS, WEIGHTS = "inputs", "weights"
-"""The parts of a backward pass that is divided: what earlier stages wait for, and the rest."""
+"""The parts of a divided backward pass: gradients that earlier stages wait for, and the rest."""
 
 
 class Pass(NamedTuple):

@@ -25,7 +25,7 @@ def pipeline_jobs(
     The passes of a device are the executor's, in its order and with its names.
 
     Args:
-        costs: of each stage, for one micro-batch on one device.
+        costs: the costs of each stage, for one micro-batch on one device.
         orders: the passes of each device of one pipeline, or of each group of devices that share a
             stage; see `playgrad.parallel.schedules`.
         collective: how the gradients of replicas and streams are added up.

@@ -114,7 +114,7 @@ class _Simulation:
         self.trace = Trace()
         self.now = 0.0
         self.worked = 0.0
-        self.timers: list[tuple[float, int, Callable[[int], None]]] = []  # time, job, what follows
+        self.timers: list[tuple[float, int, Callable[[int], None]]] = []  # time, job, continuation
         self.computing: list[tuple[float, int]] = []  # `worked` at the end, job
         self.queues: dict[str, deque[int]] = {job.device: deque() for job in jobs}
         self.busy: set[str] = set()

@@ -115,7 +115,7 @@ def balance(
     least sum of squared stage costs is returned.
 
     Args:
-        costs: of each item; ≥ 0.
+        costs: the costs of each item; ≥ 0.
         placed: the stage of each item that must be in a certain one.
 
     Raises:
@@ -145,7 +145,7 @@ def _cheapest(
     dynamic programming.
 
     Args:
-        sums: of the first 0, 1, 2, ... costs.
+        sums: the sums of the first 0, 1, 2, ... costs.
         combine: returns the price of several parts, from that of all but the last and of the last.
         price: returns the price of a part, from its cost.
         placed: the part of each item that must be in a certain one.

@@ -97,7 +97,7 @@ def data_parallel_jobs(cost: StageCost, devices: int, collective: str = "ring") 
     bucket, each one while the next is being computed.
 
     Args:
-        cost: of the whole network for one device's share.
+        cost: the cost of the whole network for one device's share.
         collective: "ring", "tree" or "central".
 
     Raises:

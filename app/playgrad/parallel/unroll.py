@@ -1,9 +1,9 @@
 """Several steps unrolled into one run, so that a device can begin a step before the last has ended.
 
-A step reads what the last one wrote as tensors. Selecting its batch waits for the loss of the last
-step (a step whose loss is not finite does not count), but overlaps with its backward pass. The
-first layer's forward pass begins as soon as that layer's weights are updated. The results are
-the same as of consecutive steps.
+A step reads the values that the last one wrote as tensors. Selecting its batch waits for the loss
+of the last step (a step whose loss is not finite does not count), but overlaps with its backward
+pass. The first layer's forward pass begins as soon as that layer's weights are updated. The results
+are the same as of consecutive steps.
 """
 
 from __future__ import annotations

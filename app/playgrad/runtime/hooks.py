@@ -80,7 +80,7 @@ class Hooks:
     def unsaved(self, error: CheckpointError) -> None:
         """Called when a checkpoint of a run could not be saved, and training continues."""
 
-    def goes_on(self, error: DeviceLostError) -> bool:
+    def continues(self, error: DeviceLostError) -> bool:
         """Return whether training continues by itself, from the step that ``error`` names."""
         return False
 

@@ -170,9 +170,9 @@ class Run:
                 self._advance(number, coroutine)
 
     def _attend(self) -> bool:
-        """Resume and begin what other devices do, while the calling thread is at a task of its own.
+        """Resume and begin tasks of other devices, while the calling thread has a task of its own.
 
-        An error of theirs ends the run after that task.
+        An error in these tasks ends the run after that task.
         """
         state = self._state
         try:

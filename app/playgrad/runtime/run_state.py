@@ -1,4 +1,4 @@
-"""The tasks of a run: which may begin, which are under way, and what ended the run."""
+"""The tasks of a run: the ones ready to begin, the ones under way, and the reason of its end."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class RunState:
             )
 
     def coroutine(self, number: int, attend: Attend) -> Generator[Pending, None, None]:
-        """Return what does the work of a segment."""
+        """Return the coroutine that does the work of a segment."""
         task = self.tasks[number]
         assert isinstance(task, SegmentTask)
         delay = self._delays.get(task.device, 0.0)

@@ -135,7 +135,7 @@ def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
     """
     kind = "NaN" if math.isnan(value) else "infinite"
     return NonFiniteError(
-        f"the loss became {kind} at step {step}; the weights are those from before that step.",
+        f"the loss became {kind} at step {step}; the weights are as before that step.",
         hint=not_finite_hint(rate),
         code="not-finite",
         values={"step": step, "rate": rate},
@@ -143,5 +143,5 @@ def not_finite_error(value: float, step: int, rate: float) -> NonFiniteError:
 
 
 def not_finite_hint(rate: float) -> str:
-    """Return what may make the loss finite."""
+    """Return advice on how to make the loss finite."""
     return f"Lower the learning rate (now {rate:g}), or scale the data to about -1 to 1."

@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 class BatchCallbacks:
-    """The callbacks of a training that look at every batch.
+    """The callbacks of a training that are called for every batch.
 
     Args:
         callbacks: all callbacks of the training.

@@ -57,7 +57,7 @@ class BatchSource:
     def seek(self, number: int, position: int) -> None:
         """Make batch ``position`` of round ``number`` the next one.
 
-        An iterator cannot go back: it goes on with its next batch.
+        An iterator cannot go back: it continues with its next batch.
         """
         if self._round is not None and not self.restarts:
             return

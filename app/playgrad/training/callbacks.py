@@ -61,7 +61,7 @@ class Callback:
         model: the model being trained. Set ``model.stop_training = True`` to end training after
             the current epoch, or in ``on_train_batch_end`` after the current step.
         observer: an `Observer` that watches the training for the callback, if there is one.
-        runs_last: whether it is called after the others: what it saves has their states.
+        runs_last: whether it is called after the others, so that it saves their states.
     """
 
     model: TrainedModel
@@ -80,12 +80,12 @@ class Callback:
         self.model = model
 
     def get_state(self) -> dict[str, Any]:
-        """Return what a resumed training needs to know: numbers, text, arrays, and dictionaries of
-        them. Without it, the callback begins anew when training is resumed from a checkpoint."""
+        """Return the state that a resumed training needs: numbers, text, arrays, and dictionaries
+        of them. Without it, the callback begins anew when training is resumed from a checkpoint."""
         return {}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Take over what ``get_state`` returned. Called after ``on_train_begin``, or in its place
+        """Take over the result of ``get_state``. Called after ``on_train_begin``, or in its place
         if the training was completed."""
 
     def on_train_begin(self, logs: Logs) -> None:
@@ -97,11 +97,12 @@ class Callback:
     def on_train_interrupted(self, error: BaseException) -> None:
         """Called in place of ``on_train_end`` if training is stopped or fails.
 
-        It may change the weights: a resumed training goes on with those of its last step all the
-        same. Not called after the loss of a device, from which the next ``fit`` goes on.
+        It may change the weights: a resumed training nevertheless continues with the weights of
+        its last step. Not called after the loss of a device, after which the next ``fit``
+        continues.
 
         Args:
-            error: what ended the training: KeyboardInterrupt if it was stopped.
+            error: the error that ended the training; KeyboardInterrupt if it was stopped.
         """
 
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
@@ -111,7 +112,7 @@ class Callback:
         """Called after an epoch.
 
         Args:
-            logs: means of loss and metrics over the epoch; those of the validation data have the
+            logs: means of loss and metrics over the epoch; means over the validation data have the
                 prefix ``val_``. Numbers that a callback adds are in the history, too.
         """
 
@@ -218,8 +219,8 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 class TerminateOnNaN(Callback):
     """End training, without an error, when a loss is NaN or infinite.
 
-    Without this callback `fit` raises NonFiniteError. Either way the weights are those from before
-    the step.
+    Without this callback `fit` raises NonFiniteError. Either way the weights are as
+    before the step.
 
     Args:
         raise_error: whether to raise NonFiniteError all the same.
@@ -291,7 +292,7 @@ class History:
         self.update_epoch(logs)
 
     def update_epoch(self, logs: Logs) -> None:
-        """Take over what callbacks have added to the logs of the last epoch, or changed."""
+        """Take over entries that callbacks have added to the logs of the last epoch or changed."""
         for name, value in logs.items():
             if not isinstance(value, Real):
                 continue

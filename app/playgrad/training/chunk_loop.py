@@ -62,8 +62,8 @@ class Watch:
         """Answer the requests that have arrived; wait here while paused.
 
         Args:
-            waits: whether to wait. The evaluation that ends an epoch goes on: it belongs to the
-                last step.
+            waits: whether to wait. The evaluation at the end of an epoch does not: it belongs to
+                the last step.
 
         Raises:
             KeyboardInterrupt: a stop was requested.
@@ -114,7 +114,7 @@ class Watch:
             self.hooks.emit({"kind": "status", "state": "paused" if paused else "running"})
 
     def pause(self) -> None:
-        """Pause before the next chunk, until a request to go on."""
+        """Pause before the next chunk, until a request to continue."""
         self._pause(True)
 
     def _set_learning_rate(self, value: Any) -> None:
@@ -133,7 +133,7 @@ class Watch:
             self.hooks.emit({"kind": "setting", "step": self.steps_done(), **setting})
 
     def allowance(self, steps: int) -> int:
-        """Return how many of ``steps`` steps may be run now: while paused, those asked for."""
+        """Return how many of ``steps`` steps may be run now: while paused, the requested ones."""
         return min(steps, self.steps_allowed or steps)
 
     def used(self, steps: int) -> None:

@@ -42,7 +42,7 @@ def as_arrays(
             in a list of arrays.
         what: their name in errors: ``x`` or ``y``.
         layers: names of the layers that the arrays belong to, for errors.
-        names: those of the arrays in errors; by default they are numbered.
+        names: the names of the arrays in errors; by default they are numbered.
 
     Raises:
         DataError: the number of arrays is wrong, or an array is empty, ragged, not finite, or too

@@ -30,7 +30,7 @@ class DataSignature:
     """The properties of a data set that its variables depend on.
 
     Attributes:
-        role: what the data is used for: "train" or "test".
+        role: the use of the data: "train" or "test".
         arrays: shape and dtype of each array, inputs first.
     """
 
@@ -120,7 +120,7 @@ class DeviceDataCache:
     ) -> DeviceData:
         """Return variables ``data/<role>/x``, ``y`` and ``weight``, not assigned yet.
 
-        Variables of the same role, shapes and dtypes are used again; those that the role had in
+        Variables of the same role, shapes and dtypes are used again; variables of the role with
         other shapes are freed.
 
         Raises:

@@ -15,7 +15,7 @@ from playgrad.training.recipe import Recipe
 
 @dataclass
 class Divided:
-    """The divided layers of a stage; the fields are those of `StageCost`."""
+    """The divided layers of a stage; the fields are as in `StageCost`."""
 
     divided: float = 0.0
     exchanges: int = 0
@@ -25,8 +25,8 @@ class Divided:
 def divided_layers(recipe: Recipe, stages: Sequence[int], rows: int) -> list[Divided]:
     """Return the divided layers of each stage.
 
-    The shares are those of arithmetic. Devices exchange once for each layer that adds up parts: one
-    that is divided by columns leaves its results where the next layer needs them.
+    The shares are shares of the arithmetic. Devices exchange once for each layer that adds up
+    parts: a layer divided by columns leaves its results where the next layer needs them.
 
     Args:
         stages: the stage of each item of the network's structure.

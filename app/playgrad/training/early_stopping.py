@@ -25,7 +25,7 @@ class EarlyStopping(MonitorCallback):
             ``patience`` epochs; None for any value.
         restore_best_weights: whether training ends with the weights of the best epoch, also if it
             is stopped or fails.
-        start_from_epoch: the first epoch, from 0, that is looked at.
+        start_from_epoch: the first epoch, from 0, that is considered.
 
     Attributes:
         stopped_epoch: the epoch after which training was stopped; None if it was not.

@@ -17,8 +17,8 @@ def excerpt(samples: Samples) -> Excerpt | None:
 def to_keep(train: Excerpt | None, test: Excerpt | None) -> tuple[Excerpt | None, Excerpt | None]:
     """Return the excerpts as a model keeps them after `fit`.
 
-    The arrays themselves stay only with the option ``keeps_data``, and only those that are looked
-    at: the test data, or the training data if there are no others.
+    The arrays themselves stay only with the option ``keeps_data``, and only the test data, or the
+    training data if there is no test data.
     """
     keeps = get_options().keeps_data
     if train is not None and not (keeps and test is None):

@@ -1,6 +1,6 @@
 """The seconds that a training is likely to take with NumPy, before it begins.
 
-They are rough: memory and operations that are no products are hardly counted. "auto" weighs them
+They are rough: memory, and operations other than products, are hardly counted. "auto" weighs them
 against the time that a GPU needs to compile.
 """
 

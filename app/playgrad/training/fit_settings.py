@@ -23,7 +23,7 @@ class Settings:
 
     Attributes:
         steps: exactly this many steps, whatever ``epochs`` says.
-        resume: whether to go on with the training of the file that the model was loaded from.
+        resume: whether to continue the training in the file that the model was loaded from.
         drop_remainder: whether samples that do not fill a last batch are left out of an epoch.
     """
 
@@ -50,7 +50,7 @@ class Settings:
         return self.epochs - self.initial_epoch
 
     def facts(self) -> dict[str, Any]:
-        """Return what the order of samples and the epochs depend on, as plain data."""
+        """Return the settings that the order of samples and the epochs depend on, as plain data."""
         names = (
             "shuffle", "seed", "steps_per_epoch", "initial_epoch", "validation_split",
             "drop_remainder",

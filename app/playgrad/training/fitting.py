@@ -75,7 +75,7 @@ def fit(
                 step.finish()  # replicas have threads of their own, even if training did not begin
                 raise
         except DeviceLostError as error:
-            if not get_hooks().goes_on(error):
+            if not get_hooks().continues(error):
                 raise
             if loop is not None:
                 undone, is_rest = record_after_loss(loop), True

@@ -106,8 +106,8 @@ class CompiledFunction:
     ) -> inspect.BoundArguments:
         """Return ``bound`` with ``change(name, value)`` in place of each argument.
 
-        Those of ``*args`` are called ``args/0``, ``args/1`` and so on, those of ``**kwargs``
-        ``kwargs/key``.
+        Arguments in ``*args`` are called ``args/0``, ``args/1`` and so on, arguments in
+        ``**kwargs`` ``kwargs/key``.
         """
         changed: OrderedDict[str, Any] = OrderedDict()
         for name, value in bound.arguments.items():
@@ -182,12 +182,12 @@ def function(owner: Any = None, device: str = "auto") -> Any:
     that it writes by ``assign`` or ``optimizer.minimize``. Python's own statements in it
     (``print``, ``if``) therefore run once. Variables are read as they were before the call.
 
-    Arrays, numbers and lists become tensors; bools, strings and None stay what they are, and each
-    value has a graph of its own.
+    Arrays, numbers and lists become tensors; bools, strings and None stay unchanged, and each
+    value of them has a graph of its own.
 
     Args:
-        owner: a model, variable or graph: the graph and the session to use; None for those of a
-            model or variable that the function uses, or else the default graph.
+        owner: a model, variable or graph, whose graph and session to use; None for a model or
+            variable that the function uses, or else the default graph.
         device: "auto", "cpu" or "gpu"; a model has its own.
 
     Returns:

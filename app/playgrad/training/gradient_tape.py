@@ -1,4 +1,4 @@
-"""``GradientTape``: gradients of what a block of Python has computed."""
+"""``GradientTape``: gradients of the computations in a block of Python."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class GradientTape:
             grads = tape.gradient(loss, model.trainable_variables)
             optimizer.apply_gradients(zip(grads, model.trainable_variables))
 
-    Operations in the block are computed at once by NumPy, and so are the gradients and what the
-    program does with them. They are not added to the graph, so that a loop does not make it grow.
+    Operations in the block are computed at once by NumPy, and so are the gradients and further
+    operations on them. They are not added to the graph, so that a loop does not make it grow.
     In a function of ``pg.function`` the same lines build a part of the graph, which then runs on
     the model's device.
 
@@ -85,13 +85,13 @@ class GradientTape:
             self._watched[each] = None
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """Return the variables that the block has used, and those that `watch` was called with."""
+        """Return the variables that the block has used or passed to `watch`."""
         watched = (tensor for tensor in self._watched if isinstance(tensor, Variable))
         return tuple(dict.fromkeys([*watched, *self._accessed]))
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Do not record what is computed in this block."""
+        """Do not record the computations in this block."""
         stop_recording(self)
         try:
             yield

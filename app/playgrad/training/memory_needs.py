@@ -31,7 +31,7 @@ def check_training_memory(
 ) -> None:
     """Check that the training of ``network`` fits in the host's memory.
 
-    Graphics memory cannot be asked for, and a GPU says by itself what is too large for it. A
+    The size of graphics memory is unknown, and a GPU itself refuses arrays that are too large. A
     software adapter takes the memory of the host. In a page, weights on a GPU must fit in Python's
     memory, too: it makes their initial values, keeps a copy of them, and saves them.
 

@@ -11,7 +11,7 @@ from playgrad.training.data_checks import as_sequence
 from playgrad.training.objectives import Objectives
 
 REQUIRED = object()
-"""In place of a default: each output must be named."""
+"""A marker in place of a default: each output must be named."""
 
 
 def in_order(value: Any, names: Sequence[str], what: str, default: Any = REQUIRED) -> Any:

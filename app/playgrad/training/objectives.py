@@ -37,7 +37,7 @@ class Objectives:
 
     Args:
         loss: one for all outputs, or a list with one for each; None if it is not known yet.
-        metrics_: metrics of all outputs, or a list of lists with those of each.
+        metrics_: metrics of all outputs, or a list with a list of metrics for each.
         loss_weights: the factor of each output's loss in the sum; None for 1.
         weighted_metrics: as ``metrics_``; in these, samples count by their weights.
 
@@ -98,7 +98,7 @@ class Objectives:
     def metrics_of(self, outputs: Sequence[Tensor]) -> list[tuple[int, Metric]]:
         """Return all metrics, each with the number of its output; the weighted ones are the last.
 
-        If an output has a mask, its metrics are those of the kept steps. A weighted metric is a
+        If an output has a mask, its metrics count only the kept steps. A weighted metric is a
         `WeightedMetric`, named ``weighted_<name>`` if another one of the output has its name.
 
         Args:
@@ -215,8 +215,8 @@ class Objectives:
         """Return a tensor (batch,) for each column of the logs, or (batch, n) for n columns.
 
         Args:
-            weights: one tensor that losses are multiplied by and by which samples count in weighted
-                metrics, (batch,), or (batch, steps) for those of steps; or none.
+            weights: one tensor, (batch,), or (batch, steps) for weights of steps, which multiplies
+                losses and weighs samples in weighted metrics; or none.
             counted: 1.0 for each sample of the batch that counts, 0.0 for the others, (batch,);
                 None if all do.
         """

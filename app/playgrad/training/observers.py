@@ -1,4 +1,4 @@
-"""Observers of trainings, which look at a fit between its chunks of steps."""
+"""Observers of trainings, which are called between a fit's chunks of steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playgrad.runtime.options import get_options
 from playgrad.training.callbacks import Callback
 
 TrainingLoop = Any
-"""Of ``training_loop``, which imports this module."""
+"""The class in ``training_loop``, which imports this module."""
 
 
 class Observer(Protocol):
@@ -19,7 +19,7 @@ class Observer(Protocol):
         """Begin to watch a fit."""
 
     def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training, which may be paused."""
+        """Examine the training, which may be paused."""
 
     def lost(self, loop: TrainingLoop) -> bool:
         """Learn that a loss was not finite. Return whether to pause before the error."""
@@ -37,7 +37,7 @@ class Observers:
 
     @classmethod
     def of(cls, callbacks: Sequence[Callback]) -> Observers:
-        """Return the observers of a fit: that of the options, and those of its callbacks."""
+        """Return the observers of a fit, from the options and from its callbacks."""
         everything = [get_options().observer, *(callback.observer for callback in callbacks)]
         return cls([observer for observer in everything if observer is not None])
 
@@ -47,7 +47,7 @@ class Observers:
             observer.begin(loop)
 
     def between_chunks(self, loop: TrainingLoop) -> None:
-        """Look at the training, which may be paused."""
+        """Examine the training, which may be paused."""
         for observer in self._observers:
             observer.between_chunks(loop)
 

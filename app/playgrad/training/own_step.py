@@ -24,10 +24,10 @@ from playgrad.training.layer_updates import assign_updates, collected_updates
 
 @dataclass(frozen=True)
 class OwnStep:
-    """What a ``train_step`` or a ``test_step`` has added to the graph.
+    """The nodes that a ``train_step`` or a ``test_step`` has added to the graph.
 
     Attributes:
-        names: those of the logs, of which the first is the loss.
+        names: the names of the logs, of which the first is the loss.
         columns: the logs, scalars, or (n,) with n names.
         writes: the nodes that update variables.
     """
@@ -174,7 +174,7 @@ def _columns(logs: Any, network: Any, method: str) -> tuple[list[str], list[Tens
 
 
 def _flat(logs: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the logs, with those of dictionaries in them, as in Keras."""
+    """Yield the logs, dictionaries within them flattened, as in Keras."""
     for name, value in logs.items():
         if isinstance(value, Mapping):
             yield from _flat(value)

@@ -30,7 +30,7 @@ class TrainingProgress:
 
     Attributes:
         epoch: the number of the epoch, from 1.
-        logs: those of the last epoch.
+        logs: the logs of the last epoch.
     """
 
     def __init__(self, watch: Watch, names: Sequence[str], total: int, verbose: int) -> None:

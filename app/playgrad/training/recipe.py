@@ -109,7 +109,8 @@ class Speeds:
     """Measured seconds of the same work done in two ways, of which the faster one is chosen.
 
     Attributes:
-        seconds: of the first and of the second way, without the first run of each, which compiles.
+        seconds: the seconds of the first and of the second way, without the first run of each,
+            which compiles.
         runs: the number of runs of each.
     """
 

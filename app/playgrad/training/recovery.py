@@ -96,6 +96,6 @@ def recovering(recipe: Recipe, steps_done: Callable[[], int] = lambda: 0) -> Ite
             error.message += ", and no step is lost."
         else:
             seconds = session.undone_seconds
-            error.message += f". The variables are those of step {step:,}, {seconds:.1f} s earlier."
+            error.message += f". The variables are as at step {step:,}, {seconds:.1f} s earlier."
         error.hint = "Call fit again to continue from there."
         raise

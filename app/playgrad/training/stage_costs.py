@@ -53,7 +53,7 @@ def measure_step(
     Args:
         rows: samples of a micro-batch.
         stages: the stage of each item of the network's structure.
-        micro_batches: of a step; at most a few of them are measured.
+        micro_batches: the number of micro-batches of a step; at most a few of them are measured.
         together: how many devices compute at the same time on this machine; 1 if each has a machine
             to itself.
         groups: the devices of each stage, if layers name them; one after the other is measured.

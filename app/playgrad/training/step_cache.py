@@ -1,7 +1,7 @@
-"""The steps that a model has built, of which it keeps those that were used last.
+"""A cache of the steps that a model has built: it keeps the most recently used ones.
 
 Data of another shape, such as sequences of another length, has a step of its own. The operations of
-one that is given up are taken out of the graph again, so that it does not grow with every shape.
+a discarded step are removed from the graph, so that it does not grow with every shape.
 """
 
 from __future__ import annotations

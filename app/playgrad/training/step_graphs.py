@@ -46,8 +46,8 @@ def build_train_step(
 ) -> TrainStep:
     """Return the training step over the batches of ``stream``, built once for equal arguments.
 
-    It is marked for distribution over several devices: where the batch may be divided, and what is
-    averaged over the parts.
+    It is marked for distribution over several devices: where the batch may be divided, and which
+    values are averaged over the parts.
 
     Args:
         stages: the pipeline stage of each item of the network's structure. The step must then be

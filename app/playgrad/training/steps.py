@@ -25,7 +25,7 @@ _COLUMNS = 6
 
 
 class Recorder:
-    """Records numbers of each step on the device, and keeps those of the last ``rows`` steps.
+    """Records numbers of each step on the device, and keeps the last ``rows`` steps.
 
     Args:
         columns: tensors of the numbers, scalars or of one dimension.
@@ -122,8 +122,8 @@ class TrainStep:
         return 1
 
     def extended(self, kind: type[S], **further: Any) -> S:
-        """Return a step of another kind, with what all steps have of this one, and ``further``
-        fields."""
+        """Return a step of another kind, with the fields of `TrainStep` from this one, and
+        ``further`` fields."""
         common = {item.name: getattr(self, item.name) for item in fields(TrainStep)}
         return kind(**common, **further)
 
@@ -133,7 +133,7 @@ class TrainStep:
         Args:
             first: the optimizer's iterations before its first step.
             done: the steps done; more than 0 if the training is resumed.
-            earlier: the steps of the training that this one goes on with, after a lost device.
+            earlier: the steps done by the training that this one continues, after a lost device.
         """
         if self.started is not None:
             name = self.started.variable_name
@@ -144,7 +144,7 @@ class TrainStep:
     def samples_of(self, first: int, count: int) -> Array:
         """Return the number of samples of each of ``count`` steps of a training, from ``first``.
 
-        The steps have been done, or are those that come next.
+        The steps have been done, or come next.
         """
         return np.full(count, self.batch)
 
@@ -158,10 +158,10 @@ class TrainStep:
         """
 
     def take_data(self, values: Mapping[Variable, Array], batches: int) -> None:
-        """Go on with ``batches`` batches of new data, when all earlier ones have been used.
+        """Continue with ``batches`` batches of new data, when all earlier ones have been used.
 
         Args:
-            values: of the variables that hold the data, as they have just been assigned.
+            values: the values of the variables that hold the data, as they have just been assigned.
         """
 
     def join(self, first: TrainStep) -> None:
@@ -197,14 +197,14 @@ class TrainStep:
         return True
 
     def resume_state(self) -> dict[str, int]:
-        """Return what a resumed training needs to know of this one, besides its variables."""
+        """Return the state that a resumed training needs besides the variables."""
         return {}
 
     def resume(self, session: Session, state: Mapping[str, int]) -> None:
-        """Go on where another training was, whose variables have just been loaded.
+        """Continue another training, whose variables have just been loaded.
 
         Args:
-            state: what its ``resume_state`` returned.
+            state: the result of its ``resume_state``.
         """
 
     def finish(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class BatchStep:
         columns: loss and metrics, scalars.
         update: the node that updates the variables.
         gate: bool scalar; where it is false, nothing changes.
-        names: the names of the columns; None for those of the objectives.
+        names: the names of the columns; None for the objectives' names.
     """
 
     feeds: tuple[Tensor, ...]

@@ -35,7 +35,7 @@ from playgrad.training.streamed_step import Windows, build_streamed_step
 from playgrad.training.variable_placement import place_variables
 
 TYPICAL_SAMPLES = 1000
-"""Enough to tell the range of the inputs. Looking at all of MNIST takes a tenth of a second."""
+"""Enough to tell the range of the inputs. Reading all of MNIST takes a tenth of a second."""
 _FILLED = (
     "with this strategy, the last batch of an epoch, which has {rest:,} samples, is filled with "
     "samples of the next one. Choose another batch_size, or drop_remainder=True."
@@ -49,7 +49,7 @@ class TrainingData(ABC):
         input: the description of the first samples, or of the first batch if the data is streamed;
             None if they cannot be pictures.
         train, test: some of the samples, also of the first batch if the data is streamed; None if
-            there are none to be had, or if the model has several inputs or outputs.
+            there are none, or if the model has several inputs or outputs.
     """
 
     recipe: Recipe

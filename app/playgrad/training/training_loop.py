@@ -41,7 +41,7 @@ class TrainingLoop:
 
     Args:
         test: evaluates the validation data after each epoch.
-        data: what the order of samples depends on; a resumed fit must have the same.
+        data: the facts that the order of samples depends on; a resumed fit must have the same.
         steps_per_epoch: None if the step knows when an epoch ends, by raising RoundEndError.
         model: is passed to callbacks and hooks.
         undone: the fit as it is resumed, instead of from the first step.
@@ -110,7 +110,7 @@ class TrainingLoop:
         self.in_order = sorted(callbacks, key=lambda callback: callback.runs_last)
         self.observers = Observers.of(callbacks)
         self.batches = BatchCallbacks(callbacks, step, recipe.objectives)
-        # If nothing looks at the model between epochs, chunks need not end with them: with little
+        # If nothing reads the model between epochs, chunks need not end with them: with little
         # data they would be very short.
         self.chunks_span_epochs = not (
             callbacks or test or step.synchronizes or step.follows_epochs
@@ -189,7 +189,7 @@ class TrainingLoop:
         return max(previous.earlier + self.first - previous.first, 0)
 
     def _tell_interrupted(self, error: BaseException | None) -> None:
-        """Tell callbacks what ended the training; keep its state if they change the weights."""
+        """Tell callbacks the error that ended the training; keep its state if they set weights."""
         if error is None or isinstance(error, DeviceLostError) or not self.callbacks_begun:
             return
         told = [each for each in self.callbacks if each.minds_interruptions]
@@ -231,7 +231,7 @@ class TrainingLoop:
         return fit_record(self)
 
     def _take_up(self, resumed: FitRecord) -> None:
-        """Go on where another training of the same program was."""
+        """Continue from where another training of the same program was."""
         restore_fit(self, resumed)
         if resumed.outcome != "completed":
             self._count(resumed.steps[self.done :])
@@ -406,7 +406,7 @@ class TrainingLoop:
             self.watch.attend()
 
     def _count(self, rows: Array, report: Callable[[Array, Array], None] | None = None) -> None:
-        """Add finished steps to those of their epochs, and ``report`` them by epoch."""
+        """Add finished steps to their epochs, and ``report`` them by epoch."""
         while len(rows):
             # A chunk can span the ends of epochs.
             length = None if self.step.follows_epochs else self.steps_per_epoch
@@ -452,8 +452,7 @@ class TrainingLoop:
         self.watch.epoch_ended()
 
     def _epoch_logs(self) -> dict[str, float]:
-        """Return the means over the samples of the epoch by name, with those of the validation
-        data."""
+        """Return the means over the samples of the epoch by name, with the validation logs."""
         samples = np.concatenate(self.epoch_samples)
         rows = np.concatenate(self.epoch_rows)
         means = np.average(rows.astype(np.float64), axis=0, weights=samples)

@@ -22,7 +22,7 @@ def place_variables(
 
     Args:
         distributed: the step, if it is distributed.
-        placement: of a step that is not distributed.
+        placement: the placement of a step that is not distributed.
         first: a step that is in place already and alternates with ``distributed``. It keeps its
             mirrors.
     """

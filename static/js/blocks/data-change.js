@@ -83,7 +83,7 @@ function replaceData(program, call, kind) {
 }
 
 /**
- * The arguments of new data: those of the former data that they have, too. For points the defaults of the
+ * The arguments of new data: taken from the former data where both have them. For points the defaults of the
  * others are written out, so that the program shows its noise and its seed.
  * @param {string} kind
  * @param {Call} former

@@ -15,12 +15,12 @@ const FASHION = /\bfashion[-_ ]?mnist\b/gi;
 /** The words of a data set in comments, which are English, as the names of programs are. @param {string} kind */
 const namesOf = (kind) => new RegExp(SETS[kind].names, "i");
 
-/** What only one sort of data has. */
+/** Words for parts that only one sort of data has. */
 const SORTS = {
   points: /\bpoints?\b|\bplane\b/i,
   images: /\bimages?\b|\bpixels?\b|\bbytes?\b|\bcolours?\b/i,
 };
-/** Sizes of an image or of what a layer makes of it. */
+/** Sizes of an image or of a layer's result for it. */
 const SIZES = /\b(28 ?[x×] ?28|24 ?[x×] ?24|32 ?[x×] ?32|784)\b|\(\d+(, ?\d+)+\)/;
 const ACCURACY = /\s*\bExpect \d+(\.\d+)? ?% (accuracy|of)[^.]*\.(?=\s|$)/g;
 
@@ -145,7 +145,7 @@ function blockAbove(comments, { from }, text) {
   return block;
 }
 
-/** Lines that belong together: a sentence may go on in the next line. @param {Comment[]} block @param {string} text */
+/** Lines that belong together: a sentence may continue in the next line. @param {Comment[]} block @param {string} text */
 function groups(block, text) {
   /** @type {Comment[][]} */
   const list = [];

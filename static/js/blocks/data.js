@@ -1,4 +1,4 @@
-/** The shapes of data, and of what a program makes of it before training. */
+/** The shapes of data, before and after a program prepares it for training. */
 
 import { argumentOf, valueOf } from "./calls.js";
 import { DATA_SETS } from "../records/texts.js";
@@ -97,7 +97,7 @@ function completed(sizes, before) {
 /** @param {number[]} sizes */
 const product = (sizes) => sizes.reduce((a, b) => a * b, 1);
 
-/** What an index makes of an array. @param {Samples} samples @param {Node[]} index @returns {Known} */
+/** The result of indexing an array. @param {Samples} samples @param {Node[]} index @returns {Known} */
 export function arrayElement(samples, index) {
   const axes = parts(index);
   if (axes.length === 1 && axes[0][0].name !== "Number" && axes[0][0].name !== "None") {

@@ -1,9 +1,9 @@
-/** What the last run of a program shows of its cards: the operations that their lines created. */
+/** Measurements of a program's cards in its last run: the operations that their lines created. */
 
 /** @import { Graph } from "../../engine/messages.js" */
 /** @import { Item, Program, Shape } from "./types.js" */
 
-/** @typedef {{shape: Shape, parameters: number, layers: string[]}} Measured `layers`: names of those that ran */
+/** @typedef {{shape: Shape, parameters: number, layers: string[]}} Measured `layers`: names of the layers that ran */
 
 /**
  * Cards that share their line are told apart by the order of their scopes, if each has one. Others are left out: a line

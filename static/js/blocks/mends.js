@@ -15,7 +15,7 @@ import { addLayer } from "./structure.js";
 /** @typedef {typeof LOSSES[number]["kind"]} LossKind */
 /** @typedef {(program: Program) => Change[]} Step */
 
-/** What the last layer gives for a loss, beside scores: probabilities. @type {Record<string, string>} */
+/** The activation whose probabilities a loss takes instead of scores. @type {Record<string, string>} */
 const PROBABILITIES = {
   SparseCategoricalCrossentropy: "softmax",
   CategoricalCrossentropy: "softmax",
@@ -63,7 +63,7 @@ function labelOf(call, parameter) {
 /** @param {string} words @param {Change[]} changes @returns {Mend[]} */
 const mend = (words, changes) => (changes.length > 0 ? [{ words, changes }] : []);
 
-/** What makes a layer fit. @param {Program} program @param {number} number of its network @param {number} index @param {LayerMend | null | undefined} how */
+/** The changes that make a layer fit. @param {Program} program @param {number} number of its network @param {number} index @param {LayerMend | null | undefined} how */
 export function mendsOfLayer(program, number, index, how) {
   const network = program.networks[number];
   const { call } = network.items[index];
@@ -142,7 +142,7 @@ function lossOf(program, compile, kind) {
   return [...changes, ...setArgument(program, compile, "loss", `${name}()`)];
 }
 
-/** Whether a loss gets scores: those that get probabilities otherwise say so. @param {Program} program @param {Call} compile @param {boolean} areScores */
+/** The change that tells a loss whether it gets scores, if it takes probabilities otherwise. @param {Program} program @param {Call} compile @param {boolean} areScores */
 function ofScores(program, compile, areScores) {
   const loss = argumentOf(compile, "loss")?.call;
   const entry = LOSSES.find(({ kind }) => kind === loss?.kind);

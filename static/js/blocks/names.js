@@ -1,4 +1,4 @@
-/** The names of a program: those imported from the library, and those that hold one value. */
+/** The names of a program: imports from the library, and variables that hold one value. */
 
 import { meaningOf, readImport } from "../language/bindings.js";
 import { assignment, children, evaluate, walk } from "./syntax.js";
@@ -63,7 +63,7 @@ const CANONICAL = {
   Input: "nn.Input",
 };
 
-/** How the program writes a full name; null if it lacks the import. @param {string} full @param {Names} names */
+/** A full name as the program writes it; null if it lacks the import. @param {string} full @param {Names} names */
 export function writtenName(full, names) {
   const entries = [...names.imported];
   const exact = entries.find(([, meaning]) => meaning === full);
@@ -109,11 +109,11 @@ export function readConstants(script, text) {
   return { constant, expression: (/** @type {string} */ name) => assigned.get(name) ?? null };
 }
 
-/** Statements of a block, also those after a semicolon. @param {Node} block @returns {Node[]} */
+/** The statements of a block, including statements after a semicolon. @param {Node} block @returns {Node[]} */
 export const statementsOf = (block) =>
   children(block).flatMap((node) => (node.name === "StatementGroup" ? children(node) : [node]));
 
-/** How often each name is bound, anywhere. @param {Node} script @param {string} text */
+/** The number of bindings of each name, anywhere. @param {Node} script @param {string} text */
 function bindingCounts(script, text) {
   /** @type {Map<string, number>} */
   const counts = new Map();

@@ -18,7 +18,7 @@ export class Networks {
     this.source = source;
     /** @type {Item[]} */
     this.items = [];
-    /** What the code of an item names besides its inputs, by its id. @type {Map<number, number[]>} */
+    /** The items that the code of an item names besides its inputs, by its id. @type {Map<number, number[]>} */
     this.needs = new Map();
     /** @type {Network[]} */
     this.list = [];

@@ -1,4 +1,4 @@
-/** What a program shows before it runs of a training that cannot work: outputs and loss against the targets, numbers out of bounds. */
+/** Problems of a training that can be seen before it runs: outputs and loss against the targets, numbers out of bounds. */
 
 import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";
@@ -20,7 +20,7 @@ const KINDS = {
   huber: "numbers",
 };
 
-/** What the loss of a training is for; "" if that is not known. @param {Training} training */
+/** The purpose of a training's loss; "" if that is not known. @param {Training} training */
 export function purposeOf({ compile }) {
   const loss = argumentOf(compile, "loss");
   const name = loss?.call?.kind ?? loss?.value?.value;

@@ -170,8 +170,8 @@ class Statements {
   }
 
   /**
-   * Code that runs several times or perhaps not: what it assigns is not known afterwards. The
-   * networks in it are read, layers that it calls on tensors are not.
+   * Code that runs several times or perhaps not: variables that it assigns are not known
+   * afterwards. The networks in it are read, layers that it calls on tensors are not.
    * @param {Node} statement
    * @param {Context} context
    */

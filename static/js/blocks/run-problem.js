@@ -1,4 +1,4 @@
-/** The card that an error of a run belongs to, what is wrong in its words, and what mends it. */
+/** The card that an error of a run belongs to, the problem in the card's words, and its remedy. */
 
 import { t } from "../words/locale.js";
 import { argumentOf, valueOf } from "./calls.js";

@@ -77,7 +77,7 @@ function inferItem(item, network, results) {
   }
 }
 
-/** What a layer says of its result whatever its input is. @param {Item} item @returns {Inferred} */
+/** The facts about a layer's result that do not depend on its input. @param {Item} item @returns {Inferred} */
 function withoutInput({ call }) {
   if (call?.kind !== "Reshape") return UNKNOWN;
   const value = valueOf(call, "target_shape");

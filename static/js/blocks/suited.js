@@ -1,4 +1,4 @@
-/** The settings that suit a data set, and what makes a network fit one of the visitor. */
+/** The settings that suit a data set, and the changes that make a network fit a visitor's data set. */
 
 import { t } from "../words/locale.js";
 import { argumentOf } from "./calls.js";
@@ -11,7 +11,7 @@ import { inferShapes } from "./shapes.js";
 
 /** @import { Call, Change, Program, Settings } from "./types.js" */
 
-/** @typedef {{settings: string[], changes: Change[]}} Suited `settings`: what changes, in words */
+/** @typedef {{settings: string[], changes: Change[]}} Suited `settings`: the changes, in words */
 
 /** Whether the program computes a value, or has none that a field shows. @param {Call} call @param {string} parameter */
 function isComputed(call, parameter) {

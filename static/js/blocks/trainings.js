@@ -1,4 +1,4 @@
-/** How models are trained: `compile`, `fit`, optimizers and learning rates. */
+/** The trainings of a program: `compile`, `fit`, optimizers and learning rates. */
 
 import { argumentOf, readCall } from "./calls.js";
 

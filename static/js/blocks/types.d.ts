@@ -1,8 +1,8 @@
-/** What Blocks reads in a program: plain data, with positions in its text. */
+/** The structure that Blocks reads from a program: plain data, with positions in its text. */
 
 import type { Field } from "./catalogue.js";
 
-/** What the library records of a layer. */
+/** The library's record of a layer. */
 export interface LayerRecord {
   kind: string;
   /** Of the menu; null for a layer that is not in it. */
@@ -14,7 +14,7 @@ export interface LayerRecord {
   rule: readonly (string | number)[] | null;
 }
 
-/** What the library records of a data set. */
+/** The library's record of a data set. */
 export interface DataSetRecord {
   /** Of label 0 first; none if classes have no names. */
   classNames: string[];
@@ -115,7 +115,7 @@ export interface Samples {
 /** The samples and targets of a data set of the visitor, by its name; null if there is none. */
 export type Brought = (name: string) => { samples: Samples; targets: Samples } | null;
 
-/** How a layer that does not fit can be mended: by a layer before it, or by another value of a parameter. */
+/** A remedy for a layer that does not fit: a layer before it, or another value of a parameter. */
 export type LayerMend =
   | { before: [kind: string, given: string] }
   | { set: [parameter: string, value: string] };
@@ -126,7 +126,7 @@ export interface Mend {
   changes: Change[];
 }
 
-/** What is wrong with a card. */
+/** A problem of a card. */
 export interface Problem {
   /** The card: "block-0-2", "training-0" or "data-0". */
   card: string;
@@ -138,7 +138,7 @@ export interface Problem {
   ran?: boolean;
 }
 
-/** How the text of a layer can be changed. */
+/** A way to change the text of a layer. */
 export type Place =
   | { type: "list"; list: Range; index: number; elements: Range[] }
   | { type: "add"; statement: Range; line: boolean }

@@ -1,4 +1,4 @@
-/** The values to try for a field of a card: what is proposed, and what a visitor enters. */
+/** The values to try for a field of a card: proposed values, and values that a visitor enters. */
 
 import { literalOf } from "../blocks/calls.js";
 import { enteredNumber, numberText } from "../blocks/field-values.js";

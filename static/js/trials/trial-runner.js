@@ -9,14 +9,14 @@ import { t } from "../words/locale.js";
  * @import { PythonEvent } from "../../engine/messages.js"
  *
  * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void}} Job
- *   `heard`: gets what any run of the page says; `ended`: the interpreter has ended by itself, and why
+ *   `heard`: gets the events of the run; `ended`: gets the reason when the interpreter has ended by itself
  */
 
 /** Each takes about this much memory, in GiB, as `navigator.deviceMemory` counts. */
 const MEMORY_EACH = 1;
 const MOST_AT_ONCE = 4;
 
-/** How many programs this machine bears at the same time, beside the page. */
+/** The number of programs that this machine can run at the same time, beside the page. */
 export function mostAtOnce() {
   const memory = /** @type {{deviceMemory?: number}} */ (navigator).deviceMemory ?? 4;
   const cores = (navigator.hardwareConcurrency || 2) - 1;

@@ -21,11 +21,11 @@ import { mostAtOnce, runBeside } from "./trial-runner.js";
  * @typedef {"waiting" | "running" | "done" | "error" | "stopped"} TrialState
  */
 
-/** What is tried, or null: the dialog is closed. @type {import("../../vendor/preact.js").Signal<Subject | null>} */
+/** The subject of the trials, or null: the dialog is closed. @type {import("../../vendor/preact.js").Signal<Subject | null>} */
 export const subject = signal(null);
 /** @type {import("../../vendor/preact.js").Signal<Trial[]>} */
 export const trials = signal([]);
-/** Counts what the trials have said. */
+/** Counts the events of the trials. */
 export const trialsVersion = signal(0);
 
 export class Trial {

@@ -36,10 +36,10 @@ class Round:
     """One round through the elements of a data set.
 
     Attributes:
-        number: the number of the round, and those of the rounds inside it that `repeat` and
+        number: the number of the round, and the numbers of the rounds inside it that `repeat` and
             `interleave` make. Orders are drawn from it.
         threads: whether readers may use threads.
-        failures: takes note of what is left out.
+        failures: records the elements that are left out.
     """
 
     number: tuple[int, ...] = (0,)
@@ -52,7 +52,7 @@ class Round:
 
 
 class Transformation(ABC):
-    """A description of elements, and of those that they are made of."""
+    """A description of elements, and of the elements that they are made from."""
 
     @abstractmethod
     def open(self, round_: Round) -> Iterator[Any]:

@@ -184,7 +184,7 @@ class Zipped(Transformation):
 
 
 class Concatenated(Transformation):
-    """The elements of one data set, then those of another."""
+    """The elements of one data set, followed by the elements of another."""
 
     def __init__(self, parts: Sequence[Transformation]) -> None:
         self.parts = parts

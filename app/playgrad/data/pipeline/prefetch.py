@@ -15,7 +15,7 @@ class BoundedQueue:
     """A queue between two threads; the producer waits while it is full.
 
     Attributes:
-        error: what ended the production before its time.
+        error: the error that ended the production early.
     """
 
     def __init__(self, size: int) -> None:

@@ -218,9 +218,9 @@ class _File:
             if self._result is None:
                 self.at_end = True
                 return None
-            outcomes, goes_on = self._result.result()
+            outcomes, has_more = self._result.result()
             self._read.extend(outcomes)
-            self._result = self.begin(self._take) if goes_on else None
+            self._result = self.begin(self._take) if has_more else None
         return self._read.popleft()
 
     def close(self) -> None:

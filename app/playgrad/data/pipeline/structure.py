@@ -102,7 +102,7 @@ def stacked(elements: Sequence[Any], first: int) -> Any:
                 raise ShapeError(
                     f"{what} has shape {shape_text(array.shape)}, but element {first}{name} has "
                     f"{shape_text(column[0].shape)}: they do not fit into one batch.",
-                    hint="Give all elements one shape with map, or batch those of equal shapes.",
+                    hint="Give all elements one shape with map, or batch elements of equal shape.",
                 )
             if column and array.dtype.kind != column[0].dtype.kind:
                 raise DTypeError(

@@ -113,7 +113,7 @@ class Flattened(Following):
 
 
 def opened_part(made: Any, round_: Round, method: str) -> Iterator[Any]:
-    """Return the elements of what the function of a method has returned.
+    """Return the elements of the data set or iterable that a user's function has returned.
 
     Raises:
         DataError: it is neither a `Dataset` nor another iterable.

@@ -90,12 +90,12 @@ class Discretization(HostPreprocessing):
 class Hashing(HostPreprocessing):
     """Maps texts or whole numbers to numbers below ``num_bins``, the same for the same value.
 
-    Without a salt, the numbers of texts of up to 64 bytes are those of Keras.
+    Without a salt, texts of up to 64 bytes get the same numbers as in Keras.
 
     Args:
         num_bins: the number of results.
         mask_value: the value that alone becomes 0; None for none.
-        salt: other numbers for another salt; None for those of Keras.
+        salt: other numbers for another salt; None for the numbers of Keras.
         output_mode: "int" for numbers; "one_hot", "multi_hot" or "count" for vectors.
     """
 

@@ -29,7 +29,7 @@ class StringLookup(HostPreprocessing):
         num_oov_indices: the indices for texts outside of the vocabulary, which are chosen by hash;
             with 0 they are an error.
         mask_token: the text that stands for nothing, at index 0 if ``output_mode`` is "int".
-        oov_token: what texts outside of the vocabulary are called.
+        oov_token: the token for texts outside of the vocabulary.
         vocabulary: the texts, the most frequent ones first; None to learn them by ``adapt``.
         invert: whether indices are mapped to texts.
         output_mode: "int" for indices; "one_hot", "multi_hot", "count" or "tf_idf" for vectors of
@@ -165,7 +165,7 @@ class StringLookup(HostPreprocessing):
 
 
 class IntegerLookup(StringLookup):
-    """Maps whole numbers to indices, by a vocabulary; the arguments are those of `StringLookup`."""
+    """Maps whole numbers to indices, by a vocabulary; the arguments are as in `StringLookup`."""
 
     kind = int
 

@@ -28,7 +28,7 @@ _METRICS_OF_LOSSES = frozenset({
 
 
 def compile_config(settings: CompileSettings) -> dict[str, Any]:
-    """Return what Keras keeps of ``compile``.
+    """Return the arguments of ``compile`` as Keras saves them.
 
     Raises:
         ExportError: Keras has no equivalent of a setting.
@@ -54,7 +54,7 @@ def optimizer_variables(settings: CompileSettings, weights: Sequence[Array]) -> 
     """Return the variables of Keras' optimizer before its first step.
 
     Args:
-        weights: those that training changes, in the order and with the shapes of Keras.
+        weights: the trainable weights, in the order and with the shapes of Keras.
     """
     optimizer = settings.optimizer
     variables: list[Array] = [np.zeros((), np.int64)]

@@ -22,7 +22,7 @@ from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
 VERSION = "3.15.1"
-"""Of Keras, as in the tests."""
+"""The version of Keras that the tests use."""
 
 
 def keras_bytes(
@@ -36,8 +36,8 @@ def keras_bytes(
     Args:
         architecture: the network as ``model.layer_graph`` describes it.
         weights: the arrays by layer and name, such as ``dense_1/kernel``.
-        settings: those of training; None for none. If Keras has no equivalent, they are left out
-            with a warning.
+        settings: the arguments of `compile`; None for none. If Keras has no equivalent, they are
+            left out with a warning.
         pixels: how a picture becomes the input, if it is known.
 
     Raises:
@@ -80,7 +80,7 @@ def keras_bytes(
 
 
 def keras_weights_bytes(architecture: Mapping[str, Any], weights: Mapping[str, Array]) -> bytes:
-    """Return the content of a ``.weights.h5`` file; the arguments are those of `keras_bytes`."""
+    """Return the content of a ``.weights.h5`` file; the arguments are as in `keras_bytes`."""
     graph = CallGraph(architecture, without=".")
     return hdf5_bytes(_tree(graph, graph.layers(), weights))
 

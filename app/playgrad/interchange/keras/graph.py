@@ -20,9 +20,9 @@ class KerasCall:
 
     Attributes:
         layer: its number; None for an input of the network.
-        number: of the call among those of the layer.
+        number: the index of the call among the calls of the layer.
         inputs, outputs: the names of tensors.
-        options: of the call; of an input its shape and dtype.
+        options: the options of the call; for an input its shape and dtype.
     """
 
     layer: int | None
@@ -78,7 +78,7 @@ class CallGraph:
         return KerasCall(None, 0, [], [tensor], node["attrs"])
 
     def _free_name(self, base: str) -> str:
-        """Return a name unlike those of all others; Keras counts inputs among the layers."""
+        """Return a name that nothing else has; Keras counts inputs among the layers."""
         taken = {*self.names, *self.renamed.values(), *self._input_names.values()}
         name, number = base, 1
         while name in taken:
@@ -124,8 +124,8 @@ class CallGraph:
     def layers(self) -> list[KerasCall]:
         """Return the first call of each layer, and the inputs, in the order of Keras' models.
 
-        Keras sorts layers by their distance from the outputs, and those of the same distance as a
-        depth-first search from the outputs meets them.
+        Keras sorts layers by their distance from the outputs, and layers of the same distance in
+        the order of a depth-first search from the outputs.
         """
         met: dict[str, int] = {}
         for tensor in self.config["outputs"]:

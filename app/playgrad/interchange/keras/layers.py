@@ -38,7 +38,7 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
     """Return the description of a layer in a Keras file.
 
     Args:
-        rank: that of its first input.
+        rank: the rank of its first input.
 
     Raises:
         ExportError: Keras has no equivalent of the layer or of an argument.
@@ -46,7 +46,7 @@ def keras_layer(kind: str, name: str, config: Mapping[str, Any], rank: int) -> d
     class_name = record_of(kind).keras
     if not class_name:
         raise ExportError(
-            f"layer '{name}': Keras has no layer like those of kind '{kind}'.",
+            f"layer '{name}': Keras has no equivalent of a layer of kind '{kind}'.",
             hint="Export the model as ONNX, which has its operations.",
         )
     kept: dict[str, Any] = {"name": name}

@@ -16,8 +16,8 @@ def weight_places(
     """Return the path of each weight within the group of its layer, and its shape there.
 
     Args:
-        kind, config: of the layer.
-        shapes: those of its weights by name, in their order.
+        kind, config: the kind and config of the layer.
+        shapes: the shapes of its weights by name, in their order.
     """
     if kind == "bidirectional":
         forward = _within("forward", "forward_layer", config["layer"], shapes)

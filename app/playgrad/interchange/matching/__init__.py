@@ -1,1 +1,1 @@
-"""Weights of other programs, matched with those of a network."""
+"""Weights of other programs, matched with the weights of a network."""

@@ -9,7 +9,7 @@ from typing import Literal
 from playgrad.interchange.matching.slots import Layout, Slot
 
 How = Literal["name", "layer", "shape", "hand"]
-"""By the name; by the shapes of a whole layer; by the shape alone; by the user."""
+"""How a tensor was matched: by name, the shapes of a layer, the shape alone, or by the user."""
 Shapes = Mapping[str, tuple[int, ...]]
 
 _ROLES = frozenset(
@@ -89,7 +89,7 @@ def _whole_layers(
 
 
 def _pairs(layer: Shapes, other: Shapes, has_names: bool) -> list[tuple[str, str]]:
-    """Return the tensors of ``layer`` with those of ``other``, nothing if they differ."""
+    """Return pairs of the tensors of ``layer`` and of ``other``; none if the layers differ."""
     if has_names:
         roles = {_split(name)[1]: name for name in other}
         found = [(name, roles.get(_split(name)[1], "")) for name in layer]
@@ -110,7 +110,7 @@ def _layers(tensors: Shapes) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return the layer of a tensor and what it is there: ``dense_1`` and ``kernel``.
+    """Return the layer of a tensor and its role there: ``dense_1`` and ``kernel``.
 
     The layers of a recurrent module of PyTorch count as layers of their own.
     """

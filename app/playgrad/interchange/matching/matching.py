@@ -46,7 +46,7 @@ class WeightMatching:
     Attributes:
         layout: how the file stores kernels: "pytorch" or "keras".
         slots: the tensors that the model takes, in the order of its weights.
-        shapes: those of the file's tensors by name.
+        shapes: the shapes of the file's tensors by name.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class WeightMatching:
         if tensor not in self.shapes:
             raise CheckpointError(
                 f"the file has no tensor '{str(tensor)[:80]}'.",
-                hint="print(matching) lists those that are not used.",
+                hint="print(matching) lists the unused tensors.",
             )
         if self.shapes[tensor] != slot.shape:
             raise CheckpointError(
@@ -143,7 +143,7 @@ class WeightMatching:
             raise CheckpointError(f"'{tensor}' is {dtype.name}, but weights are floating-point.")
 
     def apply(self) -> None:
-        """Replace all weights of the model by those of the file. On an error, none changes.
+        """Replace all weights of the model by the file's. On an error, none changes.
 
         Raises:
             CheckpointError: a weight has no tensor, or the file is damaged.
@@ -219,7 +219,7 @@ def match_weights(
     columns of a linear layer after flattened images, the gates of a GRU, the two biases of an LSTM.
 
     Args:
-        model: a built model, whose layers are those of the file.
+        model: a built model with the layers of the file.
         file: a safetensors, npz or PyTorch file: a path, an open binary file, or its bytes. Nothing
             in it is executed.
         layout: "pytorch", or "keras" for kernels as in playgrad; None for what the names tell.

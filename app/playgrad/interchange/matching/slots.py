@@ -36,8 +36,9 @@ class Slot:
     Attributes:
         name: as the network's own file would name it: ``dense_1.weight``.
         weights: the names of the weights that have its elements: ``dense_1/kernel``.
-        places: the numbers of its elements among those of all weights; its shape is the tensor's.
-        is_added: whether its values are added to those of another slot.
+        places: the index of each of its elements among the elements of all weights, in the shape
+            of the tensor.
+        is_added: whether its values are added to the values of another slot.
     """
 
     name: str
@@ -56,8 +57,8 @@ def slots_of(
     """Return the tensors of a file with this layout, in the order of the weights.
 
     Args:
-        shapes: those of the weights by name.
-        network: the layers; without them, or for layers that PyTorch lacks, tensors are those of
+        shapes: the shapes of the weights by name.
+        network: the layers; without them, or for layers that PyTorch lacks, tensors are as in
             playgrad.
     """
     starts = np.cumsum([0, *(math.prod(shape) for shape in shapes.values())])

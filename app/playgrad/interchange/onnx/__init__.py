@@ -1,1 +1,1 @@
-"""ONNX files: playgrad's operations as those of ONNX."""
+"""ONNX files: playgrad's operations in terms of ONNX operators."""

@@ -66,7 +66,7 @@ class GraphBuilder:
         Args:
             op: the operator of ONNX.
             inputs: names of tensors; "" for an optional one that is left out.
-            dtype: that of the inputs.
+            dtype: the dtype of the inputs.
         """
         self._needed = max(self._needed, (opset_of(op, dtype, attributes), op))
         node = self.graph.node.add(op_type=op, name=outputs[0])

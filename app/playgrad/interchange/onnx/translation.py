@@ -1,4 +1,4 @@
-"""The table of translations, and what a translation works with."""
+"""The table of translations, and the objects that a translation works with."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ EXPRESSIONS = {
     "softmax": "F.softmax({x}, dim={axis})",
     "log_softmax": "F.log_softmax({x}, dim={axis})",
 }
-"""By the names of `playgrad.nn.activations`."""
+"""Equivalents in PyTorch, by the names of `playgrad.nn.activations`."""
 
 _GELU_TANH = 'F.gelu({x}, approximate="tanh")'
 
@@ -42,8 +42,8 @@ def activation_expression(activation: Any, x: str, axis: int) -> str | None:
     """Return the text of an activation applied to ``x``; None if it has no equivalent.
 
     Args:
-        activation: what a layer was created with: a name, a function or None.
-        axis: that of the channels.
+        activation: the activation passed to the layer: a name, a function or None.
+        axis: the axis of the channels.
     """
     name = activation or "linear"
     if isinstance(activation, partial) and activation.func is elementwise.gelu:

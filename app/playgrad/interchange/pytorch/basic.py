@@ -54,9 +54,9 @@ def flatten(use: LayerUse) -> None:
 
 
 def _up_to_dense(writer: ProgramWriter, flat: Tensor) -> list[Tensor]:
-    """Return ``flat`` and what is computed from it elementwise, if only dense layers read them.
+    """Return ``flat`` and the tensors computed from it elementwise, if only dense layers read them.
 
-    Those can take their inputs in another order; otherwise nothing is returned.
+    Dense layers can take their inputs in another order; otherwise nothing is returned.
     """
     tensors = [flat]
     for tensor in tensors:  # grows on the way

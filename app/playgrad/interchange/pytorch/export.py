@@ -52,7 +52,7 @@ def pytorch_bytes(
     """Return the content of a zip file with ``model.py`` and ``model.safetensors``.
 
     Args:
-        name: that of the model.
+        name: the name of the model.
         structure: its layers and operations.
         layers: its layers by name.
         weights: its arrays by layer and name, such as ``dense_1/kernel``.

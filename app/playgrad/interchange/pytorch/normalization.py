@@ -23,7 +23,7 @@ def batch_normalization(use: LayerUse) -> None:
     use.store("running_mean", mean)
     use.store("running_var", use.weight("moving_variance"))
     use.store("num_batches_tracked", np.array(0, np.int64))
-    # Along axis 1 of playgrad's layout, PyTorch finds what it takes for channels.
+    # PyTorch takes axis 1 of playgrad's layout for the channels.
     layout: Layout = "first" if axis == use.rank - 1 else "last"
     use.give_call(module, [use.read(layout)], layout)
 
@@ -69,7 +69,7 @@ def feature_normalization(use: LayerUse) -> None:
     mean, deviation = use.layer.moments(use.x.shape)
     names = []
     for part, moment in (("_mean", mean), ("_deviation", deviation)):
-        # torch.zeros keeps the place of what load_state_dict fills in.
+        # torch.zeros is a placeholder, which load_state_dict fills in.
         shape = f"torch.zeros({', '.join(map(str, moment.shape)) or '()'})"
         attribute = use.writer.attribute(use.layer, part)
         use.writer.construct(attribute, "nn.Buffer", [shape])

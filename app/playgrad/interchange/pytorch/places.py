@@ -31,7 +31,7 @@ def state_places(
     Args:
         structure: the layers and operations of the network.
         layers: its layers by name.
-        shapes: those of its weights. Their elements are numbered from 0, through all of them.
+        shapes: the shapes of its weights, whose elements are numbered consecutively from 0.
     """
     weights, count = {}, 0
     for name, shape in shapes.items():

@@ -1,4 +1,4 @@
-"""`LayerUse`: a call of a layer, with what its translation needs."""
+"""`LayerUse`: a call of a layer, with the means of its translation."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class LayerUse:
         """Return the text of an input in this layout.
 
         Args:
-            as_floats: whether integers are converted; None for what the layer says.
+            as_floats: whether integers are converted; None to ask the layer.
         """
         tensor = self.inputs[index]
         name = self.writer.read(tensor, layout)

@@ -14,9 +14,9 @@ Sides = tuple[tuple[int, int], ...]
 def padding_of(
     use: LayerUse, size: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> tuple[list[int], Sides | None]:
-    """Return the padding of the module, and what is added before it, which may be nothing.
+    """Return the padding of the module, and the padding to add before it, if any.
 
-    PyTorch pads both sides alike; TensorFlow adds what is odd at the end, and with strides the
+    PyTorch pads both sides alike; TensorFlow adds an odd element at the end, and with strides the
     padding depends on the size of the image.
     """
 
@@ -35,7 +35,7 @@ def padding_of(
 def _sides(
     padding: str, length: int | None, size: int, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return what is added before and after an axis of an image."""
+    """Return the padding before and after an axis of an image."""
     extent = (size - 1) * dilation + 1
     if padding == "valid":
         return 0, 0
@@ -50,7 +50,7 @@ def _sides(
 
 
 def unless(default: int, values: Sequence[int]) -> Sequence[int] | None:
-    """Return ``values`` unless all of them are what the module takes anyway."""
+    """Return ``values``; None if all of them equal the module's default."""
     return None if all(value == default for value in values) else values
 
 

@@ -43,9 +43,9 @@ class Value:
     """A local variable of ``forward``.
 
     Attributes:
-        name: of the variable.
-        layout: of what it holds at this line.
-        tensor: that of the graph which it stands for.
+        name: the name of the variable.
+        layout: the layout of its value at this line.
+        tensor: the tensor of the graph which it stands for.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ProgramWriter:
         modules: the lines of ``__init__``.
         lines: the lines of ``forward``.
         state: the state_dict.
-        calls: those of each layer.
+        calls: the calls of each layer.
         flattened: images (height, width, channels) flattened channel by channel, by the tensors
             that have this order instead of playgrad's.
     """

@@ -184,7 +184,7 @@ def _input(described: InputDescription, kind: str) -> list[str]:
 
 
 def _in_docstring(text: str) -> str:
-    """Escape what would end the docstring: names may come from a file of someone else's."""
+    """Escape text that would end the docstring: names may come from an untrusted file."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -219,7 +219,7 @@ def _shape(tensor: Tensor) -> str:
 
 
 def _sources(called: set[str]) -> list[str]:
-    """Return the sources of the helpers, in the order of their file, with those that they call."""
+    """Return the sources of the helpers and of their callees, in the order of their file."""
     used: set[str] = set()
     pending = list(called)
     while pending:

@@ -1,7 +1,7 @@
 """Functions that exported scripts contain where one expression of NumPy would not do.
 
-A script has the source of those that it calls, and of those that these call. They are called like
-the operations, take their inputs and attributes, and use nothing but ``np`` and ``math``.
+A script contains the functions that it calls, and the functions that these call. They are named
+like the operations, take their inputs and attributes, and use nothing but ``np`` and ``math``.
 """
 
 # No annotations: the sources become part of scripts for readers who may be new to Python.

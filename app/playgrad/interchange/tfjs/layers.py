@@ -36,7 +36,7 @@ def tfjs_layer(
     Initializers, regularizers and constraints are left out.
 
     Args:
-        shape, result: those of its first input and of its result, with the batch.
+        shape, result: the shapes of its first input and of its result, with the batch.
 
     Raises:
         ExportError: TensorFlow.js has no equivalent of the layer or of an argument.
@@ -46,7 +46,7 @@ def tfjs_layer(
     record = record_of(kind)
     if record.tfjs is None:
         raise ExportError(
-            f"layer '{name}': TensorFlow.js has no layer like those of kind '{kind}'.",
+            f"layer '{name}': TensorFlow.js has no equivalent of a layer of kind '{kind}'.",
             hint="Export the model as a page, which runs in any browser.",
         )
     taken = record.tfjs.split()
@@ -117,7 +117,7 @@ def weight_name(kind: str, config: Mapping[str, Any], layer: str, name: str) -> 
     """Return TensorFlow.js' name of a weight.
 
     Args:
-        kind, config: of its layer.
+        kind, config: the kind and config of its layer.
         layer, name: the names of the layer and of the weight in it.
     """
     if kind == "bidirectional":

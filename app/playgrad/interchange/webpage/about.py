@@ -25,7 +25,7 @@ LONGEST_PROMPT = 24
 """Tokens of the first prompt, if the model needs no more."""
 MOST_SAMPLES = 8
 MOST_SAMPLE_BYTES = 64 << 10
-"""Of all samples together, so that they do not weigh more than a small network."""
+"""The limit of all samples together, so that they do not weigh more than a small network."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ def fixed_shapes(model: Any, network: InferenceGraph) -> dict[str, tuple[int, ..
 def about(
     model: Any, network: InferenceGraph, shapes: Mapping[str, tuple[int, ...]], names: Names
 ) -> dict[str, Any]:
-    """Return what the page shows for inputs and outputs, as plain data.
+    """Return the page's description of inputs and outputs, as plain data.
 
     Returns:
         ``title``, ``parameters``; ``inputs``: for each its ``kind`` ("picture", "text", "row" or
-        "numbers"), ``dtype``, ``shape`` and what that kind needs; ``samples``: some inputs, base64
+        "numbers"), ``dtype``, ``shape`` and the kind's fields; ``samples``: some inputs, base64
         of their bytes; ``outputs``: for each its ``kind`` ("classes", "chance", "picture" or
-        "numbers") and what it needs.
+        "numbers") and the kind's fields.
     """
     excerpt = _excerpt(model) if len(network.inputs) == 1 else None
     inputs = [

@@ -38,8 +38,8 @@ def page_text(model: Any, network: InferenceGraph, names: Names | None = None) -
     """Return the page of a network. It has the weights, and asks no server for anything.
 
     Args:
-        model: the model, whose last training tells what the inputs and outputs are.
-        names: what classes and columns are called.
+        model: the model, whose last training tells the kinds of the inputs and outputs.
+        names: the names of classes and columns.
 
     Raises:
         ExportError: an operation cannot run in the page, or the size of an input is unknown.

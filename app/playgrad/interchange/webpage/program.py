@@ -42,7 +42,7 @@ WEIGHTS = "weights"
 _PAGE = replace(GPU, name="page", updates_in_place=False)
 """Values are as in a GPU's buffer, since both read the same weights."""
 _DTYPES = {"float32", "int32", "uint32", "uint8", "bool"}
-"""Those of weights and constants; results may also be float64."""
+"""The dtypes of weights and constants; results may also be float64."""
 
 
 @dataclass

@@ -21,7 +21,7 @@ from playgrad.page.shown_model import LiveModel
 Array = np.ndarray[Any, Any]
 MOST_HEADS = 16
 MOST_POSITIONS = 128
-"""Of queries, and of keys: the first ones are sent."""
+"""The limit of queries, and of keys: the first ones are sent."""
 
 
 class AttentionQuestion(TypedDict):

@@ -42,7 +42,7 @@ MOST_MAPS = 64
 MOST_SIDE = 64
 """Rows and columns of a map that are shown."""
 MOST_UNITS = 256
-"""Of a layer without maps."""
+"""The limit of a layer without maps."""
 MOST_JUDGED = 500
 """Samples by which scaled units are judged."""
 
@@ -197,7 +197,7 @@ def _add_sample(
     tensors: dict[str, Any],
     request: LayersQuestion,
 ) -> None:
-    """Add the result of the chosen layer for a sample, and what becomes of it."""
+    """Add the result of the chosen layer for a sample, and its effect on the outputs."""
     chosen, network = view["layer"], cast(TrainableNetwork, model)
     scaled = [each for each in request["scaled"] if each["layer"] in tensors]
     factors = check_factors(network, _factors(scaled))

@@ -1,4 +1,4 @@
-"""Files of models that people bring to the page: what is in one."""
+"""The content of model files that visitors add to the page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ModelFile(TypedDict):
 
 @question("model_file", "workspace")
 def model_file(_: Workspace, request: ModelFileQuestion) -> ModelFile:
-    """Return what ``pg.load_model`` makes of a file, whose name decides the format.
+    """Return the model that ``pg.load_model`` reads from a file, whose name decides the format.
 
     The model is discarded: a program that uses the file reads it again.
 

@@ -80,7 +80,7 @@ NextTokensView = Annotated[NoNextTokens | ExpectedTokens, "NextTokensView"]
 def next_tokens_view(
     model: LiveModel | RestoredModel, request: NextTokensQuestion
 ) -> NextTokensView:
-    """Return what the model expects after each position of a text, or of a sample for None."""
+    """Return the model's predictions after each position of a text, or of a sample for None."""
     began = time.perf_counter()
     view = _view(model, request["text"], request["sample"], request["temperature"])
     view["seconds"] = time.perf_counter() - began

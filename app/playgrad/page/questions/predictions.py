@@ -1,4 +1,4 @@
-"""Questions about what the trained model predicts for inputs that the page composes."""
+"""Questions about the trained model's predictions for inputs that the page composes."""
 
 from __future__ import annotations
 

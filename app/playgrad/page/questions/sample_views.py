@@ -30,9 +30,9 @@ LONGEST_TEXT = 200
 """Tokens of a sample that are shown."""
 MOST_PROJECTED, FEWEST_PROJECTED = 500, 50
 MOST_PROJECTED_VALUES = 1 << 21
-"""Of all projected samples together; fewer samples of a large layer are projected."""
+"""The limit of all projected samples together: fewer samples of a large layer are projected."""
 MOST_DIMENSIONS = 50
-"""Of the principal components that the page lays out in a plane itself."""
+"""The number of principal components, which the page lays out in a plane itself."""
 Reason = Literal["restored", "data", "program", "loss", "targets", "outputs", "layers"]
 
 
@@ -132,8 +132,9 @@ class ProjectedLayer(TypedDict):
 
 
 class ProjectedSamples(JudgedSamples):
-    """`projected`: how many samples were; `rows`: the numbers of those with finite values, and
-    `points` (rows, dimensions) their coordinates; `explained`: shares of the variance."""
+    """`projected`: the number of projected samples; `rows`: the indices of the samples with finite
+    values, and `points` (rows, dimensions) their coordinates; `explained`: shares of the
+    variance."""
 
     shows: Literal["points"]
     layer: str
@@ -248,7 +249,7 @@ def _judged(judged: Predictions) -> Verdicts:
 
 
 def _data(model: LiveModel, shown: Excerpt, judged: Predictions, all_x: Array) -> SampleData:
-    """Return what the samples are.
+    """Return the samples as the page shows them.
 
     Args:
         all_x: inputs over whose range pictures go from black to white.

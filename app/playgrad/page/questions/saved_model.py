@@ -19,7 +19,7 @@ ExportFormat = Literal["safetensors", "npz", "onnx", "keras", "pytorch", "tfjs",
 
 
 class DataNames(TypedDict):
-    """Of the program, and of classes and columns of its data as far as they are known."""
+    """The names of the program, and of the known classes and columns of its data."""
 
     title: str
     classes: list[str]
@@ -58,7 +58,7 @@ def export_model(model: LiveModel | RestoredModel, request: ExportQuestion) -> E
     kind = format_of("", request.get("format", "safetensors"))
     stem = "weights" if kind.name in io.FORMATS else "model"
     name = f"{stem}{kind.ending}"
-    if kind.name == "page":  # the page knows what people call the data
+    if kind.name == "page":  # the page knows the visitor's names of the data
         names = request.get("names", DataNames(title="", classes=[], columns=[]))
         content = page_text(model, model.inference_graph(), Names(**names)).encode()
     else:

@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 SIDE = 40
 """Cells of the grid along each axis of the plane; the answer takes its time from the training."""
 MARGIN = 0.08
-"""Of the plane around the points, as a fraction of their extent."""
+"""The margin of the plane around the points, as a fraction of their extent."""
 MOST_CLASSES = 8
 """The page has that many colours."""
 MOST_POINTS = 600

@@ -46,7 +46,7 @@ class FileTensor(TypedDict):
 
 
 class MatchingForm(TypedDict):
-    """Of a file whose names differ from those of the weights; nothing is loaded yet."""
+    """The tensors of a file whose names differ from the weights'; nothing is loaded yet."""
 
     layout: Literal["keras", "pytorch"]
     rows: list[MatchingRow]

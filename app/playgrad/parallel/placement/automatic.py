@@ -22,7 +22,7 @@ from playgrad.parallel.placement.summary import MeasuredSummary, summarize
 
 WORTHWHILE = 0.9
 """Several devices are used only if they take less than this share of one device's time: the
-predictions are not exact, and leave out what several devices cost in memory."""
+predictions are not exact, and leave out the memory that several devices cost."""
 
 
 class AutomaticPlanner:
@@ -81,7 +81,7 @@ class Search:
     """Finds placements of one program.
 
     Args:
-        policy: what the user has decided.
+        policy: the user's decisions.
         memory: bytes available by device; unlimited for devices not listed.
     """
 

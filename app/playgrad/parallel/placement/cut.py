@@ -43,7 +43,7 @@ def cut(
 
     Args:
         order: the nodes of the program.
-        seconds: of nodes on each of ``devices``; a node that is missing counts as nothing.
+        seconds: the seconds of nodes on each of ``devices``; missing nodes take none.
         pinned: the devices of nodes that are decided already.
         memory: bytes available by device; unlimited for devices not listed.
 
@@ -66,7 +66,7 @@ def _stages(
     """Return the stage of each node.
 
     Args:
-        seconds: of each node.
+        seconds: the seconds of each node.
         ends: the end of each stage, as a part of all forward work with its gradients.
         homes: takes the variables.
     """

@@ -33,7 +33,7 @@ class MeasuredSummary:
             copied to every device that uses them.
         prediction: the prediction of a run with this placement.
         alone: the prediction of a run with everything on the default device.
-        conclusion: of an automatic placement: the comparison with a single device.
+        conclusion: the conclusion of an automatic placement: the comparison with a single device.
     """
 
     decisions: tuple[NodeDecision, ...]

@@ -1,4 +1,4 @@
-"""Checkpoints of models: what the program says of a model, and what the devices hold of it."""
+"""Checkpoints of models: the program's description of a model, and its values on devices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunningFit(Protocol):
         done: the number of steps done.
         has_ended: whether it is completed.
         replaced: the state at its end, if callbacks have put other weights in its place.
-        data, facts_of_settings: what the order of samples depends on.
+        data, facts_of_settings: the facts that the order of samples depends on.
         length: the epochs and steps that the program asks for.
     """
 
@@ -53,16 +53,16 @@ class RunningFit(Protocol):
         ...
 
     def show_rest(self, rows: Array) -> None:
-        """Show the losses of steps after those of `record`."""
+        """Show the losses of the steps after `record`."""
         ...
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """The state at the end of a training that was interrupted, and the one put in its place.
+    """The state at the end of an interrupted training, and the state put in its place.
 
     Attributes:
-        after: the values of the variables; a resumed training has those of ``before``.
+        after: the values of the variables; a resumed training begins with ``before`` instead.
     """
 
     before: Captured
@@ -179,8 +179,8 @@ def model_record(network: Network, recipe: Recipe | None, number: int) -> ModelR
     """Describe a model that is built.
 
     Args:
-        recipe: of its training; None if it is not compiled.
-        number: of the state with its variables.
+        recipe: the recipe of its training; None if it is not compiled.
+        number: the index of the state with its variables.
     """
     optimizer = None if recipe is None else recipe.optimizer
     weights: list[Tensor] = list(network.variables)

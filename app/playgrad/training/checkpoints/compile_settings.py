@@ -35,7 +35,7 @@ _LIBRARY = f"{__name__.partition('.')[0]}."
 
 
 def compile_settings(recipe: Recipe) -> dict[str, Any]:
-    """Return what ``compile`` was called with, as plain data.
+    """Return the arguments of ``compile``, as plain data.
 
     Raises:
         CheckpointError: an argument is a function, or of a class that the program defines.
@@ -55,7 +55,7 @@ def compile_settings(recipe: Recipe) -> dict[str, Any]:
 
 
 def compile_arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ``compile``, from what `compile_settings` returned.
+    """Return the arguments of ``compile``, from the result of `compile_settings`.
 
     Raises:
         CheckpointError: the data is damaged, or names a class that this playgrad does not have.
@@ -120,7 +120,7 @@ def _plain_arguments(value: Any, argument: str) -> dict[str, Any]:
 
 
 def _object(data: Any) -> Any:
-    """Return what `_plain` was given. Lists become tuples: strategies can be compared."""
+    """Invert `_plain`. Lists become tuples: strategies can be compared."""
     if isinstance(data, list):
         return tuple(_object(item) for item in data)
     if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""The length of a fit that is resumed: the epochs or steps of the program against those done."""
+"""The length of a resumed fit: the program's epochs or steps, compared with the completed ones."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def check_unchanged(recorded: FitRecord, number: int, length: Length) -> None:
     """Check that an earlier fit of a checkpoint, which others followed, has the same length.
 
     Args:
-        number: of the fit in the program, from 1.
+        number: the number of the fit in the program, from 1.
 
     Raises:
-        CheckpointError: it has another.
+        CheckpointError: it has another length.
     """
     if _is_same(length, recorded):
         return

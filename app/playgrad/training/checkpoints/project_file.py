@@ -1,7 +1,7 @@
 """Checkpoints as files of projects, which the page opens: ``run.playgrad``.
 
 The archive has the parts that the page writes as well, as far as there are any: the program, the
-checkpoint, and what the list of projects shows. ``docs/checkpoints.md`` describes the format.
+checkpoint, and the entry in the list of projects. ``docs/checkpoints.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SavedProgram:
     """The program of a run.
 
     Attributes:
-        name: of its file, without the ending.
+        name: the name of its file, without the ending.
         source: its text.
     """
 
@@ -75,8 +75,8 @@ def save_checkpoint(
     """Write a model and its training to a file, whole or not at all.
 
     Args:
-        recipe: of the training; None if the model is not compiled.
-        state: of its last ``fit``, which may be under way.
+        recipe: the recipe of the training; None if the model is not compiled.
+        state: the state of its last ``fit``, which may be under way.
 
     Raises:
         GraphError: the model is not built.
@@ -92,7 +92,7 @@ def encode_project(checkpoint: Checkpoint, program: SavedProgram | None, name: s
     """Return a checkpoint as the bytes of a file.
 
     Args:
-        name: of the project.
+        name: the name of the project.
     """
     now = time.time()
     program = program or SavedProgram("program", _UNKNOWN)

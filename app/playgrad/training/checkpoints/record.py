@@ -50,16 +50,16 @@ class ModelRecord:
         state: the number of the state with its variables; models of one graph share it.
         variables: the variables that are needed to train on, with their shapes.
         weights: by their names in files.
-        graph: of a prediction, as `graph_to_json` writes it.
+        graph: the graph of a prediction, as `graph_to_json` writes it.
         inputs, outputs: names of tensors of ``graph``.
-        input_shape: of the first input, with None for the batch.
-        input_dtype: of the first input.
+        input_shape: the shape of the first input, with None for the batch.
+        input_dtype: the dtype of the first input.
         gives_logits: whether the first output is scores before softmax.
         parameters: the number of weights.
         learning_rate: the rate with which the program creates the optimizer. The present one is
             among the variables, and can differ.
-        file_metadata: what files of its weights tell about it.
-        seed: of its graph.
+        file_metadata: the description of it in files of its weights.
+        seed: the seed of its graph.
         compiled: the arguments of ``compile``, as `compile_settings` returns them; None if files
             cannot have them.
         not_compiled: why they cannot.
@@ -116,7 +116,7 @@ class FitRecord:
     Attributes:
         model: the number of its model.
         outcome: "running" (also if it was stopped), "completed", "failed" or `REPLACED`.
-        data: what the order of samples depends on; a resumed fit must have the same.
+        data: the facts that the order of samples depends on; a resumed fit must have the same.
         step, total_steps: the steps done, of how many; 0 if that is not known.
         epochs_begun: the epochs whose ``on_epoch_begin`` was called.
         epochs: the number of epochs.
@@ -126,7 +126,7 @@ class FitRecord:
         steps: loss and metrics of each step done, float32 (steps, columns).
         history: as in `History`: the means of each epoch.
         parallel: as in `History`.
-        step_state: of the strategy's `TrainStep`.
+        step_state: the state of the strategy's `TrainStep`.
         callbacks: the state of each callback.
         error: type and message of the error with which it failed.
         settings: arguments of ``fit`` on which the order of samples and the epochs depend.
@@ -204,7 +204,7 @@ class Checkpoint:
         }
 
     def info(self) -> dict[str, Any]:
-        """Return what the page shows of the checkpoint: ``CheckpointInfo``."""
+        """Return the page's description of the checkpoint: ``CheckpointInfo``."""
         fit = self.fits[-1] if self.fits else None
         return {
             "step": fit.step if fit else 0,
@@ -236,11 +236,11 @@ class Checkpoint:
 
     @classmethod
     def from_json(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Self:
-        """Return the record in what `to_json` returned.
+        """Return the record from the results of `to_json`.
 
         Raises:
-            CheckpointError: its parts do not fit together; damage of other kinds raises what
-                reading such data raises.
+            CheckpointError: its parts do not fit together. Damage of other kinds raises the errors
+                of reading such data.
         """
         states: list[State | None] = [{} if has_values else None for has_values in about["states"]]
         for name, array in tensors.items():
@@ -329,7 +329,7 @@ def _checksum(text: str, tensors: Mapping[str, Array]) -> str:
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a record by name, without those of records within it."""
+    """Return the fields of a record by name; records within it stay records."""
     return {item.name: getattr(record, item.name) for item in fields(record)}
 
 

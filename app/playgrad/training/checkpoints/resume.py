@@ -42,7 +42,7 @@ def resume(fit: RunningFit) -> FitRecord:
         )
     now = model_record(fit.recipe.network, fit.recipe, 0)
     resumed = take_over(fit, now, checkpoint, fits[-1])
-    fit.state.loaded = None  # its values are those of the model now
+    fit.state.loaded = None  # the model has its values now
     return resumed
 
 
@@ -66,7 +66,7 @@ def take_over(
     if recorded.outcome == REPLACED:
         raise CheckpointError(
             "the training in the file was interrupted, and then a callback such as EarlyStopping "
-            "restored other weights, which are not those of its last step.",
+            "replaced the weights of its last step.",
             hint="Call fit() without resume=True to train on from these weights.",
         )
     before = checkpoint.models[recorded.model]
@@ -108,7 +108,7 @@ def _data_before(recorded: FitRecord, data: Mapping[str, int], first: int) -> Ma
     if samples % batch or first % (samples // batch):
         raise CheckpointError(
             "the checkpoint was made by an earlier version of playgrad, which drew the samples in "
-            "another order: batches went on from one epoch to the next.",
+            "another order: batches continued from one epoch to the next.",
             hint="Train from the start.",
         )
     return data
@@ -133,7 +133,7 @@ def check_fits(
     """Check that a model of the program is the one of the checkpoint, trained on as much data.
 
     Raises:
-        CheckpointError: it is not; the message says what differs.
+        CheckpointError: it is not; the message names the differences.
     """
     differences = [
         *(f"it has no '{name}' any more" for name in before.variables if name not in now.variables),

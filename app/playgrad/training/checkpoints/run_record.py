@@ -129,7 +129,7 @@ class RunRecord:
         """End the fit that is under way. Send a checkpoint, unless it would be one of very many.
 
         Args:
-            error: what ended the fit before its time.
+            error: the error that ended the fit early.
         """
         self.fitting = False
         self._unsent = True

@@ -26,8 +26,8 @@ SECOND_SECONDS = 0.3
 """The most time to the second checkpoint of such a model. The first one can take 20 times as long
 as others, and a training of seconds would have no more of them."""
 MEASURED = 3
-"""Checkpoints whose costs are compared. The smallest counts: what takes longer on a busy machine is
-not the checkpoint."""
+"""Checkpoints whose costs are compared. The smallest counts: longer times are due to other work of
+the machine."""
 
 
 class CheckpointSchedule:
@@ -36,7 +36,7 @@ class CheckpointSchedule:
 
     Args:
         spread: whether checkpoints are to be spread over each training, from its beginning on, so
-            that one can go back along it. Otherwise they only limit what a crash costs.
+            that one can go back along it. Otherwise they only limit the work lost in a crash.
         every: the number of steps between two checkpoints; None to go by the time.
     """
 
@@ -52,7 +52,7 @@ class CheckpointSchedule:
         """Begin a training.
 
         Args:
-            size: of the values of its variables, in bytes.
+            size: the size of the values of its variables, in bytes.
             is_known: whether there is a checkpoint of its beginning, because it is resumed.
         """
         self._began = now

@@ -90,7 +90,7 @@ class Simulation:
     Attributes:
         parts: the number of parts that the batch is divided into.
         stages: the number of pipeline stages.
-        micro_batches: of a stage.
+        micro_batches: the number of micro-batches of a stage.
         jobs: returns the jobs of a step, from the cost of each stage.
         groups: returns the devices of each stage by the kind of device, if stages have several.
     """
@@ -214,7 +214,7 @@ class DistributedStrategy(SeveralDevices):
 
     @abstractmethod
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
-        """Return the distribution of a step over devices of ``kind``, or over those that are named.
+        """Return the distribution of a step over devices of ``kind``, or over the named devices.
 
         Args:
             placed_on: the devices that the user placed layers on.

@@ -41,7 +41,7 @@ class LocalSGD(DistributedStrategy):
     """Local SGD: each device trains on its share of the batch; every few steps all are averaged.
 
     With plain SGD and ``every=1`` the result is that of `DataParallel` (Stich 2019). Between two
-    averages, the losses shown and the weights are those of the first device.
+    averages, the losses shown and the weights come from the first device.
 
     Args:
         devices: the number of devices, of the kind that the model trains on, or their names.

@@ -74,7 +74,8 @@ class OverlappedStep(TrainStep):
 
     Attributes:
         run_many: the node that runs ``count`` steps.
-        speeds: of ``count`` steps one after the other, and of ``run_many``; None overlaps always.
+        speeds: the speeds of ``count`` steps one after the other, and of ``run_many``; None always
+            overlaps.
     """
 
     run_many: Node

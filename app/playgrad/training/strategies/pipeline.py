@@ -122,7 +122,7 @@ class Pipeline(DistributedStrategy):
             default is 2.
         replicas: number of pipelines, each of which processes its share of the batch.
         devices_per_stage: number of devices of each stage. Layers that are divided among devices
-            (`nn.ColumnParallelDense` and others) name those of their stage in the first pipeline;
+            (`nn.ColumnParallelDense` and others) name their stage's devices in the first pipeline;
             all other layers are on the first device of their stage.
         collective, bucket_bytes: as in `DataParallel`.
 

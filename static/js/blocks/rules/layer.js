@@ -8,7 +8,7 @@ import { entryOf } from "../catalogue.js";
 
 /** @typedef {{shape: Shape | null, parameters: number | null}} Result null: known after the first run */
 /** @typedef {(input: Shape, layer: LayerArguments, inputs: Shape[]) => Result} Rule */
-/** @typedef {(...given: any[]) => Rule} Family rules of one form; a layer's record has its name and what makes it the layer's rule */
+/** @typedef {(...given: any[]) => Rule} Family rules of one form; a layer's record has its name and the arguments for the layer's rule */
 
 /** The layer cannot be built. The message says so in plain words, in the language of the page. */
 export class Impossible extends Error {

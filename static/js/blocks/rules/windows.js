@@ -1,4 +1,4 @@
-/** Shapes of layers that look at windows: convolutions and pooling. */
+/** Shapes of layers with sliding windows: convolutions and pooling. */
 
 import { t } from "../../words/locale.js";
 import { Impossible, divisorUpTo, known } from "./layer.js";

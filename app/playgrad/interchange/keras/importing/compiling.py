@@ -36,7 +36,7 @@ def read_compile_config(config: Any) -> dict[str, Any]:
 
 
 def _each(value: Any, read: Callable[[Any], Any]) -> Any:
-    """Apply ``read`` to a setting, or to those of each output, in lists or by name."""
+    """Apply ``read`` to a setting, or to the settings of each output, in lists or by name."""
     if isinstance(value, list):
         return [_each(item, read) for item in value]
     if isinstance(value, Mapping) and "class_name" not in value:

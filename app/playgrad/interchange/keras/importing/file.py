@@ -33,7 +33,7 @@ class KerasFile:
         file: a path, or the bytes of a file.
 
     Attributes:
-        config: that of the model.
+        config: the config of the model.
         weights: its arrays, which are not read yet.
         input: how a picture becomes the input, if playgrad wrote the file and knew it.
 

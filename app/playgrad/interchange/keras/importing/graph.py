@@ -22,9 +22,9 @@ from playgrad.nn.masks import mask_of, set_mask
 from playgrad.ops import identity
 
 Place: TypeAlias = tuple[str, int]
-"""A call: the name of a layer, and the number of the call among those of the layer."""
+"""A call: the name of a layer, and the index of the call among the layer's calls."""
 Result: TypeAlias = tuple[str, int, int]
-"""A tensor: a call, and the number of the result among those of the call."""
+"""A tensor: a call, and the index of the tensor among the call's results."""
 
 _MODELS = ("Functional", "Model", "Sequential")
 _DEEPEST = 8
@@ -41,8 +41,8 @@ class _Arguments:
 
     Attributes:
         needed: the calls whose results it takes.
-        inputs: of a layer.
-        masks: that the file gives its inputs.
+        inputs: the inputs of a layer.
+        masks: the masks that the file gives its inputs.
     """
 
     needed: list[Place]
@@ -57,12 +57,12 @@ class ModelReader:
     Args:
         data: its description.
         reading: the layers so far.
-        path: of its weights.
+        path: the path of its weights.
         depth: the number of models around it.
 
     Attributes:
-        layers: the layers by the paths of their weights, such as ``layers/conv2d_1``; those of
-            models inside it, too.
+        layers: the layers by the paths of their weights, such as ``layers/conv2d_1``, including
+            the layers of models inside it.
 
     Raises:
         CheckpointError: the description is damaged, or has a layer that playgrad does not have.
@@ -296,7 +296,7 @@ def _input(config: Mapping[str, Any], reading: Reading) -> Tensor:
     if not isinstance(shape, list) or not shape or not all(_is_size(size) for size in shape):
         raise CheckpointError(f"{_DAMAGED}: an input has the shape {str(shape)[:80]}.")
     batch, *sizes = shape
-    if sizes and sizes[0] is None and None not in sizes[1:]:  # other sizes are those of images
+    if sizes and sizes[0] is None and None not in sizes[1:]:  # other open sizes belong to images
         reading.is_open = True
         sizes[0] = reading.sequence_length
     return Input(sizes, batch, dtype, str(config.get("name")))

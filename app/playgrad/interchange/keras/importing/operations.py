@@ -1,4 +1,4 @@
-"""Operations between the layers in files of Keras: arithmetic, and those that compute masks."""
+"""Operations between the layers in files of Keras: arithmetic, and the computation of masks."""
 
 from __future__ import annotations
 

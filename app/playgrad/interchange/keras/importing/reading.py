@@ -11,7 +11,7 @@ class Reading:
     """The layers of a file so far, in all of its models, and the tensors they are called with.
 
     Args:
-        graph: of their operations.
+        graph: the graph of their operations.
         sequence_length: the steps of inputs for which the file leaves them open; None to leave
             them open.
     """

@@ -41,9 +41,10 @@ def weights_for_model(
     As in Keras, layers are matched by their classes and their order, not by their names.
 
     Args:
-        content: of the file, or the part of a ``.keras`` file with the weights.
-        layers: those of a model from a file of Keras, by the paths of their weights; else empty.
-        layer_graph, specs: of the model.
+        content: the content of the file, or the part of a ``.keras`` file with the weights.
+        layers: the layers of a model from a file of Keras, by the paths of their weights; else
+            empty.
+        layer_graph, specs: the graph and specs of the model.
 
     Raises:
         CheckpointError: the file is damaged, or of another model.
@@ -75,7 +76,7 @@ def weights_of_layers(file: Hdf5File, layers: Mapping[str, Layer]) -> dict[str, 
     """Return the weights of layers by name, such as ``dense_1/kernel``.
 
     Args:
-        layers: those that have been called, by the paths of their weights in the file.
+        layers: the layers that have been called, by the paths of their weights in the file.
 
     Raises:
         CheckpointError: the weights in the file do not fit the layers.
@@ -109,7 +110,7 @@ def set_moments(file: Hdf5File, layers: Mapping[str, Layer]) -> None:
 
 
 def _checked(file: Hdf5File, layers: Mapping[str, AdaptedMoments]) -> set[str]:
-    """Return the paths of moments in the file, which must be those of the layers.
+    """Return the paths of moments in the file, whose values must equal the layers' moments.
 
     Raises:
         CheckpointError: they differ.
@@ -123,8 +124,8 @@ def _checked(file: Hdf5File, layers: Mapping[str, AdaptedMoments]) -> set[str]:
             array = file.read(place)
             if array.size != np.size(own) or not np.allclose(array.ravel(), np.ravel(own), 1e-5):
                 raise CheckpointError(
-                    f"'{layer.name}' has other moments in the Keras file, and those of a model do "
-                    "not change.",
+                    f"'{layer.name}' has other moments in the Keras file, and the moments of a "
+                    "model cannot change.",
                     hint="Pass nn.Normalization the mean and variance of the file, or read a file "
                     "of model.save('name.keras').",
                 )

@@ -24,7 +24,7 @@ class BatchNumbers:
     Args:
         source: the graph.
         constants: values that do not depend on data, by name.
-        values: what each name stands for.
+        values: the value of each name.
     """
 
     def __init__(

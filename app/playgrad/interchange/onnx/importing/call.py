@@ -29,7 +29,7 @@ class NotApplicableError(Exception):
     """A case that asks for something that playgrad does not have; the text is the reason.
 
     Args:
-        hint: what the author of the file can do.
+        hint: advice for the author of the file.
     """
 
     def __init__(self, reason: str, hint: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """`read_graph`: the graph of an ONNX file as plain data, checked.
 
 Nothing is believed before it is checked: the sizes of arrays against the bytes that the file has,
-names against those that exist, the order of nodes against what they need.
+names against the existing names, the order of nodes against their inputs.
 """
 
 from __future__ import annotations

@@ -28,11 +28,11 @@ class ImportedLayer(Layer):
     Args:
         nodes: the nodes: operator, name, names of inputs and outputs, attributes.
         weights: for each variable its name in the nodes, its shape, and whether it is trainable.
-        inputs: the names, in the nodes, of what the layer is called on. The name "" is a tensor
-            whose first dimension is that of the batch.
+        inputs: the names, in the nodes, of the tensors that the layer is called on. The name "" is
+            a tensor whose first dimension is the batch.
         outputs: the names of its results.
-        constants: other values by name: dtype, shape and the numbers, None for those that depend on
-            the size of the batch.
+        constants: other values by name: dtype, shape and the numbers, None for a number that
+            depends on the size of the batch.
         shapes: the shapes of outputs of nodes that depend on the size of the batch.
         opset: the version of the operators.
     """

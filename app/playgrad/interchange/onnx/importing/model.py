@@ -82,7 +82,7 @@ class _Import:
 
     Attributes:
         layers: the layers so far.
-        values: what each name stands for.
+        values: the value of each name.
         variables: the variables of weights whose layer exists.
     """
 
@@ -155,7 +155,7 @@ class _Import:
     # Operations without a layer
 
     def _operation(self, node: OnnxNode) -> None:
-        """Add ``node`` between the layers; the weights that it uses are those of layers."""
+        """Add ``node`` between the layers; any weights that it uses belong to layers."""
         values = [self._resolved(name) if name else None for name in node.inputs]
         shapes = [self.facts.shapes.get(name, ()) for name in node.outputs]
         like = self._like_of(node)
@@ -178,7 +178,7 @@ class _Import:
         return x if shape[0] is None else None
 
     def _resolved(self, name: str) -> Value:
-        """Return a value; what depends on weights alone is computed by operations."""
+        """Return a value; values that depend on weights alone are computed by operations."""
         value = self.values[name]
         if not isinstance(value, _Prepared):
             return value
@@ -200,7 +200,8 @@ class _Import:
     # Layers
 
     def _layer(self, node: OnnxNode) -> None:
-        """Make a layer of ``node``, of what prepares its weights, and of what follows with them."""
+        """Make a layer of ``node``, the nodes that prepare its weights, and later ones that share
+        the weights."""
         nodes = [node]
         missing = [weight for weight in self._needed(nodes) if weight not in self.variables]
         shared = naming.prefix(missing[0])
@@ -303,7 +304,7 @@ class _Import:
         }
 
     def _arguments(self, layer: ImportedLayer) -> list[Tensor]:
-        """Return what ``layer`` is called on."""
+        """Return the tensors that ``layer`` is called on."""
         tensors: list[Any] = []
         for name in layer.inputs:
             value = self._resolved(name) if name else self._like

@@ -1,4 +1,4 @@
-"""Names of layers and variables from those of the weights in a file."""
+"""Names of layers and variables, from the names of the weights in a file."""
 
 from __future__ import annotations
 

@@ -42,9 +42,10 @@ class Facts:
     Attributes:
         constants: values by name, with None in arrays of objects where they depend on the batch.
         shapes: the shape of every other value, with None for sizes that depend on free dimensions.
-        scaled: the names of values with a size that depends on free dimensions, but is not that of
-            the batch.
-        nodes: those that the outputs depend on, in order; not those that only constants need.
+        scaled: the names of values with a size that depends on free dimensions, but is not the
+            size of the batch.
+        nodes: the nodes that the outputs depend on, in order, without nodes that only constants
+            need.
         shapes_of: the value whose shape each result of a ``Shape`` node is.
     """
 
@@ -56,10 +57,10 @@ class Facts:
 
 
 def facts_of(graph: OnnxGraph, weights: Sequence[str]) -> Facts:
-    """Return what is constant in ``graph``.
+    """Return the facts of ``graph``.
 
     Args:
-        weights: the initializers that are not.
+        weights: the initializers that are not constant.
 
     Raises:
         CheckpointError: a node cannot be imported.

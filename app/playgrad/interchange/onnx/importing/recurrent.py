@@ -31,7 +31,7 @@ class _Cell:
     Attributes:
         inputs: the products of the inputs with their weights (steps, batch, gates * size).
         recurrent: the weights of the state (gates * size, size).
-        bias: that of the products of the state (gates * size,), or None.
+        bias: the bias of the products of the state (gates * size,), or None.
         size: the size of the state.
         activations: the functions of the gates, in ONNX's order.
         reset_after: whether a GRU resets the product of the state, not the state.
@@ -87,7 +87,7 @@ _CELLS = {
     "GRU": (_gru, 3, 1, ["Sigmoid", "Tanh"]),
     "LSTM": (_lstm, 4, 2, ["Sigmoid", "Tanh", "Tanh"]),
 }
-"""For each operator its step, the numbers of gates and states, and its activations."""
+"""The step of each operator, its numbers of gates and states, and its activations."""
 
 
 @translates(*_CELLS)

@@ -29,7 +29,7 @@ Value = Tensor | Array
 
 
 class _Operands(Sequence["Tensor | None"]):
-    """The inputs of a node as tensors; constants become tensors once they are looked at."""
+    """The inputs of a node as tensors; constants become tensors once they are read."""
 
     def __init__(self, values: Sequence[Value | None], budget: Budget, sizes: Sizes | None) -> None:
         self._values = values
@@ -74,15 +74,15 @@ def applied(
     """Add the operations of ``node`` to the default graph.
 
     Args:
-        values: of its inputs; None for one that is left out.
-        shapes: those of its outputs with None for free sizes, if they are known.
+        values: the values of its inputs; None for one that is left out.
+        shapes: the shapes of its outputs with None for free sizes, if they are known.
         like: a tensor whose first dimension is that of the batch.
         budget: the elements of constants that the node may add.
         sizes: returns an input whose numbers depend on the size of the batch.
 
     Raises:
-        CheckpointError: playgrad does not have the operator, or what the node asks of it, or its
-            inputs do not fit; the error names the operator, the node and the opset.
+        CheckpointError: playgrad lacks the operator or an option of it, or the inputs do not fit;
+            the error names the operator, the node and the opset.
     """
     translation = TRANSLATIONS.get(node.operator)
     if translation is None:

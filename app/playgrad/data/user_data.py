@@ -1,7 +1,7 @@
-"""The shelf: data sets that the user brings, by name.
+"""Data sets of the user, by name.
 
 On the desktop they are files in the working directory and in the folder ``PLAYGRAD_DATA``; the page
-sets another shelf, with those that the browser keeps.
+sets another source, the data sets that the browser keeps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 30
 """A larger file is refused before it is read."""
 
 
-class Shelf(Protocol):
+class UserData(Protocol):
     """Data sets by name."""
 
     advice: str
@@ -31,8 +31,8 @@ class Shelf(Protocol):
         """Return the content of the file of the data set ``name``, which is one of `names`."""
 
 
-class FolderShelf:
-    """Files in the working directory and in ``PLAYGRAD_DATA``; those of the former come first."""
+class FolderUserData:
+    """Files in the working directory and in ``PLAYGRAD_DATA``; the former take precedence."""
 
     advice = (
         "Put a file NAME.npz or NAME.csv into the working directory, or into the folder that "
@@ -72,16 +72,16 @@ class FolderShelf:
             raise DataError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-_shelf: Shelf = FolderShelf()
+_user_data: UserData = FolderUserData()
 
 
-def set_shelf(shelf: Shelf) -> Shelf:
-    """Take data sets of the user from ``shelf`` from now on, and return the previous shelf."""
-    global _shelf
-    before, _shelf = _shelf, shelf
+def set_user_data(data: UserData) -> UserData:
+    """Take data sets of the user from ``data`` from now on, and return the previous source."""
+    global _user_data
+    before, _user_data = _user_data, data
     return before
 
 
-def shelf() -> Shelf:
-    """Return the shelf in use."""
-    return _shelf
+def user_data() -> UserData:
+    """Return the source in use."""
+    return _user_data

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad.data import arrays_file, shelf
+from playgrad.data import arrays_file, user_data
 from playgrad.errors import DataError, ReadError
 from tests.io.damage import npy_header, npy_of, npz_of
 
@@ -28,7 +28,7 @@ FLOWERS = """petal,colour,kind
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(shelf.FOLDER, raising=False)
+    monkeypatch.delenv(user_data.FOLDER, raising=False)
     return tmp_path
 
 
@@ -163,12 +163,12 @@ def test_the_working_directory_comes_before_the_folder(
         np.savez(place / "same.npz", x=np.full((4, 1), number), y=np.arange(4))
     np.savez(others / "there.npz", x=np.ones((4, 1)), y=np.arange(4))
     assert "there" not in pg.data.available()
-    monkeypatch.setenv(shelf.FOLDER, str(others))
+    monkeypatch.setenv(user_data.FOLDER, str(others))
     listed = pg.data.available()
     assert str(others / "there.npz") in listed["there"]
     assert "MNIST" in listed["mnist"]
     assert pg.data.load("same")[0][0].max() == 0
-    monkeypatch.setenv(shelf.FOLDER, str(others / "nowhere"))
+    monkeypatch.setenv(user_data.FOLDER, str(others / "nowhere"))
     with pytest.raises(DataError, match=r"nowhere cannot be read"):
         pg.data.load("same")
 
@@ -226,7 +226,7 @@ def test_files_that_cannot_be_used_say_why(make: Callable[[], object], words: st
 
 def test_large_files_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("large.csv").open("wb") as file:
-        file.truncate(shelf.MOST_BYTES + 1)
+        file.truncate(user_data.MOST_BYTES + 1)
     with pytest.raises(DataError, match=r"more than the 1,073,741,824 that load\(\) reads"):
         pg.data.load("large")
     monkeypatch.setattr(arrays_file, "MOST_BYTES", 1000)

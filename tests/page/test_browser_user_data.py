@@ -16,9 +16,10 @@ def test_the_browser_is_asked_at_each_use(monkeypatch: pytest.MonkeyPatch) -> No
     np.savez(content, x=np.ones((4, 3)), y=np.arange(4), class_names=np.array(["a", "b"]))
     files = {"/data/yours/": b"[]", "/data/yours/my%20own": content.getvalue()}
     with python_side() as side:
-        from playgrad.page import browser_shelf
+        from playgrad.page import browser_user_data
 
-        monkeypatch.setattr(browser_shelf.host, "fetch_data", lambda path: memoryview(files[path]))
+        host = browser_user_data.host
+        monkeypatch.setattr(host, "fetch_data", lambda path: memoryview(files[path]))
         program = "import playgrad as pg\nprint(pg.data.load('my own')[0][0].shape)\n"
         assert side.run(program) == "error"
         assert 'Press "Your data"' in side.of("error")[-1]["message"]

@@ -1,4 +1,4 @@
-"""Data sets and models that the visitor has brought to the page, which the browser keeps."""
+"""Data sets and models that the visitor has added to the page, which the browser keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODELS = f"{FOLDER}models/"
 """The folder of models: names of data sets have no slash."""
 
 
-class BrowserShelf:
+class BrowserUserData:
     """Asks the page, at each use: the visitor may add data at any time."""
 
     advice = 'Press "Your data" above the program to add it, or change the name.'
@@ -35,7 +35,7 @@ class BrowserModels:
     advice = 'Press "Your data" above the program to add the file, or change the name.'
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if the visitor has not brought one of that name."""
+        """Return the content of a file; None if the visitor has not added one of that name."""
         try:
             names = json.loads(bytes(host.fetch_data(MODELS)))
             return bytes(host.fetch_data(MODELS + quote(name, safe=""))) if name in names else None

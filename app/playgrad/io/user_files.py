@@ -1,6 +1,6 @@
-"""Files of models and weights that a host keeps outside of the file system, by name.
+"""Files of models and weights that the user has added outside of the file system, by name.
 
-On the desktop there are none; in the page, the visitor has brought them.
+On the desktop there are none; in the page, the browser keeps them.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class KeptFiles(Protocol):
+class UserFiles(Protocol):
     """Files by name."""
 
     advice: str
-    """A sentence on how to bring a file; may be empty."""
+    """A sentence on how to add a file; may be empty."""
 
     def read(self, name: str) -> bytes | None:
         """Return the content of the file ``name``; None if there is no such file."""
@@ -27,16 +27,16 @@ class NoFiles:
         return None
 
 
-_kept: KeptFiles = NoFiles()
+_user_files: UserFiles = NoFiles()
 
 
-def set_kept_files(files: KeptFiles) -> KeptFiles:
+def set_user_files(files: UserFiles) -> UserFiles:
     """Take files that are not in the file system from ``files``; return the previous ones."""
-    global _kept
-    before, _kept = _kept, files
+    global _user_files
+    before, _user_files = _user_files, files
     return before
 
 
-def kept_files() -> KeptFiles:
-    """Return the files that the host keeps."""
-    return _kept
+def user_files() -> UserFiles:
+    """Return the source in use."""
+    return _user_files

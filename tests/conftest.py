@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from playgrad.assets.node import node_environment
 from playgrad.graph.graph import Graph, get_default_graph, reset_default_graph
 from tests import files, rotation, survival, sweeps
-from tests.seconds import Stopwatch
+from tests.seconds import COMMITTED, Seconds, Stopwatch
 from tools.setup import system
 
 if TYPE_CHECKING:
@@ -72,9 +72,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("measure"):
-        part = config.getoption("part")
-        known = rotation.file_seconds(part)
-        config.pluginmanager.register(Stopwatch(config, known, whole=part == "all"))
+        whole = config.getoption("part") == "all"
+        config.pluginmanager.register(Stopwatch(config, Seconds.read(COMMITTED).files, whole))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,7 +104,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     rotation.deselect(config, items)
     survival.remember_class(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=files.in_turn(items, rotation.file_seconds(config.getoption("part"))))
+        items.sort(key=files.in_turn(items, Seconds.read(COMMITTED).files))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

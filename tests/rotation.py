@@ -1,8 +1,9 @@
-"""Rotation: the commit's hash chooses a third of the operations on GPUs, and of the costly tests.
+"""Rotation: the commit's hash chooses a third of the operations on GPUs, and of the costly files.
 
-*Costly tests* took over two seconds when they were measured (``tests/seconds.json``): half of the
-time of all tests. They take turns, except those in ``tests/core.txt``. `make test PART=all` and
-`make nightly` leave none of them out.
+*Costly files* of tests took over `COSTLY` seconds when they were measured (``tests/seconds.json``):
+half of the time of all. They take turns, except those in ``tests/core.txt``; each as a whole, since
+its tests share a page and build upon each other. `make test PART=all` and `make nightly` leave none
+of them out.
 
 *Operations on GPUs*: the files listed below decide what a GPU computes. `make contract` writes
 their digest to ``tests/gpu.sha256`` when all operations have passed. Where the files have another
@@ -26,6 +27,7 @@ import pytest
 from tests.seconds import COMMITTED, Seconds, file_of
 
 PARTS = 3
+COSTLY = 8.0
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "gpu.sha256"
 CORE = ROOT / "tests" / "core.txt"
@@ -90,13 +92,13 @@ def _of_commit() -> int | None:
 
 
 def core() -> list[str]:
-    """Return the costly tests of every run, by id, or by the id of all tests of a function."""
+    """Return the costly files of every run."""
     lines = CORE.read_text("utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def resting(part: str) -> dict[str, float]:
-    """Return the seconds of the costly tests that a run leaves out, by id.
+    """Return the seconds of the costly files that a run leaves out, by path.
 
     Args:
         part: the value of ``--part``.
@@ -104,20 +106,10 @@ def resting(part: str) -> dict[str, float]:
     number = None if part == "all" else _of_commit() if part == "commit" else int(part)
     if number is None:
         return {}
-    always = set(core())
-    costly = Seconds.read(COMMITTED).tests
-    turns = [test for test in costly if not {test, test.partition("[")[0]} & always]
-    turns.sort(key=lambda test: (-costly[test], test))  # parts of about the same length
-    return {test: costly[test] for place, test in enumerate(turns) if place % PARTS + 1 != number}
-
-
-def file_seconds(part: str) -> dict[str, float]:
-    """Return the seconds that files will take, without the tests that rest."""
-    files = dict(Seconds.read(COMMITTED).files)
-    for test, seconds in resting(part).items():
-        if file_of(test) in files:
-            files[file_of(test)] -= seconds
-    return files
+    seconds = Seconds.read(COMMITTED).files
+    turns = [file for file in seconds.keys() - set(core()) if seconds[file] > COSTLY]
+    turns.sort(key=lambda file: (-seconds[file], file))  # parts of about the same length
+    return {file: seconds[file] for place, file in enumerate(turns) if place % PARTS + 1 != number}
 
 
 def header(part: str) -> list[str]:
@@ -129,7 +121,7 @@ def header(part: str) -> list[str]:
     rest = resting(part)
     return [
         f"operations on GPUs: {which} ({reason})",
-        f"costly tests: {len(rest)} of {sum(rest.values()):.0f} s have their turn in other commits",
+        f"costly files: {len(rest)} of {sum(rest.values()):.0f} s have their turn in other commits",
     ]
 
 
@@ -148,7 +140,7 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     others = {
         item
         for item in items
-        if item.nodeid in left_out
+        if file_of(item.nodeid) in left_out
         or (number is not None and item.get_closest_marker("rotates") and part_of(item) != number)
     }
     config.hook.pytest_deselected(items=list(others))

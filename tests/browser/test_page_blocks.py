@@ -75,7 +75,7 @@ def test_cards_show_the_program(blocks: Playground) -> None:
     expect(card(blocks, 1)).to_contain_text("784")
     expect(card(blocks, 2)).to_contain_text("100,480 parameters")
     expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("128")
-    expect(card(blocks, 2).get_by_label("Activation")).to_have_value('"relu"')
+    expect(card(blocks, 2).get_by_label("Activation", exact=True)).to_have_value('"relu"')
     expect(blocks.at("dataset-select")).to_have_value("mnist")
     expect(blocks.at("learning-rate")).to_have_attribute("aria-valuetext", "0.003")
     expect(blocks.at("training-card").get_by_label("Batch size", exact=True)).to_have_value("64")
@@ -100,7 +100,7 @@ def test_a_field_rewrites_its_literal_and_undo_restores_it(blocks: Playground) -
     expect(card(blocks, 2).get_by_label("Units", exact=True)).to_have_value("144")
     assert code(blocks) == before.replace("nn.Dense(128,", "nn.Dense(144,")
     expect(card(blocks, 2)).to_contain_text("113,040 parameters")
-    card(blocks, 3).get_by_label("Activation").select_option('"softmax"')
+    card(blocks, 3).get_by_label("Activation", exact=True).select_option('"softmax"')
     assert 'nn.Dense(10, activation="softmax"),  # a score' in code(blocks)
     for _ in range(2):
         blocks.page.keyboard.press("Control+z")
@@ -275,7 +275,7 @@ def test_words_explain_themselves(blocks: Playground) -> None:
     blocks.page.wait_for_timeout(600)
     expect(term).to_be_hidden()
     expect(batch).to_have_accessible_description(re.compile("before the weights change once"))
-    activation = card(blocks, 2).get_by_label("Activation")
+    activation = card(blocks, 2).get_by_label("Activation", exact=True)
     activation.select_option('"tanh"')
     expect(activation).to_have_accessible_description(re.compile("tanh: Squeezes numbers"))
     for field in blocks.page.locator("[data-testid=blocks] :is(input, select)").all():

@@ -1,7 +1,6 @@
 /** Several values of one field of the program, tried in interpreters of their own and compared. */
 
 import { batch, signal } from "../../vendor/preact.js";
-import { client } from "../engine/engine.js";
 import { flushEvents, keptOf } from "../engine/engine-events.js";
 import { EventQueue } from "../engine/event-queue.js";
 import { thinned, unusedColour, withRun } from "../panels/runs/runs.js";
@@ -204,7 +203,6 @@ export function keep(trial) {
   close();
   write(trial.value);
   if (!trial.checkpoint || !trial.fit || store.active.value) return;
-  client.post({ kind: "reset" }); // Python has the model of an earlier run
   flushEvents();
   const { checkpoint, curves, epochs, fit, progress, result } = trial;
   const program = { exampleId: store.exampleId.value, source: trial.source, began: trial.id };
@@ -221,6 +219,6 @@ export function keep(trial) {
     store.epochs.value = epochs;
     store.progress.value = { ...store.progress.value, ...progress, ...result };
     store.runState.value = "done";
-    store.kept.value = keptOf(checkpoint, { program, options: {} });
+    store.kept.value = keptOf(checkpoint, { program, options: {} }); // which Python takes when it is asked
   });
 }

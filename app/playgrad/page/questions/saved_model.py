@@ -77,4 +77,5 @@ def restore(workspace: Workspace, request: RestoreQuestion) -> RestoredWeights:
     """
     checkpoint = Checkpoint.decode(request.get("payload", b""))
     workspace.restored = RestoredModel(checkpoint)
+    workspace.model = None  # one of an earlier run
     return {"names": sorted(checkpoint.model.weights)}

@@ -26,7 +26,8 @@ IN_MESSAGES = """() => {
     get,
     set(listener) {
       set.call(this, listener && ((event) => {
-        if (globalThis.damage && event.data?.filename) globalThis.damage(event.data);
+        const file = event.data?.answer;
+        if (globalThis.damage && file?.filename) globalThis.damage(file);
         listener.call(this, event);
       }));
     },

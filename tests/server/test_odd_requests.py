@@ -48,9 +48,7 @@ def test_odd_requests_are_survived(
 
     with ThreadPoolExecutor(_CLIENTS) as pool:
         list(pool.map(send, seeds[:200]))  # fills the caches
-        assert (
-            served.status(request("GET /names.json HTTP/1.1")) == 200
-        )  # imports the library
+        assert served.status(request("GET /names.json HTTP/1.1")) == 200  # imports the library
         before = memory(served.pid), served.open_files()
         answers = list(pool.map(send, seeds[200:]))
     odd = [(seed, status) for seed, status in answers if status and status not in _STATUSES]

@@ -91,7 +91,7 @@ def _records_step() -> Step:
         [script, *sorted((ROOT / "app" / "playgrad").rglob("*.py"))],
         [_RECORDS / "layers.js", _RECORDS / "texts.js"],
         lambda: run(PYTHON, "-m", "tools.records"),
-        after=["playgrad"],  # which it imports
+        after=["python packages"],  # beside the installation of playgrad itself
     )
 
 

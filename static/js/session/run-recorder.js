@@ -29,53 +29,67 @@ function record() {
   const about = fit.value;
   if (!about || progress.value.step === 0) return; // nothing was trained, or it was reset
   if (isOfFormerRun()) return; // it has been recorded
-  const { exampleId, source, began } = executed.value;
+  const { began } = executed.value;
   const before = runs.value.find(({ id }) => id === began);
-  const example = store.examples.value.find(({ id }) => id === exampleId);
-  const numbers = runs.value.map(({ number }) => number);
-  const { step, seconds, loss, accuracy, testAccuracy } = progress.value;
+  const run = runOf(executed.value, about, store.runState.value, progress.value, curves);
   runs.value = withRun(runs.value, {
-    id: began,
-    number: before?.number ?? Math.max(0, ...numbers) + 1,
-    exampleId,
-    ...named(example, source, exampleId),
-    code: source,
-    device: store.deviceChoice.value,
-    ranOn: deviceOf(about),
+    ...run,
+    number: before?.number ?? run.number,
     lab: store.runOptions.value.lab ? store.labSettings.value : null,
-    state: store.runState.value,
-    step,
-    totalSteps: about.total_steps,
-    seconds,
-    loss: curves.series.trendLoss.findLast((value) => value !== null) ?? loss,
-    accuracy,
-    testAccuracy,
     isPinned: before?.isPinned ?? false,
-    colour: before?.colour ?? unusedColour(runs.value),
+    colour: before?.colour ?? run.colour,
     settings: store.settingChanges.value,
     branch:
       branch.value?.began === began
         ? { number: branch.value.number, step: branch.value.step }
         : before?.branch,
     hasEarlierFits: store.earlierSeconds.value > 0,
-    parameters: about.parameters,
-    epochs: progress.value.epoch,
-    trainAccuracy: curves.series.trendAccuracy.findLast((value) => value !== null) ?? null,
-    testLoss: progress.value.testLoss,
-    ...thinned(curves.steps, curves.series.trendLoss),
   });
 }
 
-/** The device of a training, in words. @param {import("../../engine/messages.js").Fit} fit */
-export const deviceOf = ({ adapter, device }) =>
-  adapter ?? (kindOf(device)?.onCores ? "CPU" : device);
+/**
+ * The record of a training, as that of a new run.
+ * @param {import("../state/types.js").Program & {began: number}} program
+ * @param {import("../../engine/messages.js").Fit} fit
+ * @param {string} state
+ * @param {Omit<import("../state/types.js").Progress, "stepsPerSecond" | "eta">} progress
+ * @param {import("../pictures/curves.js").Curves} curves
+ * @returns {import("../panels/runs/runs.js").Run}
+ */
+export function runOf({ exampleId, source, began }, fit, state, progress, { steps, series }) {
+  const example = store.examples.value.find(({ id }) => id === exampleId);
+  return {
+    id: began,
+    number: Math.max(0, ...store.runs.value.map(({ number }) => number)) + 1,
+    exampleId,
+    ...named(example, source, exampleId),
+    code: source,
+    device: store.deviceChoice.value,
+    ranOn: fit.adapter ?? (kindOf(fit.device)?.onCores ? "CPU" : fit.device),
+    lab: null,
+    state,
+    step: progress.step,
+    totalSteps: fit.total_steps,
+    seconds: progress.seconds,
+    loss: series.trendLoss.findLast((value) => value !== null) ?? progress.loss,
+    accuracy: progress.accuracy,
+    testAccuracy: progress.testAccuracy,
+    isPinned: false,
+    colour: unusedColour(store.runs.value),
+    parameters: fit.parameters,
+    epochs: progress.epoch,
+    trainAccuracy: series.trendAccuracy.findLast((value) => value !== null) ?? null,
+    testLoss: progress.testLoss,
+    ...thinned(steps, series.trendLoss),
+  };
+}
 
 /**
  * The title of a program. One that was written in place of an example has its own, or none.
  * @param {import("../state/types.js").Example | undefined} example @param {string} source @param {string} exampleId
  * @returns {{title: string, isEdited: boolean}}
  */
-export function named(example, source, exampleId) {
+function named(example, source, exampleId) {
   const title = example?.title ?? exampleId;
   if (!store.differs(example, source)) return { title, isEdited: false };
   return example && isReplaced(example, source)

@@ -3,9 +3,9 @@
 import { batch, signal } from "../../vendor/preact.js";
 import { flushEvents, keptOf } from "../engine/engine-events.js";
 import { EventQueue } from "../engine/event-queue.js";
-import { thinned, unusedColour, withRun } from "../panels/runs/runs.js";
+import { withRun } from "../panels/runs/runs.js";
 import { Curves } from "../pictures/curves.js";
-import { deviceOf, named } from "../session/run-recorder.js";
+import { runOf } from "../session/run-recorder.js";
 import * as store from "../state/store.js";
 import { clearFindings } from "../training/doctor.js";
 import { mostAtOnce, runBeside } from "./trial-runner.js";
@@ -167,35 +167,15 @@ export function close() {
 }
 
 /** Add a trial to the runs. @param {Trial} trial */
-function record({ id, source, state, fit, progress, result, curves }) {
+function record(trial) {
+  const { state, fit, progress, result, curves } = trial;
   if (!fit || progress.step === 0) return;
-  const { exampleId, examples, runs } = store;
-  const example = examples.value.find((each) => each.id === exampleId.value);
-  runs.value = withRun(runs.value, {
-    id,
-    number: Math.max(0, ...runs.value.map(({ number }) => number)) + 1,
-    exampleId: exampleId.value,
-    ...named(example, source, exampleId.value),
-    code: source,
-    device: store.deviceChoice.value,
-    ranOn: deviceOf(fit),
-    lab: null,
-    state,
-    step: progress.step,
-    totalSteps: fit.total_steps,
-    seconds: progress.seconds,
-    loss: curves.series.trendLoss.findLast((value) => value !== null) ?? result.loss,
-    accuracy: result.accuracy,
-    testAccuracy: result.testAccuracy,
-    isPinned: false,
-    colour: unusedColour(runs.value),
-    parameters: fit.parameters,
-    epochs: progress.epoch,
-    trainAccuracy: curves.series.trendAccuracy.findLast((value) => value !== null) ?? null,
-    testLoss: result.testLoss,
-    ...thinned(curves.steps, curves.series.trendLoss),
-  });
+  const run = runOf(programOf(trial), fit, state, { ...progress, ...result }, curves);
+  store.runs.value = withRun(store.runs.value, run);
 }
+
+/** @param {Trial} trial */
+const programOf = ({ source, id }) => ({ exampleId: store.exampleId.value, source, began: id });
 
 /** Put the value of a trial into the program, and show its training and its weights. @param {Trial} trial */
 export function keep(trial) {
@@ -205,7 +185,7 @@ export function keep(trial) {
   if (!trial.checkpoint || !trial.fit || store.active.value) return;
   flushEvents();
   const { checkpoint, curves, epochs, fit, progress, result } = trial;
-  const program = { exampleId: store.exampleId.value, source: trial.source, began: trial.id };
+  const program = programOf(trial);
   batch(() => {
     store.clearResults();
     clearFindings();

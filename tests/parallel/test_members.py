@@ -6,14 +6,14 @@ import pickle
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad.compiler.split import sender_of
+from playgrad.compiler.split import Channel, sender_of
 from playgrad.devices import registry
 from playgrad.errors import DeviceLostError, DeviceTimeoutError
 from playgrad.graph.tensor import Tensor
@@ -259,7 +259,7 @@ class TestTransport:
         pg.set_logical_devices(cpu=4)
         transports: list[SocketTransport] = []
 
-        def new_transport() -> SocketTransport:
+        def new_transport(channels: Sequence[Channel]) -> SocketTransport:
             transports.append(SocketTransport())
             return transports[-1]
 

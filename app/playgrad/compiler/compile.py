@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -20,10 +20,10 @@ from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
-from playgrad.compiler.split import split
+from playgrad.compiler.split import Channel, channels_of, split
 from playgrad.compiler.steps import VariablePlaces
 from playgrad.compiler.steps_data import steps_of
-from playgrad.devices.kinds import kind_of
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.graph.tensor import Node
 from playgrad.graph.verify import verify
 from playgrad.ops.core.kernel import Target
@@ -36,12 +36,22 @@ class Compiled:
     Attributes:
         order: its nodes in the order of execution.
         segments: the work of each device.
+        channels: what the devices send each other.
     """
 
     program: Program
     order: list[Node]
     segments: dict[str, list[Segment]]
+    channels: list[Channel]
     _plans: dict[Hashable, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    def part(self, owns: Callable[[str], bool]) -> Compiled:
+        """Return the part of the work that is done on the devices that ``owns`` is true of."""
+        order = [node for node in self.order if owns(node.device or HOST)]
+        if len(order) == len(self.order):
+            return self
+        segments = {device: each for device, each in self.segments.items() if owns(device)}
+        return replace(self, order=order, segments=segments, _plans={})
 
     def plan(self, device: str, target: Target, variables: VariablePlaces) -> dict[str, Any]:
         """Return the Plan of ``device``, a GPU; built once for each target and ``variables``."""
@@ -94,7 +104,8 @@ def run_passes(program: Program, shapes: Mapping[str, tuple[int, ...]], policy: 
     """Run and verify all passes, without a cache."""
     program = _passed(program, _all_passes(shapes, policy))
     order = _with_effect(program.order())
-    return Compiled(program, order, cut_segments(order, policy.apart))
+    segments = cut_segments(order, policy.apart, policy.in_segments)
+    return Compiled(program, order, segments, channels_of(order))
 
 
 @dataclass(frozen=True)

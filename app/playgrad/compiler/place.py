@@ -37,6 +37,8 @@ class Policy:
         chosen: returns the device of an operation without a device scope, or None.
         soft: ignore a request that cannot be met, instead of raising an error.
         apart: processors that run in interpreters of their own.
+        in_segments: whether the work of every processor is cut into segments, as it must be where
+            several processes compute a program.
         reason: explains the answer of ``chosen``.
         default_reason: explains the default device.
     """
@@ -46,6 +48,7 @@ class Policy:
     chosen: Placement = lambda node: None
     soft: bool = False
     apart: frozenset[str] = frozenset()
+    in_segments: bool = False
     reason: Callable[[Node], str] = lambda node: "chosen by the placement function"
     default_reason: str = "the session's device"
 

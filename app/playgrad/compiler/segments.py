@@ -61,7 +61,9 @@ _SOURCES = {"constant", "placeholder", "variable"}
 _WEIGHTLESS = _SOURCES | {"send", "receive", "no_op"}
 
 
-def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str, list[Segment]]:
+def cut_segments(
+    order: Sequence[Node], apart: Collection[str] = (), in_segments: bool = False
+) -> dict[str, list[Segment]]:
     """Cut the work of each device into segments, in one order that no device deadlocks in.
 
     This applies to devices with their own memory, and to processors if there are several or if
@@ -71,11 +73,12 @@ def cut_segments(order: Sequence[Node], apart: Collection[str] = ()) -> dict[str
     Args:
         apart: processors with their own memory, as GPUs have, whose segments include variables and
             constants.
+        in_segments: cut the work of a single processor, too: other processes wait for it.
     """
     used = {node.device for node in order if node.device}
     remote = {device for device in used if kind_of(device).runs_plans or device in apart}
     processors = [device for device in used if kind_of(device).on_cores]
-    whole = len(processors) > 1 or any(node.task for node in order)
+    whole = in_segments or len(processors) > 1 or any(node.task for node in order)
     work = [node for node in order if node.op.name not in _SOURCES]
     tasks: dict[Node, _Task] = {
         node: (node.device, INPUTS if _sends_source(node) else node.task, False)

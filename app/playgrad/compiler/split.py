@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.errors import GraphError
@@ -26,6 +27,19 @@ RECEIVE = register(
 )
 
 
+class Channel(NamedTuple):
+    """What a pair of ``send`` and ``receive`` carries in each run: an array of this spec."""
+
+    name: str
+    spec: TensorSpec
+
+
+def channels_of(nodes: Iterable[Node]) -> list[Channel]:
+    """Return the channels among ``nodes``, in order of their receivers."""
+    receivers = (node for node in nodes if node.op is RECEIVE)
+    return [Channel(node.attrs["channel"], node.output.spec) for node in receivers]
+
+
 def channel_name(tensor: Tensor, device: str) -> str:
     """Return the name of the channel for ``tensor`` to ``device``: ``loss:0 gpu:0->cpu:1``."""
     return f"{tensor.name} {tensor.device}->{device}"
@@ -34,6 +48,11 @@ def channel_name(tensor: Tensor, device: str) -> str:
 def sender_of(channel: str) -> str:
     """Return the device that sends on ``channel``."""
     return channel.rpartition(" ")[2].partition("->")[0]
+
+
+def receiver_of(channel: str) -> str:
+    """Return the device that receives on ``channel``."""
+    return channel.rpartition("->")[2]
 
 
 def split(program: Program) -> Program:

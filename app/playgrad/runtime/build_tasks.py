@@ -13,6 +13,7 @@ from playgrad.compiler.lifetimes import last_uses
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.task_table import TaskEntry, task_table
 from playgrad.devices.device import Loaded
+from playgrad.devices.kinds import HOST
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.interpreter import RunValues, is_heavy, node_work
@@ -30,6 +31,7 @@ class TaskBuilder:
         plans: the loaded Plan of each device that has one.
         values: the values that the tasks read and write.
         transport: carries tensors between devices.
+        agree: is called before the first task that changes variables in place.
 
     Attributes:
         tasks: in an order that respects all edges.
@@ -44,6 +46,7 @@ class TaskBuilder:
         plans: Mapping[str, Loaded],
         values: RunValues,
         transport: Transport,
+        agree: Callable[[], None] | None = None,
     ) -> None:
         self.tasks: list[Task] = []
         self.constants: dict[Tensor, Array] = {}
@@ -53,6 +56,7 @@ class TaskBuilder:
         self._plans = plans
         self._values = values
         self._transport = transport
+        self._agree = agree
         for segments in compiled.segments.values():
             self.dying.update(last_uses(segments, compiled.program.fetches))
         self._build()
@@ -68,6 +72,20 @@ class TaskBuilder:
             elif is_variable(node):
                 self.read_at_start.append(node)
         self.tasks.extend(map(self._task, task_table(self._compiled.order, segments)))
+        if self._agree is not None and any(task.final for task in self.tasks):
+            self._add_agreement(self._agree)
+
+    def _add_agreement(self, agree: Callable[[], None]) -> None:
+        """Add a task that is done before all final ones and after all others."""
+        late = {number for number, task in enumerate(self.tasks) if task.final}
+        for number, task in enumerate(self.tasks):  # each after its predecessors
+            if not late.isdisjoint(task.after):
+                late.add(number)
+        number = len(self.tasks)
+        early = tuple(each for each in range(number) if each not in late)
+        for each in late:
+            self.tasks[each].after += (number,)
+        self.tasks.append(Task("agree", HOST, agree, early, kind="receive"))
 
     def _task(self, entry: TaskEntry) -> Task:
         segment = entry.segment

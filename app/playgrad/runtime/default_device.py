@@ -30,7 +30,6 @@ from playgrad.runtime.executor import Executor
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
-from playgrad.runtime.transport import LocalTransport
 
 AUTO = "auto"
 PINNED = "PLAYGRAD_DEVICE"
@@ -140,7 +139,7 @@ class _TestStep:
         self._program = Program(graph, targets=[update.node])
         self._executor = Executor(threads=1)  # so that the thread's processor time is NumPy's
         self._programs = Programs(
-            devices.opened, SessionPlacement(device, None, False), self._executor, LocalTransport
+            devices.opened, SessionPlacement(device, None, False), self._executor
         )
         self._repeats = 0
 

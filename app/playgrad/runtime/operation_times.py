@@ -56,7 +56,7 @@ class TimedRunnable(Runnable):
             plans = {name: self._finer(plan, runnable) for name, plan in runnable.plans.items()}
             compiled, graph, store = runnable.compiled, runnable.graph, runnable.store
             self._executor = Executor(threads=1)
-            super().__init__(compiled, graph, store, plans, self._executor, runnable.new_transport)
+            super().__init__(compiled, graph, store, plans, self._executor, None, runnable.members)
         except BaseException:
             self.unload()
             raise
@@ -83,7 +83,8 @@ class TimedRunnable(Runnable):
         return opened
 
     def new_builder(self) -> TaskBuilder:
-        return _TimedTasks(self.compiled, self.plans, self.values, self.transport)
+        agree = self._agree if self.members.size > 1 else None
+        return _TimedTasks(self.compiled, self.plans, self.values, self.transport, agree)
 
     def traced(self, feeds: Mapping[str, Array], trace: Trace) -> list[Array]:
         """Run once, add the events to ``trace``, and return the fetched arrays in order."""

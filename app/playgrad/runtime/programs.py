@@ -18,6 +18,7 @@ from playgrad.devices.kinds import CPU, HOST
 from playgrad.devices.remote_cpu import RemoteCpu
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
+from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
@@ -27,7 +28,9 @@ from playgrad.runtime.program_kernels import attributed_to_program
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
 from playgrad.runtime.trace import Trace
-from playgrad.runtime.transport import Transport
+from playgrad.runtime.members import ALONE, Members
+from playgrad.runtime.shared_variables import SharedVariables
+from playgrad.runtime.transport import NewTransport
 from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
 
@@ -46,7 +49,9 @@ class Programs:
     Args:
         opened: returns a device by its name; a new one after it was lost.
         placement: decides where operations and variables go.
-        new_transport: creates what carries tensors between the devices of a program.
+        new_transport: creates what carries tensors between the devices of a program, in place of
+            what ``members`` use.
+        members: the processes that run the programs.
 
     Attributes:
         store: the values of the variables.
@@ -57,9 +62,13 @@ class Programs:
         opened: Callable[[str], Device],
         placement: SessionPlacement,
         executor: Executor,
-        new_transport: Callable[[], Transport],
+        new_transport: NewTransport | None = None,
+        members: Members = ALONE,
     ) -> None:
-        self.store = VariableStore(opened)
+        self.store = (
+            VariableStore(opened) if members.size == 1 else SharedVariables(opened, members)
+        )
+        self._members = members
         self._opened = opened
         self._placement = placement
         self._executor = executor
@@ -90,7 +99,7 @@ class Programs:
                 get_hooks().preparing(program, policy)
                 compiled = compile_program(program, shapes, policy)
             _check(compiled, feeds)  # before devices compile kernels
-            self._runnables[key] = self._load(compiled, program.graph)
+            self._runnables[key] = self._load(compiled, program.graph, self._members)
         runnable = self._runnables[key] = self._runnables.pop(key)
         if len(self._runnables) > MOST_RUNNABLES:
             self._runnables.pop(next(iter(self._runnables))).unload()
@@ -137,7 +146,8 @@ class Programs:
         if key in self._runnables:
             return
         compiled = compile_program(program, {}, self.policy_for(program, {}))
-        for name, plan in self._plans(compiled, target.graph).items():
+        part = self._part(compiled, target.graph, self._members)
+        for name, plan in self._plans(part, target.graph).items():
             self._opened(name).expect(plan)
         self._expected = {key: compiled}
 
@@ -159,7 +169,13 @@ class Programs:
             runnable.unload()
         self._runnables.clear()
 
-    def _load(self, compiled: Compiled, graph: Graph) -> Runnable:
+    def _load(self, compiled: Compiled, graph: Graph, members: Members) -> Runnable:
+        """Load the part of a program that this process runs.
+
+        Args:
+            members: the processes that run it.
+        """
+        compiled = self._part(compiled, graph, members)
         plans: dict[str, Loaded] = {}
         try:
             for name, plan in self._plans(compiled, graph).items():
@@ -171,17 +187,23 @@ class Programs:
             for loaded in plans.values():
                 loaded.unload()
             raise
-        return Runnable(compiled, graph, self.store, plans, self._executor, self._new_transport)
+        return Runnable(
+            compiled, graph, self.store, plans, self._executor, self._new_transport, members
+        )
+
+    def _part(self, compiled: Compiled, graph: Graph, members: Members) -> Compiled:
+        """Initialize the variables of a program; return the part of it that this process runs."""
+        self.initialize(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
+        return compiled.part(lambda device: members.owner(device) == members.rank)
 
     def _plans(self, compiled: Compiled, graph: Graph) -> dict[str, Plan]:
-        """Initialize the variables of a program; return the Plan of each device that runs one.
+        """Return the Plan of each device that runs one.
 
         Raises:
             DeviceLostError: the device of a variable was lost.
         """
         names = [name for name in compiled.segments if devices.runs_plans(name)]
         devices.start(names)
-        self.initialize(graph, [graph.node(n.name) for n in compiled.order if is_variable(n)])
         plans: dict[str, Plan] = {}
         for name in names:
             device = self._opened(name)
@@ -257,7 +279,7 @@ class Programs:
                 one. Other variables share buffers.
         """
         homes: dict[tuple[Graph, str], list[Node]] = {}
-        for node in variables:
+        for node in self.store.kept_here(variables, self.home):
             home = self.home(node)
             if self.store.is_lost((node.graph, node.name)):
                 self.store.drop((node.graph, node.name))
@@ -281,6 +303,15 @@ class Programs:
             self.store.check_not_lost((graph, node.name))
         self._settle(graph, [node for node in nodes if (graph, node.name) in self.store.rescued])
         fresh = [node for node in nodes if (graph, node.name) not in self.store]
+        if not fresh:
+            return
+        needed = _used_by_initializers(graph, fresh) if self.store.is_shared else []
+        self.initialize(graph, needed)
+        with self.store.lending(graph, needed):
+            self._initialize(graph, self.store.kept_here(fresh, self.home))
+
+    def _initialize(self, graph: Graph, fresh: Sequence[Node]) -> None:
+        """Initialize the variables ``fresh``, which this process keeps."""
         if not fresh:
             return
         homes = self._homes(fresh)
@@ -318,7 +349,7 @@ class Programs:
         program = Program(graph, list(initial), feeds={tensor.name: tensor for tensor in counter})
         shapes = {name: array.shape for name, array in feeds.items()}
         compiled = compile_program(program, shapes, SessionPlacement(HOST, None, False).policy())
-        runnable = self._load(compiled, graph)
+        runnable = self._load(compiled, graph, ALONE)
         try:
             return runnable.run(feeds)
         finally:
@@ -333,6 +364,12 @@ def _check(compiled: Compiled, feeds: Mapping[str, Array]) -> None:
     """
     for check in compiled.program.checks:
         check.run(feeds)
+
+
+def _used_by_initializers(graph: Graph, variables: Sequence[Node]) -> list[Node]:
+    """Return the variables on which the initial values of others depend."""
+    initializers = [graph.tensor(node.attrs["initializer"]).node for node in variables]
+    return [node for node in topological(ancestors(initializers)) if is_variable(node)]
 
 
 def _groups(variables: Sequence[Node]) -> Iterator[list[Node]]:

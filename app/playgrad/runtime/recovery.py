@@ -182,7 +182,7 @@ class Recovery:
             self._programs.initialize(graph, fresh)
         copies = self._store.copies
         known: Mapping[Key, Array] = {}
-        if len(keys) > 1 and not copies.is_current:
+        if len(keys) > 1 and not copies.is_current and not self._store.is_shared:
             copies.take()  # read everything now, rather than once more for the copy
             known = copies.values if copies.is_current else {}
         arrays = {key: known[key].copy() for key in keys if key in known}

@@ -12,7 +12,7 @@ import numpy as np
 from playgrad.compiler.compile import Compiled
 from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
-from playgrad.devices.kinds import kind_of
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
@@ -21,13 +21,16 @@ from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.interpreter import RunValues
+from playgrad.runtime.members import ALONE, Held, Members
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
-from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.transport import NewTransport
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
+_OPEN, _PASSED, _FAILED = "open", "passed", "failed"
+"""Of a run: members compute; they have agreed to change variables; one has failed."""
 
 
 class RepeatResult(NamedTuple):
@@ -47,7 +50,9 @@ class Runnable:
     Args:
         graph: the user's graph, by which the session identifies variables.
         plans: the loaded Plan of each device that has one.
-        new_transport: creates what carries tensors between devices.
+        new_transport: creates what carries tensors between devices, in place of what ``members``
+            use.
+        members: the processes that run the program.
 
     Attributes:
         blas_threads: the number of BLAS threads that its products on the processor are worth.
@@ -60,22 +65,27 @@ class Runnable:
         store: VariableStore,
         plans: Mapping[str, Loaded],
         executor: Executor,
-        new_transport: Callable[[], Transport] = LocalTransport,
+        new_transport: NewTransport | None = None,
+        members: Members = ALONE,
     ) -> None:
         self.compiled = compiled
         self.graph = graph
         self.store = store
         self.plans = plans
         self.executor = executor
-        self.new_transport = new_transport
+        self.members = members
+        self.new_transport = new_transport or members.new_transport
         self.blas_threads = worthwhile_threads(
             node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
+        self._stop = _never
+        self._vote = _OPEN
+        self._stops = False
         self._rebuild()
 
     def _rebuild(self) -> None:
         """Build the tasks, with new storage for their values."""
-        self.transport = self.new_transport()
+        self.transport = self.new_transport(self.compiled.channels)
         self.values = RunValues(self._stored)
         built = self.new_builder()
         self.tasks = built.tasks
@@ -86,12 +96,13 @@ class Runnable:
 
     def new_builder(self) -> TaskBuilder:
         """Return a builder of tasks for the current storage of values."""
-        return TaskBuilder(self.compiled, self.plans, self.values, self.transport)
+        agree = self._agree if self.members.size > 1 else None
+        return TaskBuilder(self.compiled, self.plans, self.values, self.transport, agree)
 
     def _python_program(self, tasks: Sequence[Task]) -> PythonProgram | None:
         """Return the program as one function if none of its tasks can run in parallel."""
         heavy = {task.name for task in tasks if task.heavy}
-        if any(isinstance(task, SegmentTask) for task in tasks):
+        if self.members.size > 1 or any(isinstance(task, SegmentTask) for task in tasks):
             return None
         if self.executor.choose is not None or (heavy and self.executor.threads > 1):
             return None
@@ -124,11 +135,12 @@ class Runnable:
         if self.python_program is not None and trace is None:
             return self._run_python(self.python_program, feeds, stop or (lambda: False))
         self._begin_run(feeds)
+        self._vote = _OPEN
         try:
-            self.executor.run(self.tasks, trace, stop, lambda: self._commit(feeds))
-            # Copies: a fetched array may be the value of a variable, and the caller may modify it.
-            fetches = self.compiled.program.fetches
-            arrays = [self.values.tensors[tensor].copy() for tensor in fetches]
+            self._compute(feeds, trace, stop)
+            arrays = self._fetched()
+            if trace is not None:
+                self.members.gather(trace)
         except BaseException:
             self._clear_values()
             self._rebuild()  # a device that hangs may write to the old values when it wakes up
@@ -136,8 +148,46 @@ class Runnable:
         self._clear_values()
         return arrays
 
+    def _compute(
+        self,
+        feeds: Mapping[str, Array],
+        trace: Trace | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        """Run the tasks, and let what they write take effect once all members have agreed."""
+        try:
+            self.executor.run(self.tasks, trace, stop, lambda: self._commit(feeds))
+        except BaseException as error:
+            if self.members.size > 1 and self._vote == _OPEN:
+                self._agree(error)
+            elif self.members.size > 1 and self._vote == _PASSED:
+                self.members.give_up(error)
+            raise
+
+    def _agree(self, error: BaseException | None = None) -> None:
+        """Wait until all members have computed their parts, before any changes a variable.
+
+        Raises:
+            BaseException: the error of a part.
+        """
+        self._vote = _FAILED
+        self._stops = self.members.agree(error, self._stop())
+        self._vote = _PASSED
+
+    def _fetched(self) -> list[Array]:
+        """Return the fetched arrays: copies, as one may be the value of a variable."""
+        tensors = self.values.tensors
+        return self.members.share(
+            [
+                Held(self.members.owner(tensor.device or HOST), tensor.spec, tensors.get(tensor))
+                for tensor in self.compiled.program.fetches
+            ]
+        )
+
     def _commit(self, feeds: Mapping[str, Array]) -> None:
         """Let what was written to variables take effect, on all devices that are left."""
+        if self._vote == _OPEN:
+            self._agree()
         errors: list[BaseException] = []
         for plan in self.plans.values():
             try:
@@ -197,17 +247,20 @@ class Runnable:
             plan = self.plans[segment.device]
             result = plan.run(segment.index, self._by_node(feeds), [], steps, stop)
             return RepeatResult(result.steps_done, result.seconds)
-        start = time.perf_counter()
+        start, is_shared = time.perf_counter(), self.members.size > 1
         with limited_to(self.blas_threads):
             for done in range(steps):
-                if done and stop():
+                if done and (self._stops if is_shared else stop()):
                     return RepeatResult(done, time.perf_counter() - start)
+                self._stop = stop if is_shared and done + 1 < steps else _never
                 self._run(feeds)
         return RepeatResult(steps, time.perf_counter() - start)
 
     def _only_segment(self) -> Segment | None:
         """Return the segment that is the whole program, if it runs on another device."""
-        if len(self.tasks) != 1 or not isinstance(task := self.tasks[0], SegmentTask):
+        if self.members.size > 1 or len(self.tasks) != 1:
+            return None
+        if not isinstance(task := self.tasks[0], SegmentTask):
             return None
         return task.segment if task.device in self.plans else None
 
@@ -228,7 +281,7 @@ class Runnable:
 
     def _stored_elsewhere(self, name: str) -> Array:
         key = (self.graph, name)
-        return self.store.get([key])[key]
+        return self.store.read([key])[key]
 
     def _write_variables(self, written: Mapping[str, Array], feeds: Mapping[str, Array]) -> None:
         for name, array in written.items():
@@ -282,6 +335,10 @@ class Runnable:
         """Free the program on all devices."""
         for plan in self.plans.values():
             plan.unload()
+
+
+def _never() -> bool:
+    return False
 
 
 def _unshared(array: Array, feeds: Mapping[str, Array]) -> Array:

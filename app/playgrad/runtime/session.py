@@ -33,13 +33,14 @@ from playgrad.runtime.open_sessions import (
     open_sessions,
 )
 from playgrad.runtime.operation_times import TracedRun
+from playgrad.runtime.members import current_members
 from playgrad.runtime.options import get_options
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery
 from playgrad.runtime.runnable import RepeatResult, Runnable
 from playgrad.runtime.session_placement import PlacementRequest, SessionPlacement
 from playgrad.runtime.trace import Trace
-from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.transport import NewTransport
 
 Array = np.ndarray[Any, Any]
 R = TypeVar("R")
@@ -66,13 +67,15 @@ class Session:
             None for ``device``. "auto" lets a planner decide by measured costs.
         soft_placement: place an operation on another device if it cannot run on the requested one,
             instead of raising an error.
-        new_transport: returns what carries tensors between devices, for each program.
+        new_transport: returns what carries tensors between devices, for each program; by default
+            this process's memory, or the network between the members of a run.
         seconds: about how long the work would take with NumPy, on which "auto" depends; None if
             that is unknown.
 
     Attributes:
         device: the name of the device.
         device_reason: why "auto" took it, in a sentence; empty if the user named it.
+        members: the processes that run the programs.
 
     Raises:
         DeviceError: there is no such device, or it cannot be opened.
@@ -85,7 +88,7 @@ class Session:
         threads: int | None = None,
         placement: PlacementRequest = None,
         soft_placement: bool = False,
-        new_transport: Callable[[], Transport] = LocalTransport,
+        new_transport: NewTransport | None = None,
         seconds: float | None = None,
     ) -> None:
         self._closed = True  # until there is something to close
@@ -95,11 +98,15 @@ class Session:
             device = get_options().device or AUTO
         self.device, self.device_reason = default_device(device, seconds)
         self._any_device = device == AUTO
-        self._placement = SessionPlacement(self.device, placement, soft_placement)
+        self.members = current_members()
+        several = self.members.size > 1
+        self._placement = SessionPlacement(self.device, placement, soft_placement, several)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = _interrupts
         self._devices: dict[str, Device] = {}
-        self._programs = Programs(self.opened, self._placement, self.executor, new_transport)
+        self._programs = Programs(
+            self.opened, self._placement, self.executor, new_transport, self.members
+        )
         self._store = self._programs.store
         self._closed = False
         self.lock = threading.RLock()

@@ -36,14 +36,18 @@ class SessionPlacement:
         device: the device of operations that nothing else decides.
         request: decides for operations without a device scope.
         soft: ignore a request that cannot be met, instead of raising an error.
+        in_segments: as in `Policy`.
 
     Raises:
         GraphError: ``request`` is not a placement.
     """
 
-    def __init__(self, device: str, request: PlacementRequest, soft: bool) -> None:
+    def __init__(
+        self, device: str, request: PlacementRequest, soft: bool, in_segments: bool = False
+    ) -> None:
         self.device = device
         self.soft = soft
+        self._in_segments = in_segments
         self.request: Placement | Automatic | None = None
         self._planned: dict[Key, PlannedPlacement] = {}
         self._homes: dict[tuple[Graph, str], str] = {}
@@ -134,7 +138,14 @@ class SessionPlacement:
         apart = frozenset(
             name for name in available if kind_of(name).on_cores and devices.runs_plans(name)
         )
-        return Policy(self.device, available, chosen or (lambda node: None), self.soft, apart)
+        return Policy(
+            self.device,
+            available,
+            chosen or (lambda node: None),
+            self.soft,
+            apart,
+            self._in_segments,
+        )
 
 
 def _home(node: Node, policy: Policy) -> str:

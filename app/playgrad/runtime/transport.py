@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from playgrad.compiler.split import sender_of
+from playgrad.compiler.split import Channel, sender_of
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
@@ -44,10 +45,14 @@ class Transport(Protocol):
         ...
 
 
+NewTransport = Callable[[Sequence[Channel]], Transport]
+"""Returns a transport with these channels, which are those of a program in a fixed order."""
+
+
 class LocalTransport:
     """Transport between devices of one process, which share its memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: Sequence[Channel] = ()) -> None:
         self._arrays: dict[str, Array] = {}
 
     def put(self, channel: str, array: Array) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,12 +29,15 @@ class VariableStore:
     copies in host memory are kept beside it: after a loss, all variables go back to the copy.
 
     Attributes:
+        is_shared: whether other processes keep some of the values.
         arrays: values on the processor.
         places: device, and place in a buffer, of values elsewhere.
         rescued: values after a loss, until their variables are allocated on a device again.
         buffers: device and id of each buffer, by the key that Plans name it by.
         copies: the copies in host memory.
     """
+
+    is_shared: ClassVar[bool] = False
 
     def __init__(self, open_device: Callable[[str], Device]) -> None:
         self._open_device = open_device
@@ -155,8 +159,31 @@ class VariableStore:
             if owner is graph and home == device and not self.is_lost((owner, name))
         }
 
+    def kept_here(self, nodes: Sequence[Node], home: Callable[[Node], str]) -> list[Node]:
+        """Return those of the variables ``nodes`` whose values this process keeps: all, unless
+        several processes run the program.
+
+        Args:
+            home: returns the device of a variable.
+        """
+        return list(nodes)
+
+    @contextmanager
+    def lending(self, graph: Graph, nodes: Sequence[Node]) -> Iterator[None]:
+        """Have the values of ``nodes`` at hand within the block, whoever keeps them."""
+        yield
+
     def get(self, keys: Sequence[Key]) -> dict[Key, Array]:
-        """Return copies of the values of variables, each device's in as few reads as possible.
+        """Return copies of the values of variables, whoever keeps them.
+
+        Raises:
+            DeviceLostError: a value was lost with its device.
+        """
+        return self.read(keys)
+
+    def read(self, keys: Sequence[Key]) -> dict[Key, Array]:
+        """Return copies of values that this process keeps, each device's in as few reads as
+        possible.
 
         Raises:
             DeviceLostError: a value was lost with its device.
@@ -230,7 +257,7 @@ class VariableStore:
         on_devices = [key for key in self.places if key not in self.rescued and is_copied(key)]
         here = {**self.arrays, **self.rescued}
         copied = {key: array for key, array in here.items() if is_copied(key)}
-        return {**copied, **self.get(on_devices)}
+        return {**copied, **self.read(on_devices)}
 
     def wrote(self) -> None:
         """Note that a run is about to change variables."""

@@ -72,7 +72,7 @@ class Watch:
         while True:
             for request in self.hooks.poll():
                 self._answer(request)
-            if self.hooks.stopped():
+            if self.session.members.any_of(self.hooks.stopped()):
                 raise KeyboardInterrupt("training was stopped")
             self.between_chunks()
             if not (self.paused and waits) or self.steps_allowed:
@@ -190,7 +190,7 @@ def run_steps(
         else:
             chunk = repeat(size).steps_done
         after(chunk)
-        seconds = time.perf_counter() - started
+        seconds = watch.session.members.first_of(time.perf_counter() - started)
         if trace is None:
             sizer.measured(max(chunk, 1), seconds)
         elif chunk:  # otherwise a stop came first

@@ -173,7 +173,7 @@ class Windows:
         if self.left:
             assert self.current is not None
             return self.current
-        started = time.perf_counter()
+        started, members = time.perf_counter(), self.recipe.network.session.members
         batches: list[Samples] = []
         window: Window | None = None
         while window is None or len(batches) < window.slots:
@@ -187,7 +187,7 @@ class Windows:
                 break
             window = window or self.window_for(samples)
             batches.append(samples)
-            if time.perf_counter() - started > _FILL_SECONDS:
+            if members.first_of(time.perf_counter() - started > _FILL_SECONDS):
                 break
         if window is None:
             raise RoundEndError

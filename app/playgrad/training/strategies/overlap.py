@@ -127,7 +127,7 @@ class OverlappedStep(TrainStep):
             done, seconds = done + run_steps, seconds + elapsed
             if run_steps < self.count:
                 return RepeatResult(done, seconds), True
-            self.speeds.add(way, elapsed)
+            self.speeds.add(way, session.members.first_of(elapsed))
         return RepeatResult(done, seconds), False
 
     def finish(self) -> dict[str, Any]:

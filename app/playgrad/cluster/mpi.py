@@ -1,0 +1,249 @@
+"""The members of a run over MPI."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from playgrad.compiler.split import Channel, receiver_of, sender_of
+from playgrad.devices.kinds import index_of
+from playgrad.dtypes import dtype
+from playgrad.errors import DeviceError, DeviceLostError, GraphError
+from playgrad.graph.spec import TensorSpec
+from playgrad.runtime.members import Held
+from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import LocalTransport, Transport
+
+Array = np.ndarray[Any, Any]
+V = TypeVar("V")
+_ALARM = 1
+"""The tag of the message, without content, that a part of the run has failed."""
+_FAILED, _STOP = 1, 2
+_TAGS = 1 << 20
+"""Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
+_SPINS = 200
+_NAP = 50e-6
+_LONG_NAP = 1e-3
+
+
+class PartFailedError(Exception):
+    """Another member's part of the run has failed. All members will raise the error of that."""
+
+
+class MpiMembers:
+    """The processes of ``MPI.COMM_WORLD``; see `playgrad.runtime.members.Members`.
+
+    A member that waits polls and sleeps in turn: MPI's own waiting would keep a core busy that
+    another member may need. Each waits for the others only in its main thread, but receives tensors
+    in the threads of its devices.
+    """
+
+    def __init__(self) -> None:
+        world = MPI.COMM_WORLD
+        self.rank, self.size = world.rank, world.size
+        self._control = world.Dup()
+        self._alarm = world.Dup()
+        self.tensors = world.Dup()
+        self._next_tag = 0
+        self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
+
+    def owner(self, device: str) -> int:
+        number = index_of(device)
+        if number >= self.size:
+            raise DeviceError(
+                f"there is no {device}: the run has {self.size} members with a device each.",
+                hint="Name fewer devices, or more processes with --hosts.",
+            )
+        return number
+
+    # Tensors
+
+    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+        first = self._next_tag
+        self._next_tag = (first + len(channels)) % _TAGS
+        return MpiTransport(self, channels, first)
+
+    def share(self, arrays: Sequence[Held]) -> list[Array]:
+        results: list[Array] = []
+        for holder, spec, array in arrays:
+            buffer = _empty(spec) if array is None else np.array(array, order="C")
+            self.wait(self._control.Ibcast(_bytes(buffer), holder))
+            results.append(buffer)
+        return results
+
+    # Agreement
+
+    def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
+        if error is not None and not isinstance(error, PartFailedError):
+            for other in range(self.size):
+                if other != self.rank:
+                    self._alarm.Isend([np.empty(0, np.uint8), MPI.BYTE], other, _ALARM)
+        mine = np.array([(error is not None) * _FAILED | stop * _STOP], np.int64)
+        all_ = np.empty_like(mine)
+        self.wait(self._control.Iallreduce(mine, all_, MPI.BOR))
+        if int(all_[0]) & _FAILED:
+            raise self._first_error(error)
+        return bool(int(all_[0]) & _STOP)
+
+    def _first_error(self, error: BaseException | None) -> BaseException:
+        """Return the error of the first member that failed; begin again with new channels."""
+        own = None if isinstance(error, PartFailedError) else error
+        errors = [_unpacked(each) for each in self._gathered(_packed(own))]
+        self.abandon(self.tensors)
+        self.tensors = MPI.COMM_WORLD.Dup()
+        failed = [rank for rank, each in enumerate(errors) if each is not None]
+        for rank in failed:
+            if rank != self.rank:
+                self._alarm.Recv([np.empty(0, np.uint8), MPI.BYTE], rank, _ALARM)
+        if own is not None and failed[0] == self.rank:
+            return own
+        first = errors[failed[0]]
+        assert first is not None
+        return first
+
+    def first_of(self, value: V) -> V:
+        result: V = pickle.loads(self._broadcast(pickle.dumps(value)))
+        return result
+
+    def any_of(self, flag: bool) -> bool:
+        mine, all_ = np.array([flag], np.int64), np.empty(1, np.int64)
+        self.wait(self._control.Iallreduce(mine, all_, MPI.BOR))
+        return bool(all_[0])
+
+    def check_same(self, what: str, digest: int) -> None:
+        mine, most = np.array([digest, -digest], np.int64), np.empty(2, np.int64)
+        self.wait(self._control.Iallreduce(mine, most, MPI.MAX))
+        if most[0] != -most[1]:
+            raise GraphError(
+                f"{what} differs between the members of the run, which must all do the same.",
+                hint="Give random numbers a seed, and read the same files on every machine.",
+            )
+
+    def gather(self, trace: Trace) -> None:
+        rows = self._gathered(pickle.dumps((trace.events, trace.clocks)))
+        if self.rank == 0:
+            for row in rows[1:]:
+                events, clocks = pickle.loads(row)
+                trace.events.extend(events)
+                trace.clocks.update(clocks)
+
+    def give_up(self, error: BaseException) -> None:
+        raise DeviceLostError(
+            f"member {self.rank} failed while variables changed: {error}",
+            hint="Start again from the last checkpoint.",
+        ) from error
+
+    def abandon(self, item: object) -> None:
+        """Keep what belongs to a run that failed: MPI may still use its memory."""
+        self._abandoned.append(item)
+
+    def _broadcast(self, content: bytes) -> bytes:
+        size = np.array([len(content)], np.int64)
+        self.wait(self._control.Ibcast(size, 0))
+        buffer = bytearray(content if self.rank == 0 else int(size[0]))
+        self.wait(self._control.Ibcast([buffer, MPI.BYTE], 0))
+        return bytes(buffer)
+
+    def _gathered(self, content: bytes) -> list[bytes]:
+        """Return the contents of all members."""
+        sizes = np.empty(self.size, np.int64)
+        self.wait(self._control.Iallgather(np.array([len(content)], np.int64), sizes))
+        buffer = np.empty(int(sizes.sum()), np.uint8)
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        own = np.frombuffer(content, np.uint8)
+        target = [buffer, (sizes.tolist(), starts.tolist()), MPI.BYTE]
+        self.wait(self._control.Iallgatherv([own, MPI.BYTE], target))
+        return [
+            buffer[start : start + size].tobytes()
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+
+    def wait(self, request: MPI.Request, heeds_alarm: bool = False) -> None:
+        """Wait until ``request`` is done.
+
+        Args:
+            heeds_alarm: whether to end the wait when another member's part of the run fails.
+
+        Raises:
+            PartFailedError: it did.
+        """
+        turns = 0
+        while not request.Test():
+            turns += 1
+            if turns < _SPINS:
+                os.sched_yield()
+                continue
+            if heeds_alarm and self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
+                self.abandon(request)
+                raise PartFailedError
+            time.sleep(_NAP if turns < 20 * _SPINS else _LONG_NAP)
+
+
+class MpiTransport:
+    """Carries the tensors of one program: between members by MPI, within one by its memory.
+
+    Args:
+        first: the tag of the first channel.
+    """
+
+    def __init__(self, members: MpiMembers, channels: Sequence[Channel], first: int) -> None:
+        self._members = members
+        self._local = LocalTransport()
+        self._comm = members.tensors
+        self._tags = {each.name: (first + i) % _TAGS for i, each in enumerate(channels)}
+        self._specs = {channel.name: channel.spec for channel in channels}
+        self._sending: list[tuple[MPI.Request, Array]] = []
+
+    def put(self, channel: str, array: Array) -> None:
+        to = self._members.owner(receiver_of(channel))
+        if to == self._members.rank:
+            self._local.put(channel, array)
+            return
+        whole = np.ascontiguousarray(array)
+        self._sending.append((self._comm.Isend(_bytes(whole), to, self._tags[channel]), whole))
+
+    def get(self, channel: str) -> Array:
+        sender = self._members.owner(sender_of(channel))
+        if sender == self._members.rank:
+            return self._local.get(channel)
+        buffer = _empty(self._specs[channel])
+        request = self._comm.Irecv(_bytes(buffer), sender, self._tags[channel])
+        self._members.wait(request, heeds_alarm=True)
+        return buffer
+
+    def clear(self) -> None:
+        if self._comm is not self._members.tensors:
+            self._members.abandon(self._sending)  # after a run that failed
+            return
+        for request, _ in self._sending:
+            self._members.wait(request)
+        self._sending.clear()
+
+
+def _empty(spec: TensorSpec) -> Array:
+    return np.empty(spec.static_shape, dtype(spec.dtype).numpy)
+
+
+def _bytes(array: Array) -> list[Any]:
+    return [array.reshape(-1).view(np.uint8), MPI.BYTE]
+
+
+def _packed(error: BaseException | None) -> bytes:
+    try:
+        return pickle.dumps(error)
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+
+
+def _unpacked(content: bytes) -> BaseException | None:
+    try:
+        error: BaseException | None = pickle.loads(content)
+    except Exception as problem:
+        return RuntimeError(f"a member failed with an error that cannot be shown here: {problem}")
+    return error

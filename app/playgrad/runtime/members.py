@@ -1,0 +1,155 @@
+"""The members of a run: processes that execute one program together, on one machine or on several.
+
+Every member runs the whole program, and so builds the same graphs and makes the same calls in the
+same order. It computes only what is placed on its own devices. Whatever the program reads, fetches
+and values of variables, comes from the member whose device has it. Decisions that depend on a clock
+or a signal are made by one member for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from playgrad.graph.spec import TensorSpec
+from playgrad.runtime.trace import Trace
+from playgrad.runtime.transport import Channel, LocalTransport, Transport
+
+Array = np.ndarray[Any, Any]
+V = TypeVar("V")
+
+
+class Held(NamedTuple):
+    """An array that one member has: its rank, shape and dtype; None in place of the others'."""
+
+    holder: int
+    spec: TensorSpec
+    array: Array | None
+
+
+class Members(Protocol):
+    """The members of a run, as one of them sees it.
+
+    Every method that sends or waits is *collective*: all members call it, in the same order.
+
+    Attributes:
+        rank: the number of this member.
+        size: the number of members.
+    """
+
+    rank: int
+    size: int
+
+    def owner(self, device: str) -> int:
+        """Return the rank of the member that has ``device``.
+
+        Raises:
+            DeviceError: no member has it.
+        """
+        ...
+
+    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+        """Return what carries tensors on ``channels``, which all members number in this order."""
+        ...
+
+    def share(self, arrays: Sequence[Held]) -> list[Array]:
+        """Return copies of arrays that each one member holds. Collective."""
+        ...
+
+    def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
+        """End the computing of a run, before it changes any variable. Collective.
+
+        Args:
+            error: the error with which this member's part of the run ended.
+            stop: whether this member was asked to stop.
+
+        Returns:
+            Whether any member was asked to stop.
+
+        Raises:
+            BaseException: the error of the first member that failed, at all members.
+        """
+        ...
+
+    def first_of(self, value: V) -> V:
+        """Return the first member's ``value``. Collective."""
+        ...
+
+    def any_of(self, flag: bool) -> bool:
+        """Return whether ``flag`` is true at any member. Collective."""
+        ...
+
+    def check_same(self, what: str, digest: int) -> None:
+        """Check that ``digest``, of 32 bits, is the same at all members. Collective.
+
+        Raises:
+            GraphError: it is not, so ``what`` differs.
+        """
+        ...
+
+    def gather(self, trace: Trace) -> None:
+        """Add the events of all other members to the first one's ``trace``. Collective."""
+        ...
+
+    def give_up(self, error: BaseException) -> None:
+        """End all members: some may have changed variables, and others not."""
+        ...
+
+
+class Alone:
+    """The only member of a run: every device is its own."""
+
+    rank = 0
+    size = 1
+
+    def owner(self, device: str) -> int:
+        return 0
+
+    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+        return LocalTransport()
+
+    def share(self, arrays: Sequence[Held]) -> list[Array]:
+        return [held.array.copy() for held in arrays if held.array is not None]
+
+    def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
+        if error is not None:
+            raise error
+        return stop
+
+    def first_of(self, value: V) -> V:
+        return value
+
+    def any_of(self, flag: bool) -> bool:
+        return flag
+
+    def check_same(self, what: str, digest: int) -> None:
+        """Nothing can differ."""
+
+    def gather(self, trace: Trace) -> None:
+        """There are no others."""
+
+    def give_up(self, error: BaseException) -> None:
+        raise error
+
+
+ALONE = Alone()
+_current: Members = ALONE
+
+
+def current_members() -> Members:
+    """Return the members of the run that this process takes part in."""
+    return _current
+
+
+@contextmanager
+def members_set(members: Members) -> Iterator[None]:
+    """Run with ``members`` within the block: sessions opened there belong to all of them."""
+    global _current
+    before, _current = _current, members
+    try:
+        yield
+    finally:
+        _current = before

@@ -33,8 +33,16 @@ def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         refuse_without_strategy(passed, parser)
     else:
         refuse_unused(passed, options.parallel, parser)
+    if options.rsh is not None and options.hosts is None:
+        parser.error("--rsh has no effect without --hosts")
+    if options.hosts is not None and options.placement is not None:
+        parser.error("--placement plans for one machine, so it has no effect with --hosts")
     signals.begin_work()
-    return train(program, options)
+    if options.hosts is None:
+        return train(program, options)
+    from playgrad.cli.cluster import train_on_hosts
+
+    return train_on_hosts(program, options)
 
 
 def _check_checkpoints(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:

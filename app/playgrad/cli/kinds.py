@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from playgrad.cluster.hosts import HostSlots, parse_hosts
 from playgrad.devices.kinds import KINDS
 from playgrad.errors import CheckpointError, DataError
 from playgrad.interchange.bounds import MOST_STEPS
@@ -43,6 +44,13 @@ def positive(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
+
+
+def hosts(text: str) -> list[HostSlots]:
+    try:
+        return parse_hosts(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}") from None
 
 
 def host(text: str) -> str:

@@ -54,6 +54,14 @@ def _run_as_process() -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
+    code = _code_of(options, parser)
+    if hasattr(options, "membership"):  # the supervisor returns the code of all
+        options.membership.end(code)
+        return 0
+    return code
+
+
+def _code_of(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     try:
         code: int = options.command(options, parser)
         signals.end_work()
@@ -76,7 +84,10 @@ def _fail(options: argparse.Namespace, text: str, code: int = FAILED) -> int:
     with contextlib.suppress(OSError):
         if options.debug:
             traceback.print_exc()
-        print(f"playgrad: {text}", file=sys.stderr, flush=True)
+        if hasattr(options, "membership"):
+            options.membership.text = text
+        else:
+            print(f"playgrad: {text}", file=sys.stderr, flush=True)
     signals.told()
     return code
 

@@ -120,6 +120,16 @@ def _add_parallel(parser: argparse.ArgumentParser) -> None:
         help="device kinds for --placement, such as cpu,gpu, with --devices of each",
     )
     group.add_argument(
+        "--hosts",
+        type=kinds.hosts,
+        metavar="A:N,B:N",
+        help="train with N processes on each of these machines, each with a device of its own "
+        "(default strategy: --parallel sync)",
+    )
+    group.add_argument(
+        "--rsh", metavar="COMMAND", help="command in place of ssh to start processes with --hosts"
+    )
+    group.add_argument(
         "--explain", action="store_true", help="print where each operation runs, and why"
     )
 

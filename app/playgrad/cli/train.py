@@ -36,6 +36,7 @@ from playgrad.graph.graph import get_default_graph
 from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.hooks import Event, Hooks, set_hooks
+from playgrad.runtime.members import current_members
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.program_file import run_program
 from playgrad.runtime.timeline import timeline
@@ -157,6 +158,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
         verbose=0,
         trace=trace,
         strategy=_strategy(options),
+        fallback_strategy=_of_members(),
         placement=_placement(options),
         observer=_inspector(program) if options.doctor else None,
         record=_record(program, options),
@@ -213,7 +215,7 @@ def _record(program: Path, options: argparse.Namespace) -> RunRecord | None:
     folder = CheckpointFolder(options.checkpoint, SavedProgram(program.stem, text))
     folder.create()
     last = folder.last() if options.resume else None
-    resumed = None if last is None else last[1]
+    resumed = current_members().first_of(None if last is None else last[1])
     if resumed is not None:
         steps = sum(fit.step for fit in resumed.fits)
         print(f"playgrad: continuing after step {steps:,}", file=sys.stderr, flush=True)
@@ -255,6 +257,12 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
     if options.parallel is None:
         return None
     return strategy_named(options.parallel, options.devices or 2, **passed_options(options))
+
+
+def _of_members() -> Strategy | None:
+    """Return the strategy of a run on several machines, if nothing else is said."""
+    members = current_members()
+    return None if members.size == 1 else strategy_named("sync", members.size)
 
 
 def _placement(options: argparse.Namespace) -> Automatic | None:

@@ -3,25 +3,105 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from playgrad.cluster.hosts import HostSlots
+from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream
 from playgrad.devices.registry import reset_logical_devices, set_logical_devices
+from playgrad.errors import DeviceError
+from playgrad.io.weights import writing
+from playgrad.runtime.blas import limited_to
 from playgrad.runtime.members import Members, members_set
 
 
-@contextmanager
-def joined() -> Iterator[Members]:
-    """Take part in the run that this process was started for, within the block.
+def is_member() -> bool:
+    """Return whether this process was started as a member of a run."""
+    return ADDRESS in os.environ and TOKEN in os.environ
 
-    Member ``r`` has the device ``cpu:r``, and ``gpu:r`` on one of its machine's adapters.
+
+class Membership:
+    """The part of one process in a run.
+
+    Only the first member writes to the standard streams: all would write the same. What it writes
+    to standard error, the supervisor shows. Errors are told to the supervisor when the member ends.
+
+    Args:
+        hosts: the machines of the run.
+
+    Raises:
+        OSError: the supervisor cannot be reached.
+
+    Attributes:
+        text: what to tell of the error that ends the member.
     """
-    from playgrad.cluster.mpi import MpiMembers
 
-    members = MpiMembers()
-    set_logical_devices(cpu=members.size)
-    try:
-        with members_set(members):
-            yield members
-    finally:
-        reset_logical_devices()
+    def __init__(self, hosts: Sequence[HostSlots]) -> None:
+        from playgrad.cluster.mpi import MpiMembers
+
+        self.text = ""
+        self._members = MpiMembers()
+        rank = self._members.rank
+        self._places = [host for host in hosts for _ in range(host.slots)]
+        self._link = Link(os.environ[ADDRESS], os.environ[TOKEN], rank)
+        if rank == 0:
+            sys.stderr = LinkedStream(self._link)
+        else:
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
+
+    @contextmanager
+    def joined(self, kind: str) -> Iterator[Members]:
+        """Compute with the other members within the block.
+
+        Member ``r`` has the device ``<kind>:r``, and is the only one that does.
+
+        Args:
+            kind: "cpu" or "gpu".
+        """
+        members = self._members
+        place = self._places[members.rank]
+        set_logical_devices(**{"cpu": members.size, kind: members.size})
+        before, writing.once = writing.once, self._once
+        share = max(1, (os.cpu_count() or 1) // place.slots)
+        try:
+            with members_set(members), limited_to(share):
+                yield members
+        finally:
+            writing.once = before
+            reset_logical_devices()
+
+    def end(self, code: int) -> None:
+        """Tell the supervisor that this member ends with ``code``."""
+        self._link.end(code, self.text)
+
+    def _once(self, write: Callable[[], None]) -> None:
+        """Write a file on each machine once, and have all wait until it is there.
+
+        Raises:
+            OSError: any of them failed, at all members.
+        """
+        error: OSError | None = None
+        rank = self._members.rank
+        if rank == 0 or self._places[rank - 1] != self._places[rank]:
+            try:
+                write()
+            except OSError as failure:
+                error = failure
+        for each in self._members.all_of(error):
+            if each is not None:
+                raise each
+
+
+def kind_for(device: str) -> str:
+    """Return the kind of device of every member, from the option ``--device``.
+
+    Raises:
+        DeviceError: a single device is named.
+    """
+    if ":" in device:
+        raise DeviceError(
+            f"each process of --hosts has a device of its own, so --device {device} is too few.",
+            hint="Use --device cpu or --device gpu.",
+        )
+    return "cpu" if device == "auto" else device

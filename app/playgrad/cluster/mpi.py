@@ -14,10 +14,9 @@ from mpi4py import MPI
 from playgrad.compiler.split import Channel, receiver_of, sender_of
 from playgrad.devices.kinds import index_of
 from playgrad.dtypes import dtype
-from playgrad.errors import DeviceError, DeviceLostError, GraphError
+from playgrad.errors import DeviceError, DeviceLostError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
-from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, Transport
 
 Array = np.ndarray[Any, Any]
@@ -111,27 +110,8 @@ class MpiMembers:
         result: V = pickle.loads(self._broadcast(pickle.dumps(value)))
         return result
 
-    def any_of(self, flag: bool) -> bool:
-        mine, all_ = np.array([flag], np.int64), np.empty(1, np.int64)
-        self.wait(self._control.Iallreduce(mine, all_, MPI.BOR))
-        return bool(all_[0])
-
-    def check_same(self, what: str, digest: int) -> None:
-        mine, most = np.array([digest, -digest], np.int64), np.empty(2, np.int64)
-        self.wait(self._control.Iallreduce(mine, most, MPI.MAX))
-        if most[0] != -most[1]:
-            raise GraphError(
-                f"{what} differs between the members of the run, which must all do the same.",
-                hint="Give random numbers a seed, and read the same files on every machine.",
-            )
-
-    def gather(self, trace: Trace) -> None:
-        rows = self._gathered(pickle.dumps((trace.events, trace.clocks)))
-        if self.rank == 0:
-            for row in rows[1:]:
-                events, clocks = pickle.loads(row)
-                trace.events.extend(events)
-                trace.clocks.update(clocks)
+    def all_of(self, value: V) -> list[V]:
+        return [pickle.loads(each) for each in self._gathered(pickle.dumps(value))]
 
     def give_up(self, error: BaseException) -> None:
         raise DeviceLostError(

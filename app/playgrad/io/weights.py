@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -200,6 +200,16 @@ def save(
         file.write(encode_checked(tensors, format or "safetensors", metadata))
 
 
+class Writing:
+    """Who writes files: this process, unless `once` is replaced because several run one program."""
+
+    def __init__(self) -> None:
+        self.once: Callable[[Callable[[], None]], None] = lambda write: write()
+
+
+writing = Writing()
+
+
 def write_file(path: str | Path, content: bytes | memoryview) -> None:
     """Write a file, whole or not at all.
 
@@ -208,7 +218,7 @@ def write_file(path: str | Path, content: bytes | memoryview) -> None:
     """
     _check_name(path)
     try:
-        write_whole(path, content)
+        writing.once(lambda: write_whole(path, content))
     except OSError as error:
         raise CheckpointError(
             f"cannot write '{path}': {error.strerror}.",

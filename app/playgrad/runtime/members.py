@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from playgrad.errors import GraphError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import Channel, LocalTransport, Transport
@@ -78,20 +79,8 @@ class Members(Protocol):
         """Return the first member's ``value``. Collective."""
         ...
 
-    def any_of(self, flag: bool) -> bool:
-        """Return whether ``flag`` is true at any member. Collective."""
-        ...
-
-    def check_same(self, what: str, digest: int) -> None:
-        """Check that ``digest``, of 32 bits, is the same at all members. Collective.
-
-        Raises:
-            GraphError: it is not, so ``what`` differs.
-        """
-        ...
-
-    def gather(self, trace: Trace) -> None:
-        """Add the events of all other members to the first one's ``trace``. Collective."""
+    def all_of(self, value: V) -> list[V]:
+        """Return the values of all members, in order of their ranks. Collective."""
         ...
 
     def give_up(self, error: BaseException) -> None:
@@ -122,14 +111,8 @@ class Alone:
     def first_of(self, value: V) -> V:
         return value
 
-    def any_of(self, flag: bool) -> bool:
-        return flag
-
-    def check_same(self, what: str, digest: int) -> None:
-        """Nothing can differ."""
-
-    def gather(self, trace: Trace) -> None:
-        """There are no others."""
+    def all_of(self, value: V) -> list[V]:
+        return [value]
 
     def give_up(self, error: BaseException) -> None:
         raise error
@@ -142,6 +125,28 @@ _current: Members = ALONE
 def current_members() -> Members:
     """Return the members of the run that this process takes part in."""
     return _current
+
+
+def check_same(members: Members, what: str, digest: int) -> None:
+    """Check that ``digest`` of ``what`` is the same at all members. Collective.
+
+    Raises:
+        GraphError: it is not.
+    """
+    if members.size > 1 and len(set(members.all_of(digest))) > 1:
+        raise GraphError(
+            f"{what} differs between the members of the run, which must all do the same.",
+            hint="Give random numbers a seed, and read the same files on every machine.",
+        )
+
+
+def gather_events(members: Members, trace: Trace) -> None:
+    """Add the events of all other members to the first one's ``trace``. Collective."""
+    if members.size > 1:
+        for events, clocks in members.all_of((trace.events, trace.clocks))[1:]:
+            if members.rank == 0:
+                trace.events.extend(events)
+                trace.clocks.update(clocks)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ class Options:
         phrases: the texts of `playgrad.runtime.phrases` in another language, by their names.
         start_paused: ``fit`` waits for a resume before its first step.
         strategy: for all models, or `SINGLE`.
+        fallback_strategy: for models that have neither a strategy nor a placement.
         placement: for all models, in place of a strategy.
         trace: collects the events of one training step at the end of ``fit``.
         record: a `RunRecord` of every ``fit``, which makes checkpoints and resumes from one.
@@ -49,6 +50,7 @@ class Options:
     phrases: Mapping[str, str] = field(default_factory=dict)
     start_paused: bool = False
     strategy: Any = None
+    fallback_strategy: Any = None
     placement: Any = None
     trace: Trace | None = None
     record: Any = None

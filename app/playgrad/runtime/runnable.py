@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.interpreter import RunValues
-from playgrad.runtime.members import ALONE, Held, Members
+from playgrad.runtime.members import ALONE, Held, Members, check_same, gather_events
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
@@ -81,6 +82,7 @@ class Runnable:
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
+        check_same(members, "the graph", crc32(repr([n.name for n in compiled.program.order()]).encode()))
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -140,7 +142,7 @@ class Runnable:
             self._compute(feeds, trace, stop)
             arrays = self._fetched()
             if trace is not None:
-                self.members.gather(trace)
+                gather_events(self.members, trace)
         except BaseException:
             self._clear_values()
             self._rebuild()  # a device that hangs may write to the old values when it wakes up

@@ -71,6 +71,7 @@ def host_coroutine(
         start = time.perf_counter()
         for tensor, channel in received:
             tensors[tensor] = transport.get(channel)
+        began = time.perf_counter()
         if program is None:
             names = {tensor.name: tensor for tensor, _ in feeds}
             heavy = [node for node in nodes if is_heavy(node)]
@@ -83,7 +84,7 @@ def host_coroutine(
             transport.put(channel, array)
         if trace is not None:
             end = time.perf_counter()
-            clock = {"receive": (start, start), segment.kind: (start, end), "send": (end, end)}
+            clock = {"receive": (start, began), segment.kind: (began, end), "send": (end, end)}
             _add_events(trace, segment, queued, clock, moved)
         yield from ()
 

@@ -72,7 +72,7 @@ class Watch:
         while True:
             for request in self.hooks.poll():
                 self._answer(request)
-            if self.session.members.any_of(self.hooks.stopped()):
+            if any(self.session.members.all_of(self.hooks.stopped())):
                 raise KeyboardInterrupt("training was stopped")
             self.between_chunks()
             if not (self.paused and waits) or self.steps_allowed:

@@ -178,7 +178,8 @@ class Recipe:
         options = get_options()
         is_single = options.strategy == SINGLE
         placement = options.placement or (None if is_single else self.placement)
-        strategy = options.strategy or (None if placement else self.strategy)
+        own = self.strategy or options.fallback_strategy
+        strategy = options.strategy or (None if placement else own)
         return Placing(None if is_single else strategy, placement)
 
     def bookkeeping(self) -> Iterator[Variable]:

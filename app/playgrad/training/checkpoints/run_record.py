@@ -114,7 +114,8 @@ class RunRecord:
         """Send a checkpoint if it is time for one. If that fails, the next one is tried again."""
         assert self._fit is not None
         done = self._fit.done
-        if self._schedule.is_due(time.perf_counter(), done) and done != self._tried_steps:
+        is_due = self._schedule.is_due(time.perf_counter(), done) and done != self._tried_steps
+        if self._decided(is_due):
             try:
                 self._make()
             except CheckpointError as error:
@@ -134,7 +135,7 @@ class RunRecord:
         self.fitting = False
         self._unsent = True
         self._outcome = _outcome(error)
-        if self._schedule.end(time.perf_counter()):
+        if self._decided(self._schedule.end(time.perf_counter())):
             with suppress(*_GONE, CheckpointError):  # `flush` tries again to write it
                 self._make()
 
@@ -190,6 +191,11 @@ class RunRecord:
         self._problem = None
         self._schedule.made(time.perf_counter())
         self._unsent = self._is_read = False
+
+    def _decided(self, is_due: bool) -> bool:
+        """Return what the first member of the run decides by its clock."""
+        assert self._fit is not None
+        return self._fit.recipe.network.session.members.first_of(is_due)
 
     def _tell(self, error: CheckpointError) -> None:
         """Warn that there is no new checkpoint: once, as later ones may fail as well."""

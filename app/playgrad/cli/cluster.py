@@ -1,0 +1,27 @@
+"""``playgrad train --hosts``: trains with processes on several machines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from playgrad.cli.train import train
+from playgrad.cluster.member import Membership, is_member, kind_for
+from playgrad.cluster.supervisor import supervise
+from playgrad.signals import signals
+
+
+def train_on_hosts(program: Path, options: argparse.Namespace) -> int:
+    """Start the members of a run and watch them, or, as one of them, run ``program``."""
+    options.device = kind_for(options.device)
+    if not is_member():
+        command = [sys.executable, "-m", "playgrad", *sys.argv[1:]]
+        folder = None if options.checkpoint is None else str(options.checkpoint)
+        return supervise(options.hosts, command, options.rsh, folder)
+    options.membership = Membership(options.hosts)
+    with options.membership.joined(options.device) as members:
+        options.devices = options.devices or members.size
+        code = train(program, options)
+    signals.end_work()
+    return code

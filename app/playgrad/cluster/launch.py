@@ -1,0 +1,122 @@
+"""Starting processes on several machines, by Open MPI's or MPICH's launcher."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from playgrad.cluster.hosts import HostSlots, hosts_text
+from playgrad.cluster.link import ADDRESS, TERMINAL, TOKEN
+from playgrad.errors import PlaygradError
+
+_FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+"""Variables that members get, if they are set here."""
+_INSTALL = "pip install 'playgrad[cluster]'"
+
+
+def launcher() -> tuple[str, str]:
+    """Return the launcher, and whose it is: "openmpi" or "mpich".
+
+    Raises:
+        PlaygradError: there is none, or mpi4py is missing.
+    """
+    if importlib.util.find_spec("mpi4py") is None:
+        raise PlaygradError("--hosts needs mpi4py, which is not installed.", hint=f"{_INSTALL}.")
+    folder = Path(sys.executable).parent
+    for name, kind in (("mpirun", "openmpi"), ("mpiexec.hydra", "mpich")):
+        found = shutil.which(name, path=f"{folder}{os.pathsep}{os.environ.get('PATH', '')}")
+        if found is not None:
+            is_hydra = os.path.realpath(found).endswith("hydra")
+            return found, "mpich" if is_hydra else kind
+    raise PlaygradError("--hosts needs mpirun of Open MPI or MPICH.", hint=f"{_INSTALL}.")
+
+
+class Launch:
+    """The launcher at work: starts ``command`` as often as ``hosts`` say.
+
+    Args:
+        shell: what takes the place of ``ssh``; None for that.
+        address, token: of the supervisor, for the members' environment.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[HostSlots],
+        command: Sequence[str],
+        shell: str | None,
+        address: str,
+        token: str,
+    ) -> None:
+        program, kind = launcher()
+        count = sum(host.slots for host in hosts)
+        added = {ADDRESS: address, TOKEN: token, TERMINAL: "1" if sys.stderr.isatty() else ""}
+        if all(host.is_local for host in hosts):
+            hosts = [HostSlots("localhost", count)]
+        names = [*added, *(name for name in _FORWARDED if name in os.environ)]
+        line = (_openmpi if kind == "openmpi" else _mpich)(program, hosts, count, shell, names)
+        environment = {**os.environ, **added}
+        if hasattr(os, "geteuid") and os.geteuid() == 0:  # in containers
+            for name in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
+                environment[name] = environment[f"{name}_CONFIRM"] = "1"
+        self._is_over = False
+        self._process = subprocess.Popen(
+            [*line, *command],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,  # a signal from the terminal comes to the supervisor alone
+        )
+        threading.Thread(target=self._forward, daemon=True).start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the launcher has ended, and with it all that it had started."""
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """End the launcher and all that it has started."""
+        self._is_over = True
+        for number, seconds in ((None, 1.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
+            if number is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+                return
+
+    def _forward(self) -> None:
+        """Write what the launcher says to standard error, until its end is known."""
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if not self._is_over:
+                sys.stderr.write(line.decode("utf-8", "replace"))
+                sys.stderr.flush()
+
+
+def _openmpi(
+    program: str, hosts: Sequence[HostSlots], count: int, shell: str | None, names: Sequence[str]
+) -> list[str]:
+    line = [program, "--host", hosts_text(hosts), "-n", str(count), "--bind-to", "none"]
+    if shell is not None:
+        line += ["--prtemca", "plm_ssh_agent", shell]
+    for name in names:
+        line += ["-x", name]
+    return line
+
+
+def _mpich(
+    program: str, hosts: Sequence[HostSlots], count: int, shell: str | None, names: Sequence[str]
+) -> list[str]:
+    line = [program, "-hosts", hosts_text(hosts), "-n", str(count), "-genvlist", ",".join(names)]
+    if shell is not None:
+        line += ["-launcher", "ssh", "-launcher-exec", shlex.split(shell)[0]]
+    return line

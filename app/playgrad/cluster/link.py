@@ -1,0 +1,106 @@
+"""The connection of a member to the supervisor: each knows within seconds if the other is gone."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+ADDRESS, TOKEN, TERMINAL = "PLAYGRAD_SUPERVISOR", "PLAYGRAD_CLUSTER_TOKEN", "PLAYGRAD_TERMINAL"
+"""Environment variables that a member is started with."""
+BEAT_SECONDS = 0.5
+SILENCE_SECONDS = 5.0
+"""After this time without a word, the other end is given up."""
+LONGEST_LINE = 1 << 20
+LOST = 75
+"""The exit code of a member that has lost its supervisor: others may go on without it."""
+
+
+class Link:
+    """Tells the supervisor that this member is alive, and ends the member if nobody hears it.
+
+    Args:
+        address: ``host:port`` of the supervisor.
+        token: shows that the member belongs to the run.
+
+    Raises:
+        OSError: the supervisor cannot be reached.
+    """
+
+    def __init__(self, address: str, token: str, rank: int) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), SILENCE_SECONDS)
+        self._socket.settimeout(SILENCE_SECONDS)
+        self._lock = threading.Lock()
+        self._ends = False
+        self.send({"token": token, "rank": rank, "pid": os.getpid()})
+        for work in (self._beat, self._listen):
+            threading.Thread(target=work, daemon=True).start()
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message; without a supervisor, end the process."""
+        line = json.dumps(message).encode() + b"\n"
+        try:
+            with self._lock:
+                self._socket.sendall(line)
+        except OSError:
+            self._lost()
+
+    def end(self, code: int, text: str) -> None:
+        """Tell the supervisor that this member ends, with its exit code and its error."""
+        self._ends = True
+        self.send({"end": code, "text": text})
+
+    def _beat(self) -> None:
+        while not self._ends:
+            time.sleep(BEAT_SECONDS)
+            self.send({})
+
+    def _listen(self) -> None:
+        file = self._socket.makefile("rb")
+        while True:
+            try:
+                line = file.readline(LONGEST_LINE)
+            except OSError:
+                line = b""
+            if not line:
+                self._lost()
+                return
+            number = json.loads(line).get("signal")
+            if number is not None:
+                os.kill(os.getpid(), signal.Signals(number))
+
+    def _lost(self) -> None:
+        if not self._ends:
+            os.write(2, b"playgrad: this member has lost its supervisor, and ends\n")
+            os._exit(LOST)
+
+
+class LinkedStream(io.TextIOBase):
+    """Standard error that the supervisor writes to its own."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return bool(os.environ.get(TERMINAL))
+
+    def write(self, text: str) -> int:
+        self._link.send({"stderr": text})
+        return len(text)
+
+
+def silenced() -> None:
+    """Write nothing from Python to the standard streams: what all members say, the first says."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
+    sys.stderr = sys.stdout

@@ -1,0 +1,311 @@
+"""Starts the members of a run, watches them, and starts them again without a machine that is lost.
+
+The supervisor takes no part in the run. Each member is connected to it (`playgrad.cluster.link`),
+and ends if that connection is lost: so of two halves of a divided network, only the one with the
+supervisor goes on. MPI itself would notice a silent link never, or only when the next message is
+sent.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import selectors
+import signal
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from playgrad.cluster.hosts import HostSlots, host_of, member_names
+from playgrad.cluster.launch import Launch
+from playgrad.cluster.link import BEAT_SECONDS, LONGEST_LINE, SILENCE_SECONDS
+from playgrad.errors import PlaygradError
+from playgrad.signals import Terminated, signals
+
+START_SECONDS = 90.0
+"""The time for all members to start, over a slow network."""
+GRACE_SECONDS = 3.0
+"""The time for the others to end after one has ended with an error."""
+STOP_SECONDS = 30.0
+"""The time for a training to end between two steps, and to save a checkpoint."""
+MOST_LOSSES = 8
+
+
+class ClusterError(PlaygradError, RuntimeError):
+    """Members of a run could not be started, or were lost."""
+
+
+@dataclass
+class Connection:
+    """The connection of a member.
+
+    Attributes:
+        rank: None until it has said who it is.
+        heard: when it was last heard of.
+        code, text: its exit code and its error, once it has ended.
+    """
+
+    socket: socket.socket
+    heard: float
+    rank: int | None = None
+    rest: bytes = b""
+    code: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A member that is gone, the reason in words, and whether its machine may be gone, too."""
+
+    rank: int
+    reason: str
+    with_host: bool
+
+
+@dataclass
+class Job:
+    """One start of all members.
+
+    Args:
+        hosts: the machines.
+        command: what each member runs.
+        shell: what takes the place of ``ssh``; None for that.
+    """
+
+    hosts: Sequence[HostSlots]
+    command: Sequence[str]
+    shell: str | None
+    names: list[str] = field(init=False)
+    members: dict[int, Connection] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = member_names(self.hosts)
+        self._token = secrets.token_hex(16)
+        self._connections: list[Connection] = []
+        self._stop: int | None = None
+
+    def run(self) -> int | Loss:
+        """Run to the end; return the exit code, or the member that was lost.
+
+        Raises:
+            ClusterError: members did not start, or failed in different ways.
+        """
+        with (
+            socket.create_server((_address_for(self.hosts), 0)) as server,
+            selectors.DefaultSelector() as selector,
+        ):
+            server.setblocking(False)
+            selector.register(server, selectors.EVENT_READ)
+            address = "{}:{}".format(*server.getsockname()[:2])
+            launch = Launch(self.hosts, self.command, self.shell, address, self._token)
+            try:
+                return self._watch(launch, server, selector)
+            finally:
+                launch.end()
+                for connection in self._connections:
+                    connection.socket.close()
+
+    def _watch(
+        self,
+        launch: Launch,
+        server: socket.socket,
+        selector: selectors.BaseSelector,
+    ) -> int | Loss:
+        began = beat = time.monotonic()
+        first_end: float | None = None
+        stop_at: float | None = None
+        while True:
+            try:
+                for key, _ in selector.select(BEAT_SECONDS / 5):
+                    if key.fileobj is server:
+                        self._accept(server, selector)
+                    else:
+                        self._read(key.data, selector)
+            except (KeyboardInterrupt, Terminated):
+                number = signals.received or signal.SIGINT
+                self._tell({"signal": number})
+                stop_at = time.monotonic()
+            now = time.monotonic()
+            if now - beat > BEAT_SECONDS:
+                beat = now
+                self._tell({})
+            over = [each for each in self.members.values() if each.code is not None]
+            if len(over) == len(self.names):
+                return self._outcome()
+            loss = self._loss(now)
+            if loss is not None:
+                return loss
+            if over and first_end is None:
+                first_end = now
+            failed = any(each.code for each in over)
+            if failed and first_end is not None and now - first_end > GRACE_SECONDS:
+                return self._outcome()
+            if stop_at is not None and now - stop_at > STOP_SECONDS:
+                return signals.exit_code
+            if launch.has_ended and len(self.members) < len(self.names):
+                missing = self._missing()
+                raise ClusterError(
+                    f"{missing} did not start.",
+                    hint="The lines above say why. Each machine needs the same playgrad in the "
+                    "same folder, and must be reachable by ssh without a password.",
+                )
+            if len(self.members) < len(self.names) and now - began > START_SECONDS:
+                raise ClusterError(f"{self._missing()} did not start within {START_SECONDS:g} s.")
+
+    def _missing(self) -> str:
+        missing = [name for rank, name in enumerate(self.names) if rank not in self.members]
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        return ", ".join(missing[:3]) + more
+
+    def _loss(self, now: float) -> Loss | None:
+        for rank, member in sorted(self.members.items()):
+            if member.code is None and member.socket.fileno() < 0:
+                return Loss(rank, "has died", False)
+            if member.code is None and now - member.heard > SILENCE_SECONDS:
+                return Loss(rank, f"has not answered for {SILENCE_SECONDS:g} s", True)
+        return None
+
+    def _outcome(self) -> int:
+        """Return the exit code, and print the errors, once if it is the same for all."""
+        over = {rank: each for rank, each in sorted(self.members.items()) if each.code is not None}
+        texts = {each.text for each in over.values() if each.text}
+        for rank, each in over.items():
+            if each.text and (len(texts) > 1 or len(over) < len(self.names)):
+                print(f"playgrad: {self.names[rank]}: {each.text}", file=sys.stderr)
+        if len(texts) == 1 and len(over) == len(self.names):
+            print(f"playgrad: {texts.pop()}", file=sys.stderr)
+        sys.stderr.flush()
+        return max((each.code or 0 for each in over.values()), default=0)
+
+    # Connections
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        line = json.dumps(message).encode() + b"\n"
+        for member in self.members.values():
+            with suppress(OSError):  # reading finds out
+                member.socket.send(line)
+
+    def _accept(self, server: socket.socket, selector: selectors.BaseSelector) -> None:
+        connected, _ = server.accept()
+        if len(self._connections) >= 4 * len(self.names) + 16:
+            connected.close()
+            return
+        connected.setblocking(False)
+        connection = Connection(connected, time.monotonic())
+        self._connections.append(connection)
+        selector.register(connected, selectors.EVENT_READ, connection)
+
+    def _read(self, connection: Connection, selector: selectors.BaseSelector) -> None:
+        try:
+            content = connection.socket.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            content = b""
+        *lines, connection.rest = (connection.rest + content).split(b"\n")
+        try:
+            for line in lines:
+                self._take(connection, json.loads(line))
+            is_bad = len(connection.rest) > LONGEST_LINE
+        except (ValueError, TypeError, AttributeError):
+            is_bad = True
+        if is_bad or not content:
+            selector.unregister(connection.socket)
+            connection.socket.close()
+
+    def _take(self, connection: Connection, message: dict[str, Any]) -> None:
+        """Take a message of a member.
+
+        Raises:
+            ValueError: it is not one of this run.
+        """
+        if connection.rank is None:
+            rank = int(message["rank"] if "rank" in message else -1)
+            is_member = hmac.compare_digest(str(message.get("token")), self._token)
+            if not is_member or not 0 <= rank < len(self.names) or rank in self.members:
+                raise ValueError("not a member")
+            connection.rank = rank
+            self.members[rank] = connection
+        connection.heard = time.monotonic()
+        if "stderr" in message:
+            sys.stderr.write(str(message["stderr"]))
+            sys.stderr.flush()
+        if "end" in message:
+            connection.code, connection.text = int(message["end"]), str(message.get("text", ""))
+
+
+def supervise(
+    hosts: Sequence[HostSlots],
+    command: Sequence[str],
+    shell: str | None,
+    checkpoints: str | None,
+) -> int:
+    """Run ``command`` as members on ``hosts``; return the exit code.
+
+    Args:
+        command: what each member runs.
+        shell: what takes the place of ``ssh``; None for that.
+        checkpoints: the folder of the run's checkpoints, from which it continues without a machine
+            that is lost; None if it has none.
+
+    Raises:
+        ClusterError: members could not be started, or were lost.
+    """
+    for attempt in range(MOST_LOSSES):
+        job = Job(hosts, command, shell)
+        result = job.run()
+        if not isinstance(result, Loss):
+            return result
+        lost = host_of(hosts, result.rank)
+        text = f"{job.names[result.rank]} {result.reason}"
+        rest = [host for host in hosts if host != lost]
+        if checkpoints is None:
+            raise ClusterError(
+                f"{text}, so the run has ended.",
+                hint="With --checkpoint DIR it would continue from the last checkpoint.",
+            )
+        if rest:
+            hosts = rest
+        elif result.with_host:
+            raise ClusterError(f"{text}, and no other machine is left.")
+        without = f", without {lost.name}" if rest else ""
+        print(
+            f"playgrad: {text}. The run starts again from the last checkpoint{without}.",
+            file=sys.stderr,
+            flush=True,
+        )
+        if "--resume" not in command:
+            command = [*command, "--resume"]
+    raise ClusterError(f"{text}, the {MOST_LOSSES}th loss of this run.")
+
+
+def _address_for(hosts: Sequence[HostSlots]) -> str:
+    """Return the address of this machine that the members on ``hosts`` can reach.
+
+    Raises:
+        ClusterError: a host cannot be found.
+    """
+    for host in hosts:
+        if host.is_local:
+            continue
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                probe.connect((host.name, 9))  # sends nothing, but chooses the way
+                return str(probe.getsockname()[0])
+        except OSError as error:
+            raise ClusterError(f"the host {host.name} cannot be found: {error.strerror}.") from None
+    return "127.0.0.1"
+
+
+def member_environment() -> tuple[str, str] | None:
+    """Return the address of the supervisor and the token, if this process is a member of a run."""
+    from playgrad.cluster.link import ADDRESS, TOKEN
+
+    address, token = os.environ.get(ADDRESS), os.environ.get(TOKEN)
+    return None if address is None or token is None else (address, token)

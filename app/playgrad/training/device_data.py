@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from playgrad.networks.network import Network
 from playgrad.ops.arrays.fill import fill
 from playgrad.ops.state import DATA, TARGETS, Variable, global_variables
 from playgrad.parallel.replicas import mirrored_by
+from playgrad.runtime.members import check_same
 from playgrad.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
@@ -70,8 +72,20 @@ class DeviceData:
 
         Args:
             first_use: the node that will be run first with this data, if it is known.
+
+        Raises:
+            GraphError: the members of a run have different data.
         """
+        if session.members.size > 1:
+            check_same(session.members, "the data", _digest(arrays))
         session.assign_data(dict(zip(self.variables, arrays, strict=True)), first_use)
+
+
+def _digest(arrays: Sequence[Array]) -> int:
+    digest = 0
+    for array in arrays:
+        digest = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), digest)
+    return digest
 
 
 @dataclass(frozen=True)

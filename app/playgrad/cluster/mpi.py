@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +19,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import DeviceError, DeviceLostError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
-from playgrad.runtime.transport import LocalTransport, Transport
+from playgrad.runtime.transport import LocalTransport, Transport, sums_of
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
@@ -49,6 +51,8 @@ class MpiMembers:
         self._control = world.Dup()
         self._alarm = world.Dup()
         self.tensors = world.Dup()
+        self._groups: dict[tuple[int, ...], MPI.Comm] = {}
+        self._driver = Driver()
         self._next_tag = 0
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
 
@@ -76,6 +80,23 @@ class MpiMembers:
             results.append(buffer)
         return results
 
+    def begin_sum(self, ranks: tuple[int, ...], term: Array, total: Array) -> MPI.Request:
+        """Begin to add up the terms of the members ``ranks``. A thread drives MPI until the sum is
+        there, while this one computes. Collective among these members."""
+        request = self._groups[ranks].Iallreduce(term, total, MPI.SUM)
+        self._driver.drive(request)
+        return request
+
+    def prepare_sums(self, ranks: tuple[int, ...]) -> None:
+        """Prepare sums of the terms of the members ``ranks``. Collective among them."""
+        if ranks not in self._groups and self.rank in ranks:
+            group = MPI.COMM_WORLD.Get_group().Incl(ranks)
+            self._groups[ranks] = MPI.COMM_WORLD.Create_group(group)
+
+    def ended_sum(self, request: MPI.Request) -> None:
+        """Note that a sum is there."""
+        self._driver.forget(request)
+
     # Agreement
 
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
@@ -94,8 +115,9 @@ class MpiMembers:
         """Return the error of the first member that failed; begin again with new channels."""
         own = None if isinstance(error, PartFailedError) else error
         errors = [_unpacked(each) for each in self._gathered(_packed(own))]
-        self.abandon(self.tensors)
-        self.tensors = MPI.COMM_WORLD.Dup()
+        self.abandon((self.tensors, self._groups))
+        self._driver.forget_all()
+        self.tensors, self._groups = MPI.COMM_WORLD.Dup(), {}
         failed = [rank for rank, each in enumerate(errors) if each is not None]
         for rank in failed:
             if rank != self.rank:
@@ -165,6 +187,41 @@ class MpiMembers:
             time.sleep(_NAP if turns < 20 * _SPINS else _LONG_NAP)
 
 
+class Driver:
+    """A thread that lets MPI make progress with requests while other threads compute."""
+
+    def __init__(self) -> None:
+        self._requests: list[MPI.Request] = []
+        self._wakeup = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def drive(self, request: MPI.Request) -> None:
+        """Begin to drive ``request``."""
+        self._requests.append(request)
+        self._wakeup.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+
+    def forget(self, request: MPI.Request) -> None:
+        """Stop to drive ``request``."""
+        with suppress(ValueError):
+            self._requests.remove(request)
+
+    def forget_all(self) -> None:
+        """Stop to drive any request."""
+        self._requests.clear()
+
+    def _work(self) -> None:
+        while True:
+            self._wakeup.wait()
+            while self._requests:
+                # Any call lets MPI work on all requests; this one takes nobody's message.
+                MPI.COMM_SELF.Iprobe()
+                time.sleep(_NAP)
+            self._wakeup.clear()
+
+
 class MpiTransport:
     """Carries the tensors of one program: between members by MPI, within one by its memory.
 
@@ -176,11 +233,24 @@ class MpiTransport:
         self._members = members
         self._local = LocalTransport()
         self._comm = members.tensors
+        self._sums = {
+            name: tuple(members.owner(sender_of(each)) for each in group)
+            for name, group in sums_of(channels).items()
+        }
+        for ranks in self._sums.values():
+            members.prepare_sums(ranks)
+        self._adding: dict[str, tuple[MPI.Request, Array, Array]] = {}
         self._tags = {each.name: (first + i) % _TAGS for i, each in enumerate(channels)}
         self._specs = {channel.name: channel.spec for channel in channels}
         self._sending: list[tuple[MPI.Request, Array]] = []
 
     def put(self, channel: str, array: Array) -> None:
+        if channel in self._sums:
+            term = np.ascontiguousarray(array)
+            total = np.empty_like(term)
+            request = self._members.begin_sum(self._sums[channel], term, total)
+            self._adding[channel] = (request, total, term)
+            return
         to = self._members.owner(receiver_of(channel))
         if to == self._members.rank:
             self._local.put(channel, array)
@@ -189,6 +259,11 @@ class MpiTransport:
         self._sending.append((self._comm.Isend(_bytes(whole), to, self._tags[channel]), whole))
 
     def get(self, channel: str) -> Array:
+        if channel in self._sums:
+            request, total, _ = self._adding[channel]
+            self._members.wait(request, heeds_alarm=True)
+            self._members.ended_sum(request)
+            return total
         sender = self._members.owner(sender_of(channel))
         if sender == self._members.rank:
             return self._local.get(channel)
@@ -199,11 +274,12 @@ class MpiTransport:
 
     def clear(self) -> None:
         if self._comm is not self._members.tensors:
-            self._members.abandon(self._sending)  # after a run that failed
+            self._members.abandon((self._sending, self._adding))  # after a run that failed
             return
         for request, _ in self._sending:
             self._members.wait(request)
         self._sending.clear()
+        self._adding.clear()
 
 
 def _empty(spec: TensorSpec) -> Array:

@@ -28,16 +28,25 @@ RECEIVE = register(
 
 
 class Channel(NamedTuple):
-    """What a pair of ``send`` and ``receive`` carries in each run: an array of this spec."""
+    """What a pair of ``send`` and ``receive`` carries in each run: an array of this spec.
+
+    Attributes:
+        sum: channels with the same text, unless it is empty, are parts of an all-reduce: what is
+            received is the sum of what is sent on all of them.
+    """
 
     name: str
     spec: TensorSpec
+    sum: str = ""
 
 
 def channels_of(nodes: Iterable[Node]) -> list[Channel]:
     """Return the channels among ``nodes``, in order of their receivers."""
     receivers = (node for node in nodes if node.op is RECEIVE)
-    return [Channel(node.attrs["channel"], node.output.spec) for node in receivers]
+    return [
+        Channel(node.attrs["channel"], node.output.spec, node.attrs.get("sum", ""))
+        for node in receivers
+    ]
 
 
 def channel_name(tensor: Tensor, device: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice, pairwise
 
 from playgrad.dtypes import dtype
@@ -14,6 +15,10 @@ from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import MEAN, SPLIT, Partition
 from playgrad.parallel.passes import Pass, task_name
 from playgrad.parallel.replicas import Replica, mirror_name
+
+
+EndReduce = Callable[[str | None], None]
+"""Ends an all-reduce that has begun, in the task of this name."""
 
 
 class Rewriting:
@@ -108,12 +113,20 @@ class Rewriting:
         buckets = self._buckets(backward)
         has_tasks = len(buckets) > 1
         self._pass(Pass(0, 0, False), forward, "forward" if has_tasks else None)
-        for number, (_, nodes) in enumerate(buckets):
-            self._pass(Pass(0, 0, True), nodes, f"backward {number}" if has_tasks else None)
+        early = self.distribution.collectives.starts_early
+        ends: list[EndReduce] = []
+        for number, (means, nodes) in enumerate(buckets):
+            task = f"backward {number}" if has_tasks else None
+            self._pass(Pass(0, 0, True), nodes, task)
+            if early:
+                ends.append(self._begin_reduce(means, task))
             # One behind: the next bucket is computed while the last one is being added up.
-            if number:
+            elif number:
                 self._reduce(buckets[number - 1][0], f"all_reduce {number - 1}")
-        self._reduce(buckets[-1][0], f"all_reduce {len(buckets) - 1}" if has_tasks else None)
+        for number, end in enumerate(ends):
+            end(f"all_reduce {number}" if has_tasks else None)
+        if not early:
+            self._reduce(buckets[-1][0], f"all_reduce {len(buckets) - 1}" if has_tasks else None)
         self._update("update" if has_tasks else None)
 
     def _buckets(self, backward: Sequence[Node]) -> list[tuple[list[Node], list[Node]]]:
@@ -240,6 +253,12 @@ class Rewriting:
 
     def _reduce(self, means: Sequence[Node], task: str | None) -> None:
         """Give each replica the sums over all replicas."""
+        self._begin_reduce(means, task)(task)
+
+    def _begin_reduce(self, means: Sequence[Node], task: str | None) -> EndReduce:
+        """Begin to add up; the function that is returned gives each replica the sums, in a task of
+        its own."""
+        ends: list[tuple[list[Node], Callable[[], list[list[Tensor]]]]] = []
         by_stage: dict[int, list[Node]] = {}
         for mean in means:
             by_stage.setdefault(self.step.stage[mean], []).append(mean)
@@ -250,15 +269,24 @@ class Rewriting:
                     self._local_means(*pair, of_stage, task)
                     for pair in zip(self.replicas, sums, strict=True)
                 ]
-            elif len(self.replicas) > 1:
+            end = partial(list, sums)
+            if len(self.replicas) > 1 and not self.distribution.apart:
                 devices = [replica.devices[stage] for replica in self.replicas]
                 with self.graph.phase("update"), self.graph.task(task):
-                    sums = self.distribution.collectives.all_reduce_many(
+                    end = self.distribution.collectives.begin_all_reduce_many(
                         sums, devices, self.distribution.bucket_bytes
                     )
-            for replica, totals in zip(self.replicas, sums, strict=True):
-                for mean, total in zip(of_stage, totals, strict=True):
-                    replica.whole.replace(mean, [total], total.node)
+            ends.append((of_stage, end))
+
+        def finish(task: str | None) -> None:
+            for of_stage, end in ends:
+                with self.graph.phase("update"), self.graph.task(task):
+                    sums = end()
+                for replica, totals in zip(self.replicas, sums, strict=True):
+                    for mean, total in zip(of_stage, totals, strict=True):
+                        replica.whole.replace(mean, [total], total.node)
+
+        return finish
 
     def _local_means(
         self, replica: Replica, sums: Sequence[Tensor], means: Sequence[Node], task: str | None

@@ -98,7 +98,7 @@ class Alone:
         return 0
 
     def new_transport(self, channels: Sequence[Channel]) -> Transport:
-        return LocalTransport()
+        return LocalTransport(channels)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
         return [held.array.copy() for held in arrays if held.array is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -49,16 +50,28 @@ NewTransport = Callable[[Sequence[Channel]], Transport]
 """Returns a transport with these channels, which are those of a program in a fixed order."""
 
 
+def sums_of(channels: Sequence[Channel]) -> dict[str, list[str]]:
+    """Return the channels whose arrays are added up for each channel that carries a sum."""
+    groups: dict[str, list[str]] = {}
+    for channel in channels:
+        if channel.sum:
+            groups.setdefault(channel.sum, []).append(channel.name)
+    return {name: group for group in groups.values() for name in group}
+
+
 class LocalTransport:
     """Transport between devices of one process, which share its memory."""
 
     def __init__(self, channels: Sequence[Channel] = ()) -> None:
         self._arrays: dict[str, Array] = {}
+        self._sums = sums_of(channels)
 
     def put(self, channel: str, array: Array) -> None:
         self._arrays[channel] = array
 
     def get(self, channel: str) -> Array:
+        if channel in self._sums:
+            return functools.reduce(np.add, [self._arrays[each] for each in self._sums[channel]])
         try:
             return self._arrays.pop(channel)
         except KeyError:

@@ -8,14 +8,17 @@ from playgrad.errors import GraphError
 from playgrad.parallel.collectives.algorithm import Algorithm, Cost
 from playgrad.parallel.collectives.choice import ALGORITHMS, Choice, LinkModel, choose
 from playgrad.parallel.collectives.collectives import Collectives
+from playgrad.parallel.collectives.native import Native
 from playgrad.parallel.collectives.ring import Ring
 from playgrad.parallel.collectives.rooted import Central, Tree
 
-NAMES = ("auto", *sorted(algorithm.name for algorithm in ALGORITHMS))
+_BY_NAME = {algorithm.name: algorithm for algorithm in (*ALGORITHMS, Native())}
+NAMES = ("auto", *sorted(_BY_NAME))
 
 
 def get(name: str) -> Collectives:
-    """Return the collectives called ``name``: "ring", "tree", "central", or "auto" (by size).
+    """Return the collectives called ``name``: "ring", "tree", "central", "native", or "auto" (by
+    size, one of the first three, which always add up in the same order).
 
     Raises:
         GraphError: ``name`` is unknown.
@@ -24,7 +27,7 @@ def get(name: str) -> Collectives:
         raise GraphError(
             f"there is no collective algorithm {name!r}.", hint=f"Use one of: {', '.join(NAMES)}."
         )
-    return Collectives(next((a for a in ALGORITHMS if a.name == name), None))
+    return Collectives(_BY_NAME.get(name))
 
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "Collectives",
     "Cost",
     "LinkModel",
+    "Native",
     "Ring",
     "Tree",
     "Algorithm",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -16,6 +16,9 @@ ALL_REDUCE = "all_reduce"
 REDUCE_SCATTER = "reduce_scatter"
 ALL_GATHER = "all_gather"
 BROADCAST = "broadcast"
+
+
+Begun = Callable[[], list[Tensor]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Algorithm(ABC):
     name: ClassVar[str]
     divides: ClassVar[bool] = False
     """True if an all-reduce divides the tensors, so that their sizes must be known."""
+    starts_early: ClassVar[bool] = False
+    """True if devices compute while an all-reduce that has begun goes on."""
 
     @abstractmethod
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:
@@ -55,6 +60,11 @@ class Algorithm(ABC):
     @abstractmethod
     def all_reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:
         """Return the sum on each device."""
+
+    def begin_all_reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> Begun:
+        """Begin an all-reduce; what is returned ends it, and returns the sum on each device."""
+        sums = self.all_reduce(tensors, devices)
+        return lambda: sums
 
     @abstractmethod
     def reduce_scatter(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:

@@ -10,10 +10,11 @@ from playgrad.graph.tensor import Tensor
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.pad_slice import slice_
 from playgrad.ops.arrays.shape import reshape
+from playgrad.parallel.collectives.algorithm import Begun
 
 ALONE = 1 << 16
 """Bytes from which sending a tensor by itself is faster than copying it to a bucket and back."""
-AllReduce = Callable[[Sequence[Tensor], Sequence[str]], list[Tensor]]
+BeginAllReduce = Callable[[Sequence[Tensor], Sequence[str]], Begun]
 
 
 def tensor_bytes(tensor: Tensor) -> int | None:
@@ -44,31 +45,38 @@ def bucketed(tensors: Sequence[Tensor], bucket_bytes: int) -> list[list[int]]:
     return buckets
 
 
-def all_reduce_buckets(
-    all_reduce: AllReduce,
+def begin_buckets(
+    begin: BeginAllReduce,
     tensors: Sequence[Sequence[Tensor]],
     devices: Sequence[str],
     bucket_bytes: int,
-) -> list[list[Tensor]]:
-    """Return for each member its list of sums, computed by ``all_reduce`` of each bucket."""
-    sums: list[dict[int, Tensor]] = [{} for _ in devices]
+) -> Callable[[], list[list[Tensor]]]:
+    """Begin the sums of each bucket; what is returned ends them, and returns each member's list."""
+    graph = tensors[0][0].graph
+    begun: list[tuple[list[int], str, Begun]] = []
     for bucket in bucketed(tensors[0], bucket_bytes):
+        rows = [[member[position] for position in bucket] for member in tensors]
         if len(bucket) == 1:
-            (position,) = bucket
-            totals = all_reduce([member[position] for member in tensors], devices)
-            for results, total in zip(sums, totals, strict=True):
-                results[position] = total
+            begun.append((bucket, "", begin([row[0] for row in rows], devices)))
             continue
-        like = [tensors[0][position] for position in bucket]
-        with like[0].graph.name_scope("all_reduce"):
-            packed = [
-                _pack([member[position] for position in bucket], device)
-                for member, device in zip(tensors, devices, strict=True)
-            ]
-            totals = all_reduce(packed, devices)
+        with graph.name_scope("all_reduce") as scope:
+            packed = [_pack(row, device) for row, device in zip(rows, devices, strict=True)]
+            begun.append((bucket, scope, begin(packed, devices)))
+
+    def end() -> list[list[Tensor]]:
+        sums: list[dict[int, Tensor]] = [{} for _ in devices]
+        for bucket, scope, ended in begun:
+            totals = ended()
+            like = [tensors[0][position] for position in bucket]
             for results, total, device in zip(sums, totals, devices, strict=True):
-                results.update(zip(bucket, _unpack(total, like, device), strict=True))
-    return [[results[position] for position in range(len(tensors[0]))] for results in sums]
+                if len(bucket) == 1:
+                    results[bucket[0]] = total
+                    continue
+                with graph.reenter_scope(scope):
+                    results.update(zip(bucket, _unpack(total, like, device), strict=True))
+        return [[results[position] for position in range(len(tensors[0]))] for results in sums]
+
+    return end
 
 
 def _pack(tensors: Sequence[Tensor], device: str) -> Tensor:

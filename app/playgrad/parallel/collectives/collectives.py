@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
@@ -16,10 +16,11 @@ from playgrad.parallel.collectives.algorithm import (
     BROADCAST,
     REDUCE_SCATTER,
     Algorithm,
+    Begun,
     Cost,
     send,
 )
-from playgrad.parallel.collectives.buckets import all_reduce_buckets, tensor_bytes
+from playgrad.parallel.collectives.buckets import begin_buckets, tensor_bytes
 from playgrad.parallel.collectives.choice import choose
 
 
@@ -43,6 +44,11 @@ class Collectives:
         self.algorithm = algorithm
 
     @property
+    def starts_early(self) -> bool:
+        """Whether devices compute while an all-reduce that has begun goes on."""
+        return self.algorithm is not None and self.algorithm.starts_early
+
+    @property
     def name(self) -> str:
         return self.algorithm.name if self.algorithm else "auto"
 
@@ -62,11 +68,14 @@ class Collectives:
         Raises:
             GraphError: the algorithm is a ring, and the size of the tensors is unknown.
         """
+        return self._begin_all_reduce(tensors, devices)()
+
+    def _begin_all_reduce(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> Begun:
         _expect_alike(tensors, devices)
         with self._using(ALL_REDUCE, tensors[:1], len(devices)) as algorithm:
             if algorithm.divides:
                 _static_size(tensors[0])
-            return algorithm.all_reduce(tensors, devices)
+            return algorithm.begin_all_reduce(tensors, devices)
 
     def reduce_scatter(self, tensors: Sequence[Tensor], devices: Sequence[str]) -> list[Tensor]:
         """Return the flattened sum of ``tensors`` in parts of nearly equal size, one per device.
@@ -113,13 +122,23 @@ class Collectives:
         Returns:
             For each member the list of sums, on its device.
         """
+        return self.begin_all_reduce_many(tensors, devices, bucket_bytes)()
+
+    def begin_all_reduce_many(
+        self,
+        tensors: Sequence[Sequence[Tensor]],
+        devices: Sequence[str],
+        bucket_bytes: int,
+    ) -> Callable[[], list[list[Tensor]]]:
+        """Begin what `all_reduce_many` does; what is returned ends it. Nodes added in between are
+        computed meanwhile if the algorithm `starts_early`."""
         _expect_members(devices, tensors)
         lengths = {len(listed) for listed in tensors}
         if len(lengths) > 1:
             raise GraphError(f"members have different numbers of tensors: {sorted(lengths)}.")
         for same in zip(*tensors, strict=True):
             _expect_alike(same, devices)
-        return all_reduce_buckets(self.all_reduce, tensors, devices, bucket_bytes)
+        return begin_buckets(self._begin_all_reduce, tensors, devices, bucket_bytes)
 
     def barrier(self, before: Iterable[Node | Tensor], devices: Sequence[str]) -> list[Node]:
         """Return a node on each of ``devices`` that does nothing and runs after all of ``before``.

@@ -266,6 +266,7 @@ class DistributedStrategy(SeveralDevices):
 _COLLECTIVES = {
     "auto": ("Automatic", "The algorithm that should be fastest for each size."),
     "central": ("Through one device", "One device computes the sum and sends it back."),
+    "native": ("By the transport", "One operation between all: on several machines that of MPI."),
     "ring": ("Ring", "Each device sends parts to its neighbour: most even load, most messages."),
     "tree": ("Tree", "Pairs add up, then pairs of pairs: few rounds."),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,57 @@ def test_hosts_that_are_not_valid_are_refused(text: str) -> None:
 
 def test_a_run_looks_like_one_on_a_single_process(launcher: Launcher, tmp_path: Path) -> None:
     weights = tmp_path / "w.safetensors"
-    run = launcher.start(launcher.trains(2), "localhost:2", "--export", weights, "--trace", tmp_path / "t.json")
+    run = launcher.start(
+        launcher.trains(2), "localhost:2", "--export", weights, "--trace", tmp_path / "t.json"
+    )
     assert run.wait() == 0, run.err
     assert run.out.count("weights [") == 1
     assert run.err.count("epoch 2/2: loss") == 1
     assert run.out.count("moving tensors") == 1
     assert weights.exists()
+
+
+OVERLAPS = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
+model = pg.Sequential([nn.Dense(64, activation="relu") for _ in range(4)])
+strategy = pg.parallel.DataParallel(2, "native", bucket_bytes=1 << 14)
+model.compile(pg.optim.SGD(0.01), loss="mse", strategy=strategy)
+model.fit(x, x, batch_size=32, epochs=1, verbose=0)
+"""
+
+
+def test_gradients_are_added_up_during_the_backward_pass(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    file = tmp_path / "t.json"
+    run = launcher.start(launcher.program(OVERLAPS), "localhost:2", "--trace", file)
+    assert run.wait() == 0, run.err
+    events = json.loads(file.read_text())["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    for device in ("cpu:0", "cpu:1"):
+        mine = [e for e in events if e["ph"] == "X" and tracks[e["tid"]].startswith(device)]
+        sums = [e["ts"] for e in mine if "(sums)" in tracks[e["tid"]]]
+        backward = [e["ts"] for e in mine if e["cat"] == "gradient"]
+        assert len(sums) > 2
+        assert min(sums) < max(backward)
+        assert all(e["args"].get("bytes", 1) for e in mine if "(sums)" in tracks[e["tid"]])
+
+
+def test_a_slow_member_changes_no_number(launcher: Launcher) -> None:
+    slow = "import os, time\nif os.environ.get('OMPI_COMM_WORLD_RANK') == '1':\n    time.sleep(2)\n"
+    program = launcher.trains(2)
+    expected = launcher.start(program, "localhost:2")
+    late = launcher.start(launcher.program(slow + program.read_text()), "localhost:2")
+    assert (expected.wait(), late.wait()) == (0, 0), late.err
+    assert late.out.splitlines()[0] == expected.out.splitlines()[0]
+
+
+def test_asynchronous_training_says_what_to_use_instead(launcher: Launcher) -> None:
+    run = launcher.start(launcher.trains(1), "localhost:2", "--parallel", "async")
+    assert run.wait() == 1
+    assert "asynchronous replicas belong to one process" in run.err
+    assert "--parallel sync" in run.err

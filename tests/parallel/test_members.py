@@ -19,6 +19,7 @@ from playgrad.errors import DeviceLostError, DeviceTimeoutError
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import add_node
 from playgrad.parallel import collectives
+from playgrad.runtime.trace import Event
 from playgrad.runtime.transport import LocalTransport
 
 DEVICES = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
@@ -248,6 +249,9 @@ class SocketTransport:
             for end in pair:
                 end.close()
         self.ends.clear()
+
+    def events(self) -> list[Event]:
+        return []
 
 
 class TestTransport:

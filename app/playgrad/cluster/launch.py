@@ -32,11 +32,15 @@ def launcher() -> tuple[str, str]:
     if importlib.util.find_spec("mpi4py") is None:
         raise PlaygradError("--hosts needs mpi4py, which is not installed.", hint=f"{_INSTALL}.")
     folder = Path(sys.executable).parent
-    for name, kind in (("mpirun", "openmpi"), ("mpiexec.hydra", "mpich")):
-        found = shutil.which(name, path=f"{folder}{os.pathsep}{os.environ.get('PATH', '')}")
-        if found is not None:
-            is_hydra = os.path.realpath(found).endswith("hydra")
-            return found, "mpich" if is_hydra else kind
+    path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
+    # Both have an `mpirun`; these names only one.
+    for name, mark, kind in (
+        ("mpirun", "ompi_info", "openmpi"),
+        ("mpiexec.hydra", "mpiexec.hydra", "mpich"),
+    ):
+        found = shutil.which(name, path=path)
+        if found is not None and os.path.exists(os.path.join(os.path.dirname(found), mark)):
+            return found, kind
     raise PlaygradError("--hosts needs mpirun of Open MPI or MPICH.", hint=f"{_INSTALL}.")
 
 

@@ -19,6 +19,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import DeviceError, DeviceLostError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
+from playgrad.runtime.trace import Event
 from playgrad.runtime.transport import LocalTransport, Transport, sums_of
 
 Array = np.ndarray[Any, Any]
@@ -52,7 +53,7 @@ class MpiMembers:
         self._alarm = world.Dup()
         self.tensors = world.Dup()
         self._groups: dict[tuple[int, ...], MPI.Comm] = {}
-        self._driver = Driver()
+        self.driver = Driver()
         self._next_tag = 0
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
 
@@ -84,7 +85,7 @@ class MpiMembers:
         """Begin to add up the terms of the members ``ranks``. A thread drives MPI until the sum is
         there, while this one computes. Collective among these members."""
         request = self._groups[ranks].Iallreduce(term, total, MPI.SUM)
-        self._driver.drive(request)
+        self.driver.drive(request)
         return request
 
     def prepare_sums(self, ranks: tuple[int, ...]) -> None:
@@ -92,10 +93,6 @@ class MpiMembers:
         if ranks not in self._groups and self.rank in ranks:
             group = MPI.COMM_WORLD.Get_group().Incl(ranks)
             self._groups[ranks] = MPI.COMM_WORLD.Create_group(group)
-
-    def ended_sum(self, request: MPI.Request) -> None:
-        """Note that a sum is there."""
-        self._driver.forget(request)
 
     # Agreement
 
@@ -116,7 +113,7 @@ class MpiMembers:
         own = None if isinstance(error, PartFailedError) else error
         errors = [_unpacked(each) for each in self._gathered(_packed(own))]
         self.abandon((self.tensors, self._groups))
-        self._driver.forget_all()
+        self.driver.forget_all()
         self.tensors, self._groups = MPI.COMM_WORLD.Dup(), {}
         failed = [rank for rank, each in enumerate(errors) if each is not None]
         for rank in failed:
@@ -192,34 +189,40 @@ class Driver:
 
     def __init__(self) -> None:
         self._requests: list[MPI.Request] = []
+        self._ends: dict[int, float] = {}  # by the identity of the request
         self._wakeup = threading.Event()
         self._thread: threading.Thread | None = None
 
     def drive(self, request: MPI.Request) -> None:
-        """Begin to drive ``request``."""
+        """Drive ``request`` until it is done."""
         self._requests.append(request)
         self._wakeup.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
 
-    def forget(self, request: MPI.Request) -> None:
-        """Stop to drive ``request``."""
+    def end_of(self, request: MPI.Request) -> float:
+        """Forget ``request``, which is done, and return since when."""
         with suppress(ValueError):
             self._requests.remove(request)
+        return self._ends.pop(id(request), time.perf_counter())
 
     def forget_all(self) -> None:
-        """Stop to drive any request."""
+        """Drive nothing any more."""
         self._requests.clear()
+        self._ends.clear()
 
     def _work(self) -> None:
         while True:
             self._wakeup.wait()
-            while self._requests:
-                # Any call lets MPI work on all requests; this one takes nobody's message.
-                MPI.COMM_SELF.Iprobe()
-                time.sleep(_NAP)
             self._wakeup.clear()
+            while self._requests:
+                for request in tuple(self._requests):
+                    if request.Get_status():
+                        self._ends[id(request)] = time.perf_counter()
+                        with suppress(ValueError):
+                            self._requests.remove(request)
+                time.sleep(_NAP)
 
 
 class MpiTransport:
@@ -239,7 +242,8 @@ class MpiTransport:
         }
         for ranks in self._sums.values():
             members.prepare_sums(ranks)
-        self._adding: dict[str, tuple[MPI.Request, Array, Array]] = {}
+        self._adding: dict[str, tuple[MPI.Request, Array, Array, float]] = {}
+        self._events: list[Event] = []
         self._tags = {each.name: (first + i) % _TAGS for i, each in enumerate(channels)}
         self._specs = {channel.name: channel.spec for channel in channels}
         self._sending: list[tuple[MPI.Request, Array]] = []
@@ -249,7 +253,7 @@ class MpiTransport:
             term = np.ascontiguousarray(array)
             total = np.empty_like(term)
             request = self._members.begin_sum(self._sums[channel], term, total)
-            self._adding[channel] = (request, total, term)
+            self._adding[channel] = (request, total, term, time.perf_counter())
             return
         to = self._members.owner(receiver_of(channel))
         if to == self._members.rank:
@@ -260,9 +264,11 @@ class MpiTransport:
 
     def get(self, channel: str) -> Array:
         if channel in self._sums:
-            request, total, _ = self._adding[channel]
+            request, total, _, start = self._adding[channel]
             self._members.wait(request, heeds_alarm=True)
-            self._members.ended_sum(request)
+            end = self._members.driver.end_of(request)
+            name, track = channel.rpartition("/")[0], f"{sender_of(channel)} (sums)"
+            self._events.append(Event(name, track, start, start, end, "receive", total.nbytes))
             return total
         sender = self._members.owner(sender_of(channel))
         if sender == self._members.rank:
@@ -280,6 +286,10 @@ class MpiTransport:
             self._members.wait(request)
         self._sending.clear()
         self._adding.clear()
+        self._events.clear()
+
+    def events(self) -> list[Event]:
+        return list(self._events)
 
 
 def _empty(spec: TensorSpec) -> Array:

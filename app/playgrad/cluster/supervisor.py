@@ -226,7 +226,7 @@ class Job:
             ValueError: it is not one of this run.
         """
         if connection.rank is None:
-            rank = int(message["rank"] if "rank" in message else -1)
+            rank = int(message.get("rank", -1))
             is_member = hmac.compare_digest(str(message.get("token")), self._token)
             if not is_member or not 0 <= rank < len(self.names) or rank in self.members:
                 raise ValueError("not a member")
@@ -257,7 +257,7 @@ def supervise(
     Raises:
         ClusterError: members could not be started, or were lost.
     """
-    for attempt in range(MOST_LOSSES):
+    for _ in range(MOST_LOSSES):
         job = Job(hosts, command, shell)
         result = job.run()
         if not isinstance(result, Loss):

@@ -16,7 +16,6 @@ from playgrad.parallel.partition import MEAN, SPLIT, Partition
 from playgrad.parallel.passes import Pass, task_name
 from playgrad.parallel.replicas import Replica, mirror_name
 
-
 EndReduce = Callable[[str | None], None]
 """Ends an all-reduce that has begun, in the task of this name."""
 
@@ -269,7 +268,7 @@ class Rewriting:
                     self._local_means(*pair, of_stage, task)
                     for pair in zip(self.replicas, sums, strict=True)
                 ]
-            end = partial(list, sums)
+            end: Callable[[], list[list[Tensor]]] = partial(list, sums)
             if len(self.replicas) > 1 and not self.distribution.apart:
                 devices = [replica.devices[stage] for replica in self.replicas]
                 with self.graph.phase("update"), self.graph.task(task):

@@ -23,13 +23,13 @@ from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.hooks import get_hooks
+from playgrad.runtime.members import ALONE, Members
 from playgrad.runtime.operation_times import TimedRunnable
 from playgrad.runtime.program_kernels import attributed_to_program
 from playgrad.runtime.runnable import Runnable
 from playgrad.runtime.session_placement import SessionPlacement
-from playgrad.runtime.trace import Trace
-from playgrad.runtime.members import ALONE, Members
 from playgrad.runtime.shared_variables import SharedVariables
+from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import NewTransport
 from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore

@@ -82,7 +82,9 @@ class Runnable:
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
-        check_same(members, "the graph", crc32(repr([n.name for n in compiled.program.order()]).encode()))
+        check_same(
+            members, "the graph", crc32(repr([n.name for n in compiled.program.order()]).encode())
+        )
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -142,6 +144,7 @@ class Runnable:
             self._compute(feeds, trace, stop)
             arrays = self._fetched()
             if trace is not None:
+                trace.events.extend(self.transport.events())
                 gather_events(self.members, trace)
         except BaseException:
             self._clear_values()

@@ -27,13 +27,13 @@ from playgrad.runtime.feeds import FeedDict, check_value
 from playgrad.runtime.fetches import Fetches, requested_program
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.locking import exclusive
+from playgrad.runtime.members import current_members
 from playgrad.runtime.open_sessions import (
     abandoned_sessions,
     close_abandoned,
     open_sessions,
 )
 from playgrad.runtime.operation_times import TracedRun
-from playgrad.runtime.members import current_members
 from playgrad.runtime.options import get_options
 from playgrad.runtime.programs import Programs
 from playgrad.runtime.recovery import Recovery

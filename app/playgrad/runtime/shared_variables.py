@@ -1,4 +1,4 @@
-"""The values of variables where several processes run one program: each has those of its devices."""
+"""The values of variables where several processes run one program."""
 
 from __future__ import annotations
 

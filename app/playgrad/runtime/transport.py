@@ -10,6 +10,7 @@ import numpy as np
 
 from playgrad.compiler.split import Channel, sender_of
 from playgrad.errors import DeviceLostError
+from playgrad.runtime.trace import Event
 
 Array = np.ndarray[Any, Any]
 
@@ -18,7 +19,8 @@ class Transport(Protocol):
     """Channels between the devices of one program.
 
     A channel is named after the tensor and both ends (``loss:0 gpu:0->cpu:1``). It carries one
-    array in each run. A transport can connect several machines. The executor promises:
+    array in each run; if it belongs to a sum, what arrives is the sum of what is sent on all of its
+    channels. A transport can connect several machines. The executor promises:
 
     - ``put`` is called on the thread of the sender, after its segment has been computed, and must
       not wait for the receiver. The array is not modified afterwards.
@@ -43,6 +45,10 @@ class Transport(Protocol):
 
     def clear(self) -> None:
         """Discard the arrays that were not received."""
+        ...
+
+    def events(self) -> list[Event]:
+        """Return the transfers of this run that went on while devices computed, for a trace."""
         ...
 
 
@@ -81,3 +87,6 @@ class LocalTransport:
 
     def clear(self) -> None:
         self._arrays.clear()
+
+    def events(self) -> list[Event]:
+        return []

@@ -84,7 +84,7 @@ class DeviceData:
 def _digest(arrays: Sequence[Array]) -> int:
     digest = 0
     for array in arrays:
-        digest = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), digest)
+        digest = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, digest)
     return digest
 
 

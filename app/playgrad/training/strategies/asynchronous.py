@@ -83,6 +83,11 @@ class AsynchronousDataParallel(SeveralDevices):
     def build(self, recipe: Recipe, stream: BatchStream) -> AsynchronousStep:
         step = build_train_step(recipe, stream)
         network = recipe.network
+        if network.session.members.size > 1:
+            raise GraphError(
+                "asynchronous replicas belong to one process, and this run has several.",
+                hint="Use --parallel sync or --parallel local with --hosts.",
+            )
         if stream.first is None:  # otherwise they are in place
             place_variables(network)
         server = ParameterServer(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,48 @@ def test_asynchronous_training_says_what_to_use_instead(launcher: Launcher) -> N
     assert run.wait() == 1
     assert "asynchronous replicas belong to one process" in run.err
     assert "--parallel sync" in run.err
+
+
+READS = """
+import os
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+calls = 0
+
+
+def read(number):
+    global calls
+    calls += 1
+    x = np.random.default_rng(int(number)).standard_normal(6).astype("f")
+    return x, np.int32(x[0] > 0)
+
+
+data = pg.data.Dataset.range(70).shuffle(70, seed=3).map(read).batch(16).prefetch(1)
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(2)])
+model.compile(
+    pg.optim.Adam(0.01),
+    loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    strategy=pg.parallel.DataParallel(2),
+)
+for epochs in (2, 1):
+    model.fit(data, epochs=epochs, verbose=0)
+print("weights", [f"{value:.9g}" for value in model.get_weights()[0].ravel()])
+print("whole", len([None for x, y in pg.data.Dataset.range(70).map(read).batch(16)]))
+rank = os.environ.get("OMPI_COMM_WORLD_RANK", "alone")
+open(f"{os.path.dirname(__file__)}/calls_{rank}", "w").write(str(calls - 70))
+"""
+
+
+def test_each_member_reads_its_share_of_a_stream(launcher: Launcher) -> None:
+    program = launcher.program(READS)
+    run = launcher.start(program, "localhost:2")
+    alone = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, check=True
+    )
+    assert run.wait() == 0, run.err
+    assert run.out.splitlines()[:2] == alone.stdout.splitlines()
+    calls = [int((program.parent / f"calls_{rank}").read_text()) for rank in (0, 1)]
+    assert int((program.parent / "calls_alone").read_text()) == 3 * 70
+    assert max(calls) <= 3 * 35 + 2 * 16  # of the first batch of each fit, the shapes are learnt

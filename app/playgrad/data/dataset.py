@@ -304,6 +304,17 @@ class Dataset:
             yield from elements
 
 
+    @property
+    def reads_shares(self) -> bool:
+        """Whether a process can read its share of each batch alone: the batches are the last thing
+        that is made, right after a function of single elements."""
+        stage = self._elements
+        while isinstance(stage, (Prefetched, Repeated, Taken, Left)):
+            stage = stage.before
+        before = stage.before if isinstance(stage, Batched) else None
+        return isinstance(before, Mapped) and before.can_leave_unread
+
+
 def _elements_of(dataset: Any, method: str) -> Transformation:
     if not isinstance(dataset, Dataset):
         raise DataError(f"{method} takes Datasets, got {type(dataset).__name__}.")

@@ -31,12 +31,14 @@ class DistributedStep:
         mirrors: for each mirrored variable the mirrors of all replicas after the first.
         homes: the devices of the original step's variables, by name.
         rows: the number of samples of each replica.
+        parts: for each micro-batch, in order of its rows, the devices that compute it.
     """
 
     run: Node
     mirrors: dict[Variable, list[Variable]]
     homes: dict[str, str]
     rows: tuple[int, ...]
+    parts: tuple[frozenset[str], ...]
 
     @cached_property
     def placement(self) -> Placement:
@@ -76,4 +78,5 @@ def rewrite(
         rewriting = kind(step, batch, distribution, scope, mirrors)
         run = rewriting.run()
     rows = tuple(sum(rows for _, rows in replica.rows) for replica in rewriting.replicas)
-    return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows)
+    parts = tuple(frozenset(each.devices) for each in rewriting.replicas for _ in each.rows)
+    return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows, parts)

@@ -9,6 +9,7 @@ import numpy as np
 
 from playgrad.data.dataset import Dataset
 from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close
+from playgrad.data.pipeline.shares import Share
 from playgrad.errors import DataError
 from playgrad.training.own_step import has_own_step, has_own_test_step
 from playgrad.training.prepare_data import prepare_data
@@ -39,6 +40,7 @@ class BatchSource:
         cardinality: batches of a round, or `INFINITE` or `UNKNOWN`.
         restarts: whether there can be several rounds.
         position: the number of the next batch in its round.
+        share: the share of each batch that this process needs; None for all of it.
     """
 
     def __init__(self, data: Any, name: str) -> None:
@@ -50,6 +52,7 @@ class BatchSource:
             self.dataset = Dataset.from_generator(lambda: data)
         self.cardinality = self.dataset.cardinality()
         self.position = 0
+        self.share: Share | None = None
         self._iterator: Iterator[Any] = iter(())
         self._round: int | None = None
         self._returned: list[Any] = []
@@ -63,10 +66,26 @@ class BatchSource:
             return
         if self._round != number or self.position > position:
             self.close()
-            self._iterator = self.dataset.open_round(Round((number,)))
+            share = self.share if self.reads_share else None
+            self._iterator = self.dataset.open_round(Round((number,), share=share))
             self._round, self.position = number, 0
         while self.position < position:
             self.take()
+
+    def read_only(self, share: Share | None) -> None:
+        """Read only ``share`` of each batch from the next one on; None for all of it."""
+        if share == self.share:
+            return
+        self.share = share
+        number, position = self._round, self.position
+        if self.reads_share and number is not None and self.restarts:
+            self.close()
+            self.seek(number, position)
+
+    @property
+    def reads_share(self) -> bool:
+        """Whether a round that begins now leaves out what other processes read."""
+        return self.share is not None and self.dataset.reads_shares
 
     def take(self) -> Any:
         """Return the next batch.

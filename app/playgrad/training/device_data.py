@@ -66,17 +66,22 @@ class DeviceData:
         return (*self.xs, *self.ys, *self.weights)
 
     def upload(
-        self, session: Session, arrays: Sequence[Array], first_use: Node | None = None
+        self,
+        session: Session,
+        arrays: Sequence[Array],
+        first_use: Node | None = None,
+        is_whole: bool = True,
     ) -> None:
         """Copy ``arrays``, inputs, then targets, then weights, to the device.
 
         Args:
             first_use: the node that will be run first with this data, if it is known.
+            is_whole: whether all members of the run have the same arrays.
 
         Raises:
             GraphError: the members of a run have different data.
         """
-        if session.members.size > 1:
+        if is_whole and session.members.size > 1:
             check_same(session.members, "the data", _digest(arrays))
         session.assign_data(dict(zip(self.variables, arrays, strict=True)), first_use)
 

@@ -87,6 +87,8 @@ class TrainStep:
             and records in the same variables, before it was distributed.
         started: the optimizer's iterations at which the first round of the data begins; None if
             there are no rounds.
+        parts: for each part of a batch, in order of its rows, the devices that compute it; empty if
+            one device computes all.
         follows_epochs: whether `begin_epoch` does anything; a chunk of steps then never spans
             epochs, which may differ in length.
     """
@@ -99,6 +101,7 @@ class TrainStep:
     batch: int
     first_run: Node | None = field(default=None, kw_only=True)
     started: Variable | None = field(default=None, kw_only=True)
+    parts: tuple[frozenset[str], ...] = field(default=(), kw_only=True)
 
     @property
     def bookkeeping(self) -> tuple[Variable, ...]:

@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from playgrad.data.pipeline.shares import Share
 from playgrad.errors import DataError
 from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import Variable
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.replicas import mirrored_by
+from playgrad.runtime.members import Members
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 from playgrad.training.batch_sizes import BatchSizes
@@ -87,8 +89,12 @@ class Window:
         if first is not None:
             self.step.join(first.step)
 
-    def put(self, batches: Sequence[Samples], iterations: int) -> None:
-        """Upload batches for the steps that follow step ``iterations``."""
+    def put(self, batches: Sequence[Samples], iterations: int, is_whole: bool) -> None:
+        """Upload batches for the steps that follow step ``iterations``.
+
+        Args:
+            is_whole: whether all members of the run have read the same.
+        """
         for i, samples in enumerate(batches):
             start = (iterations + i) % self.slots * self.batch
             for array, values in zip(self.arrays, samples.arrays, strict=True):
@@ -96,7 +102,7 @@ class Window:
         # The window of another shape may have taken its place.
         data = self.recipe.data.declare(ROLE, *self.parts)
         session = self.recipe.network.session
-        data.upload(session, self.arrays)
+        data.upload(session, self.arrays, is_whole=is_whole)
         uploaded = dict(zip(data.variables, self.arrays, strict=True))
         by_name = {variable.node.name: array for variable, array in uploaded.items()}
         mirrors = shared_session(self.recipe.network.graph).mirrors
@@ -161,7 +167,10 @@ class Windows:
         if key not in self.windows:
             first = next(iter(self.windows.values()), None)
             most = self.most if first is None else 1
-            self.windows[key] = Window(self.recipe, samples, most, self.placing, first)
+            window = Window(self.recipe, samples, most, self.placing, first)
+            self.windows[key] = window
+            members = self.recipe.network.session.members
+            self.source.read_only(_own_share(window.step.parts, members))
         return self.windows[key]
 
     def fill(self) -> Window:
@@ -195,7 +204,7 @@ class Windows:
         if self.active is not window:
             self.active.step.synchronize(session)
         iterations = session.value(self.recipe.optimizer.iterations)
-        window.put(batches, int(iterations))
+        window.put(batches, int(iterations), is_whole=not self.source.reads_share)
         self.left, self.current = len(batches), window
         return window
 
@@ -314,6 +323,16 @@ def build_streamed_step(
     step = replace(window.step, batch=samples.count)
     streamed: StreamedStep = step.extended(StreamedStep, windows=windows, one_round=one_round)
     return streamed
+
+
+def _own_share(parts: Sequence[frozenset[str]], members: Members) -> Share | None:
+    """Return the share of a batch that this process computes; None for all of it, or none."""
+    own = [
+        number
+        for number, devices in enumerate(parts)
+        if any(members.owner(device) == members.rank for device in devices)
+    ]
+    return Share(own[0], own[-1] + 1, len(parts)) if own and len(own) < len(parts) else None
 
 
 def _signature(samples: Samples) -> Any:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playgrad.data.pipeline.failures import FailureLog
+from playgrad.data.pipeline.shares import Share
 from playgrad.data.table_facts import TableFacts
 from playgrad.errors import DataError
 
@@ -40,11 +41,15 @@ class Round:
             `interleave` make. Orders are drawn from it.
         threads: whether readers may use threads.
         failures: records the elements that are left out.
+        share: the share of each batch that this process reads; None for whole batches.
+        wanted: returns whether the element with this number is to be read; others may be `Unread`.
     """
 
     number: tuple[int, ...] = (0,)
     threads: bool = field(default_factory=has_threads)
     failures: FailureLog = field(default_factory=FailureLog)
+    share: Share | None = None
+    wanted: Callable[[int], bool] | None = None
 
     def inner(self, number: int) -> Round:
         """Return a round inside this one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -10,6 +11,7 @@ from typing import Any
 
 from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, opened
 from playgrad.data.pipeline.order import Following
+from playgrad.data.pipeline.shares import Share, completed
 from playgrad.data.pipeline.structure import as_array, leaves, mapped, stacked
 from playgrad.errors import DataError
 
@@ -23,14 +25,21 @@ class Batched(Following):
         self.drop_remainder = drop_remainder
 
     def open(self, round_: Round) -> Iterator[Any]:
-        first = 0
-        with opened(self.before, round_) as elements:
+        first, share = 0, round_.share
+        wanted = None if share is None else self._wanted(share)
+        with opened(self.before, replace(round_, share=None, wanted=wanted)) as elements:
             while True:
                 batch = list(islice(elements, self.size))
                 if not batch or (self.drop_remainder and len(batch) < self.size):
                     return
+                if share is not None:
+                    batch = completed(batch, share.rows(len(batch)))
                 yield stacked(batch, first)
                 first += len(batch)
+
+    def _wanted(self, share: Share) -> Callable[[int], bool]:
+        rows = share.rows(self.size)
+        return lambda number: number % self.size in rows
 
     @property
     def cardinality(self) -> int:

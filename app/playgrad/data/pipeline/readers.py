@@ -10,11 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, close, opened
 from playgrad.data.pipeline.failures import Failure, short
 from playgrad.data.pipeline.order import Following
+from playgrad.data.pipeline.shares import Unread
 from playgrad.data.pipeline.structure import applied
 from playgrad.data.pipeline.windows import opened_part
 from playgrad.errors import ReadError
@@ -72,7 +75,9 @@ class Mapped(Following):
         threads = self.threads if round_.threads else 1
         pending: deque[tuple[int, Any, _Result]] = deque()
         failure: Exception | None = None
-        with opened(self.before, round_) as elements, _readers(threads) as begin:
+        wanted = round_.wanted if self.can_leave_unread else None
+        before = replace(round_, wanted=wanted if isinstance(self.before, Mapped) else None)
+        with opened(self.before, before) as elements, _readers(threads) as begin:
             numbered = enumerate(elements)
             at_end = False
             while True:
@@ -84,7 +89,11 @@ class Mapped(Following):
                     except Exception as error:  # raised after the elements before it
                         at_end, failure = True, error
                     else:
-                        pending.append((number, element, begin(applied, self.function, element)))
+                        call = partial(self._call, element)
+                        if wanted is None or wanted(number):
+                            pending.append((number, element, begin(call)))
+                        else:
+                            pending.append((number, element, _Later(Unread, call)))
                 if not pending:
                     break
                 number, element, result = pending.popleft()
@@ -97,6 +106,15 @@ class Mapped(Following):
                 yield value
             if failure is not None:
                 raise failure
+
+    def _call(self, element: Any) -> Any:
+        return applied(self.function, element.read() if isinstance(element, Unread) else element)
+
+    @property
+    def can_leave_unread(self) -> bool:
+        """Whether the numbers of its elements are known before they are read."""
+        is_exact = self.on_error != "skip"
+        return is_exact and (not isinstance(self.before, Mapped) or self.before.can_leave_unread)
 
     @property
     def cardinality(self) -> int:

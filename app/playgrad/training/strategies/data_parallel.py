@@ -54,7 +54,7 @@ class DataParallel(DistributedStrategy):
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
         distributed = self.place(recipe, step)
-        return replace(step, run=distributed.run)
+        return replace(step, run=distributed.run, parts=distributed.parts)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
         """Return how a step is distributed over devices of ``kind``, unless they are named.

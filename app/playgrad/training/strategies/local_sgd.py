@@ -83,7 +83,7 @@ class LocalSGD(DistributedStrategy):
     def build(self, recipe: Recipe, stream: BatchStream) -> TrainStep:
         step = build_train_step(recipe, stream)
         distributed = self.place(recipe, step)
-        local = replace(step, run=distributed.run)
+        local = replace(step, run=distributed.run, parts=distributed.parts)
         if not distributed.mirrors:  # a single device
             return local
         flags = distributed.mirrors.get(step.healthy, ())

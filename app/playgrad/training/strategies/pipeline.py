@@ -220,7 +220,7 @@ class Pipeline(DistributedStrategy):
             recipe.stages[key] = self.stages_of(chain, device_kind(recipe.network))
         step = build_train_step(recipe, stream, recipe.stages[key])
         distributed = self.place(recipe, step)
-        return replace(step, run=distributed.run)
+        return replace(step, run=distributed.run, parts=distributed.parts)
 
     def distribution(self, kind: str, placed_on: tuple[str, ...] = ()) -> Distribution:
         if self.devices_per_stage == 1:

@@ -303,7 +303,6 @@ class Dataset:
         with opened(self._elements, round_) as elements:
             yield from elements
 
-
     @property
     def reads_shares(self) -> bool:
         """Whether a process can read its share of each batch alone: the batches are the last thing

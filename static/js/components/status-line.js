@@ -8,10 +8,12 @@ import { duration, loss } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { enabled } from "../frame/shortcuts.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 import { StatusSentence } from "./status-sentence.js";
 
 /** What the status does not say; "" if that is all there is. */
 function news() {
+  if (isWatching && store.runState.value === "idle") return t().watching.waiting;
   const { engine, queuedRun, notice, runState, startingDevices, progress } = store;
   const words = t().status;
   if (engine.value === "broken") {
@@ -49,7 +51,7 @@ function news() {
     case "done":
       return divergence;
     case "error":
-      return store.error.value ? words.failed : words.failedBefore;
+      return store.error.value || isWatching ? words.failed : words.failedBefore;
     default:
       return "";
   }

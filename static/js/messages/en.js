@@ -2040,6 +2040,37 @@ export const en = {
       `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
     unlocked: "This copy is yours now: every line can be changed. The link stays as it is.",
   },
+  watching: {
+    waiting: "Waiting for the training…",
+    states: {
+      connecting: "Connecting",
+      live: "Live",
+      lost: "Connection lost",
+      refused: "Refused",
+      ended: "Ended",
+      away: "No answer",
+    },
+    notes: {
+      connecting: (/** @type {string} */ address, /** @type {string} */ _reason) =>
+        `Connecting to ${address}…`,
+      lost: (/** @type {string} */ address, /** @type {string} */ reason) =>
+        `There is no connection to ${address} (${reason}). It is tried again and again; the training does not depend on it.`,
+      refused: (/** @type {string} */ address, /** @type {string} */ reason) =>
+        `${address} does not show the training: ${reason}.`,
+      ended: (/** @type {string} */ address, /** @type {string} */ _reason) =>
+        `The training at ${address} has ended. Another one that begins there will be shown.`,
+      away: (/** @type {string} */ _address, /** @type {string} */ _reason) =>
+        "This page's own server does not answer: start `playgrad watch` again. The training does not depend on it.",
+    },
+    /** Reasons in other words than Python's. @type {Record<string, string>} */
+    reasons: {},
+    readOnly: "read only",
+    readOnlyAbout: (/** @type {string} */ host) =>
+      `This page shows what happens${host && ` on ${host}`} and cannot change it`,
+    cannotEdit: "Read only: this program runs elsewhere",
+    cannotRun: (/** @type {string} */ host) =>
+      `Read only: this training is controlled where it runs${host && `, on ${host}`}`,
+  },
   embed: {
     copy: "Copy embed snippet",
     snippet: "Embed snippet",

@@ -29,6 +29,8 @@ SEND_SECONDS = 30.0
 """A reader that takes no byte for so long is cut off. It can connect again without loss."""
 LAST_SECONDS = 2.0
 """How long the end of the training waits for readers to get the last events."""
+_POLL_SECONDS = 0.1
+"""How often the server looks for connections that are overdue, and whether it is to end."""
 _MOST_HEADER_BYTES = 16 << 10
 _BUFFER_BYTES = 1 << 16
 """Of the system, for each reader."""
@@ -145,7 +147,9 @@ class EventServer(ThreadingTCPServer):
         self._opened: dict[Any, float] = {}  # connections without a whole request
         self._connections: dict[Any, threading.Thread] = {}
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self.serve_forever, args=(_POLL_SECONDS,), daemon=True
+        )
         self._thread.start()
 
     @property
@@ -178,7 +182,7 @@ class EventServer(ThreadingTCPServer):
             self._opened.pop(request, None)
 
     def service_actions(self) -> None:
-        """Cut off connections whose request takes too long. Called twice a second."""
+        """Cut off connections whose request takes too long; called by the server's loop."""
         latest = time.monotonic() - REQUEST_SECONDS
         with self._lock:
             overdue = [each for each, opened in self._opened.items() if opened < latest]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from playgrad.watching import event_log
-from playgrad.watching.event_log import EventLog, Place, Portion
+from playgrad.watching.event_log import EventLog, Portion, Position
 from playgrad.watching.folding import (
     MOST_EPOCHS,
     MOST_FITS,
@@ -27,12 +27,12 @@ def events_of(portion: Portion) -> list[dict[str, Any]]:
     return [json.loads(entry.text) for entry in portion.entries]
 
 
-def all_of(log: EventLog, place: Place | None = None) -> list[dict[str, Any]]:
-    """Return what a reader at ``place`` gets until nothing is left."""
+def all_of(log: EventLog, position: Position | None = None) -> list[dict[str, Any]]:
+    """Return what a reader at ``position`` gets until nothing is left."""
     events: list[dict[str, Any]] = []
-    while (portion := log.read(place, 0)).entries:
+    while (portion := log.read(position, 0)).entries:
         events += events_of(portion)
-        place = portion.place
+        position = portion.position
     return events
 
 
@@ -41,38 +41,38 @@ def test_a_reader_gets_each_event_once() -> None:
     log.add(WATCHED)
     first = log.read(None, 0)
     assert first.is_first and events_of(first) == [WATCHED]
-    nothing = log.read(first.place, 0)
+    nothing = log.read(first.position, 0)
     assert not nothing.is_first and not nothing.entries
     log.add(FIT)
-    second = log.read(nothing.place, 60)
+    second = log.read(nothing.position, 60)
     assert not second.is_first and events_of(second) == [FIT]
 
 
 @pytest.mark.parametrize(
     "text", ["", "x", "0123456789abcdef.0.5", "0123456789abcdef.0.-1", "0.0.0", "9" * 99]
 )
-def test_an_unknown_place_is_the_beginning(text: str) -> None:
+def test_an_unknown_position_is_the_beginning(text: str) -> None:
     log = EventLog()
     log.add(WATCHED)
-    assert log.read(Place.parse(text), 0).is_first
+    assert log.read(Position.parse(text), 0).is_first
 
 
-def test_a_place_beyond_the_end_is_the_beginning() -> None:
+def test_a_position_beyond_the_end_is_the_beginning() -> None:
     log = EventLog()
     log.add(WATCHED)
-    place = log.read(None, 0).place
-    assert log.read(place._replace(number=99), 0).is_first
-    assert Place.parse(str(place)) == place
+    position = log.read(None, 0).position
+    assert log.read(position._replace(number=99), 0).is_first
+    assert Position.parse(str(position)) == position
 
 
 def test_a_cleared_log_begins_anew() -> None:
     log = EventLog()
     log.add(WATCHED)
-    place = log.read(None, 0).place
+    position = log.read(None, 0).position
     log.clear()
-    portion = log.read(place, 0)
+    portion = log.read(position, 0)
     assert portion.is_first and not portion.entries
-    assert not log.read(portion.place, 0).is_first
+    assert not log.read(portion.position, 0).is_first
 
 
 def test_a_full_log_is_folded_and_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,28 +81,28 @@ def test_a_full_log_is_folded_and_shows_the_same(monkeypatch: pytest.MonkeyPatch
     log = EventLog()
     for event in (WATCHED, {"kind": "status", "state": "running"}, FIT):
         log.add(event)
-    early = log.read(None, 0).place
+    early = log.read(None, 0).position
     steps = 12_000
     for step in range(1, steps + 1):
         log.add(progress(step, 1 / step))
         if step % 2000 == 0:
             log.add(epoch_end(step // 2000, step))
         if step == steps - 100:
-            late = log.read(early, 0).place._replace(number=early.number + step)
+            late = log.read(early, 0).position._replace(number=early.number + step)
     assert sum(len(entry.text) for entry in log._entries) < 1 << 20
     assert log.read(early, 0).is_first
-    assert [event["step"] for event in all_of(log, late)][0] > steps - 200
+    assert all_of(log, late)[0]["step"] > steps - 200
     events = all_of(log)
     assert events[0] == WATCHED
     kinds = [event["kind"] for event in events]
     assert kinds.count("progress") < steps / 4
     points = [point for event in events for point in event.get("points", ())]
     assert [step for step, *_ in points] == list(range(1, steps + 1))
-    ends = [place for place, kind in enumerate(kinds) if kind == "epoch_end"]
+    ends = [position for position, kind in enumerate(kinds) if kind == "epoch_end"]
     assert len(ends) == 6
-    for place in ends:  # each marks the last point before it
-        before = [event for event in events[:place] if event["kind"] == "progress"][-1]
-        assert before["points"][-1][0] == events[place]["step"]
+    for position in ends:  # each marks the last point before it
+        before = [event for event in events[:position] if event["kind"] == "progress"][-1]
+        assert before["points"][-1][0] == events[position]["step"]
 
 
 def test_a_reader_of_many_portions_sees_no_event_twice_when_the_log_was_folded() -> None:
@@ -110,10 +110,10 @@ def test_a_reader_of_many_portions_sees_no_event_twice_when_the_log_was_folded()
     text = {"kind": "stdout", "text": "x" * 10_000}
     for _ in range(1000):
         log.add(text)
-    place, count = None, 0
-    while (portion := log.read(place, 0)).entries:
-        assert portion.is_first == (place is None)
-        place, count = portion.place, count + len(portion.entries)
+    position, count = None, 0
+    while (portion := log.read(position, 0)).entries:
+        assert portion.is_first == (position is None)
+        position, count = portion.position, count + len(portion.entries)
     assert 100 < count < 400
 
 

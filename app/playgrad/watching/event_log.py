@@ -1,9 +1,9 @@
 """The events of a training, numbered, for any number of readers, in bounded memory.
 
-A reader asks for what follows a place in the log, and waits for it. Neither the training nor the
-log waits for readers. Once the log is full, its older part is folded: it has fewer events that
-lead to the same picture of the training (`folding`). A reader whose place was lost with that gets
-the whole log again.
+A reader asks for what follows a position in the log, and waits for it. Neither the training nor
+the log waits for readers. Once the log is full, its older part is folded: it has fewer events that
+lead to the same picture of the training (`folding`). A reader whose position was lost with that
+gets the whole log again.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PORTION_BYTES = 1 << 18
 _PLACE = re.compile(r"([0-9a-f]{16})\.([0-9]{1,15})\.([0-9]{1,15})")
 
 
-class Place(NamedTuple):
-    """A place in a log: after the event with this number.
+class Position(NamedTuple):
+    """A position in a log: after the event with this number.
 
     Attributes:
         log: the name of the log.
-        foldings: how often it had been folded when the place was reached.
-        number: of the last event before the place.
+        foldings: how often it had been folded when the position was reached.
+        number: of the last event before the position.
     """
 
     log: str
@@ -42,8 +42,8 @@ class Place(NamedTuple):
     number: int
 
     @classmethod
-    def parse(cls, text: str | None) -> Place | None:
-        """Return the place that ``text`` denotes, as `str` writes it, or None."""
+    def parse(cls, text: str | None) -> Position | None:
+        """Return the position that ``text`` denotes, as `str` writes it, or None."""
         match = _PLACE.fullmatch(text or "")
         return None if match is None else cls(match[1], int(match[2]), int(match[3]))
 
@@ -57,15 +57,15 @@ class Portion(NamedTuple):
     Attributes:
         is_first: everything before is void: the log begins here.
         entries: the events.
-        place: the place after them, for the next request.
+        position: the position after them, for the next request.
     """
 
     is_first: bool
     entries: list[Entry]
-    place: Place
+    position: Position
 
-    def place_of(self, entry: Entry) -> Place:
-        return self.place._replace(number=entry.number)
+    def position_of(self, entry: Entry) -> Position:
+        return self.position._replace(number=entry.number)
 
 
 class EventLog:
@@ -113,26 +113,26 @@ class EventLog:
             self.is_closed = True
             self._changed.notify_all()
 
-    def read(self, place: Place | None, seconds: float) -> Portion:
-        """Return the events after ``place``, or the first ones if the log has no such place.
+    def read(self, position: Position | None, seconds: float) -> Portion:
+        """Return the events after ``position``, or the first ones if the log has no such position.
 
         Waits up to ``seconds`` for an event. Without one the portion is empty.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self.is_closed or self._has_news(place), seconds)
-            is_first = place is None or not self._has(place)
-            after = 0 if is_first or place is None else place.number
+            self._changed.wait_for(lambda: self.is_closed or self._has_news(position), seconds)
+            is_first = position is None or not self._has(position)
+            after = 0 if is_first or position is None else position.number
             entries = self._portion(after)
             number = entries[-1].number if entries else after
-            return Portion(is_first, entries, Place(self._name, self._foldings, number))
+            return Portion(is_first, entries, Position(self._name, self._foldings, number))
 
-    def _has_news(self, place: Place | None) -> bool:
-        return place is None or not self._has(place) or place.number < self._number
+    def _has_news(self, position: Position | None) -> bool:
+        return position is None or not self._has(position) or position.number < self._number
 
-    def _has(self, place: Place) -> bool:
-        if place.log != self._name or place.number > self._number:
+    def _has(self, position: Position) -> bool:
+        if position.log != self._name or position.number > self._number:
             return False
-        return place.number >= self._folded or place.foldings == self._foldings
+        return position.number >= self._folded or position.foldings == self._foldings
 
     def _portion(self, after: int) -> list[Entry]:
         first = bisect_right(self._entries, after, key=lambda entry: entry.number)

@@ -47,7 +47,7 @@ class Mirror:
     def __init__(self, address: WatchAddress) -> None:
         self.log = EventLog()
         self._address = address
-        self._place = ""
+        self._position = ""
         self._link: LinkForm | None = None
         self._closing = threading.Event()
         self._connection: http.client.HTTPConnection | None = None
@@ -93,8 +93,8 @@ class Mirror:
         connection = kind(address.host, address.port, timeout=SILENCE_SECONDS)
         self._connection = connection
         headers = {"Accept": CONTENT_TYPE, "Authorization": f"Bearer {address.token}"}
-        if self._place:
-            headers["Last-Event-ID"] = self._place
+        if self._position:
+            headers["Last-Event-ID"] = self._position
         try:
             connection.request("GET", PATH, headers=headers)
             response = connection.getresponse()
@@ -125,7 +125,7 @@ class Mirror:
                 f"an event has another form ({str(problem)[:200]}). Both ends need the same "
                 f"version of playgrad, which is {playgrad.__version__} here"
             ) from None
-        self._place = frame.id
+        self._position = frame.id
 
     def _lost(self, reason: str) -> None:
         """A training that has ended is not lost: its server is gone."""

@@ -2062,8 +2062,15 @@ export const en = {
       away: (/** @type {string} */ _address, /** @type {string} */ _reason) =>
         "This page's own server does not answer: start `playgrad watch` again. The training does not depend on it.",
     },
-    /** Reasons in other words than Python's. @type {Record<string, string>} */
-    reasons: {},
+    /** Python's words for some reasons; it has others, of the system. @type {Record<string, string>} */
+    reasons: {
+      "nothing listens there": "nothing listens there",
+      "nothing has arrived for a while": "nothing has arrived for a while",
+      "the connection was closed": "the connection was closed",
+      "the token is missing or wrong": "the token is missing or wrong",
+      "too many readers watch this training already":
+        "too many readers watch this training already",
+    },
     readOnly: "read only",
     readOnlyAbout: (/** @type {string} */ host) =>
       `This page shows what happens${host && ` on ${host}`} and cannot change it`,

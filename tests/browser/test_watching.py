@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -88,4 +89,11 @@ def test_a_training_is_watched_to_its_end_and_the_next_one_until_it_is_lost(
                 second.kill()
                 expect(page.get_by_test_id("link")).to_have_attribute("data-state", "lost")
                 expect(page.get_by_test_id("link-note")).to_contain_text("no connection to")
+            own = urlsplit(page.url).port
+            watching.terminate()
+            expect(page.get_by_test_id("link")).to_have_attribute("data-state", "away")
+        with running("watch", f"{place}#{secret}", "--port", str(own)):
+            expect(page.get_by_test_id("link")).to_have_attribute("data-state", "lost")
+            expect(page.get_by_test_id("step-count")).to_have_text("32")
+            playground.forgive("ERR_")
             playground.close()

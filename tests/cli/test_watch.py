@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import end_of, running
-from tests.cli.running import run
+from tests.cli.running import result_of, run
 from tests.page.answers import check_event
 from tests.watching.readers import Received, frames, reading
 
@@ -111,6 +111,17 @@ def test_a_reader_hears_how_it_ends(
     assert [(each["type"], each["line"]) for each in errors] == (
         [("ZeroDivisionError", len(GATED.splitlines()))] if how is None else []
     )
+
+
+def test_watching_changes_no_number(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    program, gate = gated(tmp_path)
+    gate.touch()
+    command = ("train", program, "--json", "--parallel", "sync", "--device", "cpu", "--seed", "3")
+    alone, watched = (result_of(run(capsys, *command, *more)) for more in ((), ("--watch", "0")))
+    for result in (alone, watched):
+        for name in ("seconds", "ms_per_step", "timeline"):
+            del result[name]
+    assert alone == watched
 
 
 def test_an_unusable_port_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

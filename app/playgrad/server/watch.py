@@ -19,8 +19,8 @@ from playgrad.watching.event_log import EventLog
 from playgrad.watching.event_stream import CONTENT_TYPE, event_stream
 
 WATCH = "/watch"
-MOST_STREAMS = 8
-"""Tabs. Each takes a thread of the server."""
+MOST_STREAMS = 5
+"""Tabs. Each takes a thread of the server, and one of six connections of a browser to it."""
 _OTHER_PAGES = ("/", "/embed")
 
 

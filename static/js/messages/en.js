@@ -2051,16 +2051,15 @@ export const en = {
       away: "No answer",
     },
     notes: {
-      connecting: (/** @type {string} */ address, /** @type {string} */ _reason) =>
-        `Connecting to ${address}…`,
+      connecting: (/** @type {string} */ address) => `Connecting to ${address}…`,
       lost: (/** @type {string} */ address, /** @type {string} */ reason) =>
         `There is no connection to ${address} (${reason}). It is tried again and again; the training does not depend on it.`,
       refused: (/** @type {string} */ address, /** @type {string} */ reason) =>
         `${address} does not show the training: ${reason}.`,
-      ended: (/** @type {string} */ address, /** @type {string} */ _reason) =>
+      ended: (/** @type {string} */ address) =>
         `The training at ${address} has ended. Another one that begins there will be shown.`,
-      away: (/** @type {string} */ _address, /** @type {string} */ _reason) =>
-        "This page's own server does not answer: start `playgrad watch` again. The training does not depend on it.",
+      away: () =>
+        "This page's own server does not answer. Start `playgrad watch` again, or close other tabs of it. The training does not depend on it.",
     },
     /** Python's words for some reasons; it has others, of the system. @type {Record<string, string>} */
     reasons: {

@@ -1605,7 +1605,8 @@ export const zhHans = {
         `与 ${address} 的连接已断开（${reason}）。页面会不断重试；训练不受影响。`,
       refused: (address, reason) => `${address} 未提供训练信息：${reason}。`,
       ended: (address) => `${address} 上的训练已结束。如果那里开始新的训练，这里会自动显示。`,
-      away: () => "此页面自己的服务器没有响应：请重新运行 `playgrad watch`。训练不受影响。",
+      away: () =>
+        "此页面自己的服务器没有响应。请重新运行 `playgrad watch`，或关闭其他同类标签页。训练不受影响。",
     },
     reasons: {
       "nothing listens there": "那里没有程序在监听",

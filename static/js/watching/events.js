@@ -6,7 +6,7 @@ import { batch } from "../../vendor/preact.js";
 import { flushEvents, receive } from "../engine/engine-events.js";
 import { labRecorder } from "../panels/lab/lab-runs.js";
 import * as store from "../state/store.js";
-import { WATCH, host, link } from "./watched.js";
+import { WATCH, host, isAway, told } from "./watched.js";
 
 const isWatched = record({ program: text, source: text, began: count, host: text, version: text });
 const isLink = record({
@@ -30,24 +30,30 @@ const KINDS = new Set([
   "trace",
 ]);
 
-/** Follow the training, for the lifetime of the page. The browser connects again by itself, where it was. */
+/** Between two attempts to reach the page's own server, once the browser has given up. */
+const RETRY_MS = 2000;
+
+/** Follow the training, for the lifetime of the page. */
 export function followTraining() {
   store.engine.value = "up";
+  connect();
+}
+
+/** The browser connects again by itself where it was, unless the server has ended or refuses. */
+function connect() {
   const events = new EventSource(`${WATCH}/events`);
-  events.addEventListener("first", beginAnew);
+  events.addEventListener("open", () => (isAway.value = false));
   events.addEventListener("message", ({ data }) => take(parsed(data)));
   events.addEventListener("error", () => {
-    link.value = { ...link.value, state: "away", reason: "" };
-    // Without an answer of the right kind, a browser gives up.
-    if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), RELOAD_MS);
+    isAway.value = true;
+    if (events.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_MS);
   });
   events.addEventListener("end", () => {
     events.close();
-    link.value = { ...link.value, state: "away", reason: "" };
+    isAway.value = true;
+    setTimeout(connect, RETRY_MS);
   });
 }
-
-const RELOAD_MS = 5000;
 
 /** @param {string} json */
 const parsed = (json) =>
@@ -59,27 +65,24 @@ const parsed = (json) =>
 function take(event) {
   if (event.kind === "link" && isLink(event)) {
     const { state, address, reason } = event;
-    link.value = { state, address, reason };
+    told.value = { state, address, reason };
   } else if (event.kind === "watched" && isWatched(event)) begin(event);
   else if (KINDS.has(event.kind) && isWellFormed(event)) receive(event);
   else console.error("An event of the training was dropped:", event);
 }
 
-/** Everything that is shown will be sent again, unless it is of an earlier training. */
-function beginAnew() {
+/**
+ * All events of a training follow: of another one than before, or of the same, of which some were missed.
+ * @param {{program: string, source: string, began: number, host: string}} training
+ */
+function begin({ program, source, began, host: machine }) {
   flushEvents();
-  if (store.active.value) store.runState.value = "stopped"; // so that it is among the runs
+  const isSame = store.executed.value.began === began;
+  if (store.active.value && !isSame) store.runState.value = "stopped"; // so that it is among the runs
   batch(() => {
     store.clearShown();
     store.labRuns.value = [];
     store.labShown.value = null;
-  });
-}
-
-/** @param {{program: string, source: string, began: number, host: string}} training */
-function begin({ program, source, began, host: machine }) {
-  flushEvents();
-  batch(() => {
     host.value = machine;
     store.examples.value = [{ id: program, title: program, description: "", source }];
     store.exampleId.value = program;

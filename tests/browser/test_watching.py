@@ -89,6 +89,7 @@ def test_a_training_is_watched_to_its_end_and_the_next_one_until_it_is_lost(
                 second.kill()
                 expect(page.get_by_test_id("link")).to_have_attribute("data-state", "lost")
                 expect(page.get_by_test_id("link-note")).to_contain_text("no connection to")
+                expect(page.get_by_test_id("status-sentence")).to_contain_text("As it was when")
             own = urlsplit(page.url).port
             watching.terminate()
             expect(page.get_by_test_id("link")).to_have_attribute("data-state", "away")

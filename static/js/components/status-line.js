@@ -8,14 +8,15 @@ import { duration, loss } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { enabled } from "../frame/shortcuts.js";
 import * as store from "../state/store.js";
-import { isWatching } from "../watching/watched.js";
+import { isWatching, link } from "../watching/watched.js";
 import { StatusSentence } from "./status-sentence.js";
 
 /** What the status does not say; "" if that is all there is. */
 function news() {
-  if (isWatching && store.runState.value === "idle") return t().watching.waiting;
   const { engine, queuedRun, notice, runState, startingDevices, progress } = store;
   const words = t().status;
+  if (isWatching && runState.value === "idle") return t().watching.waiting;
+  if (isWatching && store.active.value && link.value.state !== "live") return t().watching.asOf;
   if (engine.value === "broken") {
     return missingFeature() ? words.unsupported : words.notStarted;
   }

@@ -2042,6 +2042,7 @@ export const en = {
   },
   watching: {
     waiting: "Waiting for the training…",
+    asOf: "As it was when the connection was lost.",
     states: {
       connecting: "Connecting",
       live: "Live",
@@ -2053,7 +2054,7 @@ export const en = {
     notes: {
       connecting: (/** @type {string} */ address) => `Connecting to ${address}…`,
       lost: (/** @type {string} */ address, /** @type {string} */ reason) =>
-        `There is no connection to ${address} (${reason}). It is tried again and again; the training does not depend on it.`,
+        `There is no connection to ${address} (${reason}). The page keeps trying; the training does not depend on it.`,
       refused: (/** @type {string} */ address, /** @type {string} */ reason) =>
         `${address} does not show the training: ${reason}.`,
       ended: (/** @type {string} */ address) =>

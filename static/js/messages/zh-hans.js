@@ -1591,6 +1591,7 @@ export const zhHans = {
   },
   watching: {
     waiting: "正在等待训练开始……",
+    asOf: "以下为连接断开时的状态。",
     states: {
       connecting: "正在连接",
       live: "实时",

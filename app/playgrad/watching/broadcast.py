@@ -6,7 +6,7 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -114,6 +114,10 @@ class _Tee:
         written = self._stream.write(text)
         self._copy.write(text)
         return written
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
 
     def flush(self) -> None:
         self._stream.flush()

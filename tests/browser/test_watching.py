@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.playground import Playground
+from tests.browser.test_accessibility import AXE, violations_in_both_themes
 from tests.cli.processes import running
 from tests.cli.test_watch import gated, invitation
 
@@ -69,6 +70,8 @@ def test_a_training_is_watched_to_its_end_and_the_next_one_until_it_is_lost(
             )
             expect(page.get_by_test_id("lab-run-row")).to_have_count(1)
             assert page.get_by_test_id("lab-run").count() == 0
+            page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+            assert violations_in_both_themes(page) == []
             gate.touch()
             expect(page.get_by_test_id("status")).to_have_text("done")
             expect(page.get_by_test_id("link")).to_have_attribute("data-state", "ended")
@@ -90,6 +93,8 @@ def test_a_training_is_watched_to_its_end_and_the_next_one_until_it_is_lost(
                 expect(page.get_by_test_id("link")).to_have_attribute("data-state", "lost")
                 expect(page.get_by_test_id("link-note")).to_contain_text("no connection to")
                 expect(page.get_by_test_id("status-sentence")).to_contain_text("As it was when")
+                page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')} }}")
+                assert violations_in_both_themes(page) == []
             own = urlsplit(page.url).port
             watching.terminate()
             expect(page.get_by_test_id("link")).to_have_attribute("data-state", "away")

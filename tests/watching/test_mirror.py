@@ -119,6 +119,16 @@ def test_a_copy_waits_for_a_training_that_has_not_begun() -> None:
             copy.until_state("live")
 
 
+def test_a_training_without_tls_is_told() -> None:
+    with serving(EventLog()) as server:
+        mirror = Mirror(WatchAddress("127.0.0.1", server.port, TOKEN, is_encrypted=True))
+        mirror.start()
+        copy = Copy(mirror.log)
+        copy.until_state("lost")
+        mirror.close()
+    assert copy.reason == "what answers there does not speak TLS"
+
+
 def test_a_wrong_token_is_told() -> None:
     with serving(EventLog()) as server, copying(server.port, "another-token-of-length") as copy:
         copy.until_state("refused")

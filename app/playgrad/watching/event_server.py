@@ -32,6 +32,7 @@ LAST_SECONDS = 2.0
 _POLL_SECONDS = 0.1
 """How often the server looks for connections that are overdue, and whether it is to end."""
 _MOST_HEADER_BYTES = 16 << 10
+_SLICE_BYTES = 1 << 14
 _BUFFER_BYTES = 1 << 16
 """Of the system, for each reader."""
 
@@ -73,7 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         for part in event_stream(self.server.log, self.headers.get("Last-Event-ID")):
-            self.wfile.write(part)
+            for first in range(0, len(part), _SLICE_BYTES):  # each has SEND_SECONDS
+                self.wfile.write(part[first : first + _SLICE_BYTES])
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer in plain text."""

@@ -7,6 +7,7 @@ The thread connects again whenever the connection is lost, and continues where i
 from __future__ import annotations
 
 import http.client
+import ssl
 import threading
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -177,4 +178,8 @@ def _in_words(error: Exception) -> str:
         return "nothing has arrived for a while"
     if isinstance(error, ConnectionRefusedError):
         return "nothing listens there"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not valid: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return "what answers there does not speak TLS"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

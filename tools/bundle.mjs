@@ -20,8 +20,8 @@ const panels = readdirSync(join(source, "js/panels"))
   .sort()
   .map((name) => `js/panels/${name}/panel.js`)
   .filter((path) => existsSync(join(source, path)));
-/** Start the page, and the page in a frame. */
-const starts = ["js/main.js", "js/embed-main.js"];
+/** Start the page, the page in a frame, and the page of a training elsewhere. */
+const starts = ["js/main.js", "js/embed-main.js", "js/watch-main.js"];
 /** Modules that tests import from the open page. */
 const exposed = JSON.parse(readFileSync(join(root, "tools/exposed-modules.json"), "utf8"));
 

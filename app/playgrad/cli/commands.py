@@ -6,6 +6,8 @@ Imports are inside the functions, so that ``playgrad --help`` need not load the 
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 from playgrad.cli import kinds
@@ -19,6 +21,8 @@ def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
 
     program = _program(options, parser)
     _check_checkpoints(options, parser)
+    if options.token is not None and options.watch is None:
+        parser.error("--token-file has no effect without --watch")
     passed = list(passed_options(options))
     if options.placement is not None:
         if options.parallel is not None:
@@ -168,6 +172,30 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         parser.error(str(error))
     signals.begin_work()
     serve(options.host, options.port, options.allow_host, options.embed_in, options.docs_command)
+    raise KeyboardInterrupt  # it returns only when it is interrupted
+
+
+def run_watch(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.server.serve_watch import serve_watch
+
+    address = options.address
+    if options.token is not None:
+        if address.token not in ("", options.token):
+            parser.error("the address and --token-file have different tokens")
+        address = replace(address, token=options.token)
+    if not address.token:
+        parser.error(
+            "the token is missing, which `playgrad train --watch` prints: add --token-file FILE, "
+            f"or write {address.name}#TOKEN"
+        )
+    if not address.is_private:
+        print(
+            f"playgrad: whoever is on the way to {address.name} can read what is sent, and the "
+            "token. In a network that is not your own, use a tunnel of ssh (docs/watching.md).",
+            file=sys.stderr,
+        )
+    signals.begin_work()
+    serve_watch(address, options.port)
     raise KeyboardInterrupt  # it returns only when it is interrupted
 
 

@@ -14,6 +14,7 @@ from playgrad.devices.kinds import KINDS
 from playgrad.errors import CheckpointError, DataError
 from playgrad.interchange.bounds import MOST_STEPS
 from playgrad.sweeps.space import Between, Value, checked
+from playgrad.watching.address import WatchAddress, read_token
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -84,6 +85,32 @@ def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port number (0 to 65535)")
     return int(text)
+
+
+def watch_place(text: str) -> tuple[str, int]:
+    """An address and a port to listen on: ``8765``, ``0.0.0.0:8765`` or ``[::1]:8765``."""
+    address, colon, number = text.rpartition(":")
+    is_named = re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", address)
+    if (colon and not is_named) or not number.isdecimal() or int(number) > 65535:
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.200} is not PORT or ADDRESS:PORT; the program's name comes before --watch"
+        )
+    return address.strip("[]") or "127.0.0.1", int(number)
+
+
+def watch_address(text: str) -> WatchAddress:
+    try:
+        return WatchAddress.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def token_file(text: str) -> str:
+    """The token in a file."""
+    try:
+        return read_token(Path(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def device(text: str) -> str:

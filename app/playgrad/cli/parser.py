@@ -13,6 +13,7 @@ from playgrad.cli import commands, kinds
 from playgrad.cli.strategy_options import add_strategy_options
 from playgrad.parallel.schedules import SCHEDULES
 from playgrad.training.strategies.registry import STRATEGIES
+from playgrad.watching.address import PORT
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -27,7 +28,7 @@ def make_parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_train, _add_predict, _add_sweep, _add_simulate, _add_devices, _add_tune, _add_examples,
-        _add_export, _add_serve, _add_site,
+        _add_export, _add_serve, _add_watch, _add_site,
     ):  # fmt: skip
         add(parsers)
     return parser
@@ -62,6 +63,7 @@ def _add_train(parsers: Parsers) -> None:
         ".npz)",
     )
     _add_checkpoints(parser)
+    _add_watching(parser)
     parser.add_argument(
         "--trace",
         type=kinds.output_file,
@@ -102,6 +104,27 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="continue from the last checkpoint in the folder; without one, train from the start",
+    )
+
+
+def _add_watching(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("watching")
+    group.add_argument(
+        "--watch",
+        type=kinds.watch_place,
+        nargs="?",
+        const=kinds.watch_place(str(PORT)),
+        metavar="[ADDRESS:]PORT",
+        help="let `playgrad watch` show this training, on this machine or through a tunnel "
+        f"(default: 127.0.0.1:{PORT}); on another address, others can reach it",
+    )
+    group.add_argument(
+        "--token-file",
+        type=kinds.token_file,
+        dest="token",
+        metavar="FILE",
+        help="file with the token that `playgrad watch` must know (default: a new one, which is "
+        "printed)",
     )
 
 
@@ -409,6 +432,33 @@ def _add_serve(parsers: Parsers) -> None:
         "standard input does",
     )
     parser.set_defaults(command=commands.run_serve)
+
+
+def _add_watch(parsers: Parsers) -> None:
+    parser = parsers.add_parser(
+        "watch",
+        help="show a training that runs elsewhere",
+        description="Show a training in the page: its curves, its output and the times of a step. "
+        "The training must have been started by `playgrad train --watch`, which prints the "
+        "address.",
+    )
+    parser.add_argument(
+        "address",
+        type=kinds.watch_address,
+        metavar="HOST[:PORT][#TOKEN]",
+        help=f"where the training runs (default port: {PORT}); https:// for one behind a proxy",
+    )
+    parser.add_argument(
+        "--token-file",
+        type=kinds.token_file,
+        dest="token",
+        metavar="FILE",
+        help="file with the token, which other users of this machine could see in the address",
+    )
+    parser.add_argument(
+        "--port", type=kinds.port, default=8001, help="port of the page (default: 8001)"
+    )
+    parser.set_defaults(command=commands.run_watch)
 
 
 def _add_site(parsers: Parsers) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playgrad import paths
 from playgrad.cli.bar import ProgressBar
@@ -20,6 +20,7 @@ from playgrad.cli.late_errors import LateErrors
 from playgrad.cli.own_loops import finish_without_fit
 from playgrad.cli.run_report import write_report
 from playgrad.cli.strategy_options import passed_options
+from playgrad.cli.watchable import watchable
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.kinds import kind_of
 from playgrad.devices.registry import ensure_devices
@@ -35,7 +36,7 @@ from playgrad.errors import (
 from playgrad.graph.graph import get_default_graph
 from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
-from playgrad.runtime.hooks import Event, Hooks, set_hooks
+from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.members import current_members
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.program_file import run_program
@@ -46,6 +47,9 @@ from playgrad.training.checkpoints.project_file import SavedProgram
 from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.strategies.base import Strategy
 from playgrad.training.strategies.registry import strategy_named
+
+if TYPE_CHECKING:
+    from playgrad.watching.broadcast import Broadcast
 
 _LAST_STEPS = 100
 """Number of steps that ``train_loss`` is the mean of: the loss of a single batch is noisy."""
@@ -58,13 +62,17 @@ class TrainHooks(Hooks):
 
     Args:
         saves: whether checkpoints are made: then a signal stops training between two steps.
+        broadcast: tells those who watch, if anybody may.
 
     Attributes:
         looped: the model that a training loop of the program's own trained last, or None.
     """
 
-    def __init__(self, bar: ProgressBar, saves: bool = False) -> None:
+    def __init__(
+        self, bar: ProgressBar, saves: bool = False, broadcast: Broadcast | None = None
+    ) -> None:
         self.bar = bar
+        self._broadcast = broadcast
         self._saves = saves
         self._under_way = 0  # fits within each other
         self.model: Any = None
@@ -85,6 +93,8 @@ class TrainHooks(Hooks):
         if reason not in ("", self._reason):
             self._reason = reason
             self._say(f"training on {reason}")
+        if self._broadcast is not None:
+            self._broadcast.fitting(model)
 
     def looping(self, model: Any) -> None:
         self.looped = model
@@ -109,8 +119,22 @@ class TrainHooks(Hooks):
     def stopped(self) -> bool:
         return signals.pending
 
+    def poll(self) -> list[Request]:
+        if self._broadcast is not None:
+            self._broadcast.send_output()
+        return []
+
+    def new_trace(self) -> Trace | None:
+        return None if self._broadcast is None else self._broadcast.new_trace()
+
+    def traced(self, trace: Trace, steps: int, seconds: float) -> None:
+        if self._broadcast is not None:
+            self._broadcast.traced(trace, steps, seconds)
+
     def emit(self, event: Event) -> None:
         self.bar.show(event)
+        if self._broadcast is not None:
+            self._broadcast.emit(event)
         if event["kind"] == "progress":
             self._losses = 0
         if event["kind"] in ("fit_begin", "epoch_end", "fit_end"):
@@ -148,6 +172,14 @@ def find_program(name: str) -> Path | None:
 
 def train(program: Path, options: argparse.Namespace) -> int:
     """Run ``program``; the command line's options override the program's."""
+    bar = ProgressBar(sys.stderr)
+    with watchable(program, options) as broadcast:
+        return _train(program, options, bar, broadcast)
+
+
+def _train(
+    program: Path, options: argparse.Namespace, bar: ProgressBar, broadcast: Broadcast | None
+) -> int:
     trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
         device=None if options.device == AUTO else options.device,
@@ -164,7 +196,7 @@ def train(program: Path, options: argparse.Namespace) -> int:
         record=_record(program, options),
     )
     record = overrides.record
-    hooks = TrainHooks(ProgressBar(sys.stderr), saves=record is not None)
+    hooks = TrainHooks(bar, record is not None, broadcast)
     before = set_hooks(hooks)
     problems = LateErrors()
     try:

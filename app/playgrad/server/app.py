@@ -35,6 +35,8 @@ from playgrad.server.page import ComposedPage, compose
 from playgrad.server.page_bundle import folder_of
 from playgrad.server.texts import Text, send_text
 from playgrad.server.version import VERSION_HEADER, Version, describe_version
+from playgrad.server.watch import add_watch_routes
+from playgrad.watching.event_log import EventLog
 
 _PYODIDE_FOLDER = PYODIDE_URL.split("/")[2]
 
@@ -45,8 +47,11 @@ def create_app(
     embedding: FramePolicy | None = None,
     docs_build: DocsBuild | None = None,
     packages: bool = True,
+    watched: EventLog | None = None,
 ) -> Flask:
     """Create the application. It serves GET and HEAD only, and its only state is caches.
+
+    The one that shows a training has ``/watch`` in place of the other pages.
 
     Args:
         images: images of Python's memory.
@@ -54,6 +59,7 @@ def create_app(
         embedding: the sites that may show the page in a frame; all by default.
         docs_build: the build of the documentation, if it runs beside the server.
         packages: whether programs can import `PACKAGES`.
+        watched: the events of a training elsewhere, which the page then shows.
     """
     app = Flask("playgrad.server", static_folder=None)
     app.wsgi_app = Guard(app.wsgi_app, hosts or Hosts())  # type: ignore[method-assign]
@@ -62,6 +68,8 @@ def create_app(
     app.register_error_handler(HTTPException, _plain_error)
     images = images or ImageCache(BundleCache())
     embedding = embedding or FramePolicy()
+    if watched is not None:
+        add_watch_routes(app, watched)
     _add_page_routes(app, embedding, lambda: describe_version(images, embedding, packages))
     _add_docs_routes(app, docs_build)
     _add_asset_routes(app, images)

@@ -43,6 +43,13 @@ _EMBEDDED = {
     "  </body>": '    <link rel="stylesheet" href="static/css/embed.css">\n  </body>',
 }
 
+# What the page that watches a training has in place of them.
+_WATCHING = {
+    'src="static/js/main.js"': 'src="static/js/watch-main.js"',
+    '    <link rel="manifest" href="static/manifest.webmanifest">\n': "",
+    "  </body>": '    <link rel="stylesheet" href="static/css/watch.css">\n  </body>',
+}
+
 # What the first page of a static host lacks of index.html, and has in place of its elements.
 _LATER = re.compile(
     r' *<(?:link rel="(?:apple-touch-icon|manifest|modulepreload)"|div id="app"|!-- '
@@ -63,11 +70,12 @@ class ComposedPage:
     policy: str
 
 
-def compose(embedding: FramePolicy | None = None) -> ComposedPage:
+def compose(embedding: FramePolicy | None = None, watches: bool = False) -> ComposedPage:
     """Return the page of the current files.
 
     Args:
         embedding: for the page in a frame, the sites that may show it.
+        watches: for the page that shows a training elsewhere.
 
     Raises:
         FileNotFoundError: a file that the page names is missing.
@@ -81,7 +89,9 @@ def compose(embedding: FramePolicy | None = None) -> ComposedPage:
         page.parent / "css" / "early.css",
     ]
     modified = tuple((path, path.stat().st_mtime_ns) for path in names)
-    return _compose(page, modified, _panels(page.parent, page_bundle()), embedding)
+    changes = _EMBEDDED if embedding else _WATCHING if watches else {}
+    panels = (*_panels(page.parent, page_bundle()), *changes.items())
+    return _compose(page, modified, panels, embedding.ancestors if embedding else ())
 
 
 def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], ...]:
@@ -102,17 +112,16 @@ def _panels(static: Path, bundle: PageBundle | None) -> tuple[tuple[str, str], .
 def _compose(
     page: Path,
     _modified: tuple[tuple[Path, int], ...],
-    panels: tuple[tuple[str, str], ...],
-    embedding: FramePolicy | None,
+    changes: tuple[tuple[str, str], ...],
+    ancestors: tuple[str, ...],
 ) -> ComposedPage:
     source = page.read_text(encoding="utf-8")
-    if any(STYLES in replacement for _, replacement in panels):
+    if any(STYLES in replacement for _, replacement in changes):
         source = _STYLES.sub("", source)
-    for element, replacement in (*panels, *(_EMBEDDED.items() if embedding else ())):
+    for element, replacement in changes:
         if element not in source:
             raise ValueError(f"index.html lacks {element!r}, which the server replaces")
         source = source.replace(element, replacement)
-    ancestors = embedding.ancestors if embedding else ()
     text, hashes = _with_early_files(source, page.parent)
     policy = content_security_policy(hashes["script"], hashes["style"], ancestors)
     return ComposedPage(Text(text.encode()), policy)

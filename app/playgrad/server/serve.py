@@ -31,7 +31,7 @@ _LONGEST_HEADER = 16 << 10
 _log = logging.getLogger(__name__)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, command: str = "serve") -> socket.socket:
     """Return a listening socket. Raises SystemExit, with advice, if that is impossible."""
     if not 0 <= port <= 65535:
         raise SystemExit(f"playgrad: cannot listen on port {port}: ports range from 0 to 65535")
@@ -42,12 +42,12 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise SystemExit(
                 f"playgrad: port {port} on {host} is in use: stop the program that uses it, "
-                f"or choose another port (`playgrad serve --port {port + 1}`)"
+                f"or choose another port (`playgrad {command} --port {port + 1}`)"
             ) from None
         raise SystemExit(f"playgrad: cannot listen on {host}, port {port}: {error}") from None
 
 
-def _address(host: str, port: int) -> str:
+def page_address(host: str, port: int) -> str:
     """Return the URL to open: browsers treat ``localhost`` as secure, but not ``0.0.0.0``."""
     shown = {"0.0.0.0": "localhost", "::": "localhost", "": "localhost"}.get(host, host)
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
@@ -75,7 +75,7 @@ def serve(
     """
     hosts = Hosts.of(host, allowed)
     embedding = FramePolicy.of(embed_in)
-    with _listen(host, port) as listening:
+    with listen(host, port) as listening:
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
@@ -83,7 +83,7 @@ def serve(
             pack_in_background()
         build = DocsBuild(docs_command) if docs_command else None
         server = make_server(create_app(images, hosts, embedding, build), listening)
-        address = _address(host, listening.getsockname()[1])
+        address = page_address(host, listening.getsockname()[1])
         try:
             print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)
             server.run()
@@ -95,11 +95,15 @@ def serve(
                 build.close()
 
 
-def make_server(app: Any, listening: socket.socket) -> PatientServer:
-    """Return a server of ``app`` on ``listening``; its ``run`` serves."""
+def make_server(app: Any, listening: socket.socket, streams: int = 0) -> PatientServer:
+    """Return a server of ``app`` on ``listening``; its ``run`` serves.
+
+    Args:
+        streams: the most answers without an end at the same time, each of which takes a thread.
+    """
     settings = Adjustments(
         sockets=[listening],
-        threads=_THREADS,
+        threads=_THREADS + streams,
         ident=None,  # no `Server` header: it would help only attackers
         connection_limit=_connection_limit(),
         backlog=1024,

@@ -155,6 +155,12 @@ class ChunkSizer:
         self.size = max(1, min(fitting, _GROWTH * self.size, self.largest))
 
 
+def _new_trace(watch: Watch) -> Trace | None:
+    """Return a trace if a hook of the first member asks for one."""
+    trace = watch.hooks.new_trace()
+    return (trace or Trace()) if watch.session.members.first_of(trace is not None) else None
+
+
 def run_steps(
     watch: Watch,
     sizer: ChunkSizer,
@@ -183,7 +189,7 @@ def run_steps(
         size = min(sizer.size, steps - done)
         if training:
             size = min(watch.allowance(size), watch.longest_chunk())
-        trace = watch.hooks.new_trace() if run_traced is not None else None
+        trace = _new_trace(watch) if run_traced is not None else None
         started = time.perf_counter()
         if run_traced is not None and trace is not None:
             chunk = run_traced(trace, watch.allowance(steps - done))

@@ -8,12 +8,15 @@ import { duration, loss } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { enabled } from "../frame/shortcuts.js";
 import * as store from "../state/store.js";
+import { isWatching, link } from "../watching/watched.js";
 import { StatusSentence } from "./status-sentence.js";
 
 /** What the status does not say; "" if that is all there is. */
 function news() {
   const { engine, queuedRun, notice, runState, startingDevices, progress } = store;
   const words = t().status;
+  if (isWatching && runState.value === "idle") return t().watching.waiting;
+  if (isWatching && store.active.value && link.value.state !== "live") return t().watching.asOf;
   if (engine.value === "broken") {
     return missingFeature() ? words.unsupported : words.notStarted;
   }
@@ -49,7 +52,7 @@ function news() {
     case "done":
       return divergence;
     case "error":
-      return store.error.value ? words.failed : words.failedBefore;
+      return store.error.value || isWatching ? words.failed : words.failedBefore;
     default:
       return "";
   }

@@ -9,6 +9,8 @@ import { UnopenedNote } from "../session/unopened-note.js";
 import { SharedNote } from "../sharing/shared-note.js";
 import { enabled, shortcuts } from "../frame/shortcuts.js";
 import * as store from "../state/store.js";
+import { LinkNote } from "../watching/link-note.js";
+import { host, isWatching } from "../watching/watched.js";
 import { Icon } from "./icons.js";
 import { LoadNote } from "./load-note.js";
 import { ProgressBar, Statistics } from "./progress.js";
@@ -25,7 +27,7 @@ export function Transport() {
         ${!isPhone.value && html`<${MainButton} />`}
         <div class="split" role="group" aria-label=${words.step.label}>
           <${CommandButton} command="step" />
-          <select aria-label=${words.stepLength} data-testid="step-unit" value=${store.stepUnit.value}
+          <select aria-label=${words.stepLength} disabled=${isWatching} data-testid="step-unit" value=${store.stepUnit.value}
             onChange=${(/** @type {any} */ event) => (store.stepUnit.value = event.target.value)}>
             <option value="batch">${words.batch}</option>
             <option value="epoch">${words.epoch}</option>
@@ -37,6 +39,7 @@ export function Transport() {
       </div>
       <${Statistics} />
       <${StatusLine} />
+      ${isWatching && html`<${LinkNote} />`}
       <${LoadNote} />
       <${StorageNote} />
       <${UnopenedNote} />
@@ -78,7 +81,7 @@ function CommandButton({ command, isMain }) {
       disabled=${!isMain && isOff}
       aria-disabled=${isMain && isOff ? "true" : undefined}
       aria-keyshortcuts=${shortcut?.aria}
-      title=${`${about} (${shortcut?.keys})`}
+      title=${isWatching ? t().watching.cannotRun(host.value) : `${about} (${shortcut?.keys})`}
       onClick=${() => isOff || actions[command]()}
     >
       <${Icon} name=${command} /><span class="button-label">${text}</span>

@@ -5,6 +5,7 @@ import { loadLibrary, loadLibrarySoon } from "../language/library.js";
 import { layerLine, lookAtLine } from "../training/layer-links.js";
 import { locksHere } from "../sharing/locks.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 import { holdEditor } from "./editor-access.js";
 import { lineLocks, replacement, showLocks, takeLocks } from "./editor-locks.js";
 import { setErrorLine, setLinkedLine } from "./editor-marks.js";
@@ -51,7 +52,12 @@ function followSource(view) {
     if (id !== shown || (isHeld && (!wasHeld || isTranslated))) {
       shown = id;
       // A new state, so that undo does not return to another example, or to before lines were locked.
-      const all = [...extensions(onEdit), lineLocks, followCursor, EditorState.readOnly.of(waits)];
+      const all = [
+        ...extensions(onEdit),
+        lineLocks,
+        followCursor,
+        EditorState.readOnly.of(waits || isWatching),
+      ];
       view.setState(EditorState.create({ doc: code, extensions: all }));
     } else if (code !== view.state.doc.toString()) {
       view.dispatch({ changes: replacement(view.state, code) });

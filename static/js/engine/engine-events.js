@@ -10,6 +10,7 @@ import { branchBegan } from "../session/branches.js";
 import { upTo, withCheckpoint } from "../session/checkpoint-ring.js";
 import { isLandmark } from "../sharing/landmarks.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 import { EventQueue } from "./event-queue.js";
 import { reasonInWords } from "./gpu-problem.js";
 
@@ -103,7 +104,7 @@ const handlers = {
   status({ state, built = false }) {
     store.runState.value = state;
     store.builtModel.value = built;
-    store.hasNamespace.value = state !== "idle";
+    store.hasNamespace.value = state !== "idle" && !isWatching;
     if (state === "running") store.past.value = null;
     const { intent } = store;
     if (intent.value !== "stop" && intent.value !== "reset") intent.value = null;
@@ -148,7 +149,7 @@ const handlers = {
       store.epochs.value = store.epochs.value.filter(({ step }) => step <= fit.done);
       store.showNumbersAt(fit.done, fit.steps_per_epoch);
     } else store.clearRun();
-    store.liveModel.value = true;
+    store.liveModel.value = !isWatching; // its model is elsewhere
     store.fit.value = fit;
     labRecorder.fitBegan(fit.device);
   },

@@ -3,11 +3,16 @@
 import { computed } from "../../vendor/preact.js";
 import * as actions from "../state/actions.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 
 /** @typedef {"run"|"pause"|"resume"|"step"|"reset"|"stop"} Command */
 
+/** What a training that runs elsewhere takes. @type {Record<Command, boolean>} */
+const NONE = { run: false, pause: false, resume: false, step: false, reset: false, stop: false };
+
 /** The availability of each command. */
 export const enabled = computed(() => {
+  if (isWatching) return NONE;
   const { runState, intent, engine, queuedRun } = store;
   const state = runState.value;
   const queued = queuedRun.value !== null;

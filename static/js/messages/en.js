@@ -2040,6 +2040,44 @@ export const en = {
       `A program can have ${most} ranges of locked lines. Unlock some, or lock longer ones.`,
     unlocked: "This copy is yours now: every line can be changed. The link stays as it is.",
   },
+  watching: {
+    waiting: "Waiting for the training…",
+    asOf: "As it was when the connection was lost.",
+    states: {
+      connecting: "Connecting",
+      live: "Live",
+      lost: "Connection lost",
+      refused: "Refused",
+      ended: "Ended",
+      away: "No answer",
+    },
+    notes: {
+      connecting: (/** @type {string} */ address) => `Connecting to ${address}…`,
+      lost: (/** @type {string} */ address, /** @type {string} */ reason) =>
+        `There is no connection to ${address} (${reason}). The page keeps trying; the training does not depend on it.`,
+      refused: (/** @type {string} */ address, /** @type {string} */ reason) =>
+        `${address} does not show the training: ${reason}.`,
+      ended: (/** @type {string} */ address) =>
+        `The training at ${address} has ended. Another one that begins there will be shown.`,
+      away: () =>
+        "This page's own server does not answer. Start `playgrad watch` again, or close other tabs of it. The training does not depend on it.",
+    },
+    /** Python's words for some reasons; it has others, of the system. @type {Record<string, string>} */
+    reasons: {
+      "nothing listens there": "nothing listens there",
+      "nothing has arrived for a while": "nothing has arrived for a while",
+      "the connection was closed": "the connection was closed",
+      "the token is missing or wrong": "the token is missing or wrong",
+      "too many readers watch this training already":
+        "too many readers watch this training already",
+    },
+    readOnly: "read only",
+    readOnlyAbout: (/** @type {string} */ host) =>
+      `This page shows what happens${host && ` on ${host}`} and cannot change it`,
+    cannotEdit: "Read only: this program runs elsewhere",
+    cannotRun: (/** @type {string} */ host) =>
+      `Read only: this training is controlled where it runs${host && `, on ${host}`}`,
+  },
   embed: {
     copy: "Copy embed snippet",
     snippet: "Embed snippet",

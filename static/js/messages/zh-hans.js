@@ -1589,6 +1589,38 @@ export const zhHans = {
     tooMany: (most) => `一个程序最多可以锁定 ${most} 段代码行。请解锁一些，或锁定更长的段。`,
     unlocked: "这份副本现在归你了：每一行都可以修改。链接保持不变。",
   },
+  watching: {
+    waiting: "正在等待训练开始……",
+    asOf: "以下为连接断开时的状态。",
+    states: {
+      connecting: "正在连接",
+      live: "实时",
+      lost: "连接已断开",
+      refused: "被拒绝",
+      ended: "已结束",
+      away: "无响应",
+    },
+    notes: {
+      connecting: (address) => `正在连接 ${address}……`,
+      lost: (address, reason) =>
+        `与 ${address} 的连接已断开（${reason}）。页面会不断重试；训练不受影响。`,
+      refused: (address, reason) => `${address} 未提供训练信息：${reason}。`,
+      ended: (address) => `${address} 上的训练已结束。如果那里开始新的训练，这里会自动显示。`,
+      away: () =>
+        "此页面自己的服务器没有响应。请重新运行 `playgrad watch`，或关闭其他同类标签页。训练不受影响。",
+    },
+    reasons: {
+      "nothing listens there": "那里没有程序在监听",
+      "nothing has arrived for a while": "已有一段时间没有收到数据",
+      "the connection was closed": "连接被关闭",
+      "the token is missing or wrong": "令牌缺失或错误",
+      "too many readers watch this training already": "观看此训练的连接已达上限",
+    },
+    readOnly: "只读",
+    readOnlyAbout: (host) => `此页面只显示${host && ` ${host} 上`}的训练情况，不能更改训练`,
+    cannotEdit: "只读：此程序在别处运行",
+    cannotRun: (host) => `只读：训练只能在运行它的机器${host && ` ${host} `}上控制`,
+  },
   embed: {
     copy: "复制嵌入代码",
     snippet: "嵌入代码",

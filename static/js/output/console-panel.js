@@ -3,6 +3,7 @@ import { Icon } from "../components/icons.js";
 import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 import { LazyFigure, component } from "./lazy-figure.js";
 import { LazyPrompt } from "./lazy-prompt.js";
 
@@ -55,7 +56,7 @@ export function ConsolePanel() {
         `,
         )}
       </div>
-      ${(isOpen || store.hasNamespace.value) && html`<${LazyPrompt} key="prompt" />`}
+      ${!isWatching && (isOpen || store.hasNamespace.value) && html`<${LazyPrompt} key="prompt" />`}
       ${!isPhone.value && head}
     </section>
   `;

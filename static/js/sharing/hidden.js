@@ -4,6 +4,7 @@ import { computed } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
 import { panels } from "../panels/panels.js";
 import * as store from "../state/store.js";
+import { isWatching } from "../watching/watched.js";
 import { isEmbedded } from "./embedded.js";
 
 /** Parts that are no panels. */
@@ -22,10 +23,16 @@ const hiddenByLink = computed(() =>
   hideable().filter(({ name }) => store.shared.value?.hidden?.includes(name)),
 );
 
+/** What needs the model is of no use for a training elsewhere. */
+const ABSENT = isWatching
+  ? ["gallery", "blocks", "graph", "inspect"]
+  : isEmbedded
+    ? ["gallery"]
+    : [];
+
 /** The names of the hidden parts. A frame in another page shows one program. */
 export const hidden = computed(
-  () =>
-    new Set([...hiddenByLink.value.map(({ name }) => name), ...(isEmbedded ? ["gallery"] : [])]),
+  () => new Set([...hiddenByLink.value.map(({ name }) => name), ...ABSENT]),
 );
 
 /** Titles of the parts that the link has hidden, in their order. */

@@ -52,6 +52,13 @@ class LabRecorder {
     return runOptions(settings, choices);
   }
 
+  /** Record the fits of a training that runs elsewhere. @param {string} title until it says more */
+  follow(title) {
+    this.#isRecording = this.#isByProgram = true;
+    this.#since = this.#latest = null;
+    this.#add(title, false, 1);
+  }
+
   /**
    * A fit is about to begin. If the program chooses the strategies, each fit is a run of its own.
    * @param {{title: string, devices: number, isSingle: boolean, isHeldUp: boolean}} fit

@@ -2,6 +2,7 @@ import { html } from "../../../vendor/preact.js";
 import { t } from "../../words/locale.js";
 import { register } from "../panels.js";
 import * as store from "../../state/store.js";
+import { isWatching } from "../../watching/watched.js";
 import { LabCompare } from "./lab-compare.js";
 import { LabControls } from "./lab-controls.js";
 import { LabPlacement } from "./lab-placement.js";
@@ -15,10 +16,10 @@ function LabPanel() {
     runs.findLast(({ trace }) => trace !== null) ??
     null;
   return html`
-    <${LabControls} />
+    ${!isWatching && html`<${LabControls} />`}
     <${LabTimeline} run=${shown} />
     <${LabCompare} runs=${runs} shown=${shown} />
-    ${shown && html`<${LabPlacement} key=${runs.at(-1)?.id} isAsynchronous=${runs.at(-1)?.report.updates !== undefined} />`}
+    ${shown && !isWatching && html`<${LabPlacement} key=${runs.at(-1)?.id} isAsynchronous=${runs.at(-1)?.report.updates !== undefined} />`}
   `;
 }
 

@@ -3,6 +3,7 @@ import { diffLines } from "../../editor/code-diff.js";
 import { t } from "../../words/locale.js";
 import { summaryOf } from "./run-summary.js";
 import * as store from "../../state/store.js";
+import { isWatching } from "../../watching/watched.js";
 
 /** @import { DiffLine } from "../../editor/code-diff.js" */
 /** @import { Run } from "./runs.js" */
@@ -24,8 +25,11 @@ export function RunDiff({ run, before, onRestore }) {
     <section class="panel run-code" aria-labelledby="run-code-title" data-testid="run-code">
       <div class="panel-head">
         <h2 id="run-code-title">${isComparable ? words.comparedCode(run.number, before.number) : words.code(run.number)}</h2>
-        <button type="button" class="button small" data-testid="run-restore" disabled=${isInEditor}
-          onClick=${onRestore}>${isInEditor ? words.isInEditor : words.restore}</button>
+        ${
+          !isWatching &&
+          html`<button type="button" class="button small" data-testid="run-restore" disabled=${isInEditor}
+          onClick=${onRestore}>${isInEditor ? words.isInEditor : words.restore}</button>`
+        }
       </div>
       <h3 class="run-summary-title">${t().summary.title}</h3>
       <p class="run-summary" data-testid="run-summary">${t().numbers.sentences(summaryOf(run))}</p>

@@ -10,6 +10,7 @@ import { changeInWords, changeNear } from "../../state/setting-changes.js";
 import { recall, remember } from "../../state/storage.js";
 import * as store from "../../state/store.js";
 import { useCurvesVersion } from "../../training/use-training.js";
+import { isWatching } from "../../watching/watched.js";
 import { CurvesTable } from "./curves-table.js";
 import { LazyCheckpointSlider, showNearest } from "./lazy-checkpoint-slider.js";
 
@@ -45,7 +46,7 @@ export function CurvesPanel() {
   const [log, setLog] = useState(recall("log-scale") === "yes");
   const [smoothing, setSmoothing] = useState(known(recall("smoothing")));
   const [asTable, setAsTable] = useState(false);
-  const [isLarge, setLarge] = useState(false);
+  const [isLarge, setLarge] = useState(isWatching); // there is nothing else in the panel
   const charts = useRef(/** @type {HTMLElement | null} */ (null));
 
   function onLog() {

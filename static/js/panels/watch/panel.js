@@ -3,6 +3,7 @@ import { isPhone } from "../../frame/layout.js";
 import { t } from "../../words/locale.js";
 import { register } from "../panels.js";
 import { hidden } from "../../sharing/hidden.js";
+import { isWatching } from "../../watching/watched.js";
 import { BoardPicture } from "./board-picture.js";
 import { CurvesPanel } from "./curves-panel.js";
 import { Gallery, isChoosing } from "./gallery.js";
@@ -17,6 +18,7 @@ import { WeightsPanel } from "./weights-panel.js";
  * while and after it trains; the curves are below it.
  */
 function WatchPanel() {
+  if (isWatching) return html`<${CurvesPanel} />`;
   if (isChoosing() && !hidden.value.has("gallery")) return html`<${Gallery} />`;
   return html`
     <${TaskPanel} />

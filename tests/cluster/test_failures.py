@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.conftest import Launcher
+from tests.cluster.conftest import HostsRun, Launcher
 
 ON_ONE = """
 import os
@@ -28,6 +28,10 @@ model = pg.Sequential([nn.Dense(4), nn.Dense(1)])
 model.compile(pg.optim.SGD(RATE), loss="mse")
 model.fit(x, x[:, :1], batch_size=16, epochs=4, verbose=0)
 """
+
+
+def weights_of(run: HostsRun) -> list[float]:
+    return [float(number) for number in re.findall(r"'(.*?)'", run.out.splitlines()[0])]
 
 
 def on_one(prepare: str = "", rate: float = 0.01) -> str:
@@ -47,13 +51,13 @@ def test_a_member_that_dies_ends_the_run_and_is_named(launcher: Launcher) -> Non
 def test_a_run_goes_on_from_its_checkpoint_with_the_same_numbers(
     launcher: Launcher, tmp_path: Path
 ) -> None:
-    program = launcher.trains(60)
+    program = launcher.trains(24)
     whole = launcher.start(program, "localhost:2")
     assert whole.wait() == 0, whole.err
     cut = launcher.start(
         program, "localhost:2", "--checkpoint", tmp_path / "c", "--checkpoint-every", 64
     )
-    cut.wait_for("epoch 9/")
+    cut.wait_for("epoch 6/")
     cut.send(signal.SIGKILL, 0)
     assert cut.wait() == 0, cut.err
     assert "member 0 (localhost) has died. The run starts again from the last" in cut.err
@@ -61,11 +65,21 @@ def test_a_run_goes_on_from_its_checkpoint_with_the_same_numbers(
     assert step is not None
     assert int(step[1]) >= 64
     assert cut.out.splitlines()[0] == whole.out.splitlines()[0]
-    alone = launcher.start(program, "localhost:1", "--checkpoint", tmp_path / "c", "--resume")
-    assert alone.wait() == 0, alone.err  # a checkpoint of several opens on one
-    assert alone.out.splitlines()[0] == whole.out.splitlines()[0]
 
 
+def test_a_checkpoint_of_one_process_continues_on_two(launcher: Launcher, tmp_path: Path) -> None:
+    program = launcher.trains(6)
+    checkpoints = ["--checkpoint", tmp_path / "c", "--checkpoint-every", 32]
+    half = launcher.start(program, "localhost:1", *checkpoints, "--steps", 48)
+    assert half.wait() == 0, half.err
+    rest = launcher.start(program, "localhost:2", *checkpoints, "--resume", "--steps", 96)
+    whole = launcher.start(program, "localhost:2", "--steps", 96)
+    assert (rest.wait(), whole.wait()) == (0, 0), rest.err
+    assert "continuing after step 48" in rest.err
+    assert weights_of(rest) == pytest.approx(weights_of(whole), abs=1e-5)  # sums of two parts
+
+
+@pytest.mark.slow
 def test_a_member_that_hangs_is_named(launcher: Launcher) -> None:
     run = launcher.start(launcher.trains(100_000), "localhost:2")
     run.wait_for("epoch 3/")
@@ -143,7 +157,7 @@ def test_a_full_disk_stops_no_training(launcher: Launcher, small_disk: Path) -> 
 
 @pytest.mark.slow
 def test_random_kills_always_end_with_the_same_numbers(launcher: Launcher, tmp_path: Path) -> None:
-    program = launcher.trains(60)
+    program = launcher.trains(24)
     whole = launcher.start(program, "localhost:2")
     assert whole.wait() == 0, whole.err
     for case in range(20):

@@ -7,22 +7,44 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.conftest import PATIENCE, Launcher
 
-PROGRAM = Path(__file__).with_name("every_strategy.py")
+PROGRAM = Path(__file__).with_name("every_strategy.py").read_text()
+SETTINGS = "DEVICES, EPOCHS, CHOSEN = 4, 6, ()"
 
 
-def test_every_strategy_gives_the_same_bits_on_four_processes(launcher: Launcher) -> None:
-    run = launcher.start(PROGRAM, "localhost:4")
-    alone = subprocess.run(
-        [sys.executable, str(PROGRAM)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    expected = json.loads(alone.stdout)
+def compare(launcher: Launcher, devices: int, epochs: int, chosen: tuple[str, ...]) -> None:
+    """Compare trainings on ``devices`` processes with the same ones in one process."""
+    assert PROGRAM.count(SETTINGS) == 1
+    settings = f"DEVICES, EPOCHS, CHOSEN = {devices}, {epochs}, {chosen}"
+    program = launcher.program(PROGRAM.replace(SETTINGS, settings))
+    run = launcher.start(program, f"localhost:{devices}")
+    command = [sys.executable, str(program)]
+    alone = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert run.wait() == 0, run.err
     results = json.loads(run.out.splitlines()[0])
-    assert len(results) == 16
-    assert {name: results[name] for name in expected} == expected
+    assert len(results) == (len(chosen) or 17)
+    assert results == json.loads(alone.stdout)
+
+
+@pytest.mark.parametrize(
+    ("devices", "chosen"),
+    [
+        (2, ("sync ring", "sync tree", "sync in buckets", "local")),
+        (2, ("pipeline 1f1b", "pipeline gpipe", "pipeline interleaved", "pipeline pipedream")),
+        (2, ("pipeline bidirectional", "pipeline zero_bubble", "pipeline dualpipe")),
+        (4, ("data and model",)),
+        (4, ("replicated pipelines",)),
+    ],
+)
+def test_several_processes_give_the_bits_of_one(
+    launcher: Launcher, devices: int, chosen: tuple[str, ...]
+) -> None:
+    compare(launcher, devices, 2, chosen)
+
+
+@pytest.mark.slow
+def test_every_strategy_gives_the_same_bits_on_four_processes(launcher: Launcher) -> None:
+    compare(launcher, 4, 6, ())

@@ -149,7 +149,8 @@ class Lab:
         if self.delays is not None:
             kind = kind_of(model.session.device).name
             model.session.executor.delays = _by_name(self.delays, kind)
-        strategy: Any = get_options().strategy or model.strategy
+        options = get_options()
+        strategy: Any = options.strategy or model.strategy or options.fallback_strategy
         self._trained = None if strategy == SINGLE else strategy
         title, devices = titled(self._trained), self._trained.width if self._trained else 1
         is_placed = strategy is None and model.placement is not None

@@ -28,7 +28,7 @@ from playgrad.cluster.link import BEAT_SECONDS, LONGEST_LINE, SILENCE_SECONDS
 from playgrad.errors import PlaygradError
 from playgrad.signals import Terminated, signals
 
-START_SECONDS = 90.0
+START_SECONDS = 60.0
 """The time for all members to start, over a slow network."""
 GRACE_SECONDS = 3.0
 """The time for the others to end after one has ended with an error."""

@@ -279,11 +279,13 @@ class Programs:
                 one. Other variables share buffers.
         """
         homes: dict[tuple[Graph, str], list[Node]] = {}
-        for node in self.store.kept_here(variables, self.home):
-            home = self.home(node)
+        for node in variables:
             if self.store.is_lost((node.graph, node.name)):
                 self.store.drop((node.graph, node.name))
-            if (node.graph, node.name) not in self.store and devices.runs_plans(home):
+        fresh = [node for node in variables if (node.graph, node.name) not in self.store]
+        for node in self.store.kept_here(fresh, self.home):
+            home = self.home(node)
+            if devices.runs_plans(home):
                 homes.setdefault((node.graph, home), []).append(node)
         for (graph, home), nodes in homes.items():
             if data:

@@ -91,7 +91,7 @@ class Job:
         self.names = member_names(self.hosts)
         self._token = secrets.token_hex(16)
         self._strangers: list[Connection] = []  # that have not said who they are
-        self._stop: int | None = None
+        self._stops = False  # it was asked to
 
     def run(self) -> int | Loss:
         """Run to the end; return the exit code, or the member that was lost.
@@ -134,6 +134,7 @@ class Job:
                 number = signals.received or signal.SIGINT
                 self._tell({"signal": number})
                 stop_at = time.monotonic()
+                self._stops = True
             now = time.monotonic()
             if now - beat > BEAT_SECONDS:
                 beat = now
@@ -178,6 +179,9 @@ class Job:
         """Return the exit code, and print the errors, once if it is the same for all."""
         over = {rank: each for rank, each in sorted(self.members.items()) if each.code is not None}
         texts = {each.text for each in over.values() if each.text}
+        if self._stops and len(texts) > 1:  # wherever each member was
+            print("playgrad: stopped", file=sys.stderr, flush=True)
+            return signals.exit_code
         for rank, each in over.items():
             if each.text and (len(texts) > 1 or len(over) < len(self.names)):
                 print(f"playgrad: {self.names[rank]}: {each.text}", file=sys.stderr)

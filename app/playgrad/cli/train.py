@@ -61,7 +61,7 @@ class TrainHooks(Hooks):
     """Shows progress, and stores the model and the events of the last ``fit``.
 
     Args:
-        saves: whether checkpoints are made: then a signal stops training between two steps.
+        holds: whether a signal stops training between two steps, as checkpoints need.
         broadcast: tells those who watch, if anybody may.
 
     Attributes:
@@ -69,11 +69,11 @@ class TrainHooks(Hooks):
     """
 
     def __init__(
-        self, bar: ProgressBar, saves: bool = False, broadcast: Broadcast | None = None
+        self, bar: ProgressBar, holds: bool = False, broadcast: Broadcast | None = None
     ) -> None:
         self.bar = bar
         self._broadcast = broadcast
-        self._saves = saves
+        self._holds = holds
         self._under_way = 0  # fits within each other
         self.model: Any = None
         self.looped: Any = None
@@ -86,7 +86,7 @@ class TrainHooks(Hooks):
         self.model = model
         if model.training_loop.has_ended:  # in the checkpoint that is resumed
             self.facts = _facts_of(model)
-        elif self._saves:
+        elif self._holds:
             self._under_way += 1
             signals.hold()
         reason = model.session.device_reason
@@ -196,7 +196,9 @@ def _train(
         record=_record(program, options),
     )
     record = overrides.record
-    hooks = TrainHooks(bar, record is not None, broadcast)
+    # Members of a run must stop after the same step.
+    holds = record is not None or current_members().size > 1
+    hooks = TrainHooks(bar, holds, broadcast)
     before = set_hooks(hooks)
     problems = LateErrors()
     try:

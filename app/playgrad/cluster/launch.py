@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -62,7 +63,13 @@ class Launch:
     ) -> None:
         program, kind = launcher()
         count = sum(host.slots for host in hosts)
-        added = {ADDRESS: address, TOKEN: token, TERMINAL: "1" if sys.stderr.isatty() else ""}
+        added = {
+            ADDRESS: address,
+            TOKEN: token,
+            TERMINAL: "1" if sys.stderr.isatty() else "",
+            # Sets of strings have the same order at all members.
+            "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED") or str(secrets.randbelow(1 << 32)),
+        }
         if all(host.is_local for host in hosts):
             hosts = [HostSlots("localhost", count)]
         names = [*added, *(name for name in _FORWARDED if name in os.environ)]

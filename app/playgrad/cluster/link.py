@@ -19,6 +19,8 @@ BEAT_SECONDS = 0.5
 SILENCE_SECONDS = 5.0
 """After this time without a word, the other end is given up."""
 LONGEST_LINE = 1 << 20
+LONGEST_TEXT = 1 << 16
+"""Characters of a message: JSON writes up to 12 bytes for one."""
 LOST = 75
 """The exit code of a member that has lost its supervisor: others may go on without it."""
 
@@ -95,8 +97,13 @@ class LinkedStream(io.TextIOBase):
     def isatty(self) -> bool:
         return bool(os.environ.get(TERMINAL))
 
+    def fileno(self) -> int:
+        """Return the number of the process's own standard error, which the launcher forwards."""
+        return 2
+
     def write(self, text: str) -> int:
-        self._link.send({"stderr": text})
+        for start in range(0, len(text), LONGEST_TEXT):
+            self._link.send({"stderr": text[start : start + LONGEST_TEXT]})
         return len(text)
 
 

@@ -35,6 +35,9 @@ GRACE_SECONDS = 3.0
 STOP_SECONDS = 30.0
 """The time for a training to end between two steps, and to save a checkpoint."""
 MOST_LOSSES = 8
+MOST_STRANGERS = 16
+"""Connections that may be open without having said who they are, beside one for each member."""
+LONGEST_HELLO = 1 << 12
 
 
 class ClusterError(PlaygradError, RuntimeError):
@@ -87,8 +90,8 @@ class Job:
     def __post_init__(self) -> None:
         self.names = member_names(self.hosts)
         self._token = secrets.token_hex(16)
-        self._connections: list[Connection] = []
-        self._stop: int | None = None
+        self._strangers: list[Connection] = []  # that have not said who they are
+        self._stops = False  # it was asked to
 
     def run(self) -> int | Loss:
         """Run to the end; return the exit code, or the member that was lost.
@@ -108,7 +111,7 @@ class Job:
                 return self._watch(launch, server, selector)
             finally:
                 launch.end()
-                for connection in self._connections:
+                for connection in (*self._strangers, *self.members.values()):
                     connection.socket.close()
 
     def _watch(
@@ -131,6 +134,7 @@ class Job:
                 number = signals.received or signal.SIGINT
                 self._tell({"signal": number})
                 stop_at = time.monotonic()
+                self._stops = True
             now = time.monotonic()
             if now - beat > BEAT_SECONDS:
                 beat = now
@@ -175,6 +179,9 @@ class Job:
         """Return the exit code, and print the errors, once if it is the same for all."""
         over = {rank: each for rank, each in sorted(self.members.items()) if each.code is not None}
         texts = {each.text for each in over.values() if each.text}
+        if self._stops and len(texts) > 1:  # wherever each member was
+            print("playgrad: stopped", file=sys.stderr, flush=True)
+            return signals.exit_code
         for rank, each in over.items():
             if each.text and (len(texts) > 1 or len(over) < len(self.names)):
                 print(f"playgrad: {self.names[rank]}: {each.text}", file=sys.stderr)
@@ -192,14 +199,22 @@ class Job:
                 member.socket.send(line)
 
     def _accept(self, server: socket.socket, selector: selectors.BaseSelector) -> None:
-        connected, _ = server.accept()
-        if len(self._connections) >= 4 * len(self.names) + 16:
-            connected.close()
+        try:
+            connected, _ = server.accept()
+        except OSError:  # it is gone already
             return
         connected.setblocking(False)
         connection = Connection(connected, time.monotonic())
-        self._connections.append(connection)
+        self._strangers.append(connection)
         selector.register(connected, selectors.EVENT_READ, connection)
+        if len(self._strangers) > len(self.names) + MOST_STRANGERS:
+            self._drop(self._strangers[0], selector)  # members say at once who they are
+
+    def _drop(self, connection: Connection, selector: selectors.BaseSelector) -> None:
+        selector.unregister(connection.socket)
+        connection.socket.close()
+        if connection in self._strangers:
+            self._strangers.remove(connection)
 
     def _read(self, connection: Connection, selector: selectors.BaseSelector) -> None:
         try:
@@ -212,12 +227,12 @@ class Job:
         try:
             for line in lines:
                 self._take(connection, json.loads(line))
-            is_bad = len(connection.rest) > LONGEST_LINE
-        except (ValueError, TypeError, AttributeError):
+            longest = LONGEST_HELLO if connection.rank is None else LONGEST_LINE
+            is_bad = len(connection.rest) > longest
+        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             is_bad = True
         if is_bad or not content:
-            selector.unregister(connection.socket)
-            connection.socket.close()
+            self._drop(connection, selector)
 
     def _take(self, connection: Connection, message: dict[str, Any]) -> None:
         """Take a message of a member.
@@ -232,6 +247,7 @@ class Job:
                 raise ValueError("not a member")
             connection.rank = rank
             self.members[rank] = connection
+            self._strangers.remove(connection)
         connection.heard = time.monotonic()
         if "stderr" in message:
             sys.stderr.write(str(message["stderr"]))

@@ -106,9 +106,13 @@ class Inspector:
         if self._examination.probe is not None and self._spent == 0.0:
             self._safely(self._examination.probe.remember)
             self._spent += max(time.perf_counter() - started, 1e-9)
-        if started - self._checked < _CHECK_SECONDS or not self._can_spend(loop, 0.0):
+        is_due = started - self._checked >= _CHECK_SECONDS and self._can_spend(loop, 0.0)
+        examines = is_due and self._may_examine(loop)
+        # Members of a run would decide differently: each has a clock of its own.
+        is_due, examines = loop.watch.session.members.first_of((is_due, examines))
+        if not is_due:
             return
-        if self._may_examine(loop):
+        if examines:
             self._safely(self._see)
             self._cost = time.perf_counter() - started
             self._looked = time.perf_counter()

@@ -15,7 +15,7 @@ from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.graph.traversal import ancestors, topological
-from playgrad.ops.state import BOOKKEEPING, contents_of, is_variable
+from playgrad.ops.state import contents_of, is_variable
 
 STAGE = "stage:"
 """Prefix of devices that represent the stages of a pipeline: ``stage:0``, ``stage:1``."""
@@ -64,8 +64,9 @@ class Partition:
         """Return whether each replica has a mirror of ``variable``."""
         if variable.name in self.recorded:
             return False
-        # Bookkeeping variables are set once in a training, together with their mirrors.
-        is_set = contents_of(variable) == BOOKKEEPING
+        # These are set together with their mirrors. Of streamed data, each process may have read
+        # only what its own replicas need.
+        is_set = contents_of(variable) is not None
         large = variable.outputs[0].spec.size > SMALL
         return large or is_set or variable.name in self.written
 

@@ -299,8 +299,8 @@ class Runnable:
 
     @cached_property
     def written(self) -> list[str]:
-        """The names of the variables that the program writes."""
-        nodes = [node for node in self.compiled.order if node.op.writes]
+        """The names of the variables that the program writes, the same at all members."""
+        nodes = [node for node in self.compiled.program.order() if node.op.writes]
         return list(dict.fromkeys(name for node in nodes for name in node.attrs["variables"]))
 
     def usable(self, devices: Collection[str] | None = None) -> bool:
@@ -321,8 +321,8 @@ class Runnable:
 
     @property
     def variables(self) -> set[str]:
-        """The names of the variables that the program reads or writes."""
-        return {node.name for node in self.compiled.order if is_variable(node)}
+        """The names of the variables that the program reads or writes, the same at all members."""
+        return {node.name for node in self.compiled.program.order() if is_variable(node)}
 
     # Devices
 

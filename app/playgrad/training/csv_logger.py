@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from playgrad.io.weights import writing
 from playgrad.io.whole_files import write_whole
 from playgrad.training.callbacks import Callback, Logs
 
@@ -39,7 +40,15 @@ class CSVLogger(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         new = self._names is None
         names = self._names = self._names or sorted(logs)
-        keep = (self.append or not new) and self.filename.exists()
+        writing.once(lambda: self._add(epoch, logs, names, self.append or not new))
+
+    def _add(self, epoch: int, logs: Logs, names: Sequence[str], appends: bool) -> None:
+        """Add the line of an epoch to the file.
+
+        Raises:
+            OSError: that is impossible.
+        """
+        keep = appends and self.filename.exists()
         text = io.StringIO(self.filename.read_bytes().decode() if keep else "", newline="")
         is_empty = not text.seek(0, io.SEEK_END)
         writer = csv.writer(text, delimiter=self.separator)

@@ -9,6 +9,7 @@ from typing import Protocol
 from playgrad.graph.tensor import Node
 from playgrad.networks.cloning import clone_network
 from playgrad.networks.network import Network
+from playgrad.networks.structure import outputs_of
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.rewrite import DistributedStep
@@ -178,9 +179,16 @@ class Recipe:
         options = get_options()
         is_single = options.strategy == SINGLE
         placement = options.placement or (None if is_single else self.placement)
-        own = self.strategy or options.fallback_strategy
+        own = self.strategy or (options.fallback_strategy if self._is_divisible else None)
         strategy = options.strategy or (None if placement else own)
         return Placing(None if is_single else strategy, placement)
+
+    @property
+    def _is_divisible(self) -> bool:
+        """Whether any strategy can train the network: it has no step and no devices of its own."""
+        items = self.network.structure.items
+        placed = any(tensor.node.device for item in items for tensor in outputs_of(item))
+        return not placed and not getattr(self.network, "has_own_step", False)
 
     def bookkeeping(self) -> Iterator[Variable]:
         """Yield the variables whose values matter only while steps are running."""

@@ -10,6 +10,7 @@ from playgrad import ops
 from playgrad.devices.kinds import Kind, kind_of
 from playgrad.graph.graph import Graph
 from playgrad.runtime.measuring import MeasuredNode, run_in_turns
+from playgrad.runtime.members import current_members
 from playgrad.runtime.session import Session
 
 _FEW_HOPS, _MANY_HOPS = 2, 8
@@ -46,7 +47,8 @@ class Links:
         """Return the link between two devices, measured once for their kinds."""
         kinds = frozenset((kind_of(first), kind_of(second)))
         if kinds not in self._measured:
-            self._measured[kinds] = _measure(first, second)
+            link = current_members().first_of(_measure(first, second))
+            self._measured[kinds] = link
         return self._measured[kinds]
 
     def seconds(self, source: str, target: str, size: int) -> float:

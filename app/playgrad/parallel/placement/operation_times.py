@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from playgrad.ops import placeholder, transpose
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.measuring import MeasuredNode, run_in_turns, seconds_by
+from playgrad.runtime.members import ALONE, current_members, members_set
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event
 
@@ -65,8 +66,16 @@ class OperationTimes:
         self._elementwise: dict[Any, tuple[float, float]] = {}
 
     def seconds(self, nodes: Iterable[Node], device: str, sharing: int = 1) -> dict[Node, float]:
-        """Return the seconds of each of ``nodes``, whose shapes are known, on ``device``."""
-        nodes = list(nodes)
+        """Return the seconds of each of ``nodes``, whose shapes are known, on ``device``.
+
+        Each member of a run measures alone; what the first one has measured is true for all.
+        """
+        nodes, members = list(nodes), current_members()
+        with members_set(ALONE):
+            seconds = self._seconds(nodes, device, sharing)
+        return dict(zip(nodes, members.first_of(seconds), strict=True))
+
+    def _seconds(self, nodes: Sequence[Node], device: str, sharing: int) -> list[float]:
         operations = {node: _operation(node) for node in nodes if _is_worth_measuring(node, device)}
         kind = _kind(device, sharing)
         keys = {node: (kind, *each.key) for node, each in operations.items()}
@@ -75,16 +84,21 @@ class OperationTimes:
             if keys[node] not in self._measured and time.perf_counter() < end:
                 operation = operations[node]
                 self._measured[keys[node]] = (_measure(operation, device, sharing), operation.op)
-        return {
-            node: self._measured[keys[node]][0]
+        return [
+            self._measured[keys[node]][0]
             if node in keys and keys[node] in self._measured
             else self._estimate(node, device, sharing)
             for node in nodes
-        }
+        ]
 
     @cached_property
     def overhead(self) -> float:
         """Seconds that a single processor takes for each operation in addition to computing it."""
+        members = current_members()
+        with members_set(ALONE):
+            return members.first_of(self._measured_overhead())
+
+    def _measured_overhead(self) -> float:
         graph = Graph()
         with graph.as_default(), graph.device(HOST):
             start = tensor = placeholder("float32", [2, 2])

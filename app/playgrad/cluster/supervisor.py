@@ -160,7 +160,10 @@ class Job:
                     "same folder, and must be reachable by ssh without a password.",
                 )
             if len(self.members) < len(self.names) and now - began > START_SECONDS:
-                raise ClusterError(f"{self._missing()} did not start within {START_SECONDS:g} s.")
+                raise ClusterError(
+                    f"{self._missing()} did not start within {START_SECONDS:g} s.",
+                    hint="`playgrad hosts` with the same machines says what keeps them.",
+                )
 
     def _missing(self) -> str:
         missing = [name for rank, name in enumerate(self.names) if rank not in self.members]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad.compiler.split import Channel, sender_of
+from playgrad.compiler.split import TensorChannel, sender_of
 from playgrad.devices import registry
 from playgrad.errors import DeviceLostError, DeviceTimeoutError
 from playgrad.graph.tensor import Tensor
@@ -263,7 +263,7 @@ class TestTransport:
         pg.set_logical_devices(cpu=4)
         transports: list[SocketTransport] = []
 
-        def new_transport(channels: Sequence[Channel]) -> SocketTransport:
+        def new_transport(channels: Sequence[TensorChannel]) -> SocketTransport:
             transports.append(SocketTransport())
             return transports[-1]
 

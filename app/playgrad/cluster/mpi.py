@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from mpi4py import MPI
 
-from playgrad.compiler.split import Channel, receiver_of, sender_of
+from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
 from playgrad.devices.kinds import index_of
 from playgrad.dtypes import dtype
 from playgrad.errors import DeviceError, DeviceLostError
@@ -68,7 +68,7 @@ class MpiMembers:
 
     # Tensors
 
-    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
         first = self._next_tag
         self._next_tag = (first + len(channels)) % _TAGS
         return MpiTransport(self, channels, first)
@@ -232,7 +232,7 @@ class MpiTransport:
         first: the tag of the first channel.
     """
 
-    def __init__(self, members: MpiMembers, channels: Sequence[Channel], first: int) -> None:
+    def __init__(self, members: MpiMembers, channels: Sequence[TensorChannel], first: int) -> None:
         self._members = members
         self._local = LocalTransport()
         self._comm = members.tensors

@@ -45,7 +45,7 @@ class ClusterError(PlaygradError, RuntimeError):
 
 
 @dataclass
-class Connection:
+class MemberConnection:
     """The connection of a member.
 
     Attributes:
@@ -63,7 +63,7 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostMember:
     """A member that is gone, the reason in words, and whether its machine may be gone, too."""
 
     rank: int
@@ -72,7 +72,7 @@ class Loss:
 
 
 @dataclass
-class Job:
+class RunOfMembers:
     """One start of all members.
 
     Args:
@@ -85,15 +85,15 @@ class Job:
     command: Sequence[str]
     shell: str | None
     names: list[str] = field(init=False)
-    members: dict[int, Connection] = field(default_factory=dict)
+    members: dict[int, MemberConnection] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = member_names(self.hosts)
         self._token = secrets.token_hex(16)
-        self._strangers: list[Connection] = []  # that have not said who they are
+        self._strangers: list[MemberConnection] = []  # that have not said who they are
         self._stops = False  # it was asked to
 
-    def run(self) -> int | Loss:
+    def run(self) -> int | LostMember:
         """Run to the end; return the exit code, or the member that was lost.
 
         Raises:
@@ -119,7 +119,7 @@ class Job:
         launch: Launch,
         server: socket.socket,
         selector: selectors.BaseSelector,
-    ) -> int | Loss:
+    ) -> int | LostMember:
         began = beat = time.monotonic()
         first_end: float | None = None
         stop_at: float | None = None
@@ -170,12 +170,12 @@ class Job:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         return ", ".join(missing[:3]) + more
 
-    def _loss(self, now: float) -> Loss | None:
+    def _loss(self, now: float) -> LostMember | None:
         for rank, member in sorted(self.members.items()):
             if member.code is None and member.socket.fileno() < 0:
-                return Loss(rank, "has died", False)
+                return LostMember(rank, "has died", False)
             if member.code is None and now - member.heard > SILENCE_SECONDS:
-                return Loss(rank, f"has not answered for {SILENCE_SECONDS:g} s", True)
+                return LostMember(rank, f"has not answered for {SILENCE_SECONDS:g} s", True)
         return None
 
     def _outcome(self) -> int:
@@ -207,19 +207,19 @@ class Job:
         except OSError:  # it is gone already
             return
         connected.setblocking(False)
-        connection = Connection(connected, time.monotonic())
+        connection = MemberConnection(connected, time.monotonic())
         self._strangers.append(connection)
         selector.register(connected, selectors.EVENT_READ, connection)
         if len(self._strangers) > len(self.names) + MOST_STRANGERS:
             self._drop(self._strangers[0], selector)  # members say at once who they are
 
-    def _drop(self, connection: Connection, selector: selectors.BaseSelector) -> None:
+    def _drop(self, connection: MemberConnection, selector: selectors.BaseSelector) -> None:
         selector.unregister(connection.socket)
         connection.socket.close()
         if connection in self._strangers:
             self._strangers.remove(connection)
 
-    def _read(self, connection: Connection, selector: selectors.BaseSelector) -> None:
+    def _read(self, connection: MemberConnection, selector: selectors.BaseSelector) -> None:
         try:
             content = connection.socket.recv(1 << 16)
         except BlockingIOError:
@@ -237,7 +237,7 @@ class Job:
         if is_bad or not content:
             self._drop(connection, selector)
 
-    def _take(self, connection: Connection, message: dict[str, Any]) -> None:
+    def _take(self, connection: MemberConnection, message: dict[str, Any]) -> None:
         """Take a message of a member.
 
         Raises:
@@ -277,9 +277,9 @@ def supervise(
         ClusterError: members could not be started, or were lost.
     """
     for _ in range(MOST_LOSSES):
-        job = Job(hosts, command, shell)
+        job = RunOfMembers(hosts, command, shell)
         result = job.run()
-        if not isinstance(result, Loss):
+        if not isinstance(result, LostMember):
             return result
         lost = host_of(hosts, result.rank)
         text = f"{job.names[result.rank]} {result.reason}"

@@ -20,7 +20,7 @@ from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.specialise import specialise
-from playgrad.compiler.split import Channel, channels_of, split
+from playgrad.compiler.split import TensorChannel, channels_of, split
 from playgrad.compiler.steps import VariablePlaces
 from playgrad.compiler.steps_data import steps_of
 from playgrad.devices.kinds import HOST, kind_of
@@ -42,7 +42,7 @@ class Compiled:
     program: Program
     order: list[Node]
     segments: dict[str, list[Segment]]
-    channels: list[Channel]
+    channels: list[TensorChannel]
     _plans: dict[Hashable, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     def part(self, owns: Callable[[str], bool]) -> Compiled:

@@ -27,7 +27,7 @@ RECEIVE = register(
 )
 
 
-class Channel(NamedTuple):
+class TensorChannel(NamedTuple):
     """What a pair of ``send`` and ``receive`` carries in each run: an array of this spec.
 
     Attributes:
@@ -40,11 +40,11 @@ class Channel(NamedTuple):
     sum: str = ""
 
 
-def channels_of(nodes: Iterable[Node]) -> list[Channel]:
+def channels_of(nodes: Iterable[Node]) -> list[TensorChannel]:
     """Return the channels among ``nodes``, in order of their receivers."""
     receivers = (node for node in nodes if node.op is RECEIVE)
     return [
-        Channel(node.attrs["channel"], node.output.spec, node.attrs.get("sum", ""))
+        TensorChannel(node.attrs["channel"], node.output.spec, node.attrs.get("sum", ""))
         for node in receivers
     ]
 

@@ -17,7 +17,7 @@ import numpy as np
 from playgrad.errors import GraphError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.trace import Trace
-from playgrad.runtime.transport import Channel, LocalTransport, Transport
+from playgrad.runtime.transport import TensorChannel, LocalTransport, Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
@@ -52,7 +52,7 @@ class Members(Protocol):
         """
         ...
 
-    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
         """Return what carries tensors on ``channels``, which all members number in this order."""
         ...
 
@@ -97,7 +97,7 @@ class Alone:
     def owner(self, device: str) -> int:
         return 0
 
-    def new_transport(self, channels: Sequence[Channel]) -> Transport:
+    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
         return LocalTransport(channels)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:

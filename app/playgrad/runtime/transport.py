@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from playgrad.compiler.split import Channel, sender_of
+from playgrad.compiler.split import TensorChannel, sender_of
 from playgrad.errors import DeviceLostError
 from playgrad.runtime.trace import Event
 
@@ -52,11 +52,11 @@ class Transport(Protocol):
         ...
 
 
-NewTransport = Callable[[Sequence[Channel]], Transport]
+NewTransport = Callable[[Sequence[TensorChannel]], Transport]
 """Returns a transport with these channels, which are those of a program in a fixed order."""
 
 
-def sums_of(channels: Sequence[Channel]) -> dict[str, list[str]]:
+def sums_of(channels: Sequence[TensorChannel]) -> dict[str, list[str]]:
     """Return the channels whose arrays are added up for each channel that carries a sum."""
     groups: dict[str, list[str]] = {}
     for channel in channels:
@@ -68,7 +68,7 @@ def sums_of(channels: Sequence[Channel]) -> dict[str, list[str]]:
 class LocalTransport:
     """Transport between devices of one process, which share its memory."""
 
-    def __init__(self, channels: Sequence[Channel] = ()) -> None:
+    def __init__(self, channels: Sequence[TensorChannel] = ()) -> None:
         self._arrays: dict[str, Array] = {}
         self._sums = sums_of(channels)
 

@@ -182,7 +182,7 @@ class Windows:
         if self.left:
             assert self.current is not None
             return self.current
-        started, members = time.perf_counter(), self.recipe.network.session.members
+        started = time.perf_counter()
         batches: list[Samples] = []
         window: Window | None = None
         while window is None or len(batches) < window.slots:
@@ -196,7 +196,8 @@ class Windows:
                 break
             window = window or self.window_for(samples)
             batches.append(samples)
-            if members.first_of(time.perf_counter() - started > _FILL_SECONDS):
+            is_late = time.perf_counter() - started > _FILL_SECONDS
+            if self.recipe.network.session.members.first_of(is_late):
                 break
         if window is None:
             raise RoundEndError

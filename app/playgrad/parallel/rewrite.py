@@ -78,5 +78,5 @@ def rewrite(
         rewriting = kind(step, batch, distribution, scope, mirrors)
         run = rewriting.run()
     rows = tuple(sum(rows for _, rows in replica.rows) for replica in rewriting.replicas)
-    parts = tuple(frozenset(each.devices) for each in rewriting.replicas for _ in each.rows)
-    return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows, parts)
+    by_part = tuple(frozenset(each.devices) for each in rewriting.replicas for _ in each.rows)
+    return DistributedStep(run, rewriting.mirrors, rewriting.homes, rows, by_part)

@@ -17,7 +17,7 @@ import numpy as np
 from playgrad.errors import GraphError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.trace import Trace
-from playgrad.runtime.transport import TensorChannel, LocalTransport, Transport
+from playgrad.runtime.transport import LocalTransport, TensorChannel, Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")

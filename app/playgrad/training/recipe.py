@@ -186,7 +186,7 @@ class Recipe:
     @property
     def _is_divisible(self) -> bool:
         """Whether any strategy can train the network: it has no step and no devices of its own."""
-        items = self.network.structure.items
+        items = self.network.structure.items if self.network.built else []
         placed = any(tensor.node.device for item in items for tensor in outputs_of(item))
         return not placed and not getattr(self.network, "has_own_step", False)
 

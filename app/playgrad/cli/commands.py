@@ -95,6 +95,13 @@ def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -
     return simulate(program, options)
 
 
+def run_hosts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.hosts import check_hosts
+
+    signals.begin_work()
+    return check_hosts(options)
+
+
 def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Path:
     from playgrad.cli.train import find_program
 

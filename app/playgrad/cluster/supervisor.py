@@ -83,6 +83,7 @@ class Job:
     shell: str | None
     names: list[str] = field(init=False)
     members: dict[int, Connection] = field(default_factory=dict)
+    result: Any = None
 
     def __post_init__(self) -> None:
         self.names = member_names(self.hosts)
@@ -236,6 +237,7 @@ class Job:
         if "stderr" in message:
             sys.stderr.write(str(message["stderr"]))
             sys.stderr.flush()
+        self.result = message.get("result", self.result)
         if "end" in message:
             connection.code, connection.text = int(message["end"]), str(message.get("text", ""))
 

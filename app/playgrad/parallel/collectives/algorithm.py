@@ -43,6 +43,8 @@ class Algorithm(ABC):
     name: ClassVar[str]
     divides: ClassVar[bool] = False
     """True if an all-reduce divides the tensors, so that their sizes must be known."""
+    both_ways: ClassVar[bool] = False
+    """True if members send and receive at the same time, except in a broadcast."""
 
     @abstractmethod
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:

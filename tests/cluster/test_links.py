@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from playgrad.cluster.links import MeasuredLink, Together, link_model
 from playgrad.parallel.collectives import choose
 from playgrad.parallel.collectives.choice import current_links, links_set
+from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
 from tests.cli.processes import run_process
 
 MIB = 1 << 20

@@ -298,6 +298,12 @@ def _add_simulate(parsers: Parsers) -> None:
         default=10.0,
         help="GB/s per device (default: 10)",
     )
+    parser.add_argument(
+        "--links",
+        type=kinds.links,
+        metavar="FILE",
+        help="links and cores as measured by hosts --json, in place of --latency and --bandwidth",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=commands.run_simulate)
 

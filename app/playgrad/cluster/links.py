@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
@@ -16,6 +16,7 @@ from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.link import ADDRESS, TOKEN, Link
 from playgrad.cluster.mpi import MpiMembers
 from playgrad.parallel.collectives.choice import HOST, LinkModel
+from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
 
 Array = np.ndarray[Any, Any]
 _END, _ONE_WAY, _BOTH_WAYS = range(3)
@@ -28,38 +29,6 @@ BRIEFLY = 0.004, 1 << 22
 gradients."""
 THOROUGHLY = 0.05, 1 << 26
 """The same when a user asks for the links."""
-TASK_SECONDS = 100e-6
-"""The time that a round takes beyond its messages: two tasks of the executor."""
-
-
-@dataclass(frozen=True)
-class MeasuredLink:
-    """A measured link between two members.
-
-    Attributes:
-        latency: seconds until a small message has arrived.
-        bandwidth: bytes per second in one direction.
-        both_ways: bytes per second in both directions together, when both send at once.
-    """
-
-    latency: float
-    bandwidth: float
-    both_ways: float
-
-
-@dataclass(frozen=True)
-class Together:
-    """What the members achieve when all of them exchange at once, each with its neighbours.
-
-    Attributes:
-        latency: seconds until all small messages have arrived.
-        bandwidth: bytes per second that a member sends and receives, together.
-        agreement: seconds until all know that all of them go on.
-    """
-
-    latency: float
-    bandwidth: float
-    agreement: float
 
 
 class LinkMeter:
@@ -219,18 +188,6 @@ def measured_link(members: MpiMembers) -> LinkModel:
         return members.first_of(link_model(link, together, members.size))
     finally:
         meter.close()
-
-
-def link_model(link: MeasuredLink, together: Together, members: int) -> LinkModel:
-    """Return the model that collective algorithms are chosen by."""
-    both_ways = max(1.0, link.both_ways / link.bandwidth)
-    at_once = round(members * together.bandwidth / max(link.both_ways, link.bandwidth))
-    return LinkModel(
-        latency=max(link.latency, together.latency) + TASK_SECONDS,
-        bandwidth=link.bandwidth,
-        at_once=min(max(at_once, 1), members),
-        both_ways=min(both_ways, 2.0),
-    )
 
 
 def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any] | None:

@@ -97,7 +97,7 @@ def place_named(name: str) -> Iterator[Place]:
     if name.startswith("localhost"):
         yield Place([], None, int(name.split(":")[1]))
         return
-    with two_machines(name) as (before, script):
+    with two_machines(int(name.split()[0])) as (before, script):
         yield Place(before, script, 2)
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--links", nargs="+", default=["localhost:2", "localhost:4", "1gbit", "100mbit"]
+        "--links", nargs="+", default=["localhost:2", "localhost:4", "1000 Mbit/s", "100 Mbit/s"]
     )
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
     parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES))

@@ -1,6 +1,6 @@
 """Two machines on one: network namespaces, joined by a link of a chosen bandwidth. Linux, as root.
 
-    python -m bench.two_machines --rate 100mbit -- playgrad hosts {hosts} --rsh {rsh}
+    python -m bench.two_machines --rate 100 -- playgrad hosts {hosts} --rsh {rsh}
 
 runs the command on the first of them; ``{hosts}`` becomes both, with a process each, and ``{rsh}``
 the command that reaches the second one.
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+_LARGEST_SEGMENT = 1 << 16
 ADDRESSES = ("10.86.0.1", "10.86.0.2")
 _SHELL = """#!/bin/sh
 # ssh for the namespaces: HOST COMMAND...
@@ -35,12 +36,12 @@ def _ip(*words: str) -> None:
 
 
 @contextmanager
-def two_machines(rate: str | None) -> Iterator[tuple[list[str], str]]:
+def two_machines(rate: int | None) -> Iterator[tuple[list[str], str]]:
     """Yield what to put before a command that runs on the first machine, and the path of a script
     that takes the place of ssh.
 
     Args:
-        rate: bandwidth of the link in each direction, as ``tc`` spells it; None for no limit.
+        rate: Mbit/s of the link in each direction; None for no limit.
     """
     names = tuple(f"pg{os.getpid()}{letter}" for letter in "ab")
     ends = tuple(f"v{os.getpid()}{letter}" for letter in "ab")
@@ -54,8 +55,11 @@ def two_machines(rate: str | None) -> Iterator[tuple[list[str], str]]:
             _ip("-n", name, "link", "set", end, "up")
             _ip("-n", name, "link", "set", "lo", "up")
             if rate is not None:
-                # Segments as large as offloading makes them pass only through a large bucket.
-                shape = f"root tbf rate {rate} burst 128k latency 400ms"
+                # What the bucket holds passes at once: a millisecond's worth, but a whole segment.
+                burst = max(rate * 125, 16_000)
+                if burst < _LARGEST_SEGMENT:
+                    _ip("-n", name, "link", "set", end, "gso_max_size", "1500")
+                shape = f"root tbf rate {rate}mbit burst {burst} limit 1m"
                 subprocess.run(
                     ["tc", "-n", name, "qdisc", "add", "dev", end, *shape.split()], check=True
                 )
@@ -73,7 +77,7 @@ def two_machines(rate: str | None) -> Iterator[tuple[list[str], str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rate")
+    parser.add_argument("--rate", type=int, help="Mbit/s")
     parser.add_argument("words", nargs="+")
     options = parser.parse_args()
     with two_machines(options.rate) as (before, script):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playgrad.cli.lists import print_table
-from playgrad.cluster.check import Problem, find_problems
+from playgrad.cluster.check import HostProblem, find_problems
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.member import is_member
 from playgrad.cluster.probe import Account, ask, ask_all
@@ -44,23 +44,25 @@ def check_hosts(options: argparse.Namespace) -> int:
 
 def _measure(
     hosts: Sequence[HostSlots], shell: str | None
-) -> tuple[dict[str, Any] | None, list[Problem]]:
+) -> tuple[dict[str, Any] | None, list[HostProblem]]:
     """Start a member for each process, which measure their links."""
     job = Job(hosts, [sys.executable, "-m", "playgrad", *sys.argv[1:]], shell)
     names = ", ".join(host.name for host in hosts)
     try:
         end = job.run()
     except ClusterError as error:
-        return None, [Problem(names, str(error))]
+        return None, [HostProblem(names, str(error))]
     if isinstance(end, Loss):
-        return None, [Problem(hosts[0].name, f"{job.names[end.rank]} {end.reason}")]
+        return None, [HostProblem(hosts[0].name, f"{job.names[end.rank]} {end.reason}")]
     if end or job.result is None:
-        return None, [Problem(names, "the links could not be measured: the lines above say why")]
+        return None, [
+            HostProblem(names, "the links could not be measured: the lines above say why")
+        ]
     return job.result, []
 
 
 def _as_json(
-    accounts: Sequence[Account], measured: dict[str, Any] | None, problems: Sequence[Problem]
+    accounts: Sequence[Account], measured: dict[str, Any] | None, problems: Sequence[HostProblem]
 ) -> dict[str, Any]:
     hosts = [
         {
@@ -79,7 +81,7 @@ def _as_json(
 
 
 def _print(
-    accounts: Sequence[Account], measured: dict[str, Any] | None, problems: Sequence[Problem]
+    accounts: Sequence[Account], measured: dict[str, Any] | None, problems: Sequence[HostProblem]
 ) -> None:
     rows = [
         [

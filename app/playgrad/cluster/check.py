@@ -14,7 +14,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
-class Problem:
+class HostProblem:
     """Something to mend.
 
     Attributes:
@@ -28,20 +28,20 @@ class Problem:
     prevents: bool = True
 
 
-def find_problems(accounts: Sequence[Account], here: Account, folder: str) -> list[Problem]:
+def find_problems(accounts: Sequence[Account], here: Account, folder: str) -> list[HostProblem]:
     """Compare the machines of a run with this one, which starts it.
 
     Args:
         here: the account of this machine.
         folder: the working folder.
     """
-    problems: list[Problem] = []
+    problems: list[HostProblem] = []
     for account in accounts:
         name = account.host.name
         if account.problem:
-            problems.append(Problem(name, f"cannot be reached: {account.problem}"))
+            problems.append(HostProblem(name, f"cannot be reached: {account.problem}"))
             continue
-        problems += [Problem(name, text) for text in _versions(account, here)]
+        problems += [HostProblem(name, text) for text in _versions(account, here)]
         problems += _folder(account, here, folder)
         ahead = abs(account.offset) - account.uncertainty
         if ahead > CLOCK_SECONDS:
@@ -50,7 +50,7 @@ def find_problems(accounts: Sequence[Account], here: Account, folder: str) -> li
                 f"its clock is {abs(account.offset):.1f} s {direction}: let a time service set it "
                 "on both machines (timedatectl set-ntp true)"
             )
-            problems.append(Problem(name, text, prevents=False))
+            problems.append(HostProblem(name, text, prevents=False))
     return problems
 
 
@@ -91,13 +91,13 @@ def _versions(account: Account, here: Account) -> list[str]:
     return texts
 
 
-def _folder(account: Account, here: Account, folder: str) -> list[Problem]:
+def _folder(account: Account, here: Account, folder: str) -> list[HostProblem]:
     """Return what is wrong with the working folder."""
     name = account.host.name
     copy = f"rsync -a {folder}/ {name}:{folder}"
     if not account.facts["folder"]:
         return [
-            Problem(
+            HostProblem(
                 name, f"has no folder {folder}: copy it there (rsync -a {folder}/ {name}:{folder})"
             )
         ]
@@ -110,7 +110,7 @@ def _folder(account: Account, here: Account, folder: str) -> list[Problem]:
         f"has other files than here, or lacks them: {', '.join(different[:_MOST_NAMED])}{more} in "
         f"{folder}: copy the folder ({copy})"
     )
-    return [Problem(name, text, prevents=False)]
+    return [HostProblem(name, text, prevents=False)]
 
 
 def _minor(version: str) -> str:

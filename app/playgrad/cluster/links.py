@@ -130,7 +130,8 @@ class _Starter:
             last, size = (size, seconds), 4 * size
             seconds = self._best(_ONE_WAY, size)
         # The difference leaves out what buffers on the way take in at once.
-        bandwidth = (size - last[0]) / max(seconds - last[1], 1e-9)
+        further = (size - last[0]) / max(seconds - last[1], 1e-9)
+        bandwidth = min(further, size / max(seconds - trip, 1e-9))
         both = 2 * size / max(self._best(_BOTH_WAYS, size) - trip, 1e-9)
         self._meter.send(np.array([_END, 0], np.int64), self._other)
         return MeasuredLink(trip / 2, bandwidth, both)

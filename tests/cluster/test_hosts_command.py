@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +16,7 @@ from playgrad.cluster.check import find_problems
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.links import pairings
 from playgrad.cluster.probe import Account, ask
-from tests.cli.processes import APP, environment, run_process
+from tests.cli.processes import APP, end_of, environment, run_process, running
 
 SHELL = """#!/bin/sh
 # Takes the place of ssh: every "machine" is this one, except that something is wrong with it.
@@ -71,6 +74,23 @@ def test_every_machine_that_cannot_take_part_is_named_with_a_remedy(
 def test_a_machine_that_does_not_answer_is_given_up(shell: str) -> None:
     account = ask(HostSlots("silent", 1), shell, "/", seconds=0.2)
     assert "no answer within 0.2 s" in account.problem
+
+
+def test_an_interrupt_ends_what_was_started(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = tmp_path / "shell"
+    script.write_text(f"#!/bin/sh\nexec 3>{pipe}\necho up >&3\nexec sleep 600\n")
+    script.chmod(0o755)
+    with (
+        running("hosts", "a", "--rsh", str(script)) as process,
+        pipe.open("rb", buffering=0) as reader,
+    ):
+        assert reader.read(3) == b"up\n"
+        process.send_signal(signal.SIGINT)
+        ended = end_of(process)
+        assert (ended.code, ended.err) == (130, "playgrad: stopped\n")
+        assert select.select([reader], [], [], 60.0)[0] and reader.read(1) == b""
 
 
 def test_a_shell_that_does_not_exist_is_named() -> None:

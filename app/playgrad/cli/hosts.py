@@ -13,7 +13,7 @@ from playgrad.cli.lists import print_table
 from playgrad.cluster.check import HostProblem, find_problems
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.member import is_member
-from playgrad.cluster.probe import Account, ask, ask_all
+from playgrad.cluster.probe import Account, ask_all
 from playgrad.cluster.supervisor import ClusterError, Job, Loss
 
 
@@ -28,8 +28,14 @@ def check_hosts(options: argparse.Namespace) -> int:
 
         return measure_as_member(options.hosts)
     folder = os.getcwd()
-    here = ask(HostSlots("localhost", 1), None, folder)
-    accounts = ask_all(options.hosts, options.rsh, folder)
+    hosts = options.hosts
+    if not any(host.is_local for host in hosts):
+        hosts = [HostSlots("localhost", 1), *hosts]
+    asked = ask_all(hosts, options.rsh, folder)
+    here = next(account for account in asked if account.host.is_local)
+    if here.problem:
+        raise ClusterError(f"this machine cannot be asked: {here.problem}.")
+    accounts = asked[len(hosts) - len(options.hosts) :]
     problems = find_problems(accounts, here, folder)
     measured = None
     if not any(problem.prevents for problem in problems):

@@ -16,12 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from playgrad.cluster import facts as facts_script
 from playgrad.cluster.hosts import LOCAL, HostSlots
 from playgrad.cluster.launch import FORWARDED
 
+Process: TypeAlias = "subprocess.Popen[bytes]"
 SECONDS = 30.0
 """The time for a machine to answer; loading playgrad takes seconds on a busy one."""
 _CONNECTING = 8
@@ -85,12 +86,28 @@ def ask_all(hosts: Sequence[HostSlots], shell: str | None, folder: str) -> list[
         shell: what takes the place of ``ssh``; None for that.
         folder: the working folder of the run.
     """
-    with ThreadPoolExecutor(min(len(hosts), _AT_ONCE)) as pool:
-        return list(pool.map(lambda host: ask(host, shell, folder), hosts))
+    started: list[Process] = []
+    pool = ThreadPoolExecutor(min(len(hosts), _AT_ONCE))
+    try:
+        return list(pool.map(lambda host: ask(host, shell, folder, started=started), hosts))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in started:  # after Ctrl+C
+            _kill(process)
 
 
-def ask(host: HostSlots, shell: str | None, folder: str, seconds: float = SECONDS) -> Account:
-    """Ask a machine; the answer says why if there was none within ``seconds``."""
+def ask(
+    host: HostSlots,
+    shell: str | None,
+    folder: str,
+    seconds: float = SECONDS,
+    started: list[Process] | None = None,
+) -> Account:
+    """Ask a machine; the answer says why if there was none within ``seconds``.
+
+    Args:
+        started: where to add the process that asks.
+    """
     source = Path(facts_script.__file__).read_bytes()
     try:
         process = subprocess.Popen(
@@ -104,12 +121,13 @@ def ask(host: HostSlots, shell: str | None, folder: str, seconds: float = SECOND
         program = shlex.split(shell)[0] if shell else "ssh"
         reason = f"{program} cannot be run here ({error.strerror}): install it, or name another "
         return Account(host, problem=f"{reason}with --rsh")
+    if started is not None:
+        started.append(process)
     late = threading.Event()
 
     def end() -> None:
         late.set()
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
 
     timer = threading.Timer(seconds, end)
     timer.start()
@@ -140,6 +158,12 @@ def ask(host: HostSlots, shell: str | None, folder: str, seconds: float = SECOND
             host, problem=_problem(host.name, reason, errors[0].decode("utf-8", "replace"))
         )
     return account
+
+
+def _kill(process: Process) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _command(host: HostSlots, shell: str | None, folder: str, size: int) -> list[str]:

@@ -1,180 +1,158 @@
-"""Training on several processes: playgrad over MPI beside PyTorch over gloo, and one process.
+"""Compares the simulator, fed with measured links, with training over MPI. Linux, as root.
 
-    python -m bench.cluster [--rounds 3] [--processes 2 4] [--json FILE]
+    python -m bench.cluster [--rounds 3]
 
-Each row trains the same network on the same batches; rows take turns in each round. The ideal is
-the speed of one process times the number of processes, but never more than the cores allow. With
-``--hosts A:1,B:1 --rsh COMMAND`` playgrad's processes run on several machines.
+prints a table: for each link, network and strategy, simulated and real milliseconds per step, and
+their ratio. Both are of undisturbed work: the simulator adds up the least times of its parts, and
+the real time is the least of many epochs of a few steps.
+
+Members are processes on this machine ("localhost:N"), or in two network namespaces that a link of
+the named bandwidth joins. Each round measures both, one after the other; the result is the median
+over the rounds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-BATCH, STEPS = 256, 60
-SIZES = {"small": (64, 128, 128, 10), "large": (784, 1024, 1024, 10)}
-PLAYGRAD = """
-import numpy as np
-import playgrad as pg
-from playgrad import nn
+from bench.two_machines import filled, two_machines
 
-widths = WIDTHS
-rng = np.random.default_rng(0)
-x = rng.standard_normal((8 * BATCH, widths[0])).astype(np.float32)
-y = rng.integers(0, widths[-1], 8 * BATCH).astype(np.int32)
-model = pg.Sequential(
-    [*[nn.Dense(width, activation="relu") for width in widths[1:-1]], nn.Dense(widths[-1])]
-)
-model.compile(pg.optim.SGD(0.01), loss=nn.SparseCategoricalCrossentropy(from_logits=True))
-model.fit(x, y, batch_size=BATCH, epochs=2, verbose=0, shuffle=False)
-history = model.fit(x, y, batch_size=BATCH, epochs=STEPS // 8, verbose=0, shuffle=False)
-print("rate", len(history.losses) / history.seconds)
-"""
-TORCH = """
+PLAYGRAD = [sys.executable, "-m", "playgrad"]
+PROGRAM = """
 import time
-import numpy as np
-import torch
-import torch.distributed as dist
+import playgrad as pg
+from bench.simulator import workloads
 
-widths = WIDTHS
-dist.init_process_group("gloo")
-torch.set_num_threads(1)
-rank, size = dist.get_rank(), dist.get_world_size()
-rng = np.random.default_rng(0)
-x = torch.from_numpy(rng.standard_normal((8 * BATCH, widths[0])).astype(np.float32))
-y = torch.from_numpy(rng.integers(0, widths[-1], 8 * BATCH))
-layers = []
-for width, following in zip(widths, widths[1:]):
-    layers += [torch.nn.Linear(width, following), torch.nn.ReLU()]
-model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*layers[:-1]))
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
-loss_of = torch.nn.CrossEntropyLoss()
-share = BATCH // size
+class Clock(pg.nn.Callback):
+    def __init__(self):
+        self.ends = []
 
+    def on_epoch_end(self, epoch, logs):
+        self.ends.append(time.perf_counter())
 
-def step(number):
-    first = number % 8 * BATCH + rank * share
-    optimizer.zero_grad()
-    loss_of(model(x[first : first + share]), y[first : first + share]).backward()
-    optimizer.step()
-
-
-for number in range(16):
-    step(number)
-dist.barrier()
-started = time.perf_counter()
-for number in range(STEPS // 8 * 8):
-    step(number)
-dist.barrier()
-if rank == 0:
-    print("rate", STEPS // 8 * 8 / (time.perf_counter() - started))
-dist.destroy_process_group()
+workload = workloads()[{name!r}]
+model = workload.trained()
+clock = Clock()
+x, y = workload.samples({steps})
+model.fit(x, y, batch_size=workload.batch, epochs={epochs}, callbacks=clock, verbose=0)
+times = [(end - start) / {steps} for start, end in zip(clock.ends, clock.ends[1:])]
+if times:  # the simulator trains for two steps only
+    print("seconds", min(times))
 """
+NETWORKS = {
+    "mlp 784-128-128-128-10, batch 64": 4,
+    "mlp 784-512-512-512-10, batch 256": 1,
+    "cnn 16-32-32, batch 32": 1,
+}
+"""With the steps of an epoch: a few milliseconds of work, which other work on the machine may leave
+alone."""
+EPOCHS = 40
+STRATEGIES = {
+    "sync, ring": ["--parallel", "sync", "--collective", "ring"],
+    "sync, central": ["--parallel", "sync", "--collective", "central"],
+    "gpipe": ["--parallel", "pipeline", "--schedule", "gpipe", "--micro-batches", "4"],
+    "1f1b": ["--parallel", "pipeline", "--schedule", "1f1b", "--micro-batches", "4"],
+}
 
 
 @dataclass(frozen=True)
-class Row:
-    """A way to train: its name, and the command that prints its steps per second."""
+class Place:
+    """Where the members run.
 
-    name: str
-    processes: int
-    command: tuple[str, ...]
+    Attributes:
+        before: what comes before a command.
+        script: what takes the place of ssh; None on this machine alone.
+        members: their number.
+    """
 
+    before: Sequence[str]
+    script: str | None
+    members: int
 
-def rows(folder: Path, size: str, processes: list[int], hosts: str, shell: str) -> Iterator[Row]:
-    """Yield all ways to train a network of ``size``."""
-    programs = {}
-    for name, text in (("playgrad", PLAYGRAD), ("torch", TORCH)):
-        for word, value in (("WIDTHS", SIZES[size]), ("BATCH", BATCH), ("STEPS", STEPS)):
-            text = text.replace(word, str(value))
-        programs[name] = folder / f"{size}_{name}.py"
-        programs[name].write_text(text)
-    train = (sys.executable, "-m", "playgrad", "train", str(programs["playgrad"]))
-    yield Row("playgrad, one process", 1, (*train, "--device", "cpu"))
-    torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
-    yield Row("PyTorch, one process", 1, (*torchrun, "1", str(programs["torch"])))
-    for count in processes:
-        where = ("--hosts", hosts or f"localhost:{count}", *(("--rsh", shell) if shell else ()))
-        for collective in ("ring", "tree", "native"):
-            chosen = ("--parallel", "sync", "--devices", str(count), "--collective", collective)
-            yield Row(f"playgrad sync {collective}", count, (*train, *where, *chosen))
-        local = ("--parallel", "local", "--devices", str(count))
-        yield Row("playgrad local SGD", count, (*train, *where, *local))
-        pipeline = ("--parallel", "pipeline", "--devices", str(count))
-        yield Row("playgrad pipeline", count, (*train, *where, *pipeline))
-        yield Row("PyTorch DDP, gloo", count, (*torchrun, str(count), str(programs["torch"])))
+    def run(self, *words: str) -> str:
+        """Run playgrad there and return its output. ``{hosts}`` stands for the machines."""
+        line = [*self.before, *PLAYGRAD, *words]
+        if self.script is None:
+            line = [word.replace("{hosts}", f"localhost:{self.members}") for word in line]
+        else:
+            line = [*filled(line, self.script), "--rsh", self.script]
+        ended = subprocess.run(line, capture_output=True, text=True)
+        if ended.returncode:
+            raise SystemExit(f"{' '.join(line)}:\n{ended.stdout}{ended.stderr}")
+        return ended.stdout
 
 
-def rate(row: Row) -> float:
-    """Return the steps per second of a way to train."""
-    environment = {
-        **os.environ,
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": f"{ROOT / 'app'}",
-    }
-    done = subprocess.run(row.command, capture_output=True, text=True, env=environment, timeout=300)
-    for line in done.stdout.splitlines():
-        if line.startswith("rate "):
-            return float(line.split()[1])
-    raise RuntimeError(f"{row.name}: {done.stderr[-800:]}")
+@contextmanager
+def place_named(name: str) -> Iterator[Place]:
+    """Yield the members of ``localhost:N``, or of two machines with a link of that rate."""
+    if name.startswith("localhost"):
+        yield Place([], None, int(name.split(":")[1]))
+        return
+    with two_machines(int(name.split()[0])) as (before, script):
+        yield Place(before, script, 2)
+
+
+def real_seconds(place: Place, program: Path, strategy: Sequence[str]) -> float:
+    """Return the least seconds of a step of ``program``, as its clock shows them."""
+    words = [*strategy, "--devices", str(place.members)]
+    lines = place.run("train", str(program), "--device", "cpu", "--hosts", "{hosts}", *words)
+    (line,) = (line for line in lines.splitlines() if line.startswith("seconds "))
+    return float(line.removeprefix("seconds "))
+
+
+def simulated_seconds(links: Path, program: Path, strategy: Sequence[str], members: int) -> float:
+    """Return the simulated seconds of a step, from measurements made now."""
+    words = [*strategy, "--devices", str(members), "--links", str(links), "--json"]
+    line = [*PLAYGRAD, "simulate", str(program), "--device", "cpu", *words]
+    ended = subprocess.run(line, capture_output=True, text=True, check=True)
+    (row,) = json.loads(ended.stdout.splitlines()[-1])
+    return float(row["seconds"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--processes", type=int, nargs="+", default=[2])
-    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
-    parser.add_argument("--hosts", default="")
-    parser.add_argument("--rsh", default="")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--links", nargs="+", default=["localhost:2", "localhost:4", "1000 Mbit/s", "100 Mbit/s"]
+    )
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
+    parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES))
     options = parser.parse_args()
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for size in options.sizes:
-            listed = list(rows(Path(folder), size, options.processes, options.hosts, options.rsh))
-            rates: dict[Row, list[float]] = {row: [] for row in listed}
-            for _ in range(options.rounds):
-                for row in listed:
-                    rates[row].append(rate(row))
-            alone = {
-                row.name.split()[0].strip(","): statistics.median(rates[row])
-                for row in listed
-                if row.processes == 1
-            }
-            print(f"{size}: {'-'.join(map(str, SIZES[size]))}, batches of {BATCH}")
-            for row in listed:
-                middle = statistics.median(rates[row])
-                ideal = alone[row.name.split()[0].strip(",")] * min(
-                    row.processes, os.cpu_count() or 1
-                )
-                print(
-                    f"  {row.processes}  {row.name:24} {middle:8.1f} steps/s"
-                    f"  ({min(rates[row]):.1f} to {max(rates[row]):.1f})"
-                    f"  {middle / ideal:5.0%} of ideal",
-                    flush=True,
-                )
-                results.append(
-                    {
-                        "size": size,
-                        "row": row.name,
-                        "processes": row.processes,
-                        "rates": rates[row],
-                        "of_ideal": middle / ideal,
-                    }
-                )
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=1))
+    print("| link | network | strategy | simulated ms | real ms | ratio | range |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for link in options.links:
+            with place_named(link) as place:
+                for network in options.networks:
+                    program = folder / "program.py"
+                    steps = NETWORKS[network]
+                    program.write_text(PROGRAM.format(name=network, steps=steps, epochs=EPOCHS))
+                    for strategy in options.strategies:
+                        row = _row(place, folder, program, STRATEGIES[strategy], options.rounds)
+                        print(f"| {link} | {network} | {strategy} | {row} |", flush=True)
+
+
+def _row(place: Place, folder: Path, program: Path, strategy: Sequence[str], rounds: int) -> str:
+    pairs = []
+    links = folder / "links.json"
+    for _ in range(rounds):
+        links.write_text(place.run("hosts", "{hosts}", "--json"))
+        simulated = simulated_seconds(links, program, strategy, place.members)
+        pairs.append((simulated, real_seconds(place, program, strategy)))
+    ratios = sorted(simulated / real for simulated, real in pairs)
+    simulated, real = (1e3 * median(column) for column in zip(*pairs, strict=True))
+    within = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+    return f"{simulated:.2f} | {real:.2f} | {median(ratios):.2f} | {within}"
 
 
 if __name__ == "__main__":

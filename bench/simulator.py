@@ -55,11 +55,15 @@ class Workload:
     shape: tuple[int, ...]
     batch: int
 
+    def samples(self, batches: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return random samples and labels for a number of batches."""
+        random, count = np.random.default_rng(0), batches * self.batch
+        x = random.normal(size=(count, *self.shape)).astype(np.float32)
+        return x, random.integers(0, 10, count).astype(np.int32)
+
     def trained(self) -> Model:
         """Return the network as a model, after one step."""
-        random = np.random.default_rng(0)
-        x = random.normal(size=(self.batch, *self.shape)).astype(np.float32)
-        y = random.integers(0, 10, self.batch).astype(np.int32)
+        x, y = self.samples(1)
         model = pg.Sequential([*self.layers, nn.Dense(10)])
         loss = nn.SparseCategoricalCrossentropy(from_logits=True)
         model.compile(optimizer=pg.optim.Adam(), loss=loss, device="cpu")

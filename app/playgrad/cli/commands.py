@@ -94,9 +94,18 @@ def run_simulate(options: argparse.Namespace, parser: argparse.ArgumentParser) -
     from playgrad.cli.simulate import simulate
 
     refuse_unused(list(passed_options(options)), options.parallel, parser)
+    if options.links is not None and options.here:
+        parser.error("--here measures this machine, so --links has no effect with it")
     program = _program(options, parser)
     signals.begin_work()
     return simulate(program, options)
+
+
+def run_hosts(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli.hosts import check_hosts
+
+    signals.begin_work()
+    return check_hosts(options)
 
 
 def _program(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Path:

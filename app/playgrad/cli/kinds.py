@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playgrad.cluster.hosts import HostSlots, parse_hosts
+from playgrad.cluster.saved_links import SavedLinks, read_links
 from playgrad.devices.kinds import KINDS
 from playgrad.errors import CheckpointError, DataError
 from playgrad.interchange.bounds import MOST_STEPS
@@ -51,6 +52,13 @@ def hosts(text: str) -> list[HostSlots]:
     try:
         return parse_hosts(text)
     except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}") from None
+
+
+def links(text: str) -> SavedLinks:
+    try:
+        return read_links(Path(text))
+    except DataError as error:
         raise argparse.ArgumentTypeError(f"{error}") from None
 
 

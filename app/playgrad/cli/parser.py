@@ -27,8 +27,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
-        _add_train, _add_predict, _add_sweep, _add_simulate, _add_devices, _add_tune, _add_examples,
-        _add_export, _add_serve, _add_watch, _add_site,
+        _add_train, _add_predict, _add_sweep, _add_simulate, _add_hosts, _add_devices, _add_tune,
+        _add_examples, _add_export, _add_serve, _add_watch, _add_site,
     ):  # fmt: skip
         add(parsers)
     return parser
@@ -321,8 +321,32 @@ def _add_simulate(parsers: Parsers) -> None:
         default=10.0,
         help="GB/s per device (default: 10)",
     )
+    parser.add_argument(
+        "--links",
+        type=kinds.links,
+        metavar="FILE",
+        help="links and cores as measured by hosts --json, in place of --latency and --bandwidth",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     parser.set_defaults(command=commands.run_simulate)
+
+
+def _add_hosts(parsers: Parsers) -> None:
+    parser = parsers.add_parser(
+        "hosts",
+        help="check the machines for train --hosts, and measure the links between them",
+        description="Ask each machine for its versions, cores, memory, GPUs and clock, measure the "
+        "links between all of them, and say what to mend. The exit code is 1 if there is "
+        "something.",
+    )
+    parser.add_argument(
+        "hosts", type=kinds.hosts, metavar="A:N,B:N", help="machines, and processes on each"
+    )
+    parser.add_argument("--rsh", metavar="COMMAND", help="command in place of ssh")
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON object, which simulate --links reads"
+    )
+    parser.set_defaults(command=commands.run_hosts)
 
 
 def _add_devices(parsers: Parsers) -> None:

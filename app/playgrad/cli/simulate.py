@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ from typing import Any
 from playgrad.cli.bar import ProgressBar
 from playgrad.cli.strategy_options import passed_options
 from playgrad.cli.train import TrainHooks
+from playgrad.cluster.saved_links import SavedLinks
 from playgrad.errors import GraphError
-from playgrad.parallel.simulator import Interconnect, simulate_jobs
+from playgrad.models.model import Model
+from playgrad.parallel.collectives.choice import choose
+from playgrad.parallel.simulator import Interconnect, Machine, simulate_jobs
 from playgrad.parallel.stages import ESTIMATED, deal_out
+from playgrad.parallel.step_jobs import BUCKET_BYTES
 from playgrad.runtime.default_device import AUTO
 from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
@@ -23,7 +28,7 @@ from playgrad.runtime.timeline import Timeline, timeline
 from playgrad.training.layer_costs import chain_of
 from playgrad.training.stage_costs import measure_step
 from playgrad.training.strategies.base import device_kind
-from playgrad.training.strategies.registry import strategy_named
+from playgrad.training.strategies.registry import strategy_named, users_of
 
 _STEPS = 2
 
@@ -63,7 +68,10 @@ def simulate(program: Path, options: argparse.Namespace) -> int:
 def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> Timeline:
     """Return the timeline of a simulated step of the trained model, on ``devices`` devices."""
     recipe, batch = hooks.model.recipe, hooks.facts["batch_size"]
+    links: SavedLinks | None = options.links
     passed = passed_options(options)
+    if links is not None and "collective" not in passed and devices > 1:
+        passed |= _chosen(hooks.model, links, devices, options.parallel)
     if devices == 1:  # what the others are compared with
         for name in ("replicas", "devices_per_stage"):
             passed.pop(name, None)
@@ -86,7 +94,21 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
     # Devices of one process need not move what they pass to each other.
     apart = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
     interconnect = Interconnect() if options.here else apart
-    return timeline(simulate_jobs(work.jobs(costs), interconnect, machine))
+    if links is not None:
+        interconnect = links.interconnect(passed.get("collective", ""))
+        machine = Machine(links.rates(devices), machine.overhead)
+    times = timeline(simulate_jobs(work.jobs(costs), interconnect, machine))
+    extra = 0.0 if links is None else links.agreement(devices)
+    return replace(times, seconds=times.seconds + extra)
+
+
+def _chosen(model: Model, links: SavedLinks, devices: int, strategy: str) -> dict[str, Any]:
+    """Return the collective that members with ``links`` would choose for the gradients."""
+    if strategy not in users_of("collective"):
+        return {}
+    sizes = [4 * v.spec.size for v in model.trainable_variables]
+    nbytes = min(max(sizes), BUCKET_BYTES)
+    return {"collective": choose(nbytes, devices, link=links.model(devices)).algorithm.name}
 
 
 def _row(times: Timeline, devices: int, alone: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from playgrad.cluster.hosts import HostSlots, hosts_text
 from playgrad.cluster.link import ADDRESS, TERMINAL, TOKEN
 from playgrad.errors import PlaygradError
 
-_FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 """Variables that members get, if they are set here."""
 _INSTALL = "pip install 'playgrad[cluster]'"
 
@@ -72,7 +72,7 @@ class Launch:
         }
         if all(host.is_local for host in hosts):
             hosts = [HostSlots("localhost", count)]
-        names = [*added, *(name for name in _FORWARDED if name in os.environ)]
+        names = [*added, *(name for name in FORWARDED if name in os.environ)]
         line = (_openmpi if kind == "openmpi" else _mpich)(program, hosts, count, shell, names)
         environment = {**os.environ, **added}
         if hasattr(os, "geteuid") and os.geteuid() == 0:  # in containers

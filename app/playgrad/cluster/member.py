@@ -12,6 +12,7 @@ from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream
 from playgrad.devices.registry import reset_logical_devices, set_logical_devices
 from playgrad.errors import DeviceError
 from playgrad.io.weights import writing
+from playgrad.parallel.collectives.choice import links_set
 from playgrad.runtime.blas import limited_to
 from playgrad.runtime.members import Members, members_set
 
@@ -59,13 +60,15 @@ class Membership:
         Args:
             kind: "cpu" or "gpu".
         """
+        from playgrad.cluster.links import measured_link
+
         members = self._members
         place = self._places[members.rank]
         set_logical_devices(**{"cpu": members.size, kind: members.size})
         before, writing.once = writing.once, self._once
         share = max(1, (os.cpu_count() or 1) // place.slots)
         try:
-            with members_set(members), limited_to(share):
+            with members_set(members), limited_to(share), links_set(measured_link(members)):
                 yield members
         finally:
             writing.once = before

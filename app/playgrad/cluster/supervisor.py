@@ -86,6 +86,7 @@ class RunOfMembers:
     shell: str | None
     names: list[str] = field(init=False)
     members: dict[int, MemberConnection] = field(default_factory=dict)
+    result: Any = None
 
     def __post_init__(self) -> None:
         self.names = member_names(self.hosts)
@@ -255,6 +256,7 @@ class RunOfMembers:
         if "stderr" in message:
             sys.stderr.write(str(message["stderr"]))
             sys.stderr.flush()
+        self.result = message.get("result", self.result)
         if "end" in message:
             connection.code, connection.text = int(message["end"]), str(message.get("text", ""))
 

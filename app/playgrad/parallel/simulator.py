@@ -51,10 +51,13 @@ class Interconnect:
     Attributes:
         latency: seconds of each message, whatever its size.
         bandwidth: bytes per second of each device.
+        sends_aside: a device that sends goes on at once, and only the one that receives waits, as
+            between processes. Otherwise both are busy with the bytes.
     """
 
     latency: float = 0.0
     bandwidth: float = math.inf
+    sends_aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,8 @@ class _Simulation:
     def _computed(self, number: int) -> None:
         job = self.jobs[number]
         self._record(number, job.kind)
-        self._after(job.sent / self.link.bandwidth, number, self._sent)
+        seconds = 0.0 if self.link.sends_aside else job.sent / self.link.bandwidth
+        self._after(seconds, number, self._sent)
 
     def _sent(self, number: int) -> None:
         job = self.jobs[number]

@@ -48,6 +48,8 @@ class Algorithm(ABC):
     """True if an all-reduce divides the tensors, so that their sizes must be known."""
     starts_early: ClassVar[bool] = False
     """True if devices compute while an all-reduce that has begun goes on."""
+    both_ways: ClassVar[bool] = False
+    """True if members send and receive at the same time, except in a broadcast."""
 
     @abstractmethod
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:

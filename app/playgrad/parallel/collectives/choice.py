@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from playgrad.parallel.collectives.algorithm import ALL_REDUCE, Algorithm, Cost
+from playgrad.parallel.collectives.algorithm import ALL_REDUCE, BROADCAST, Algorithm, Cost
 from playgrad.parallel.collectives.ring import Ring
 from playgrad.parallel.collectives.rooted import Central, Tree
 
@@ -22,17 +24,25 @@ class LinkModel:
         latency: seconds that each round takes, whatever its size.
         bandwidth: bytes that a member sends and receives per second.
         at_once: number of members that can send or receive at the same time.
+        both_ways: how many times as many bytes a member moves while it sends and receives at the
+            same time: 1 where it takes turns, 2 where the directions do not disturb each other.
     """
 
     latency: float
     bandwidth: float
     at_once: int
+    both_ways: float = 1.0
 
-    def seconds(self, cost: Cost) -> float:
+    def seconds(self, cost: Cost, both_ways: bool = False) -> float:
         """Estimate the time of an operation: its rounds, and the transfers of the busiest member,
-        or of all members if they have to take turns."""
+        or of all members if they have to take turns.
+
+        Args:
+            both_ways: whether members send and receive at the same time.
+        """
         moved = max(cost.busiest, 2 * cost.bytes_moved / self.at_once)
-        return cost.rounds * self.latency + moved / self.bandwidth
+        bandwidth = self.bandwidth * (self.both_ways if both_ways else 1.0)
+        return cost.rounds * self.latency + moved / bandwidth
 
 
 HOST = LinkModel(300e-6, 3e9, 1 if sys.platform == "emscripten" else os.cpu_count() or 1)
@@ -51,19 +61,43 @@ class Choice:
     reason: str
 
 
+_current = HOST
+
+
+def current_links() -> LinkModel:
+    """Return the links between the members of this run, as far as they are known."""
+    return _current
+
+
+@contextmanager
+def links_set(link: LinkModel) -> Iterator[None]:
+    """Choose by ``link`` within the block: the members of a run measure theirs."""
+    global _current
+    before, _current = _current, link
+    try:
+        yield
+    finally:
+        _current = before
+
+
 def choose(
-    nbytes: int | None, members: int, kind: str = ALL_REDUCE, link: LinkModel = HOST
+    nbytes: int | None, members: int, kind: str = ALL_REDUCE, link: LinkModel | None = None
 ) -> Choice:
     """Choose the fastest algorithm for a tensor of ``nbytes`` among ``members``.
 
     Args:
         nbytes: None if the size is not known yet. Then the tensor cannot be divided, which rules
             out a ring.
+        link: None for the links between the members of this run.
     """
+    link = link or _current
     if nbytes is None:
         best = min(ALGORITHMS[:2], key=lambda algorithm: algorithm.cost(kind, 1, members).busiest)
         return Choice(best, f"{best.name}: the size is not known, so it cannot be divided")
-    times = [link.seconds(algorithm.cost(kind, nbytes, members)) for algorithm in ALGORITHMS]
+    times = [
+        link.seconds(each.cost(kind, nbytes, members), each.both_ways and kind != BROADCAST)
+        for each in ALGORITHMS
+    ]
     fastest = 0
     for number in range(1, len(ALGORITHMS)):
         if times[number] < WORTHWHILE * times[fastest]:

@@ -28,6 +28,7 @@ class Ring(Algorithm):
 
     name = "ring"
     divides = True
+    both_ways = True
 
     def cost(self, kind: str, nbytes: int, members: int) -> Cost:
         laps = 2 if kind == ALL_REDUCE else 1

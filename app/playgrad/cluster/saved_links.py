@@ -1,0 +1,119 @@
+"""The links that ``playgrad hosts --json`` has measured, for the simulator."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playgrad.errors import DataError
+from playgrad.parallel.collectives.choice import LinkModel
+from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
+from playgrad.parallel.simulator import Interconnect
+
+_LARGEST_FILE = 1 << 24
+_RING = "ring"
+
+
+@dataclass(frozen=True)
+class SavedLinks:
+    """The links between the members of a run that was measured.
+
+    Attributes:
+        cores: of each machine, with the number of members on it.
+        members: the number of members.
+        link: the slowest link.
+        together: what all of them achieve at once.
+    """
+
+    cores: tuple[tuple[int, int], ...]
+    members: int
+    link: MeasuredLink
+    together: Together
+
+    def interconnect(self, collective: str) -> Interconnect:
+        """Return the links for the simulator: what a member receives in each second.
+
+        In a ring, members send while they receive. Otherwise a tensor has the link to itself.
+        """
+        bandwidth = self.link.bandwidth
+        if collective == _RING:
+            bandwidth = min(bandwidth, self.together.bandwidth / 2)
+        return Interconnect(self.link.latency, bandwidth, sends_aside=True)
+
+    def model(self, members: int) -> LinkModel:
+        """Return what collective algorithms are chosen by among ``members``.
+
+        More members than were measured are taken to share no more than those.
+        """
+        model = link_model(self.link, self.together, self.members)
+        at_once = max(1, round(model.at_once * members / self.members))
+        return LinkModel(model.latency, model.bandwidth, at_once, model.both_ways)
+
+    def rates(self, devices: int) -> tuple[float, ...]:
+        """Return the speed of each device while 1, 2, ... of them compute (`Machine.rates`).
+
+        Members of one machine share its cores; further machines are like the measured ones.
+        """
+        if len(self.cores) == 1:
+            return (1.0,) * self.cores[0][0]
+        share = min(1.0, *(cores / slots for cores, slots in self.cores))
+        return (share,) * devices
+
+    def agreement(self, members: int) -> float:
+        """Return the seconds in which ``members`` agree at the end of a step."""
+        rounds = math.log2(members) / math.log2(self.members) if members > 1 else 0.0
+        return self.together.agreement * rounds
+
+
+def read_links(path: Path) -> SavedLinks:
+    """Read the output of ``playgrad hosts --json``.
+
+    Raises:
+        DataError: it is not that, or no links were measured.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DataError(f"{path} is too large to be the output of `playgrad hosts --json`.")
+        saved = json.loads(path.read_bytes())
+        if not saved["links"] or saved["together"] is None:
+            raise DataError(
+                f"{path} has no measured links.",
+                hint="Mend what `playgrad hosts` names, and give it two processes or more.",
+            )
+        links = [
+            MeasuredLink(*(_positive(link, name) for name in ("latency", "bandwidth", "both_ways")))
+            for link in saved["links"]
+        ]
+        names = ("latency", "bandwidth", "agreement")
+        together = Together(*(_positive(saved["together"], name) for name in names))
+        cores = tuple(
+            (int(_positive(host, "cores")), int(_positive(host, "slots")))
+            for host in saved["hosts"]
+        )
+        return SavedLinks(
+            cores,
+            max(2, int(_positive(saved, "members"))),
+            MeasuredLink(
+                max(link.latency for link in links),
+                min(link.bandwidth for link in links),
+                min(link.both_ways for link in links),
+            ),
+            together,
+        )
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{path} is not the output of `playgrad hosts --json`: {type(error).__name__}: {error}"
+        ) from None
+
+
+def _positive(record: Mapping[str, Any], name: str) -> float:
+    value = float(record[name])
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} is {value}, not a positive number")
+    return value

@@ -1,0 +1,52 @@
+"""Measured links between the members of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playgrad.parallel.collectives.choice import LinkModel
+
+TASK_SECONDS = 100e-6
+"""The time that a round takes beyond its messages: two tasks of the executor."""
+
+
+@dataclass(frozen=True)
+class MeasuredLink:
+    """A measured link between two members.
+
+    Attributes:
+        latency: seconds until a small message has arrived.
+        bandwidth: bytes per second in one direction.
+        both_ways: bytes per second in both directions together, when both send at once.
+    """
+
+    latency: float
+    bandwidth: float
+    both_ways: float
+
+
+@dataclass(frozen=True)
+class Together:
+    """What the members achieve when all of them exchange at once, each with its neighbours.
+
+    Attributes:
+        latency: seconds until all small messages have arrived.
+        bandwidth: bytes per second that a member sends and receives, together.
+        agreement: seconds until all know that all of them go on.
+    """
+
+    latency: float
+    bandwidth: float
+    agreement: float
+
+
+def link_model(link: MeasuredLink, together: Together, members: int) -> LinkModel:
+    """Return the model that collective algorithms are chosen by."""
+    both_ways = max(1.0, link.both_ways / link.bandwidth)
+    at_once = round(members * together.bandwidth / max(link.both_ways, link.bandwidth))
+    return LinkModel(
+        latency=max(link.latency, together.latency) + TASK_SECONDS,
+        bandwidth=link.bandwidth,
+        at_once=min(max(at_once, 1), members),
+        both_ways=min(both_ways, 2.0),
+    )

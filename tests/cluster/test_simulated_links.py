@@ -1,0 +1,104 @@
+"""``playgrad simulate --links``: predictions from links that ``playgrad hosts`` has measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playgrad.cluster.saved_links import read_links
+from playgrad.errors import DataError
+from playgrad.parallel.simulator import Interconnect, Job, simulate_jobs
+from playgrad.runtime.timeline import timeline
+from tests.cli.conftest import PROGRAM
+from tests.cli.running import run
+
+SAVED: dict[str, Any] = {
+    "hosts": [{"cores": 2, "slots": 1}, {"cores": 4, "slots": 1}],
+    "members": 2,
+    "links": [
+        {"hosts": ["a", "b"], "latency": 1e-4, "bandwidth": 1e8, "both_ways": 1.5e8},
+        {"hosts": ["b", "b"], "latency": 1e-5, "bandwidth": 1e9, "both_ways": 1e9},
+    ],
+    "together": {"latency": 2e-4, "bandwidth": 1.2e8, "agreement": 1e-3},
+}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    file = tmp_path / "links.json"
+    file.write_text(json.dumps(SAVED))
+    return file
+
+
+def test_the_slowest_link_counts(saved: Path) -> None:
+    links = read_links(saved)
+    assert links.interconnect("central") == Interconnect(1e-4, 1e8, True)
+    assert links.interconnect("ring") == Interconnect(1e-4, 0.6e8, True)
+    assert links.agreement(1) == 0
+    assert links.agreement(8) == pytest.approx(3e-3)
+    assert links.model(64).at_once == 64 * links.model(2).at_once // 2
+
+
+def test_members_of_one_machine_share_its_cores(tmp_path: Path) -> None:
+    file = tmp_path / "links.json"
+    file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}], "members": 4}))
+    assert read_links(file).rates(4) == (1.0, 1.0)
+    file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}] * 2, "members": 8}))
+    assert read_links(file).rates(8) == (0.5,) * 8
+
+
+def test_only_the_receiver_waits_for_what_is_sent_aside() -> None:
+    jobs = [
+        Job("send", "a", 1.0, "forward", sent=100),
+        Job("go on", "a", 1.0, "forward", (0,)),
+        Job("receive", "b", 1.0, "forward", (0,), received=100),
+    ]
+    seconds = [
+        timeline(simulate_jobs(jobs, Interconnect(0.5, 50.0, aside))).seconds
+        for aside in (False, True)
+    ]
+    # 1 s of work, 2 s to send, 0.5 s on the way, 2 s to receive, 1 s of work.
+    assert seconds == [6.5, 4.5]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"links": []}, "has no measured links"),
+        ({"together": None}, "has no measured links"),
+        ({"members": "many"}, "is not the output of"),
+        ({"hosts": [{"slots": 1}]}, "KeyError: 'cores'"),
+        ({"together": {**SAVED["together"], "bandwidth": -1}}, "bandwidth is -1.0"),
+        ({"together": {**SAVED["together"], "bandwidth": float("nan")}}, "bandwidth is nan"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    file = tmp_path / "links.json"
+    file.write_text(json.dumps(SAVED | change))
+    with pytest.raises(DataError, match=words):
+        read_links(file)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", "\x00"])
+def test_files_that_hold_no_object_are_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "links.json"
+    file.write_text(content)
+    with pytest.raises(DataError, match="is not the output of `playgrad hosts --json`"):
+        read_links(file)
+
+
+def test_predictions_follow_the_links(capsys: pytest.CaptureFixture[str], saved: Path) -> None:
+    program = saved.with_name("program.py")
+    program.write_text(PROGRAM)
+    words = ["simulate", program, "--device", "cpu", "--devices", 1, 2, "--json", "--links", saved]
+    code, out, err = run(capsys, *words)
+    assert code == 0, err
+    alone, two = json.loads(out.splitlines()[-1])
+    assert alone["communication"] == 0
+    assert two["seconds"] > 1e-3 + 2 * 1e-4  # the agreement, and two messages
+    refused = run(capsys, *words, "--here")
+    assert refused[0] == 2 and "--links has no effect" in refused[2]
+    assert run(capsys, *words[:-1], saved.parent / "none")[0] == 2

@@ -73,9 +73,9 @@ def divided_stages():
 
 CASES = {
     **{f"sync {name}": (mlp, DataParallel(DEVICES, name)) for name in ("ring", "tree", "central")},
-    "sync in buckets": (cnn, DataParallel(DEVICES, bucket_bytes=256)),
-    "sync attention": (attention, DataParallel(DEVICES)),
-    "local": (mlp, LocalSGD(DEVICES)),
+    "sync in buckets": (cnn, DataParallel(DEVICES, "tree", 256)),
+    "sync attention": (attention, DataParallel(DEVICES, "central")),
+    "local": (mlp, LocalSGD(DEVICES, collective="ring")),
     **{
         f"pipeline {name}": (mlp, Pipeline(2, micro_batches=4, schedule=name))
         for name in ("gpipe", "1f1b", "interleaved", "bidirectional", "zero_bubble", "dualpipe")

@@ -58,19 +58,79 @@ def train(rate: float, folder: str) -> Any:
     return model.fit(x, 3 * x, batch_size=16, epochs=4, verbose=0)
 
 
-def test_of_twelve_trials_two_are_killed_and_started_again(address: str, tmp_path: Path) -> None:
-    rates = [0.3, 0.05, 0.1, *(10.0**-n for n in range(2, 11))]
+@pytest.mark.parametrize("trials", [4, pytest.param(12, marks=pytest.mark.slow)])
+def test_trials_that_are_killed_are_started_again(
+    address: str, tmp_path: Path, trials: int
+) -> None:
+    rates = [0.3, 0.05, 0.1, *(10.0**-n for n in range(2, trials - 1))]
     grid = {"rate": rates, "folder": [str(tmp_path)]}
     folder = tmp_path / "sweep"
     result = pg.sweep(train, grid=grid, ray=pg.Ray(address), folder=folder, verbose=0)
-    assert [trial.state for trial in result.trials] == 12 * ["done"], str(result)
-    assert [trial.attempts for trial in result.trials] == [1, 2, 2, *(9 * [1])]
+    assert [trial.state for trial in result.trials] == trials * ["done"], str(result)
+    assert [trial.attempts for trial in result.trials] == [1, 2, 2, *((trials - 3) * [1])]
     assert result.best.number == 1 and result.weights is not None
     (kernel,) = [v for n, v in load_file(result.weights).items() if "kernel" in n]
     assert kernel.item() == pytest.approx(3, abs=0.3)
     assert (folder / "trial-2.log").read_text() == "rate 0.05\n"
     # Continued on this machine: nothing is run again.
     assert pg.sweep(train, grid=grid, folder=folder, verbose=0).trials == result.trials
+
+
+class Killer(pg.nn.Callback):
+    """Kills the process of the first replica, and trains on until it has come back."""
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        server = self.model.parameter_server
+        client, report = server.clients[0], server.report
+        if epoch == 0:
+            import ray
+
+            number = ray.get(client.actor.__ray_call__.remote(lambda actor: os.getpid()))
+            os.kill(number, signal.SIGKILL)
+        elif epoch > 40 and report.returns and client.opening is None:
+            self.model.stop_training = True
+
+
+def test_a_replica_that_is_killed_comes_back_and_training_converges(address: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(330, 3)).astype(np.float32)
+    y = x @ np.array([[1.0], [-2.0], [0.5]], np.float32)
+    model = pg.Sequential([nn.Dense(1)])
+    strategy = pg.parallel.AsynchronousDataParallel(2, staleness=8, ray=pg.Ray(address))
+    model.compile(pg.optim.SGD(0.05), loss="mse", strategy=strategy)
+    history = model.fit(x, y, batch_size=32, epochs=100_000, verbose=0, callbacks=[Killer()])
+    report = history.parallel
+    assert report["returns"] == {"cpu:0": 1} and report["lost"] == {}
+    assert sum(report["updates"].values()) == len(history.losses) == history.steps.shape[0]
+    assert all(report["updates"].values())
+    assert max(map(int, report["staleness"])) <= 2 * 8 + 1
+    assert history.losses[-1] < 1e-3
+
+
+@pytest.mark.slow
+def test_a_single_replica_on_ray_trains_as_one_device(address: str) -> None:
+    x = np.random.default_rng(0).normal(size=(70, 6)).astype(np.float32)
+    weights = []
+    for strategy in (None, pg.parallel.AsynchronousDataParallel(1, ray=pg.Ray(address))):
+        pg.reset_default_graph(3)
+        model = pg.Sequential([nn.Dense(16, activation="relu"), nn.Dropout(0.5), nn.Dense(1)])
+        model.compile(pg.optim.Adam(0.01), loss="mse", strategy=strategy)
+        for _ in range(2):
+            model.fit(x, x[:, :1], batch_size=16, epochs=3, verbose=0)
+        weights.append(model.get_weights())
+    for plain, on_ray in zip(*weights, strict=True):
+        np.testing.assert_array_equal(plain, on_ray)
+
+
+@pytest.mark.slow
+def test_what_a_replica_cannot_compute_ends_it_by_name(address: str) -> None:
+    twice = pg.register_op("twice_on_ray", lambda x: 2 * x, gradient=lambda d, y, x: [2 * d])
+    model = pg.Sequential([nn.Dense(1), nn.Lambda(twice)])
+    strategy = pg.parallel.AsynchronousDataParallel(2, ray=pg.Ray(address))
+    model.compile(pg.optim.SGD(0.1), loss="mse", strategy=strategy)
+    x = np.ones((8, 2), np.float32)
+    with pytest.raises(pg.GraphError, match="twice_on_ray"):
+        model.fit(x, x[:, :1], batch_size=4, verbose=0)
 
 
 def leave_or_fail(path: str) -> None:

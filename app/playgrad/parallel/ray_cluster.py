@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 from playgrad.errors import DataError, DeviceError
 
 MOST_RESOURCES = 1024
+_ANSWER_SECONDS = 5.0
 _QUIET = {"logging_level": "error", "log_to_driver": False}
 _HOST = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]{1,253}):(\d{1,5})")
 
@@ -68,11 +70,13 @@ class Ray:
         if ray.is_initialized():
             yield ray
             return
+        _secure(ray)
         try:
             if self.address == "local":
                 with _only_on_loopback(ray):
                     ray.init("local", include_dashboard=False, **_QUIET)
             else:
+                self._check_answers()
                 ray.init(self.address, **_QUIET)
         except Exception as error:  # of many classes
             ray.shutdown()
@@ -85,6 +89,11 @@ class Ray:
             yield ray
         finally:
             ray.shutdown()
+
+    def _check_answers(self) -> None:
+        """Raise OSError if nothing listens at the address: Ray would try for a minute."""
+        if match := _HOST.fullmatch(self.address):
+            socket.create_connection((match[1].strip("[]"), int(match[2])), _ANSWER_SECONDS).close()
 
     def capacity(self, ray: ModuleType) -> int:
         """Return how many processes the cluster holds at the same time.
@@ -118,13 +127,11 @@ class Ray:
 
 
 def _imported() -> ModuleType:
-    """Return the module ``ray``, with tokens switched on unless the user has decided that.
+    """Return the module ``ray``.
 
     Raises:
         DeviceError: it is not installed.
     """
-    os.environ.setdefault("RAY_AUTH_MODE", "token")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
     try:
         import ray
     except ImportError:
@@ -132,6 +139,14 @@ def _imported() -> ModuleType:
             "Ray is not installed.", hint="Install it: pip install 'playgrad[ray]'"
         ) from None
     return ray
+
+
+def _secure(ray: ModuleType) -> None:
+    """Switch tokens on, and reports to the makers of Ray off, unless the user has decided."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_AUTH_MODE" not in os.environ:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        ray._raylet.Config.initialize("")  # it has read the environment when it was imported
 
 
 @contextmanager

@@ -65,6 +65,9 @@ class RayClient(ReplicaClient):
 
     Args:
         device: its name in reports; the actor computes on the first device of this kind.
+
+    Attributes:
+        actor: its handle.
     """
 
     def __init__(self, device: str, replicas: RayReplicas) -> None:
@@ -76,13 +79,13 @@ class RayClient(ReplicaClient):
 
     def _open(self) -> None:
         cluster, ray = self._replicas.cluster, self._replicas.ray
-        self._actor = cluster.new_actor(ray, ReplicaActor, kind_of(self.device).first)
+        self.actor = cluster.new_actor(ray, ReplicaActor, kind_of(self.device).first)
         self._sent: list[Tensor] = []
         self.opening = self._call("assign", self._values)
 
     def _call(self, method: str, *arguments: Any) -> Result[Any]:
         """Call a method of the actor, after the calls before it."""
-        reference = getattr(self._actor, method).remote(*arguments)
+        reference = getattr(self.actor, method).remote(*arguments)
         return _RayResult(reference.future(), self._replicas)
 
     def assign(self, values: Mapping[Any, Array]) -> None:
@@ -109,7 +112,7 @@ class RayClient(ReplicaClient):
         return True
 
     def close(self) -> None:
-        self._replicas.ray.kill(self._actor)
+        self._replicas.ray.kill(self.actor)
 
 
 class ReplicaActor:

@@ -13,6 +13,7 @@ from weakref import finalize
 
 from playgrad.errors import DataError, GraphError
 from playgrad.parallel.ray_cluster import Ray
+from playgrad.runtime.hooks import get_hooks
 from playgrad.sweeps.halving import Halving
 from playgrad.sweeps.space import Between, Value
 
@@ -65,24 +66,27 @@ def sweep(
         CheckpointError: the folder cannot be written, or has another sweep.
         DeviceError: Ray is not installed, or cannot be reached.
     """
-    if sys.platform == "emscripten":
+    pool = get_hooks().trial_pool(train)
+    if pool is None and sys.platform == "emscripten":
         raise GraphError(
             "pg.sweep runs processes, which a browser does not have.",
-            hint="Run the program on the desktop, with Python.",
+            hint="Run the program in playgrad's page, or on the desktop.",
         )
+    if pool is not None and ray is not None:
+        raise GraphError("a page cannot reach a Ray cluster.", hint="Leave out ray.")
     from playgrad.sweeps.subject import Subject  # these take time to import
     from playgrad.sweeps.sweep import Sweep, print_trial
 
     if mode not in ("auto", "min", "max"):
         raise DataError(f"mode must be 'auto', 'min' or 'max', got {mode!r}.")
-    subject = Subject.of_function(train)
+    subject = Subject.of_function(train, sent=pool is None)
     path = Path(mkdtemp(prefix="playgrad-") if folder is None else folder)
     remove = partial(rmtree, path, ignore_errors=True) if folder is None else lambda: None
     try:
         trial_sweep = Sweep(
             subject, grid or {}, random or {}, trials, path,
             metric=metric, mode=mode, halving=halving, options={"seed": seed}, parallel=parallel,
-            ray=ray, report=print_trial if verbose else lambda trial: None,
+            ray=ray, report=print_trial if verbose else lambda trial: None, pool=pool,
         )  # fmt: skip
         if verbose and (former := trial_sweep.folder.former):
             print(f"continuing: {len(former)} trials in {path} have ended", flush=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
@@ -32,8 +32,23 @@ class RunningTrial(Protocol):
         """Free what the trial, which has ended, still holds."""
 
 
+class Pool(Protocol):
+    """Runs jobs. Attributes: ``parallel``, the number of jobs at the same time."""
+
+    parallel: int
+
+    def submit(self, job: TrialJob, judge: Judge) -> Future[Message]:
+        """Run ``job``; return its last message, of the kind "end" or "error"."""
+
+    def wait(self, futures: Collection[Future[Message]]) -> Collection[Future[Message]]:
+        """Wait until some of ``futures`` are done, and return these."""
+
+    def close(self) -> None:
+        """End all jobs."""
+
+
 class TrialPool:
-    """A pool of trials: a job that crashes or fills the memory ends no other.
+    """A pool with a thread for each trial: one that crashes or fills the memory ends no other.
 
     Args:
         start: starts a job, without waiting for it.
@@ -51,6 +66,10 @@ class TrialPool:
     def submit(self, job: TrialJob, judge: Judge) -> Future[Message]:
         """Run ``job``; return its last message, of the kind "end" or "error"."""
         return self._threads.submit(self._run, job, judge)
+
+    def wait(self, futures: Collection[Future[Message]]) -> Collection[Future[Message]]:
+        """Wait until some of ``futures`` are done, and return these."""
+        return wait(futures, return_when=FIRST_COMPLETED).done
 
     def close(self) -> None:
         """End all jobs."""

@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from playgrad.errors import DataError, GraphError
 from playgrad.parallel.ray_cluster import Ray
 from playgrad.sweeps.halving import Halving
-from playgrad.sweeps.pool import Message, TrialPool
+from playgrad.sweeps.pool import Message, Pool, TrialPool
 from playgrad.sweeps.ray_trial import RayTrial
 from playgrad.sweeps.record import WEIGHTS, SweepFolder
 from playgrad.sweeps.result import SweepResult
@@ -45,6 +45,7 @@ class Sweep:
         parallel: the number of trials at the same time; None for one for every two cores, or as
             many as the cluster holds.
         ray: where the processes run, in place of this machine.
+        pool: runs the trials in place of processes.
         report: receives each trial that has ended.
 
     Raises:
@@ -67,6 +68,7 @@ class Sweep:
         parallel: int | None,
         ray: Ray | None,
         report: Callable[[SweepTrial], None],
+        pool: Pool | None = None,
     ) -> None:
         settings = combinations(grid, random, trials, options["seed"])
         if parallel is not None and not 1 <= parallel <= MOST_PARALLEL:
@@ -86,6 +88,7 @@ class Sweep:
         self.options = dict(options)
         self.parallel = parallel
         self.ray = ray
+        self.pool = pool
         self.report = report
 
     def run(self) -> SweepResult:
@@ -108,8 +111,7 @@ class Sweep:
                     while waiting and len(running) < pool.parallel:
                         number = waiting.pop(0)
                         running[self._start(pool, number)] = (number, time.monotonic())
-                    done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    for future in pool.wait(running):
                         number, started = running.pop(future)
                         if self._ended(number, future.result(), time.monotonic() - started):
                             waiting.insert(0, number)
@@ -122,26 +124,31 @@ class Sweep:
         return result
 
     @contextmanager
-    def _pool(self) -> Iterator[TrialPool]:
+    def _pool(self) -> Iterator[Pool]:
         """Provide what runs trials, and end all of them after the block."""
+        if self.pool is not None:
+            self.pool.parallel = self.parallel or self.pool.parallel
+            with closing(self.pool) as pool:
+                yield pool
+            return
         cores = os.cpu_count() or 1
         if self.ray is None:
             parallel = self.parallel or max(1, cores // 2)
             start = partial(TrialProcess, threads=max(1, cores // parallel))
-            with closing(TrialPool(start, parallel)) as pool:
-                yield pool
+            with closing(TrialPool(start, parallel)) as processes:
+                yield processes
             return
         with self.ray.connected() as ray:
             parallel = self.parallel or min(MOST_PARALLEL, self.ray.capacity(ray))
             start_there = partial(RayTrial, ray=ray, cluster=self.ray)
-            with closing(TrialPool(start_there, parallel)) as pool:
-                yield pool
+            with closing(TrialPool(start_there, parallel)) as actors:
+                yield actors
 
     def result(self) -> SweepResult:
         """Return the trials as they are."""
         return SweepResult(list(self.trials), self.metric or "", self.direction, self.folder.path)
 
-    def _start(self, pool: TrialPool, number: int) -> Future[Message]:
+    def _start(self, pool: Pool, number: int) -> Future[Message]:
         trial = self.trials[number]
         self.trials[number] = trial = trial.with_(state=RUNNING, attempts=trial.attempts + 1)
         job = TrialJob(
@@ -190,7 +197,9 @@ class Sweep:
 
     def _ended(self, number: int, message: Message, seconds: float) -> bool:
         """Take over how a trial has ended; return whether it is to be started again."""
-        trial = self.trials[number].with_(seconds=round(seconds, 3))
+        # Its own, if it has ended well: without the time in which it waited for a place.
+        seconds = message.get("seconds", round(seconds, 3))
+        trial = self.trials[number].with_(seconds=seconds)
         if message["kind"] == "error":
             again = trial.attempts < ATTEMPTS
             state = RUNNING if again else FAILED

@@ -2317,6 +2317,7 @@ export const en = {
     best: "best",
     bestIs: (/** @type {string} */ value) => `Best: ${value}.`,
     inRuns: "All of them are in Runs.",
+    notReached: "The program ended before it called pg.sweep.",
     keep: (/** @type {string} */ value) => `Keep ${value}`,
   },
   blocks: {

@@ -1824,6 +1824,7 @@ export const zhHans = {
     best: "最佳",
     bestIs: (value) => `最佳：${value}。`,
     inRuns: "所有结果都在“运行记录”中。",
+    notReached: "程序在调用 pg.sweep 之前就结束了。",
     keep: (value) => `采用 ${value}`,
   },
   blocks: {

@@ -2302,6 +2302,8 @@ export const en = {
     stop: "Stop",
     wrong: (/** @type {string} */ text, /** @type {string} */ field) =>
       `“${text}” is not a value for ${field.toLowerCase()}.`,
+    unclear: (/** @type {string} */ text) =>
+      `Is “${text}” one number or several? Write 0.1 for a number, and a space after each comma between numbers.`,
     count: (/** @type {number} */ most) => `Choose 2 to ${most} values.`,
     states: {
       waiting: "waiting",

@@ -1809,6 +1809,8 @@ export const zhHans = {
     begin: (values) => `训练 ${values} 次`,
     stop: "停止",
     wrong: (text, field) => `“${text}”不能作为${field}的值。`,
+    unclear: (text) =>
+      `“${text}”是一个数还是几个数？小数点请写作“.”，例如 0.1；几个数之间的逗号后请加空格。`,
     count: (most) => `请选择 2 到 ${most} 个值。`,
     states: {
       waiting: "等待中",

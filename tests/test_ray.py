@@ -267,6 +267,7 @@ def inode(file):
         return None
 
 with pg.Ray().connected() as ray:
+    assert ray._raylet.get_authentication_mode() == ray._raylet.AuthenticationMode.TOKEN
     assert ray.get(ray.remote(lambda: 3).remote()) == 3
     family, known = {os.getpid()}, 0
     while len(family) > known:
@@ -282,8 +283,10 @@ with pg.Ray().connected() as ray:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_ray_that_a_sweep_starts_listens_on_loopback_only() -> None:
-    environment = {**os.environ, "RAY_AUTH_TOKEN": 64 * "a"}
+def test_a_ray_that_a_sweep_starts_is_private(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        environment.pop(name, None)
     ended = subprocess.run(
         [sys.executable, "-c", LISTENING], env=environment, capture_output=True, text=True
     )
@@ -291,3 +294,4 @@ def test_a_ray_that_a_sweep_starts_listens_on_loopback_only() -> None:
     addresses = ended.stdout.split()
     assert len(addresses) >= 4, "of a raylet, the head and workers"
     assert {address[-8:] for address in addresses} == {"0100007F"}, "127.0.0.1"
+    assert list(tmp_path.iterdir()) == [], "a token in a file can be read by others"

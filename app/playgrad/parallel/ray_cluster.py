@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 import re
+import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -73,6 +75,7 @@ class Ray:
         _secure(ray)
         try:
             if self.address == "local":
+                _have_token()
                 with _only_on_loopback(ray):
                     ray.init("local", include_dashboard=False, **_QUIET)
             else:
@@ -147,6 +150,14 @@ def _secure(ray: ModuleType) -> None:
     if "RAY_AUTH_MODE" not in os.environ:
         os.environ["RAY_AUTH_MODE"] = "token"
         ray._raylet.Config.initialize("")  # it has read the environment when it was imported
+
+
+def _have_token() -> None:
+    """Make a token for a Ray of this process, unless there is one: Ray itself would write it to a
+    file that every user of this machine can read."""
+    configured = os.environ.keys() & {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"}
+    if not configured and not Path.home().joinpath(".ray", "auth_token").exists():
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from safetensors.numpy import load_file
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.runtime.options import get_options
 from playgrad.sweeps.record import FILE
 
 pytestmark = pytest.mark.slow  # 14 trials and Ray itself are forty processes
@@ -37,7 +38,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         machines = Cluster(True, head_node_args={"num_cpus": CPUS, "include_dashboard": False})
-        machines.add_node(num_cpus=CPUS)
+        machines.add_node(num_cpus=CPUS, num_gpus=2)  # so it says
         yield machines
         machines.shutdown()
 
@@ -249,6 +250,24 @@ def test_trials_of_a_machine_that_is_lost_run_on_another(cluster: Any, tmp_path:
     cluster.remove_node(replacement)
     assert (trial.state, trial.attempts) == ("done", 2)
     wait_for(lambda: has_ended(lost[0].name))
+
+
+def meet(name: str, folder: str) -> int:
+    Path(folder, name).touch()
+    while len(list(Path(folder).iterdir())) < 2:
+        time.sleep(0.05)
+    return int(str(get_options().device).removeprefix("gpu:"))
+
+
+def test_trials_that_reserve_a_gpu_train_on_different_ones(address: str, tmp_path: Path) -> None:
+    meeting = tmp_path / "meeting"
+    meeting.mkdir()
+    grid = {"name": ["a", "b"], "folder": [str(meeting)]}
+    cluster = pg.Ray(address, gpus=1)
+    result = pg.sweep(meet, grid=grid, ray=cluster, folder=tmp_path / "sweep", verbose=0)
+    assert {trial.value for trial in result.trials} == {0, 1}, result.trials
+    with pytest.raises(pg.DeviceError, match=r"no machine .*CPU: 1, GPU: 3"):
+        pg.sweep(meet, grid=grid, ray=pg.Ray(address, gpus=3), parallel=1, verbose=0)
 
 
 LISTENING = """

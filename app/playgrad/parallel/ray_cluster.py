@@ -111,9 +111,9 @@ class Ray:
                 by_gpus = has.get("GPU", 0) / self.gpus if self.gpus else math.inf
                 count += int(min(has.get("CPU", 0) / self.cpus, by_gpus))
         if count == 0:
-            gpus = f" and {self.gpus:g} GPUs" if self.gpus else ""
             raise DeviceError(
-                f"no machine of the Ray cluster has {self.cpus:g} cores{gpus} for a process.",
+                "no machine of the Ray cluster is large enough for a process "
+                f"(CPU: {self.cpus:g}, GPU: {self.gpus:g}).",
                 hint="Ask for less, or start Ray with --num-cpus and --num-gpus as they are.",
             )
         return count
@@ -127,6 +127,15 @@ class Ray:
         """
         options = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_concurrency": methods}
         return ray.remote(**options)(cls).remote(*arguments)
+
+
+def reserved_gpu() -> str | None:
+    """Return the first GPU that Ray has reserved for the actor that calls this, as ``gpu:N``.
+
+    Processes on a machine get different numbers, unless they share a GPU.
+    """
+    numbers = _imported().get_runtime_context().get_accelerator_ids().get("GPU", [])
+    return next((f"gpu:{number}" for number in numbers if number.isdecimal()), None)
 
 
 def _imported() -> ModuleType:

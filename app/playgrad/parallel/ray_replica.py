@@ -15,7 +15,7 @@ from playgrad.errors import DeviceError, PlaygradError
 from playgrad.graph.serialize import graph_from_json, graph_to_json
 from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors, topological
-from playgrad.parallel.ray_cluster import Ray, first_line
+from playgrad.parallel.ray_cluster import Ray, first_line, reserved_gpu
 from playgrad.parallel.replica_client import ReplicaClient
 from playgrad.runtime.session import Session
 
@@ -119,7 +119,8 @@ class ReplicaActor:
     """A session on the machine where this object is."""
 
     def __init__(self, device: str) -> None:
-        self._device = device
+        gpu = None if kind_of(device).on_cores else reserved_gpu()
+        self._device = gpu or device
         self._session: Session | None = None
         self._values: Mapping[str, Array] = {}
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TypeAlias
 
-from playgrad.parallel.ray_cluster import Ray, first_line
+from playgrad.parallel.ray_cluster import Ray, first_line, reserved_gpu
 from playgrad.sweeps.pool import Message
 from playgrad.sweeps.trial_process import TrialProcess
 from playgrad.sweeps.worker import TrialJob
@@ -75,7 +75,10 @@ class TrialActor:
         log, weights = (
             str(Path(self._folder.name, Path(path).name)) for path in (job.log, job.weights)
         )
-        self._job = replace(job, log=log, weights=weights)
+        options = job.options
+        if (gpu := reserved_gpu()) and options.get("device") in (None, "gpu"):
+            options = options | {"device": gpu}
+        self._job = replace(job, log=log, weights=weights, options=options)
         self._process = TrialProcess(self._job, threads)
 
     def next(self, continues: bool | None) -> tuple[Message, Files]:

@@ -139,7 +139,8 @@ class Sweep:
                 yield processes
             return
         with self.ray.connected() as ray:
-            parallel = self.parallel or min(MOST_PARALLEL, self.ray.capacity(ray))
+            capacity = self.ray.capacity(ray)  # an error if trials would wait for ever
+            parallel = self.parallel or min(MOST_PARALLEL, capacity)
             start_there = partial(RayTrial, ray=ray, cluster=self.ray)
             with closing(TrialPool(start_there, parallel)) as actors:
                 yield actors

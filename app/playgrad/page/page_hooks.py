@@ -9,6 +9,7 @@ from typing import Any
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import _browser as host
+from playgrad.errors import GraphError
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.page.left_behind import is_left_behind
 from playgrad.page.sending import emit, figures, send_output
@@ -85,6 +86,11 @@ class PageHooks(Hooks):
             emit(report)
 
     def trial_pool(self, function: Callable[..., Any]) -> PagePool:
+        if self.controller.prompt.busy:
+            raise GraphError(
+                "a sweep cannot be started from the prompt: its trials run the program.",
+                hint="Call it in the program.",
+            )
         self.sweeps += 1
         return new_pool(has_swept=self.sweeps > 1)
 

@@ -79,8 +79,12 @@ function begin({ trial: number, title, options }) {
   const queue = new EventQueue((events) => {
     for (const event of /** @type {PythonEvent[]} */ (events)) {
       if (event.kind === "trial_message") {
-        hasTold ||= event.is_last;
         tell(event.message, event.weights);
+        if (event.is_last) {
+          hasTold = true;
+          trial.state = "done";
+          finish(); // before the sweep ends
+        }
       } else if (trial.hear(event)) finish();
     }
   });

@@ -16,7 +16,7 @@ from playgrad.errors import DataError, GraphError
 from playgrad.parallel.ray_cluster import Ray
 from playgrad.sweeps.halving import Halving
 from playgrad.sweeps.pool import Message, Pool, TrialPool
-from playgrad.sweeps.ray_trial import RayTrial
+from playgrad.sweeps.ray_trial import RayTrials
 from playgrad.sweeps.record import WEIGHTS, SweepFolder
 from playgrad.sweeps.result import SweepResult
 from playgrad.sweeps.space import Between, Value, combinations
@@ -141,8 +141,7 @@ class Sweep:
         with self.ray.connected() as ray:
             capacity = self.ray.capacity(ray)  # an error if trials would wait for ever
             parallel = self.parallel or min(MOST_PARALLEL, capacity)
-            start_there = partial(RayTrial, ray=ray, cluster=self.ray)
-            with closing(TrialPool(start_there, parallel)) as actors:
+            with closing(TrialPool(RayTrials(ray, self.ray).start, parallel)) as actors:
                 yield actors
 
     def result(self) -> SweepResult:

@@ -70,6 +70,7 @@ from playgrad.ops import *  # noqa: F403 - the operations are the library's voca
 from playgrad.ops import __all__ as _operations
 from playgrad.ops.custom.register_op import register_op
 from playgrad.ops.expression import expr
+from playgrad.parallel.ray_cluster import Ray
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Trace
@@ -112,6 +113,7 @@ __all__ = [
     "OpReport",
     "OutOfMemoryError",
     "PlaygradError",
+    "Ray",
     "ReadError",
     "Sample",
     "SequenceLengthError",

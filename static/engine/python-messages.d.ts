@@ -17,6 +17,10 @@ export type PythonEvent =
   | {kind: "trace"} & TracedStep
   | {kind: "tuning"} & Tuning
   | {kind: "checkpoint"} & CheckpointEvent
+  | {kind: "trial_start"} & TrialStart
+  | {kind: "trial_message"} & TrialMessage
+  | {kind: "trial_verdict"} & TrialVerdict
+  | {kind: "trials_end"}
   | Reply;
 export type Command =
   | {kind: "run"} & RunCommand
@@ -26,7 +30,9 @@ export type Command =
   | {kind: "set_learning_rate"} & LearningRateCommand
   | {kind: "trace"}
   | {kind: "reset"}
-  | {kind: "tune"};
+  | {kind: "tune"}
+  | {kind: "trial_message"} & TrialMessageCommand
+  | {kind: "trial_verdict"} & TrialVerdictCommand;
 export type Question =
   | {kind: "attention"} & AttentionQuestion
   | {kind: "complete"} & CompleteQuestion
@@ -273,8 +279,8 @@ export type RowData = {truth: Uint8Array, tested: boolean, total: number};
 export type RowTask = {shows: "rows", version: number, seconds: number, data?: RowData, predicted: Uint8Array, error: number, explained: number | null};
 /** With the option `resume`, the last checkpoint is the payload. */
 export type RunCommand = {source: string, options: RunOptions};
-/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults; `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; completed fits return at once, without events. */
-export type RunOptions = {device: string, paused: boolean, devices?: number, lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>};
+/** `device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults; `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where the checkpoint, the payload, was made; completed fits return at once, without events; `trial`: the run is a trial of the `pg.sweep` of another one. */
+export type RunOptions = {device: string, paused: boolean, devices?: number, lab?: LabOptions, resume?: boolean, doctor?: boolean, phrases?: Record<string, string>, trial?: TrialOptions};
 export type RunState = "idle" | "running" | "paused" | "stopped" | "done" | "error";
 /** `prompt`: null for that from the data; `seconds`: no further token is begun after them. */
 export type Sample = {prompt: string | null, temperature: number, seed: number, seconds: number};
@@ -320,6 +326,18 @@ export type Timeline = {steps: number, seconds: number, bubble: number, communic
 export type TraceEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number};
 export type TracedStep = {steps: number, timeline: Timeline, events: TraceEvent[], bubble_formula: number | null, memory: Record<string, number>, seconds: number};
 export type Travel = {name: string | null, ratio: number | null};
+/** What a trial tells the sweep, as JSON: at a milestone, where it waits for a verdict, or at its end, with the weights of its model. */
+export type TrialMessage = {message: string, is_last: boolean, weights?: Uint8Array};
+/** A message of a trial, for the sweep; weights are the payload. */
+export type TrialMessageCommand = {trial: number, message: string};
+/** `settings`: as JSON; `milestones`: epochs after which the trial waits for a verdict. */
+export type TrialOptions = {settings: string, milestones: number[], seed: number};
+/** A trial of the program's `pg.sweep` is to be run beside it; `title`: its settings. */
+export type TrialStart = {trial: number, title: string, options: TrialOptions};
+/** The answer of the sweep to a trial. */
+export type TrialVerdict = {trial: number, continues: boolean};
+/** The answer of the sweep, for the trial. */
+export type TrialVerdictCommand = {continues: boolean};
 /** `kernels`: the variant in use, by kind; `wanted`: the GPU should be measured further. */
 export type Tuning = {kernels: Record<string, string>, measured: boolean, wanted: boolean};
 export type Unavailable = {code: string, values: Record<string, string | number>};

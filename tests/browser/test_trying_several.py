@@ -78,7 +78,20 @@ def test_choices_are_tried_and_a_trial_that_fails_says_why(blocks: Playground) -
     blocks.at("trials-close").click()
     expect(blocks.at("trials-dialog")).to_have_count(0)
 
+    open_dialog(blocks, "learning rate")
+    problem = blocks.at("trials-dialog").get_by_role("alert")
+    for unclear in ("0,1", "0,1; 0,01", "1,2,3"):
+        blocks.at("trials-values").fill(unclear)
+        expect(problem).to_contain_text("one number or several?")
+        expect(blocks.at("trials-begin")).to_be_disabled()
+    for clear in ("0.1,0.01", "1, 2", "1e-3,1e-2", "0.1；0.2"):
+        blocks.at("trials-values").fill(clear)
+        expect(blocks.at("trials-begin")).to_be_enabled()
+    blocks.at("trials-close").click()
+
     open_dialog(blocks, "units")
+    blocks.at("trials-values").fill("16,32")
+    expect(blocks.at("trials-begin")).to_be_enabled()
     blocks.at("trials-values").fill("2, 0.5")
     expect(blocks.at("trials-dialog").get_by_role("alert")).to_have_text(
         "“0.5” is not a value for units."

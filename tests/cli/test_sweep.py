@@ -56,6 +56,9 @@ def test_a_sweep_reports_the_best_and_is_continued(
     [
         ([], "nothing to try: add --grid NAME=VALUE,VALUE"),
         (["--random", "units=1..4"], "--random needs --trials N"),
+        (["--grid", "units=1,2", "--trial-gpus", 1], "--trial-gpus has no effect without --ray"),
+        (["--grid", "units=1,2", "--ray", "head"], "'head' is not the address of a Ray cluster"),
+        (["--grid", "units=1,2", "--ray", "auto", "--trial-cpus", "1.5"], "above 1 is a whole"),
         (["--random", "units=4..1", "--trials", 2], "a range goes from a number to a larger one"),
         (["--random", "units=a..b", "--trials", 2], "is not NAME=NUMBER..NUMBER"),
         (["--grid", "units"], "'units' is not NAME=VALUE,VALUE"),

@@ -84,3 +84,17 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "export", "format": "npz"},
 ]
 """About the model that the program trains; those with a file of their own are not among them."""
+
+SWEPT = """
+import numpy as np
+import playgrad as pg
+
+def train(rate):
+    model = pg.Sequential([pg.nn.Dense(1)])
+    model.compile(pg.optim.SGD(rate), loss="mse")
+    x = np.ones((8, 1), np.float32)
+    return model.fit(x, x, batch_size=4, epochs=2, verbose=0)
+
+pg.sweep(train, grid={"rate": [0.1]}, halving=pg.Halving(2), verbose=0)
+"""
+"""A sweep of one trial."""

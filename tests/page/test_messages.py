@@ -27,7 +27,7 @@ from playgrad.page.events import COMMANDS, EVENTS
 from playgrad.page.question import SCHEMA, RequestError
 from tests.page.answers import ANSWER_FORMS, EVENT_FORMS, REQUEST_FORMS, check_event
 from tests.page.answers import QUESTIONS as ASKED
-from tests.page.every_request import FAILED, ILL, LAB, PROGRAM, QUESTIONS, WHILE_TRAINING
+from tests.page.every_request import FAILED, ILL, LAB, PROGRAM, QUESTIONS, SWEPT, WHILE_TRAINING
 from tests.page.messages import Types
 from tests.page.python_side import modules_anew, started
 from tools.messages import files
@@ -78,6 +78,9 @@ class Page:
 
     def poll(self) -> tuple[Recorded, None] | None:
         if not self.requests:
+            return None
+        is_asked = self.events and self.events[-1]["kind"] == "trial_message"
+        if dict(self.requests[0])["kind"] == "trial_verdict" and not is_asked:
             return None
         self.served.append(self.requests.pop(0))
         return self.served[-1], None
@@ -130,6 +133,21 @@ def _drive(page: Page) -> None:
     page.send({"kind": "run", "source": ILL, "options": options | {"doctor": True}})
     options |= {"devices": 2, "lab": LAB}
     page.send({"kind": "run", "source": PROGRAM, "options": options}, *WHILE_TRAINING)
+    swept = {"device": "cpu", "paused": False}
+    at_milestone = {"kind": "epoch", "epoch": 1, "metrics": {"loss": 1.0}, "directions": {}}
+    at_end = at_milestone | {
+        "kind": "end", "cut": False, "facts": {}, "seconds": 1.0, "steps": [], "losses": [],
+    }  # fmt: skip
+    page.send(
+        {"kind": "run", "source": SWEPT, "options": swept},
+        {"kind": "trial_message", "trial": 1, "message": json.dumps(at_milestone)},
+        {"kind": "trial_message", "trial": 1, "message": json.dumps(at_end), "payload": weights},
+    )
+    trial = {"settings": '{"rate": 0.1}', "milestones": [1], "seed": 0}
+    page.send(
+        {"kind": "run", "source": SWEPT, "options": swept | {"trial": trial}},
+        {"kind": "trial_verdict", "continues": True},
+    )
 
 
 def test_every_event_that_python_emits_is_in_the_list(page: Page) -> None:
@@ -181,7 +199,13 @@ def test_python_answers_each_question(page: Page) -> None:
 
 def test_python_handles_no_other_commands() -> None:
     handled: set[str] = set()
-    for path in (LIBRARY / "page" / "controller.py", LIBRARY / "training" / "chunk_loop.py"):
+    files = (
+        "page/controller.py",
+        "page/trial_pool.py",
+        "page/trial_run.py",
+        "training/chunk_loop.py",
+    )
+    for path in (LIBRARY / file for file in files):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and ast.unparse(node.left) == "kind":
                 compared = [c.value for c in node.comparators if isinstance(c, ast.Constant)]

@@ -107,6 +107,13 @@ def test_training_within_training_is_refused_and_the_run_continues() -> None:
         assert losses(side) == alone
 
 
+def test_a_sweep_is_refused() -> None:
+    with python_side() as side:
+        assert "sweep cannot be started from the prompt" in typed(
+            side, "import playgrad as pg; pg.sweep(abs, grid={'x': [1]})"
+        )
+
+
 def test_the_prompt_shares_the_names_of_the_program() -> None:
     with python_side() as side:
         side.run("a = [1, 2]\nprint('ran')")

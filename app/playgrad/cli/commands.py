@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from playgrad.cli import kinds
+from playgrad.cli.ray_options import passed_ray
 from playgrad.cli.strategy_options import passed_options, refuse_unused, refuse_without_strategy
 from playgrad.signals import signals
 from playgrad.training.strategies.registry import users_of
@@ -41,6 +42,9 @@ def run_train(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         parser.error("--rsh has no effect without --hosts")
     if options.hosts is not None and options.placement is not None:
         parser.error("--placement plans for one machine, so it has no effect with --hosts")
+    options.ray = passed_ray(options, "replica", parser)
+    if options.ray is not None and options.parallel != "async":
+        parser.error("--ray has no effect without --parallel async")
     signals.begin_work()
     if options.hosts is None:
         return train(program, options)
@@ -85,6 +89,7 @@ def run_sweep(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         parser.error("--first-epochs has no effect without --halving")
     if options.halving is not None and options.epochs is None:
         parser.error("--halving needs --epochs N, the length of a whole trial")
+    options.ray = passed_ray(options, "trial", parser)
     program = _program(options, parser)
     signals.begin_work()
     return sweep(program, options)

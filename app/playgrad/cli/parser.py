@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import playgrad
 from playgrad.cli import commands, kinds
+from playgrad.cli.ray_options import add_ray_options
 from playgrad.cli.strategy_options import add_strategy_options
 from playgrad.parallel.schedules import SCHEDULES
 from playgrad.training.strategies.registry import STRATEGIES
@@ -131,6 +132,7 @@ def _add_watching(parser: argparse.ArgumentParser) -> None:
 def _add_parallel(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("several devices")
     add_strategy_options(group)
+    add_ray_options(group, "replica")
     group.add_argument(
         "--placement",
         choices=("auto",),
@@ -233,8 +235,10 @@ def _add_sweep(parsers: Parsers) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--parallel", type=kinds.count, metavar="N",
-        help="trials at the same time (default: one for every two cores)",
+        help="trials at the same time (default: one for every two cores; with --ray, as many as "
+        "the cluster holds)",
     )  # fmt: skip
+    add_ray_options(parser, "trial")
     parser.add_argument(
         "--metric", metavar="NAME",
         help="the loss or metric to compare (default: val_loss where there is one, else loss)",

@@ -11,11 +11,10 @@ from typing import TypeVar
 from playgrad.errors import DataError
 from playgrad.runtime.default_device import AUTO
 from playgrad.sweeps.halving import Halving
-from playgrad.sweeps.record import PROJECT, WEIGHTS, SweepFolder
-from playgrad.sweeps.space import Between, Value, combinations
+from playgrad.sweeps.record import PROJECT, WEIGHTS
+from playgrad.sweeps.space import Between, Value
 from playgrad.sweeps.subject import Subject
-from playgrad.sweeps.sweep import Sweep, about_sweep, at_once, trial_in_words
-from playgrad.sweeps.trial import SweepTrial
+from playgrad.sweeps.sweep import Sweep, trial_in_words
 
 T = TypeVar("T")
 
@@ -24,36 +23,25 @@ def sweep(program: Path, options: argparse.Namespace) -> int:
     """Run the trials that the command line describes; return 1 if none has a result."""
     grid: dict[str, list[Value]] = _by_name(options.grid)
     random: dict[str, Between | list[Value]] = _by_name(options.random)
-    settings = combinations(grid, random, options.trials, options.seed)
-    overrides = {
-        "device": None if options.device == AUTO else options.device,
-        "epochs": options.epochs,
-        "batch_size": options.batch_size,
-        "seed": options.seed,
-    }
-    subject = Subject.of_program(program)
     halving = None
     if options.halving is not None:
         halving = Halving(options.epochs, options.first_epochs or 1, options.halving)
-    about = about_sweep(
-        subject,
-        grid,
-        random,
-        options.metric,
-        options.mode,
-        halving,
-        overrides,
-    )
     path = options.folder or Path(f"sweep-{program.stem}")
-    folder = SweepFolder(path, about)
-    trials = [SweepTrial(number, each) for number, each in enumerate(settings, start=1)]
-    if folder.former:
-        _say(f"continuing: {len(folder.former)} trials in {path} have ended")
-    result = Sweep(
-        subject, trials, folder,
-        metric=options.metric, mode=options.mode, halving=halving, options=overrides,
+    trials = Sweep(
+        Subject.of_program(program), grid, random, options.trials, path,
+        metric=options.metric, mode=options.mode, halving=halving,
+        options={
+            "device": None if options.device == AUTO else options.device,
+            "epochs": options.epochs,
+            "batch_size": options.batch_size,
+            "seed": options.seed,
+        },
+        parallel=options.parallel, ray=options.ray,
         report=lambda trial: _say(trial_in_words(trial)),
-    ).run(at_once(options.parallel))  # fmt: skip
+    )  # fmt: skip
+    if former := trials.folder.former:
+        _say(f"continuing: {len(former)} trials in {path} have ended")
+    result = trials.run()
     best = result.best
     if options.json:
         record = {

@@ -290,7 +290,10 @@ def _strategy(options: argparse.Namespace) -> Strategy | None:
     """Return the strategy that the command line names."""
     if options.parallel is None:
         return None
-    return strategy_named(options.parallel, options.devices or 2, **passed_options(options))
+    passed = passed_options(options)
+    if options.ray is not None:
+        passed["ray"] = options.ray
+    return strategy_named(options.parallel, options.devices or 2, **passed)
 
 
 def _of_members() -> Strategy | None:

@@ -45,6 +45,7 @@ from playgrad.page.sending import (
     streams,
 )
 from playgrad.page.session_graphs import SessionGraphs
+from playgrad.page.trial_run import PageTrialHooks
 from playgrad.page.unrun_graphs import unrun_graphs
 from playgrad.page.workspace import Workspace
 from playgrad.runtime.hooks import Request, set_hooks
@@ -58,8 +59,8 @@ CACHED_BYTES = 128 << 20
 """Capacity of a GPU's data cache. The data sets of MNIST take 55 million bytes."""
 QUESTIONS = questions()
 _NOTHING_RESUMED = "Nothing was resumed: the program calls no fit(), so it ran from the start."
-_TRAINING = {"pause", "resume", "step", "set_learning_rate"}
-"""Requests that the training loop serves; without one they are ignored."""
+_TRAINING = {"pause", "resume", "step", "set_learning_rate", "trial_message", "trial_verdict"}
+"""Requests that the training loop or a sweep serves; without one they are ignored."""
 
 
 class Controller(Workspace):
@@ -94,6 +95,10 @@ class Controller(Workspace):
             checkpoint: where its fits continue, with the option ``resume``.
         """
         self.reset()
+        if (trial := run_options.get("trial")) is not None:  # this interpreter runs nothing else
+            self.hooks = PageTrialHooks(self, trial)
+            set_hooks(self.hooks)
+        self.hooks.sweeps = 0
         emit({"kind": "status", "state": "running"})
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         self.namespace = {"__name__": "__main__", "__file__": FILE}
@@ -180,6 +185,7 @@ class Controller(Workspace):
             phrases=run_options.get("phrases", {}),
             device=None if device == "auto" else device,
             start_paused=bool(run_options.get("paused")),
+            seed=trial["seed"] if (trial := run_options.get("trial")) else None,
             strategy=None if lab is None else lab.strategy,
             steps=None if lab is None else lab.steps,
             record=self.record,

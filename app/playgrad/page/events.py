@@ -301,6 +301,42 @@ class CheckpointEvent(CheckpointInfo):
     bytes: bytes
 
 
+class TrialOptions(TypedDict):
+    """`settings`: as JSON; `milestones`: epochs after which the trial waits for a verdict."""
+
+    settings: str
+    milestones: list[int]
+    seed: int
+
+
+class TrialStart(TypedDict):
+    """A trial of the program's `pg.sweep` is to be run beside it; `title`: its settings."""
+
+    trial: int
+    title: str
+    options: TrialOptions
+
+
+class TrialMessage(TypedDict):
+    """What a trial tells the sweep, as JSON: at a milestone, where it waits for a verdict, or at
+    its end, with the weights of its model."""
+
+    message: str
+    is_last: bool
+    weights: NotRequired[bytes]
+
+
+class TrialVerdict(TypedDict):
+    """The answer of the sweep to a trial."""
+
+    trial: int
+    continues: bool
+
+
+class NoFields(TypedDict):
+    pass
+
+
 EVENTS: dict[str, Any] = {
     "status": StatusForm,
     "stdout": OutputForm,
@@ -319,6 +355,10 @@ EVENTS: dict[str, Any] = {
     "trace": TracedStep,
     "tuning": TuningForm,
     "checkpoint": CheckpointEvent,
+    "trial_start": TrialStart,
+    "trial_message": TrialMessage,
+    "trial_verdict": TrialVerdict,
+    "trials_end": NoFields,
 }
 """The form of each event but the reply to a question, by kind."""
 
@@ -343,7 +383,8 @@ class RunOptions(TypedDict):
     """`device`: a kind, or "auto"; `devices`: logical devices of each kind; `lab`: the Lab's
     settings that apply to the strategy; `doctor`: trainings outside the Lab are watched for faults;
     `phrases`: texts that Python prints, in the language of the page; `resume`: fits continue where
-    the checkpoint, the payload, was made; completed fits return at once, without events.
+    the checkpoint, the payload, was made; completed fits return at once, without events; `trial`:
+    the run is a trial of the `pg.sweep` of another one.
     """
 
     device: str
@@ -353,6 +394,7 @@ class RunOptions(TypedDict):
     resume: NotRequired[bool]
     doctor: NotRequired[bool]
     phrases: NotRequired[dict[str, str]]
+    trial: NotRequired[TrialOptions]
 
 
 class RunCommand(TypedDict):
@@ -372,8 +414,17 @@ class LearningRateCommand(TypedDict):
     value: float
 
 
-class NoFields(TypedDict):
-    pass
+class TrialMessageCommand(TypedDict):
+    """A message of a trial, for the sweep; weights are the payload."""
+
+    trial: int
+    message: str
+
+
+class TrialVerdictCommand(TypedDict):
+    """The answer of the sweep, for the trial."""
+
+    continues: bool
 
 
 COMMANDS: dict[str, Any] = {
@@ -385,6 +436,8 @@ COMMANDS: dict[str, Any] = {
     "trace": NoFields,
     "reset": NoFields,
     "tune": NoFields,
+    "trial_message": TrialMessageCommand,
+    "trial_verdict": TrialVerdictCommand,
 }
 """The form of each command, whose effects are events. "trace": measure the next step of the run in
 the Lab; "tune": measure one more kernel of the GPU if necessary, which takes a moment."""

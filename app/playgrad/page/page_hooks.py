@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import _browser as host
+from playgrad.errors import GraphError
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.page.left_behind import is_left_behind
 from playgrad.page.sending import emit, figures, send_output
+from playgrad.page.trial_pool import PagePool, new_pool
 from playgrad.runtime.hooks import Event, Hooks, Request
 from playgrad.runtime.trace import Trace
 
@@ -23,10 +25,15 @@ _OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit"
 
 
 class PageHooks(Hooks):
-    """Hooks by which training communicates with the page."""
+    """Hooks by which training communicates with the page.
+
+    Attributes:
+        sweeps: the number of sweeps that the program has begun.
+    """
 
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
+        self.sweeps = 0
         self._received: list[Request] = []  # by `wait`
 
     def emit(self, event: Event) -> None:
@@ -77,6 +84,15 @@ class PageHooks(Hooks):
         report = None if lab is None else lab.report(trace, steps, seconds)
         if report is not None:
             emit(report)
+
+    def trial_pool(self, function: Callable[..., Any]) -> PagePool:
+        if self.controller.prompt.busy:
+            raise GraphError(
+                "a sweep cannot be started from the prompt: its trials run the program.",
+                hint="Call it in the program.",
+            )
+        self.sweeps += 1
+        return new_pool(has_swept=self.sweeps > 1)
 
     def poll(self) -> list[Request]:
         send_output()

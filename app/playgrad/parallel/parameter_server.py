@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,38 +22,16 @@ from playgrad.errors import PlaygradError
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.ops.state import RANDOM_ADVANCE, RANDOM_STEP, is_variable
+from playgrad.parallel.asynchronous_report import AsynchronousReport
 from playgrad.parallel.partition import Partition
-from playgrad.parallel.replica_client import ReplicaClient
+from playgrad.parallel.ray_cluster import Ray
+from playgrad.parallel.ray_replica import RayClient, RayReplicas
+from playgrad.parallel.replica_client import ReplicaClient, SessionClient
 from playgrad.runtime.blas import shared_among
 from playgrad.runtime.session import Session
 from playgrad.runtime.trace import Event, Trace, delay_event
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass
-class AsynchronousReport:
-    """A report of asynchronous training.
-
-    Attributes:
-        updates: the number of gradients applied, by device.
-        staleness: the number of gradients of each staleness.
-        lost: the errors that ended replicas, by device.
-    """
-
-    updates: Counter[str] = field(default_factory=Counter)
-    staleness: Counter[int] = field(default_factory=Counter)
-    lost: dict[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        total = sum(self.staleness.values())
-        return {
-            "updates": dict(self.updates),
-            "staleness": {str(age): count for age, count in sorted(self.staleness.items())},
-            "mean_staleness": sum(a * n for a, n in self.staleness.items()) / max(total, 1),
-            "lost": dict(self.lost),
-        }
 
 
 class _Work:
@@ -83,6 +60,8 @@ class ParameterServer:
         data: the variables of the data set, which each replica gets once.
         staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
         delays: seconds by which each batch is delayed, by device.
+        cluster: where the replicas run, in place of this process; they come back when their process
+            has died.
 
     Attributes:
         gradients: the tensors that replicas compute: gradients and losses.
@@ -105,6 +84,7 @@ class ParameterServer:
         data: Sequence[Tensor],
         staleness: int | None = None,
         delays: Mapping[str, float] | None = None,
+        cluster: Ray | None = None,
     ) -> None:
         self.step = step
         self.server = server
@@ -125,11 +105,16 @@ class ParameterServer:
         self.count_on()
         self.version = 0
         self.clients: list[ReplicaClient] = []
+        self._replicas = None if cluster is None else RayReplicas(cluster)
         try:
             values = {tensor: server.value(tensor) for tensor in data}
             for device in devices:
-                self.clients.append(ReplicaClient.open(step.graph, device))
-                self.clients[-1].session.assign(values)
+                self.clients.append(
+                    SessionClient(step.graph, device)
+                    if self._replicas is None
+                    else RayClient(device, self._replicas)
+                )
+                self.clients[-1].assign(values)
         except BaseException:
             self.close()
             raise
@@ -157,7 +142,7 @@ class ParameterServer:
             values: the values of the variables of the data set.
         """
         for client in self._alive():
-            client.session.assign(values)
+            client.assign(values)
         self.count_on()
         self.last_batch = self.next_batch + batches
 
@@ -173,7 +158,8 @@ class ParameterServer:
         Raises:
             PlaygradError: no replica is left.
         """
-        with shared_among(sum(kind_of(client.device).on_cores for client in self._alive())):
+        here = [client for client in self._alive() if client.shares_cores]
+        with shared_among(sum(kind_of(client.device).on_cores for client in here)):
             return self._run(updates, stop)
 
     def _run(self, updates: int, stop: Callable[[], bool]) -> int:
@@ -181,6 +167,8 @@ class ParameterServer:
         while done < updates and not stop():
             self._begin_batches()
             for client in self._alive():
+                if client.opening is not None and client.opening.done():
+                    self._opened(client)
                 if client.delay is not None and client.delay.done():
                     client.end_delay()
                 if client.pending is not None and client.pending.done() and done < updates:
@@ -201,6 +189,8 @@ class ParameterServer:
         for client in self.clients:
             client.close()
         self.clients = []
+        if self._replicas is not None:
+            self._replicas.close()
 
     def _alive(self) -> list[ReplicaClient]:
         alive = [client for client in self.clients if client.failure is None]
@@ -213,7 +203,7 @@ class ParameterServer:
     def _begin_batches(self) -> None:
         """Give a batch to each idle replica, unless it is too far ahead."""
         alive = self._alive()
-        slowest = min(client.clock for client in alive)
+        slowest = self._slowest()
         weights: dict[Tensor, Array] | None = None
         for client in alive:
             if client.waits_for is not None:
@@ -237,6 +227,31 @@ class ParameterServer:
             client.version = self.version
             client.start(self._work(batch).gradients, feeds, self.delays.get(client.device))
 
+    def _slowest(self) -> int:
+        """Return the smallest number of batches that a replica at work has finished."""
+        clocks = [client.clock for client in self._alive() if client.opening is None]
+        return min(clocks, default=0)
+
+    def _opened(self, client: ReplicaClient) -> None:
+        """Let a replica that has opened begin where the slowest one is, if it was away."""
+        slowest = self._slowest()
+        opening, client.opening = client.opening, None
+        assert opening is not None
+        try:
+            opening.result()
+        except PlaygradError as error:
+            self._failed(client, error)
+        else:
+            client.clock = max(client.clock, slowest)
+
+    def _failed(self, client: ReplicaClient, error: PlaygradError) -> None:
+        """Replace a replica that has failed, or continue without it."""
+        if client.recover(error):
+            self.report.returns[client.device] += 1
+        else:
+            client.failure = error
+            self.report.lost[client.device] = str(error)
+
     def _take_batch(self) -> int:
         """Return the number of the next batch: one that a lost replica left, or a new one."""
         if self.returned:
@@ -252,8 +267,7 @@ class ParameterServer:
             computed = time.perf_counter()
             arrays = pending.result()
         except PlaygradError as error:
-            client.failure = error
-            self.report.lost[client.device] = str(error)
+            self._failed(client, error)
             self.returned.append(client.batch)
             return 0
         work = self._work(client.batch)
@@ -281,7 +295,7 @@ class ParameterServer:
         Args:
             computed: whether it has finished the batch.
         """
-        if self.trace is None or not (computed or client.waits_for):
+        if self.trace is None or not (computed or client.pending or client.delay):
             return
         name = f"batch {client.clock}"
         begun = end if client.delay is not None else client.begun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Hooks:
 
     def looping(self, model: Any) -> None:
         """Called before a function of a program's own loop first writes variables of ``model``."""
+
+    def trial_pool(self, function: Callable[..., Any]) -> Any:
+        """Called when a sweep of ``function`` begins. Return what runs its trials in place of
+        processes; None if processes can."""
+        return None
 
     def poll(self) -> list[Request]:
         """Return the requests that have arrived, such as ``{"kind": "pause"}``, without waiting."""

@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from playgrad.errors import CheckpointError
-from playgrad.io.project_archive import pack
 from playgrad.io.whole_files import write_whole
 from playgrad.sweeps.program_settings import with_settings
 from playgrad.sweeps.space import in_words
 from playgrad.sweeps.trial import CUT, DONE, RUNNING, SweepTrial, finite
+from playgrad.training.checkpoints.project_file import SavedProgram, pack_project
 
 FILE = "sweep.json"
 PROJECT = "sweep.playgrad"
@@ -111,22 +110,15 @@ class SweepFolder:
             CheckpointError: the disk is full, or the folder not writable.
         """
         now = round(1000 * time.time())
-        code = with_settings(source, best.settings)
+        program = SavedProgram(title, with_settings(source, best.settings))
         shown = sorted(trials[:_MOST_RUNS], key=lambda trial: trial.number)
-        runs = [_run(trial, with_settings(source, trial.settings), now) for trial in shown]
-        program = f"file-{''.join(c if c.isalnum() else '-' for c in title)[:40] or 'program'}"
-        about = {
-            "saved": datetime.fromtimestamp(now / 1000, UTC).isoformat(timespec="milliseconds"),
-            "summary": {
-                "created": now, "touched": True, "name": f"{title}, sweep", "exampleId": program,
-                "title": title, "edited": True, "state": "ready", "step": 0, "totalSteps": 0,
-            },
-            "code": [program], "parts": ["runs"], "data": {},
-        }  # fmt: skip
-        for run in runs:
-            run["exampleId"] = program
-        files = {f"code/{program}.py": code.encode(), "parts/runs.json": json.dumps(runs).encode()}
-        self._write(PROJECT, pack(about, files))
+        runs = [
+            _run(trial, with_settings(source, trial.settings), now) | {"exampleId": program.id}
+            for trial in shown
+        ]
+        progress = {"state": "ready", "step": 0, "totalSteps": 0}
+        name = f"{title}, sweep"
+        self._write(PROJECT, pack_project(program, name, now, progress, {"runs": runs}))
 
     def _write(self, name: str, content: bytes) -> None:
         try:

@@ -41,40 +41,22 @@ class Subject:
         return cls(path.stem, str(path.absolute()), source, _digest(source))
 
     @classmethod
-    def of_function(cls, function: Callable[..., Any]) -> Subject:
+    def of_function(cls, function: Callable[..., Any], sent: bool = True) -> Subject:
         """Return a function as a subject.
+
+        Args:
+            sent: whether trials get it by value; otherwise the source is empty.
 
         Raises:
             GraphError: cloudpickle is not installed, or cannot pickle the function.
         """
-        try:
-            import cloudpickle  # of functions that are not in a module, too
-        except ImportError:
-            raise GraphError(
-                "pg.sweep sends the function to other processes with cloudpickle.",
-                hint="Install it: pip install 'playgrad[sweep]'",
-            ) from None
         name = getattr(function, "__name__", type(function).__name__)
         named = function.func if isinstance(function, partial) else function
-        module = sys.modules.get(getattr(named, "__module__", None) or "")
-        try:
-            # By value, because other processes may not find its module: that of a test, a notebook.
-            if module is not None:
-                cloudpickle.register_pickle_by_value(module)
-            pickled = cloudpickle.dumps(function)
-        except Exception as error:  # of any object that the function refers to
-            raise GraphError(
-                f"{name} cannot be sent to another process: {error}",
-                hint="Make models and data inside the function.",
-            ) from None
-        finally:
-            if module is not None:
-                cloudpickle.unregister_pickle_by_value(module)
         try:
             digest = _digest(inspect.getsource(named))
         except (OSError, TypeError):
             digest = name
-        return cls(name, None, base64.b64encode(pickled).decode(), digest)
+        return cls(name, None, _pickled(function, name, named) if sent else "", digest)
 
     def with_settings(self, settings: Mapping[str, Value]) -> str:
         """Return the text to run with ``settings``."""
@@ -85,3 +67,33 @@ class Subject:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _pickled(function: Callable[..., Any], name: str, named: Any) -> str:
+    """Return ``function`` pickled by value, in Base64.
+
+    Raises:
+        GraphError: cloudpickle is not installed, or cannot pickle the function.
+    """
+    try:
+        import cloudpickle  # of functions that are not in a module, too
+    except ImportError:
+        raise GraphError(
+            "pg.sweep sends the function to other processes with cloudpickle.",
+            hint="Install it: pip install 'playgrad[sweep]'",
+        ) from None
+    module = sys.modules.get(getattr(named, "__module__", None) or "")
+    try:
+        # By value, because other processes may not find its module: that of a test, a notebook.
+        if module is not None:
+            cloudpickle.register_pickle_by_value(module)
+        pickled = cloudpickle.dumps(function)
+    except Exception as error:  # of any object that the function refers to
+        raise GraphError(
+            f"{name} cannot be sent to another process: {error}",
+            hint="Make models and data inside the function.",
+        ) from None
+    finally:
+        if module is not None:
+            cloudpickle.unregister_pickle_by_value(module)
+    return base64.b64encode(pickled).decode()

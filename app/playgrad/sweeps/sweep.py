@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from playgrad.errors import DataError, GraphError
+from playgrad.parallel.ray_cluster import Ray
 from playgrad.sweeps.halving import Halving
-from playgrad.sweeps.processes import Message, Processes
+from playgrad.sweeps.pool import Message, Pool, TrialPool
+from playgrad.sweeps.ray_trial import RayTrials
 from playgrad.sweeps.record import WEIGHTS, SweepFolder
 from playgrad.sweeps.result import SweepResult
-from playgrad.sweeps.space import Between, Value
+from playgrad.sweeps.space import Between, Value, combinations
 from playgrad.sweeps.subject import Subject
 from playgrad.sweeps.trial import CUT, DONE, FAILED, RUNNING, SweepTrial, finite
+from playgrad.sweeps.trial_process import TrialProcess
 from playgrad.sweeps.worker import TrialJob
 
 ATTEMPTS = 2
@@ -29,46 +35,69 @@ class Sweep:
 
     Args:
         subject: what is trained.
-        trials: with their settings.
-        folder: of the record.
+        grid, random, trials: the settings to try; see `combinations`.
+        folder: for the record, from which the sweep is continued.
         metric: the loss or metric to compare; None for ``val_loss`` where there is one, else
             ``loss``, or the number that the function returned.
         mode: "min" or "max"; "auto" asks the loss or metric of that name.
         halving: the rule that ends trials early, or None.
-        options: values for `Options`, for each trial.
+        options: values for `Options`, for each trial; its ``seed`` is that of what is drawn, too.
+        parallel: the number of trials at the same time; None for one for every two cores, or as
+            many as the cluster holds.
+        ray: where the processes run, in place of this machine.
+        pool: runs the trials in place of processes.
         report: receives each trial that has ended.
+
+    Raises:
+        DataError: there is nothing to try, or a number is out of bounds.
+        CheckpointError: the folder cannot be created or read, or has another sweep.
     """
 
     def __init__(
         self,
         subject: Subject,
-        trials: Sequence[SweepTrial],
-        folder: SweepFolder,
+        grid: Mapping[str, Sequence[Value]],
+        random: Mapping[str, Between | Sequence[Value]],
+        trials: int | None,
+        folder: Path,
         *,
-        metric: str | None = None,
-        mode: str = "auto",
-        halving: Halving | None = None,
-        options: Mapping[str, Any] | None = None,
-        report: Callable[[SweepTrial], None] = lambda trial: None,
+        metric: str | None,
+        mode: str,
+        halving: Halving | None,
+        options: Mapping[str, Any],
+        parallel: int | None,
+        ray: Ray | None,
+        report: Callable[[SweepTrial], None],
+        pool: Pool | None = None,
     ) -> None:
+        settings = combinations(grid, random, trials, options["seed"])
+        if parallel is not None and not 1 <= parallel <= MOST_PARALLEL:
+            raise DataError(f"parallel is from 1 to {MOST_PARALLEL}, got {parallel}.")
+        about = _about(subject, grid, random, metric, mode, halving, options)
         self.subject = subject
-        self.folder = folder
-        self.trials = [folder.former.get(trial.number, trial) for trial in trials]
+        self.folder = SweepFolder(folder, about)
+        former = self.folder.former
+        numbered = [SweepTrial(number, each) for number, each in enumerate(settings, start=1)]
+        self.trials = [former.get(trial.number, trial) for trial in numbered]
         # Of a longer sweep before: they have run, so they count.
-        self.trials += [t for n, t in sorted(folder.former.items()) if n > len(trials)]
+        self.trials += [t for n, t in sorted(former.items()) if n > len(numbered)]
         self.metric = metric
         self.mode = mode
         self.direction = "min"
         self.halving = halving
-        self.options = dict(options or {})
+        self.options = dict(options)
+        self.parallel = parallel
+        self.ray = ray
+        self.pool = pool
         self.report = report
 
-    def run(self, parallel: int) -> SweepResult:
+    def run(self) -> SweepResult:
         """Run the trials that have not ended, and return all.
 
         Raises:
             GraphError: the metric is none of the program's, or has no direction.
             CheckpointError: the record cannot be written.
+            DeviceError: Ray cannot be used.
         """
         for trial in self.trials:  # before anything is run
             self.subject.with_settings(trial.settings)
@@ -76,19 +105,17 @@ class Sweep:
                 self._compare(trial)
         waiting = [n for n, trial in enumerate(self.trials) if not trial.ended]
         running: dict[Future[Message], tuple[int, float]] = {}
-        pool = Processes(parallel)
         try:
-            while waiting or running:
-                while waiting and len(running) < parallel:
-                    number = waiting.pop(0)
-                    running[self._start(pool, number)] = (number, time.monotonic())
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    number, started = running.pop(future)
-                    if self._ended(number, future.result(), time.monotonic() - started):
-                        waiting.insert(0, number)
+            with self._pool() as pool:
+                while waiting or running:
+                    while waiting and len(running) < pool.parallel:
+                        number = waiting.pop(0)
+                        running[self._start(pool, number)] = (number, time.monotonic())
+                    for future in pool.wait(running):
+                        number, started = running.pop(future)
+                        if self._ended(number, future.result(), time.monotonic() - started):
+                            waiting.insert(0, number)
         finally:
-            pool.close()
             self.folder.write(self.trials)
         result = self.result()
         if self.subject.program is not None and result.ranked:
@@ -96,11 +123,32 @@ class Sweep:
             self.folder.write_project(source, name, result.ranked, result.best)
         return result
 
+    @contextmanager
+    def _pool(self) -> Iterator[Pool]:
+        """Provide what runs trials, and end all of them after the block."""
+        if self.pool is not None:
+            self.pool.parallel = self.parallel or self.pool.parallel
+            with closing(self.pool) as pool:
+                yield pool
+            return
+        cores = os.cpu_count() or 1
+        if self.ray is None:
+            parallel = self.parallel or max(1, cores // 2)
+            start = partial(TrialProcess, threads=max(1, cores // parallel))
+            with closing(TrialPool(start, parallel)) as processes:
+                yield processes
+            return
+        with self.ray.connected() as ray:
+            capacity = self.ray.capacity(ray)  # an error if trials would wait for ever
+            parallel = self.parallel or min(MOST_PARALLEL, capacity)
+            with closing(TrialPool(RayTrials(ray, self.ray).start, parallel)) as actors:
+                yield actors
+
     def result(self) -> SweepResult:
         """Return the trials as they are."""
         return SweepResult(list(self.trials), self.metric or "", self.direction, self.folder.path)
 
-    def _start(self, pool: Processes, number: int) -> Future[Message]:
+    def _start(self, pool: Pool, number: int) -> Future[Message]:
         trial = self.trials[number]
         self.trials[number] = trial = trial.with_(state=RUNNING, attempts=trial.attempts + 1)
         job = TrialJob(
@@ -149,7 +197,9 @@ class Sweep:
 
     def _ended(self, number: int, message: Message, seconds: float) -> bool:
         """Take over how a trial has ended; return whether it is to be started again."""
-        trial = self.trials[number].with_(seconds=round(seconds, 3))
+        # Its own, if it has ended well: without the time in which it waited for a place.
+        seconds = message.get("seconds", round(seconds, 3))
+        trial = self.trials[number].with_(seconds=seconds)
         if message["kind"] == "error":
             again = trial.attempts < ATTEMPTS
             state = RUNNING if again else FAILED
@@ -182,20 +232,7 @@ class Sweep:
             best.unlink(missing_ok=True)
 
 
-def at_once(parallel: int | None) -> int:
-    """Return the number of trials to run at the same time.
-
-    Raises:
-        DataError: it is out of bounds.
-    """
-    if parallel is None:
-        return max(1, (os.cpu_count() or 1) // 2)
-    if not 1 <= parallel <= MOST_PARALLEL:
-        raise DataError(f"parallel is from 1 to {MOST_PARALLEL}, got {parallel}.")
-    return parallel
-
-
-def about_sweep(
+def _about(
     subject: Subject,
     grid: Mapping[str, Sequence[Value]],
     random: Mapping[str, Between | Sequence[Value]],

@@ -14,24 +14,16 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from numbers import Real
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from playgrad.errors import DataError, GraphError
-from playgrad.runtime.hooks import Event, Hooks, set_hooks
+from playgrad.runtime.hooks import set_hooks
 from playgrad.runtime.options import Options, options_set
 from playgrad.runtime.program_file import run_program
 from playgrad.sweeps.space import Settings
-from playgrad.sweeps.trial import finite
-from playgrad.training.callbacks import History
-
-MOST_POINTS = 240
-"""Points of a curve that are kept, as many as the page draws."""
+from playgrad.sweeps.trial_hooks import TrialHooks, returned
 
 
 @dataclass(frozen=True)
@@ -61,15 +53,15 @@ class TrialJob:
         return json.dumps(asdict(self))
 
 
-class TrialHooks(Hooks):
-    """Collects the curve of the last ``fit``, and asks at milestones whether to continue."""
+class ProcessHooks(TrialHooks):
+    """Sends messages as lines of JSON, and reads the answers.
+
+    Args:
+        questions, answers: the streams for them.
+    """
 
     def __init__(self, job: TrialJob, questions: BinaryIO, answers: BinaryIO) -> None:
-        self.job = job
-        self.model: Any = None  # trained by `fit` last
-        self.looped: Any = None  # trained by a loop of the program's own last
-        self.facts: dict[str, Any] = {}
-        self.cut = False
+        super().__init__(job.milestones)
         self._parent = os.getppid()
         self._questions = questions
         self._answers = answers
@@ -79,79 +71,12 @@ class TrialHooks(Hooks):
         self._questions.write(json.dumps(message).encode() + b"\n")
         self._questions.flush()
 
-    def fitting(self, model: Any) -> None:
-        self.model = model
-
-    def looping(self, model: Any) -> None:
-        self.looped = model
+    def judged(self, **message: Any) -> bool:
+        self.tell(**message)
+        return self._answers.readline().strip() == b"continue"
 
     def stopped(self) -> bool:
-        """Return whether the trial is to end: it was compared, or nobody waits for it any more."""
-        return self.cut or os.getppid() != self._parent
-
-    def emit(self, event: Event) -> None:
-        kind = event["kind"]
-        if kind == "fit_begin":
-            names = ("device", "adapter", "parameters", "epochs", "total_steps")
-            self.facts = {name: event[name] for name in names if name in event}
-        elif kind == "progress":
-            self.facts["step"] = event["step"]
-        elif kind == "epoch_end" and event["epoch"] in self.job.milestones:
-            self.tell(kind="epoch", epoch=event["epoch"], **self.results(self.metrics()))
-            self.cut = self._answers.readline().strip() != b"continue"
-
-    @property
-    def history(self) -> History | None:
-        """That of the last ``fit``; None before the first."""
-        return getattr(self.model, "history", None)
-
-    def metrics(self) -> dict[str, float]:
-        """Return the last value of each loss and metric."""
-        return {} if self.history is None else last_values(self.history)
-
-    def results(self, metrics: dict[str, float]) -> dict[str, Any]:
-        """Return metrics, and whether smaller ("min") or larger values ("max") are better."""
-        directions = {} if self.model is None else {n: self.model.direction_of(n) for n in metrics}
-        return {"metrics": metrics, "directions": directions}
-
-    def curve(self) -> dict[str, list[Any]]:
-        """Return the losses of the last ``fit``, thinned, and their steps."""
-        losses = np.zeros(0) if self.history is None else self.history.steps[:, 0]
-        kept = np.unique(np.linspace(0, len(losses) - 1, MOST_POINTS).astype(int))
-        kept = kept[kept >= 0][: len(losses)]
-        return {
-            "steps": [int(step) + 1 for step in kept],
-            "losses": [finite(float(losses[step])) for step in kept],
-        }
-
-
-def last_values(history: History) -> dict[str, float]:
-    """Return the last value of each loss and metric of a history."""
-    return {name: float(values[-1]) for name, values in history.history.items() if values}
-
-
-def returned(result: Any) -> dict[str, float]:
-    """Return what a function of a sweep returned, as metrics.
-
-    Args:
-        result: None, a number, numbers by their names, or what ``fit`` returns.
-
-    Raises:
-        DataError: it is something else.
-    """
-    if result is None:
-        return {}
-    if isinstance(result, History):
-        return last_values(result)
-    if isinstance(result, Mapping) and all(isinstance(each, Real) for each in result.values()):
-        return {str(name): float(value) for name, value in result.items()}
-    try:
-        return {"value": float(result)}
-    except (TypeError, ValueError):
-        raise DataError(
-            f"the function returned {type(result).__name__}.",
-            hint="Return a number, a dictionary of numbers, or what fit() returns.",
-        ) from None
+        return super().stopped() or os.getppid() != self._parent
 
 
 def run_job(job: TrialJob, hooks: TrialHooks) -> dict[str, Any]:
@@ -163,26 +88,7 @@ def run_job(job: TrialJob, hooks: TrialHooks) -> dict[str, Any]:
     before = set_hooks(hooks)
     try:
         with options_set(Options(**job.options)):
-            try:
-                result = _work(job)
-            except KeyboardInterrupt:  # by which `fit` ends when it is stopped
-                if not hooks.cut:
-                    raise
-                result = {}
-        metrics = hooks.metrics() | result
-        if not metrics:
-            raise GraphError(
-                "the program called no fit(), so there is nothing to compare.",
-                hint="Train with fit(), or pass a function that returns a number to pg.sweep.",
-            )
-        model = hooks.model or hooks.looped
-        if model is not None:
-            try:
-                model.save_weights(job.weights)
-            except GraphError as error:  # the program has closed it
-                print(f"The weights are not kept: {error}", file=sys.stderr)
-        about = {"cut": hooks.cut, "facts": hooks.facts}
-        return {"kind": "end", **hooks.results(metrics), **about, **hooks.curve()}
+            return hooks.run(partial(_work, job), Path(job.weights))
     finally:
         set_hooks(before)
 
@@ -212,7 +118,7 @@ def main() -> int:
     nothing = os.open(os.devnull, os.O_RDONLY)
     for stream, file in ((0, nothing), (1, log), (2, log)):
         os.dup2(file, stream)
-    hooks = TrialHooks(job, questions, answers)
+    hooks = ProcessHooks(job, questions, answers)
     try:
         hooks.tell(**run_job(job, hooks))
     except BaseException as error:

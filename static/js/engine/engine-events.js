@@ -74,6 +74,9 @@ export const keptOf = (
   options,
 });
 
+/** Do something with the module that runs the trials of a program's sweep. @param {(trials: typeof import("../trials/program-trials.js")) => void} use */
+const sweep = async (use) => use(await import("../trials/program-trials.js"));
+
 /** @type {Handlers} */
 const handlers = {
   loading({ stage, progress = null, problem = "" }) {
@@ -239,6 +242,11 @@ const handlers = {
   },
 
   doctor: ({ findings, lost }) => report(findings, lost),
+
+  trial_start: (event) => sweep(({ startTrial }) => startTrial(event)),
+  trial_verdict: (event) => sweep(({ answerTrial }) => answerTrial(event)),
+  trials_end: () => sweep(({ endTrials }) => endTrials()),
+  trial_message() {}, // only of interpreters beside the page's
 
   forged() {
     const sentence = t().notes.forged;

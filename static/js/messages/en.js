@@ -2340,6 +2340,8 @@ export const en = {
     stop: "Stop",
     wrong: (/** @type {string} */ text, /** @type {string} */ field) =>
       `“${text}” is not a value for ${field.toLowerCase()}.`,
+    unclear: (/** @type {string} */ text) =>
+      `Is “${text}” one number or several? Write 0.1 for a number, and a space after each comma between numbers.`,
     count: (/** @type {number} */ most) => `Choose 2 to ${most} values.`,
     states: {
       waiting: "waiting",
@@ -2355,6 +2357,7 @@ export const en = {
     best: "best",
     bestIs: (/** @type {string} */ value) => `Best: ${value}.`,
     inRuns: "All of them are in Runs.",
+    notReached: "The program ended before it called pg.sweep.",
     keep: (/** @type {string} */ value) => `Keep ${value}`,
   },
   blocks: {

@@ -1841,6 +1841,8 @@ export const zhHans = {
     begin: (values) => `训练 ${values} 次`,
     stop: "停止",
     wrong: (text, field) => `“${text}”不能作为${field}的值。`,
+    unclear: (text) =>
+      `“${text}”是一个数还是几个数？小数点请写作“.”，例如 0.1；几个数之间的逗号后请加空格。`,
     count: (most) => `请选择 2 到 ${most} 个值。`,
     states: {
       waiting: "等待中",
@@ -1856,6 +1858,7 @@ export const zhHans = {
     best: "最佳",
     bestIs: (value) => `最佳：${value}。`,
     inRuns: "所有结果都在“运行记录”中。",
+    notReached: "程序在调用 pg.sweep 之前就结束了。",
     keep: (value) => `采用 ${value}`,
   },
   blocks: {

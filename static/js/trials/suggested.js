@@ -37,13 +37,19 @@ export function suggestedValues(field, text) {
   return [...new Set(fitting)].sort((a, b) => a - b).map(numberText);
 }
 
+/** A number with a decimal comma, or several numbers. */
+const UNCLEAR = /^[-+]?\d+(,\d+)+(e[-+]?\d+)?$/i;
+
 /**
  * The numbers in a text such as "0.1, 0.01".
  * @param {Field} field
  * @param {string} text
- * @returns {{values: string[], wrong: string | null}} each once; `wrong`: the first that does not fit
+ * @returns {{values: string[], wrong: string | null, unclear: string | null}} each once; `wrong`: the first that does
+ *   not fit; `unclear`: what may be one number or several
  */
 export function enteredValues(field, text) {
+  const words = text.split(/[;；、，\s]+/);
+  const unclear = field.type === "number" && !text.includes(".") && words.find(isUnclear);
   const entered = text
     .split(/[,;，；、\s]+/)
     .filter(Boolean)
@@ -62,8 +68,11 @@ export function enteredValues(field, text) {
   const values = wrong
     ? entered
     : entered.map((each) => numberText(Number(each.replaceAll("_", ""))));
-  return { values: [...new Set(values)], wrong };
+  return { values: [...new Set(values)], wrong, unclear: unclear || null };
 }
+
+/** @param {string} word */
+const isUnclear = (word) => UNCLEAR.test(enteredNumber(word));
 
 /** Whether so many values can be compared. @param {number} count */
 export const canCompare = (count) => count >= FEWEST_VALUES && count <= MOST_VALUES;

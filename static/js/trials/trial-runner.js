@@ -6,10 +6,12 @@ import * as store from "../state/store.js";
 import { t } from "../words/locale.js";
 
 /**
- * @import { PythonEvent } from "../../engine/messages.js"
+ * @import { PythonEvent, TrialOptions } from "../../engine/messages.js"
  *
- * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void}} Job
- *   `heard`: gets the events of the run; `ended`: gets the reason when the interpreter has ended by itself
+ * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void, trial?: TrialOptions}} Job
+ *   `heard`: gets the events of the run; `ended`: gets the reason when the interpreter has ended by itself;
+ *   `trial`: the run is a trial of the program's sweep
+ * @typedef {ReturnType<typeof client.open>} Beside
  */
 
 /** Each takes about this much memory, in GiB, as `navigator.deviceMemory` counts. */
@@ -26,9 +28,9 @@ export function mostAtOnce() {
 /**
  * Run a program on the device that is chosen.
  * @param {Job} job
- * @returns {() => void} ends the interpreter
+ * @returns {Beside}
  */
-export function runBeside({ source, heard, ended }) {
+export function runBeside({ source, heard, ended, trial }) {
   const interpreter = client.open((event) => {
     if (event.kind === "crash") ended(said(event.problem ?? event.message));
     else if (event.kind !== "ready") heard(/** @type {PythonEvent} */ (event));
@@ -37,9 +39,10 @@ export function runBeside({ source, heard, ended }) {
         device: store.deviceChoice.value,
         paused: false,
         phrases: t().output.printed,
+        ...(trial && { trial }),
       };
       interpreter.post({ kind: "run", source, options });
     }
   }, ended);
-  return interpreter.close;
+  return interpreter;
 }

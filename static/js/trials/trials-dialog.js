@@ -61,14 +61,16 @@ function Values({ shown: { field, text, label }, busy }) {
   const [chosen, setChosen] = useState(suggested);
   const words = t().trials;
   const isChoice = field.type === "choice";
-  const { values, wrong } = isChoice
-    ? { values: chosen, wrong: null }
+  const { values, wrong, unclear } = isChoice
+    ? { values: chosen, wrong: null, unclear: null }
     : enteredValues(field, entered);
-  const problem = wrong
-    ? words.wrong(wrong, label)
-    : canCompare(values.length)
-      ? ""
-      : words.count(MOST_VALUES);
+  const problem = unclear
+    ? words.unclear(unclear)
+    : wrong
+      ? words.wrong(wrong, label)
+      : canCompare(values.length)
+        ? ""
+        : words.count(MOST_VALUES);
   const options = isChoice ? [...new Set([text, ...(field.options ?? [])])] : [];
   return html`<form class="trials-values" onSubmit=${(/** @type {Event} */ event) => {
     event.preventDefault();

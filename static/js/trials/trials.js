@@ -53,6 +53,13 @@ export class Trial {
     this.source = source;
   }
 
+  /** @param {Trial[]} others of which some have begun */
+  begin(others) {
+    const taken = [...store.runs.value, ...others.filter((each) => each !== this)];
+    this.id = Math.max(Date.now(), ...taken.map(({ id }) => id + 1));
+    this.state = "running";
+  }
+
   /** @param {PythonEvent} event @returns {boolean} whether it has ended */
   hear(event) {
     switch (event.kind) {
@@ -126,9 +133,7 @@ export function begin(values) {
 function beginNext() {
   const trial = trials.value.find(({ state }) => state === "waiting");
   if (!trial) return;
-  trial.state = "running";
-  const taken = [...store.runs.value, ...trials.value.filter((each) => each !== trial)];
-  trial.id = Math.max(Date.now(), ...taken.map(({ id }) => id + 1));
+  trial.begin(trials.value);
   const finish = (/** @type {string} */ problem = "") => {
     if (!trials.value.includes(trial) || trial.state === "stopped") return;
     if (problem) Object.assign(trial, { problem, state: "error" });
@@ -146,7 +151,7 @@ function beginNext() {
     heard: (event) =>
       queue.push(/** @type {import("../engine/engine-client.js").EngineEvent} */ (event)),
     ended: finish,
-  });
+  }).close;
   trialsVersion.value += 1;
 }
 
@@ -166,12 +171,12 @@ export function close() {
   subject.value = null;
 }
 
-/** Add a trial to the runs. @param {Trial} trial */
-function record(trial) {
+/** Add a trial to the runs. @param {Trial} trial @param {string} [title] */
+export function record(trial, title) {
   const { state, fit, progress, result, curves } = trial;
   if (!fit || progress.step === 0) return;
   const run = runOf(programOf(trial), fit, state, { ...progress, ...result }, curves);
-  store.runs.value = withRun(store.runs.value, run);
+  store.runs.value = withRun(store.runs.value, title === undefined ? run : { ...run, title });
 }
 
 /** @param {Trial} trial */

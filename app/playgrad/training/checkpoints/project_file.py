@@ -10,6 +10,7 @@ import json
 import linecache
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,6 @@ from playgrad.training.state import TrainingState
 
 Array = np.ndarray[Any, Any]
 _WEIGHTS = "checkpoint.safetensors"
-_ABOUT_WEIGHTS = "parts/checkpoint.json"
 _FROM_FILE = "file-"
 """Beginning of the ids that the page gives to programs that are not examples."""
 _LONGEST_ID = 60
@@ -94,38 +94,56 @@ def encode_project(checkpoint: Checkpoint, program: SavedProgram | None, name: s
     Args:
         name: the name of the project.
     """
-    now = time.time()
+    now = round(1000 * time.time())
     program = program or SavedProgram("program", _UNKNOWN)
     info = checkpoint.info()
-    milliseconds = round(1000 * now)
     facts = {_CAMEL.get(key, key): value for key, value in info.items()}
-    began = {"exampleId": program.id, "source": program.source, "began": milliseconds}
+    began = {"exampleId": program.id, "source": program.source, "began": now}
+    kept = {**facts, "at": now, "program": began, "options": {}}
+    progress = {
+        "state": "done" if info["finished"] else "stopped",
+        "step": info["step"],
+        "totalSteps": info["total_steps"],
+    }
+    files = {_WEIGHTS: checkpoint.encode()}
+    return pack_project(program, name, now, progress, {"checkpoint": kept}, files)
+
+
+def pack_project(
+    program: SavedProgram,
+    name: str,
+    now: int,
+    progress: Mapping[str, Any],
+    parts: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """Return a project as the bytes of a file.
+
+    Args:
+        name: the name of the project.
+        now: milliseconds since 1970, when it was made.
+        progress: the ``state``, ``step`` and ``totalSteps`` of its training.
+        parts: the contents of ``parts/NAME.json``, by name.
+        files: further files.
+    """
     about = {
-        "saved": datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+        "saved": datetime.fromtimestamp(now / 1000, UTC).isoformat(timespec="milliseconds"),
         "summary": {
-            "created": milliseconds,
+            "created": now,
             "touched": True,
             "name": name,
             "exampleId": program.id,
             "title": program.name,
             "edited": True,
-            "state": "done" if info["finished"] else "stopped",
-            "step": info["step"],
-            "totalSteps": info["total_steps"],
+            **progress,
         },
         "code": [program.id],
-        "parts": ["checkpoint"],
+        "parts": list(parts),
         "data": {},
     }
-    kept = {**facts, "at": milliseconds, "program": began, "options": {}}
-    return pack(
-        about,
-        {
-            f"code/{program.id}.py": program.source.encode(),
-            _ABOUT_WEIGHTS: json.dumps(kept).encode(),
-            _WEIGHTS: checkpoint.encode(),
-        },
-    )
+    contents = {f"parts/{part}.json": json.dumps(value).encode() for part, value in parts.items()}
+    code = {f"code/{program.id}.py": program.source.encode()}
+    return pack(about, code | contents | dict(files or {}))
 
 
 def decode_project(content: bytes) -> Checkpoint:

@@ -13,6 +13,7 @@ from playgrad.errors import GraphError
 from playgrad.ops.state import Variable
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.parallel.partition import take_apart
+from playgrad.parallel.ray_cluster import Ray
 from playgrad.runtime.session import RepeatResult, Session
 from playgrad.runtime.trace import Trace
 from playgrad.training.batch_sizes import BatchSizes
@@ -48,6 +49,8 @@ class AsynchronousDataParallel(SeveralDevices):
         staleness: the most batches that a replica may be ahead of the slowest; None for no limit.
         delays: seconds by which each batch is delayed, by device, to show the effect of a slow
             replica.
+        ray: the cluster on which the replicas run, in place of this process: each in a process of
+            its own, on the first device of the kind. One whose process dies comes back.
 
     Raises:
         GraphError: ``staleness`` is below 0.
@@ -56,6 +59,7 @@ class AsynchronousDataParallel(SeveralDevices):
     devices: Devices
     staleness: int | None = None
     delays: Mapping[str, float] = field(default_factory=dict, hash=False)
+    ray: Ray | None = None
 
     descriptor = Descriptor(
         "async",
@@ -93,11 +97,12 @@ class AsynchronousDataParallel(SeveralDevices):
         server = ParameterServer(
             take_apart(step.run),
             network.session,
-            named_devices(self.devices, device_kind(network)),
+            named_devices(self.devices, device_kind(network), there=self.ray is not None),
             recipe.optimizer.iterations,
             stream.data.variables,
             self.staleness,
             self.delays,
+            self.ray,
         )
         return step.extended(AsynchronousStep, server=server)
 
@@ -111,7 +116,8 @@ class AsynchronousDataParallel(SeveralDevices):
         return replace(step, rest=stream.batch)
 
     def settings(self) -> list[str]:
-        return [] if self.staleness is None else [f"at most {self.staleness} ahead"]
+        bound = [] if self.staleness is None else [f"at most {self.staleness} ahead"]
+        return bound if self.ray is None else [*bound, "on Ray"]
 
     @property
     def delays_devices(self) -> bool:

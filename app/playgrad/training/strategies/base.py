@@ -285,8 +285,11 @@ def device_kind(network: Network) -> str:
     return kind_of(network.session.device).name
 
 
-def named_devices(devices: Devices, kind: str) -> tuple[str, ...]:
+def named_devices(devices: Devices, kind: str, there: bool = False) -> tuple[str, ...]:
     """Return the names of ``devices``: a number means that many of ``kind``.
+
+    Args:
+        there: they are on other machines, so that they need not exist here.
 
     Raises:
         DeviceError: there are no devices, one is named twice, or a GPU does not exist.
@@ -297,5 +300,6 @@ def named_devices(devices: Devices, kind: str) -> tuple[str, ...]:
         names = tuple(canonical(name) for name in devices)
     if not names or len(set(names)) < len(names):
         raise DeviceError(f"a strategy needs one or more different devices, got {devices!r}.")
-    ensure_devices(names)
+    if not there:
+        ensure_devices(names)
     return names

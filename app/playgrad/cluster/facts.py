@@ -49,8 +49,7 @@ def _versions() -> dict[str, object]:
         except Exception as error:
             errors[name] = f"{type(error).__name__}: {error}"
     try:
-        import playgrad
-
+        playgrad = __import__("playgrad")
         found["playgrad"] = playgrad.__version__
         found["source"] = _source(os.path.dirname(str(playgrad.__file__)))
     except Exception as error:

@@ -23,5 +23,6 @@ def train_on_hosts(program: Path, options: argparse.Namespace) -> int:
     with options.membership.joined(options.device) as members:
         options.devices = options.devices or members.size
         code = train(program, options)
+        members.all_of("end")  # none ends while others still wait for it
     signals.end_work()
     return code

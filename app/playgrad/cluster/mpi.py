@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from mpi4py import MPI
@@ -16,7 +18,7 @@ from mpi4py import MPI
 from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
 from playgrad.devices.kinds import index_of
 from playgrad.dtypes import dtype
-from playgrad.errors import DeviceError, DeviceLostError
+from playgrad.errors import DeviceError, DeviceLostError, GraphError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
 from playgrad.runtime.trace import Event
@@ -26,7 +28,6 @@ Array = np.ndarray[Any, Any]
 V = TypeVar("V")
 _ALARM = 1
 """The tag of the message, without content, that a part of the run has failed."""
-_FAILED, _STOP = 1, 2
 _TAGS = 1 << 20
 """Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
 _SPINS = 200
@@ -54,6 +55,7 @@ class MpiMembers:
         self.tensors = world.Dup()
         self._groups: dict[tuple[int, ...], MPI.Comm] = {}
         self.driver = Driver()
+        self._thread = threading.get_ident()
         self._next_tag = 0
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
 
@@ -75,6 +77,8 @@ class MpiMembers:
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
         results: list[Array] = []
+        if arrays:
+            self._meet(f"share {[(held.holder, held.spec) for held in arrays]}")
         for holder, spec, array in arrays:
             buffer = _empty(spec) if array is None else np.array(array, order="C")
             self.wait(self._control.Ibcast(_bytes(buffer), holder))
@@ -101,17 +105,43 @@ class MpiMembers:
             for other in range(self.size):
                 if other != self.rank:
                     self._alarm.Isend([np.empty(0, np.uint8), MPI.BYTE], other, _ALARM)
-        mine = np.array([(error is not None) * _FAILED | stop * _STOP], np.int64)
-        all_ = np.empty_like(mine)
-        self.wait(self._control.Iallreduce(mine, all_, MPI.BOR))
-        if int(all_[0]) & _FAILED:
+        failed, stops = self._meet("agree", error is not None, stop)
+        if failed:
             raise self._first_error(error)
-        return bool(int(all_[0]) & _STOP)
+        return bool(stops)
+
+    def _meet(self, call: str, *numbers: int) -> tuple[int, int]:
+        """Wait until all members are here, and return the largest of each of two numbers.
+
+        Every collective call begins so, since MPI takes data of one call for another's.
+
+        Args:
+            call: what is called, the same at all members.
+
+        Raises:
+            GraphError: it is not, or another thread than the program's calls.
+        """
+        if threading.get_ident() != self._thread:
+            raise GraphError(
+                "a run of several processes trains and computes in the program's main thread only.",
+                hint="Leave the threads out, or train with one process.",
+            )
+        code = crc32(call.encode())
+        mine = np.array([code, -code, *numbers, 0, 0][:4], np.int64)
+        largest = np.empty_like(mine)
+        self.wait(self._control.Iallreduce(mine, largest, MPI.MAX))
+        if largest[0] != -largest[1]:
+            raise GraphError(
+                "the members of the run do different things, but must all make the same calls.",
+                hint="Let nothing depend on the process, on clocks, or on random numbers without "
+                "a seed.",
+            )
+        return int(largest[2]), int(largest[3])
 
     def _first_error(self, error: BaseException | None) -> BaseException:
         """Return the error of the first member that failed; begin again with new channels."""
         own = None if isinstance(error, PartFailedError) else error
-        errors = [_unpacked(each) for each in self._gathered(_packed(own))]
+        errors = [_unpacked(each) for each in self._gathered(_packed(own), "errors")]
         self.abandon((self.tensors, self._groups))
         self.driver.forget_all()
         self.tensors, self._groups = MPI.COMM_WORLD.Dup(), {}
@@ -126,11 +156,15 @@ class MpiMembers:
         return first
 
     def first_of(self, value: V) -> V:
-        result: V = pickle.loads(self._broadcast(pickle.dumps(value)))
+        content = pickle.dumps(value) if self.rank == 0 else b""
+        size, _ = self._meet(_caller(), len(content))
+        buffer = bytearray(content if self.rank == 0 else size)
+        self.wait(self._control.Ibcast([buffer, MPI.BYTE], 0))
+        result: V = pickle.loads(buffer)
         return result
 
     def all_of(self, value: V) -> list[V]:
-        return [pickle.loads(each) for each in self._gathered(pickle.dumps(value))]
+        return [pickle.loads(each) for each in self._gathered(pickle.dumps(value), _caller())]
 
     def give_up(self, error: BaseException) -> None:
         raise DeviceLostError(
@@ -142,26 +176,14 @@ class MpiMembers:
         """Keep what belongs to a run that failed: MPI may still use its memory."""
         self._abandoned.append(item)
 
-    def _broadcast(self, content: bytes) -> bytes:
-        size = np.array([len(content)], np.int64)
-        self.wait(self._control.Ibcast(size, 0))
-        buffer = bytearray(content if self.rank == 0 else int(size[0]))
-        self.wait(self._control.Ibcast([buffer, MPI.BYTE], 0))
-        return bytes(buffer)
-
-    def _gathered(self, content: bytes) -> list[bytes]:
-        """Return the contents of all members."""
-        sizes = np.empty(self.size, np.int64)
-        self.wait(self._control.Iallgather(np.array([len(content)], np.int64), sizes))
-        buffer = np.empty(int(sizes.sum()), np.uint8)
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        own = np.frombuffer(content, np.uint8)
-        target = [buffer, (sizes.tolist(), starts.tolist()), MPI.BYTE]
-        self.wait(self._control.Iallgatherv([own, MPI.BYTE], target))
-        return [
-            buffer[start : start + size].tobytes()
-            for start, size in zip(starts, sizes, strict=True)
-        ]
+    def _gathered(self, content: bytes, call: str) -> list[bytes]:
+        """Return the contents of all members, filled up to equal sizes: pickles know their end."""
+        size, _ = self._meet(call, len(content))
+        own = np.zeros(size, np.uint8)
+        own[: len(content)] = np.frombuffer(content, np.uint8)
+        everything = np.empty((self.size, size), np.uint8)
+        self.wait(self._control.Iallgather(_bytes(own), _bytes(everything)))
+        return [each.tobytes() for each in everything]
 
     def wait(self, request: MPI.Request, heeds_alarm: bool = False) -> None:
         """Wait until ``request`` is done.
@@ -290,6 +312,11 @@ class MpiTransport:
 
     def events(self) -> list[Event]:
         return list(self._events)
+
+
+def _caller() -> str:
+    """Return the name of the function that makes a collective call, as the call's."""
+    return sys._getframe(2).f_code.co_qualname
 
 
 def _empty(spec: TensorSpec) -> Array:

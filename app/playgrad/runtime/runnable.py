@@ -16,6 +16,7 @@ from playgrad.devices.device import Loaded
 from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
@@ -82,9 +83,8 @@ class Runnable:
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
-        check_same(
-            members, "the graph", crc32(repr([n.name for n in compiled.program.order()]).encode())
-        )
+        if members.size > 1:
+            check_same(members, "the graph", _digest(compiled.program.order()))
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -340,6 +340,11 @@ class Runnable:
         """Free the program on all devices."""
         for plan in self.plans.values():
             plan.unload()
+
+
+def _digest(order: Sequence[Node]) -> int:
+    parts = [(n.name, n.op.name, n.device, [t.spec for t in n.outputs]) for n in order]
+    return crc32(repr(parts).encode())
 
 
 def _never() -> bool:

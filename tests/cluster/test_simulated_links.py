@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def saved(tmp_path: Path) -> Path:
 def test_the_slowest_link_counts(saved: Path) -> None:
     links = read_links(saved)
     assert links.interconnect("central") == Interconnect(1e-4, 1e8, True)
-    assert links.interconnect("ring") == Interconnect(1e-4, 0.6e8, True)
+    assert links.interconnect("ring") == Interconnect(1e-4, 0.75e8, True)
+    assert replace(links, members=4).interconnect("ring") == Interconnect(1e-4, 0.6e8, True)
     assert links.agreement(1) == 0
     assert links.agreement(8) == pytest.approx(3e-3)
     assert links.model(64).at_once == 64 * links.model(2).at_once // 2

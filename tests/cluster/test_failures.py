@@ -86,7 +86,7 @@ def test_a_member_that_hangs_is_named(launcher: Launcher) -> None:
     stopped = run.members()[1]
     os.kill(stopped, signal.SIGSTOP)
     assert run.wait() == 1
-    assert "member 1 (localhost) has not answered for 5 s" in run.err
+    assert "member 1 (localhost) has not answered for 8 s" in run.err
 
 
 def test_an_error_on_one_machine_is_told_with_its_name(launcher: Launcher) -> None:

@@ -13,7 +13,10 @@ from playgrad.cluster.hosts import parse_hosts
 from tests.cluster.conftest import Launcher
 
 
-@pytest.mark.parametrize("text", ["", "a:0", "a:-1", "a:4,a:2", "a b:1", "-x:1", "a:99999", "a,,b"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a:0", "a:-1", "a:4,a:2", "localhost:1,127.0.0.1:1", "a b:1", "-x:1", "a:99999", "a,,b"],
+)
 def test_hosts_that_are_not_valid_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"host|processes"):
         parse_hosts(text)

@@ -110,7 +110,7 @@ def test_a_link_that_is_cut_ends_one_half_and_the_other_goes_on(
     machines.cut()
     assert run.wait() == 0, run.err
     lost = machines.addresses[1]
-    assert f"member 1 ({lost}) has not answered for 5 s" in run.err
+    assert f"member 1 ({lost}) has not answered for 8 s" in run.err
     assert f"without {lost}" in run.err
     step = re.search(r"continuing after step (\d+)", run.err)
     assert step is not None

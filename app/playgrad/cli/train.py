@@ -102,7 +102,7 @@ class TrainHooks(Hooks):
     def continues(self, error: DeviceLostError) -> bool:
         """Report a lost device. Training continues, unless devices are lost at every start."""
         self._losses += 1
-        if self._losses > _MOST_LOSSES:
+        if self._losses > _MOST_LOSSES or current_members().size > 1:
             return False
         self._say(f"{error.message} Training continues.")
         return True

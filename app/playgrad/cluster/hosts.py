@@ -38,9 +38,10 @@ def parse_hosts(text: str) -> list[HostSlots]:
         slots = int(match[2] or 1) if match else 0
         if match is None or not slots:
             raise ValueError(f"{part!r} is not a host with a number of processes, such as a:4")
-        if match[1] in {host.name for host in hosts}:
-            raise ValueError(f"the host {match[1]} is named twice")
-        hosts.append(HostSlots(match[1], slots))
+        host = HostSlots(match[1], slots)
+        if any(host.name == each.name or (host.is_local and each.is_local) for each in hosts):
+            raise ValueError(f"the host {host.name} is named twice")
+        hosts.append(host)
     if sum(host.slots for host in hosts) > MOST_MEMBERS:
         raise ValueError(f"at most {MOST_MEMBERS} processes")
     return hosts

@@ -102,7 +102,10 @@ class Launch:
                     os.killpg(self._process.pid, number)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
-                return
+                break
+        for pid in _of_session(self._process.pid):  # such as an ssh that waits for a connection
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
     def _forward(self) -> None:
         """Write what the launcher says to standard error, until its end is known."""
@@ -111,6 +114,17 @@ class Launch:
             if not self._is_over:
                 sys.stderr.write(line.decode("utf-8", "replace"))
                 sys.stderr.flush()
+
+
+def _of_session(number: int) -> list[int]:
+    """Return the processes of a session, where the system lists them as Linux does."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            fields = file.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == number:
+                found.append(int(file.parent.name))
+    return found
 
 
 def _openmpi(

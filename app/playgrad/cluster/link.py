@@ -16,7 +16,7 @@ from typing import Any
 ADDRESS, TOKEN, TERMINAL = "PLAYGRAD_SUPERVISOR", "PLAYGRAD_CLUSTER_TOKEN", "PLAYGRAD_TERMINAL"
 """Environment variables that a member is started with."""
 BEAT_SECONDS = 0.5
-SILENCE_SECONDS = 5.0
+SILENCE_SECONDS = 8.0
 """After this time without a word, the other end is given up."""
 LONGEST_LINE = 1 << 20
 LONGEST_TEXT = 1 << 16

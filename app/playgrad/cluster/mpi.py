@@ -18,7 +18,7 @@ from mpi4py import MPI
 from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
 from playgrad.devices.kinds import index_of
 from playgrad.dtypes import dtype
-from playgrad.errors import DeviceError, DeviceLostError, GraphError
+from playgrad.errors import DeviceError, GraphError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
 from playgrad.runtime.trace import Event
@@ -30,6 +30,8 @@ _ALARM = 1
 """The tag of the message, without content, that a part of the run has failed."""
 _TAGS = 1 << 20
 """Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
+_LEFT = 76
+"""The exit code of a member that must not go on. The supervisor notices its end."""
 _SPINS = 200
 _NAP = 50e-6
 _LONG_NAP = 1e-3
@@ -167,10 +169,9 @@ class MpiMembers:
         return [pickle.loads(each) for each in self._gathered(pickle.dumps(value), _caller())]
 
     def give_up(self, error: BaseException) -> None:
-        raise DeviceLostError(
-            f"member {self.rank} failed while variables changed: {error}",
-            hint="Start again from the last checkpoint.",
-        ) from error
+        text = f"member {self.rank} failed while variables changed, and ends: {error}"
+        print(f"playgrad: {text}", file=sys.stderr, flush=True)
+        os._exit(_LEFT)
 
     def abandon(self, item: object) -> None:
         """Keep what belongs to a run that failed: MPI may still use its memory."""

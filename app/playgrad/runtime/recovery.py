@@ -147,7 +147,9 @@ class Recovery:
         try:
             result = attempt()
         except DeviceLostError as error:
-            if not was_current or isinstance(error, DeviceTimeoutError):
+            # Several processes do not run again by themselves: each would decide by its own clock.
+            again = was_current and not self._store.is_shared
+            if not again or isinstance(error, DeviceTimeoutError):
                 self._told = True
                 if self.is_needed:
                     error.hint = self._going_back()

@@ -51,6 +51,9 @@ export const LAB = {
   "The algorithm that should be fastest for each size.": "按数据大小选用预计最快的算法。",
   "Through one device": "经由一个设备",
   "One device computes the sum and sends it back.": "由一个设备求和，再把结果发回。",
+  "By the transport": "由传输层完成",
+  "One operation between all: on several machines that of MPI.":
+    "所有设备之间的一次操作：在多台机器上由 MPI 完成。",
   Ring: "环",
   "Each device sends parts to its neighbour: most even load, most messages.":
     "每个设备把各部分发给相邻设备：负载最均衡，消息最多。",

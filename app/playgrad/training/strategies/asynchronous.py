@@ -90,7 +90,7 @@ class AsynchronousDataParallel(SeveralDevices):
         if network.session.members.size > 1:
             raise GraphError(
                 "asynchronous replicas belong to one process, and this run has several.",
-                hint="With --hosts use --parallel sync or --parallel local; `--ray` has replicas elsewhere.",
+                hint="With --hosts use --parallel sync or --parallel local, or --ray in its place.",
             )
         if stream.first is None:  # otherwise they are in place
             place_variables(network)

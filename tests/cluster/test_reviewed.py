@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from playgrad.cluster.hosts import HostSlots
-from playgrad.cluster.supervisor import MOST_STRANGERS, Job
+from playgrad.cluster.supervisor import MOST_STRANGERS, RunOfMembers
 from tests.cluster.conftest import PATIENCE, Launcher
 
 PROGRAM = Path(__file__).with_name("reviewed_program.py")
@@ -54,7 +54,9 @@ def test_a_program_that_catches_an_interruption_goes_on(launcher: Launcher) -> N
 
 
 @contextmanager
-def connected(job: Job, count: int) -> Iterator[tuple[list[socket.socket], Callable[[], None]]]:
+def connected(
+    job: RunOfMembers, count: int
+) -> Iterator[tuple[list[socket.socket], Callable[[], None]]]:
     """Connect to the supervisor of ``job`` so often; it reads when the function is called."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -86,15 +88,17 @@ def has_ended(connection: socket.socket) -> bool:
 
 
 @pytest.fixture
-def strangers_job() -> Job:
-    return Job([HostSlots("localhost", 2)], [], None)
+def strangers_job() -> RunOfMembers:
+    return RunOfMembers([HostSlots("localhost", 2)], [], None)
 
 
 @pytest.mark.parametrize(
     "line",
     [b'{"rank": Infinity}', b"[" * 100_000, b"[]", b"\xff{", b'{"rank": 0, "token": "x"}', b"1"],
 )
-def test_what_strangers_send_ends_only_their_connection(strangers_job: Job, line: bytes) -> None:
+def test_what_strangers_send_ends_only_their_connection(
+    strangers_job: RunOfMembers, line: bytes
+) -> None:
     with connected(strangers_job, 1) as (strangers, read):
         strangers[0].sendall(line + b"\n")
         read()
@@ -102,7 +106,7 @@ def test_what_strangers_send_ends_only_their_connection(strangers_job: Job, line
     assert not strangers_job.members
 
 
-def test_strangers_keep_no_member_away(strangers_job: Job) -> None:
+def test_strangers_keep_no_member_away(strangers_job: RunOfMembers) -> None:
     with connected(strangers_job, 3 * MOST_STRANGERS) as (connections, read):
         token = strangers_job._token
         connections[-1].sendall(b'{"rank": 1, "token": "%s"}\n' % token.encode())

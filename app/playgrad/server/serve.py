@@ -31,7 +31,7 @@ _LONGEST_HEADER = 16 << 10
 _log = logging.getLogger(__name__)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket. Raises SystemExit, with advice, if that is impossible."""
     if not 0 <= port <= 65535:
         raise SystemExit(f"playgrad: cannot listen on port {port}: ports range from 0 to 65535")
@@ -47,7 +47,7 @@ def _listen(host: str, port: int) -> socket.socket:
         raise SystemExit(f"playgrad: cannot listen on {host}, port {port}: {error}") from None
 
 
-def _address(host: str, port: int) -> str:
+def address_of(host: str, port: int) -> str:
     """Return the URL to open: browsers treat ``localhost`` as secure, but not ``0.0.0.0``."""
     shown = {"0.0.0.0": "localhost", "::": "localhost", "": "localhost"}.get(host, host)
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
@@ -75,7 +75,7 @@ def serve(
     """
     hosts = Hosts.of(host, allowed)
     embedding = FramePolicy.of(embed_in)
-    with _listen(host, port) as listening:
+    with listen(host, port) as listening:
         _fetch_assets()
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
@@ -83,7 +83,7 @@ def serve(
             pack_in_background()
         build = DocsBuild(docs_command) if docs_command else None
         server = make_server(create_app(images, hosts, embedding, build), listening)
-        address = _address(host, listening.getsockname()[1])
+        address = address_of(host, listening.getsockname()[1])
         try:
             print(f"playgrad is at {address} (Ctrl+C stops it)", flush=True)
             server.run()

@@ -224,3 +224,48 @@ def run_site(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
         f"To see it here: python -m http.server --bind 127.0.0.1 --directory {options.out}"
     )
     return 0
+
+
+def run_models_add(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import models
+
+    signals.begin_work()
+    return models.add(options)
+
+
+def run_models_list(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import models
+
+    signals.begin_work()
+    return models.list_models(options)
+
+
+def run_models_rollback(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import models
+
+    signals.begin_work()
+    return models.rollback(options)
+
+
+def run_models_set(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import models
+
+    if options.policy and options.versions:
+        parser.error("--policy and --versions exclude each other")
+    signals.begin_work()
+    return models.set_choice(options)
+
+
+def run_models_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import models
+    from playgrad.server.hosts import Hosts
+
+    if options.token_file is None and Hosts.of(options.host, options.allow_host).reach_others:
+        parser.error(
+            f"--host {options.host} can be reached from other machines: add --token-file FILE"
+            if not options.allow_host
+            else "--allow-host is for other machines: add --token-file FILE"
+        )
+    signals.begin_work()
+    models.serve(options)
+    raise KeyboardInterrupt  # it returns only when it is interrupted

@@ -55,7 +55,7 @@ def write_whole(path: str | Path, content: bytes | memoryview) -> None:
         if isinstance(error, OSError):  # name the file, not the temporary one
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _is_stream(path: str | Path) -> bool:
@@ -96,7 +96,7 @@ def _remove_abandoned(target: Path) -> None:
                     old.unlink()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Have the disk remember the file's new name. The file is whole with or without it."""
     with contextlib.suppress(OSError):  # not every system can open or flush folders
         opened = os.open(folder, os.O_RDONLY)

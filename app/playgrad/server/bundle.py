@@ -13,7 +13,7 @@ from playgrad.server.texts import Text
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # Used on the desktop only.
-_LEFT_OUT = frozenset({"assets", "cli", "docs", "server", "static", "watching"})
+_LEFT_OUT = frozenset({"assets", "cli", "docs", "server", "serving", "static", "watching"})
 # The oldest date that a zip can hold. A fixed date, so that equal files give equal archives.
 _DATE = (1980, 1, 1, 0, 0, 0)
 # Of Brotli. It takes 0.2 s, for which the page waits after an edit of the library.

@@ -27,7 +27,7 @@ const en = {
   compare: "Compare two versions",
   model: "Model",
   first: "Version",
-  second: "Beside",
+  second: "Compared with",
   run: "Compare",
   clear: "Clear",
   pixels: "Pixels from",

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from playgrad.sweeps.record import SweepFolder
 from playgrad.sweeps.subject import Subject
 from playgrad.sweeps.sweep import Sweep
-from playgrad.sweeps.trial import SweepTrial
 from tests.browser import sessions
 from tests.browser.playground import GOOD, Playground
 from tests.browser.test_projects import expect_open, open_file
@@ -157,10 +155,11 @@ def test_runs_come_back_after_a_reload(playground: Playground) -> None:
 def test_a_sweep_of_the_desktop_is_opened_as_runs(playground: Playground, tmp_path: Path) -> None:
     program = tmp_path / "small.py"
     program.write_text(GOOD)
-    trials = [
-        SweepTrial(n, {"learning_rate": rate}) for n, rate in enumerate((0.1, 0.001), start=1)
-    ]
-    Sweep(Subject.of_program(program), trials, SweepFolder(tmp_path / "sweep", {})).run(2)
+    Sweep(
+        Subject.of_program(program), {"learning_rate": [0.1, 0.001]}, {}, None, tmp_path / "sweep",
+        metric=None, mode="auto", halving=None, options={"seed": 0},
+        parallel=2, ray=None, report=lambda trial: None,
+    ).run()  # fmt: skip
     open_file(playground, tmp_path / "sweep" / "sweep.playgrad")
     expect_open(playground, "small, sweep")
     expect(playground.page.locator(".cm-content").first).to_contain_text("learning_rate=0.1")

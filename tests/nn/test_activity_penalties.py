@@ -76,9 +76,10 @@ def test_attention_penalizes_its_four_projections() -> None:
     inputs = pg.Input((4, 3))
     layer = nn.MultiHeadAttention(2, 3, activity_regularizer=PENALTY, bias_initializer="normal")
     output = layer(inputs, inputs)
-    weights = pg.Model(inputs, output).named_weights()
+    named = pg.Model(inputs, output).named_weights()
+    weights = {name.rpartition("/")[2]: value for name, value in named.items()}
     products = [
-        X @ weights[f"{layer.name}/{role}_kernel"] + weights[f"{layer.name}/{role}_bias"]
+        X @ weights[f"{role}_kernel"] + weights[f"{role}_bias"]
         for role in ("query", "key", "value")
     ]
     check(inputs, output, of_samples(*products, pg.Model(inputs, output).predict(X)))

@@ -45,12 +45,12 @@ def test_versions_are_added_listed_and_rolled_back(folder: Path, capsys: Capture
     assert run(capsys, *ADD, "w.safetensors")[1] == "digits: version 1 in models/digits/1\n"
     assert run(capsys, *ADD, "better.safetensors")[1] == "digits: version 2 in models/digits/2\n"
     assert states(capsys) == [(1, ""), (2, "served")]
-    assert run(capsys, *ROLLBACK)[1] == "digits: version 1 is served now\n"
+    assert run(capsys, *ROLLBACK)[1] == "digits: now serving 1\n"
     assert states(capsys) == [(1, "served"), (2, "withdrawn")]
     assert run(capsys, *ROLLBACK)[2] == (
         "playgrad: DataError: there is no earlier version to go back to.\n"
     )
-    assert run(capsys, *ROLLBACK, "--to", "2")[1] == "digits: version 2 is served now\n"
+    assert run(capsys, *ROLLBACK, "--to", "2")[1] == "digits: now serving 2\n"
     (titles, one, two) = run(capsys, *LIST)[1].splitlines()
     assert titles.split() == ["model", "version", "added", "size", "state"]
     assert (one.split()[:2], two.split()[-1]) == (["digits", "1"], "served")
@@ -60,15 +60,15 @@ def test_labels_and_policies_are_set(folder: Path, capsys: Capture) -> None:
     for name in ("w", "better"):
         run(capsys, *ADD, f"{name}.safetensors")
     labels = ("--label", "stable=1", "--label", "canary=2", "--share", "canary=0.1")
-    assert run(capsys, *SET, *labels)[1] == "digits: version 1, 2 is served now\n"
+    assert run(capsys, *SET, *labels)[1] == "digits: now serving 1, 2\n"
     assert states(capsys) == [(1, "served, stable"), (2, "served, canary")]
     data = json.loads(Path("models/digits/serving.json").read_text())
     assert (data["labels"], data["shares"]) == ({"stable": 1, "canary": 2}, {"canary": 0.1})
     assert "label canary is on a version" in run(capsys, *ROLLBACK, "--to", "1")[2]
     removed = run(capsys, *SET, "--remove-label", "canary", "--remove-label", "stable")
-    assert removed[1] == "digits: version 2 is served now\n"
-    assert run(capsys, *SET, "--policy", "all")[1] == "digits: version 1, 2 is served now\n"
-    assert run(capsys, *SET, "--versions", "1")[1] == "digits: version 1 is served now\n"
+    assert removed[1] == "digits: now serving 2\n"
+    assert run(capsys, *SET, "--policy", "all")[1] == "digits: now serving 1, 2\n"
+    assert run(capsys, *SET, "--versions", "1")[1] == "digits: now serving 1\n"
     for arguments, words in (
         (("--versions", "9"), "there is no version 9. There are: 1, 2."),
         (("--label", "x=9"), "there is no version 9"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from importlib.util import find_spec
@@ -102,9 +103,13 @@ def rollback(options: argparse.Namespace) -> int:
     versions = store.expect(options.name)
     choice = read_choice(store, options.name).rolled_back(versions, options.to)
     write_choice(store, options.name, choice)
-    served = ", ".join(map(str, choice.served(versions)))
-    print(f"{options.name}: version {served} is served now")
+    print(_now_serving(options.name, choice.served(versions)))
     return 0
+
+
+def _now_serving(name: str, versions: Iterable[int]) -> str:
+    numbers = ", ".join(map(str, versions))
+    return f"{name}: now serving {numbers}" if numbers else f"{name}: nothing is served"
 
 
 def set_choice(options: argparse.Namespace) -> int:
@@ -128,8 +133,7 @@ def set_choice(options: argparse.Namespace) -> int:
         choice = replace(choice, policy=options.policy or "specific", versions=chosen)
     _expect_versions(choice, versions)
     write_choice(store, options.name, choice)
-    served = ", ".join(map(str, choice.served(versions)))
-    print(f"{options.name}: version {served} is served now")
+    print(_now_serving(options.name, choice.served(versions)))
     return 0
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -107,7 +106,15 @@ class LinkedStream(io.TextIOBase):
         return len(text)
 
 
-def silenced() -> None:
-    """Write nothing from Python to the standard streams: what all members say, the first says."""
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
-    sys.stderr = sys.stdout
+class SilentStream(io.TextIOBase):
+    """A standard stream of which nothing is shown: what all members say, the first one says."""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        """Return the number of the process's own standard error, for what is not Python's."""
+        return 2
+
+    def write(self, text: str) -> int:
+        return len(text)

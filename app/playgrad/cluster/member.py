@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from playgrad.cluster.hosts import HostSlots
-from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream
+from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream, SilentStream
 from playgrad.devices.registry import reset_logical_devices, set_logical_devices
 from playgrad.errors import DeviceError
 from playgrad.io.weights import writing
@@ -49,7 +49,7 @@ class Membership:
         if rank == 0:
             sys.stderr = LinkedStream(self._link)
         else:
-            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
+            sys.stdout = sys.stderr = SilentStream()
 
     @contextmanager
     def joined(self, kind: str) -> Iterator[Members]:

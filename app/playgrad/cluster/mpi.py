@@ -7,8 +7,7 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -56,7 +55,7 @@ class MpiMembers:
         self._alarm = world.Dup()
         self.tensors = world.Dup()
         self._groups: dict[tuple[int, ...], MPI.Comm] = {}
-        self.driver = Driver()
+        self._driver = Driver()
         self._thread = threading.get_ident()
         self._next_tag = 0
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
@@ -87,12 +86,20 @@ class MpiMembers:
             results.append(buffer)
         return results
 
-    def begin_sum(self, ranks: tuple[int, ...], term: Array, total: Array) -> MPI.Request:
+    def begin_sum(self, ranks: tuple[int, ...], term: Array, total: Array) -> Driven:
         """Begin to add up the terms of the members ``ranks``. A thread drives MPI until the sum is
         there, while this one computes. Collective among these members."""
-        request = self._groups[ranks].Iallreduce(term, total, MPI.SUM)
-        self.driver.drive(request)
-        return request
+        return self._driver.drive(self._groups[ranks].Iallreduce(term, total, MPI.SUM))
+
+    def end_sum(self, driven: Driven) -> float:
+        """Wait until a sum is there; return since when.
+
+        Raises:
+            PartFailedError: another member's part of the run has failed.
+        """
+        self._poll(lambda: driven.end is not None, driven)
+        assert driven.end is not None
+        return driven.end
 
     def prepare_sums(self, ranks: tuple[int, ...]) -> None:
         """Prepare sums of the terms of the members ``ranks``. Collective among them."""
@@ -145,7 +152,7 @@ class MpiMembers:
         own = None if isinstance(error, PartFailedError) else error
         errors = [_unpacked(each) for each in self._gathered(_packed(own), "errors")]
         self.abandon((self.tensors, self._groups))
-        self.driver.forget_all()
+        self._driver.forget_all()
         self.tensors, self._groups = MPI.COMM_WORLD.Dup(), {}
         failed = [rank for rank, each in enumerate(errors) if each is not None]
         for rank in failed:
@@ -195,56 +202,77 @@ class MpiMembers:
         Raises:
             PartFailedError: it did.
         """
+        self._poll(request.Test, request if heeds_alarm else None)
+
+    def _poll(self, is_done: Callable[[], bool], heeding: object | None) -> None:
+        """Wait until ``is_done`` returns true.
+
+        Args:
+            heeding: what is abandoned when another member's part of the run fails; None to wait
+                all the same.
+
+        Raises:
+            PartFailedError: it did.
+        """
         turns = 0
-        while not request.Test():
+        while not is_done():
             turns += 1
             if turns < _SPINS:
                 os.sched_yield()
                 continue
-            if heeds_alarm and self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
-                self.abandon(request)
+            if heeding is not None and self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
+                self.abandon(heeding)
                 raise PartFailedError
             time.sleep(_NAP if turns < 20 * _SPINS else _LONG_NAP)
+
+
+class Driven:
+    """A request that the thread of a `Driver` alone looks at, as MPI demands.
+
+    Attributes:
+        end: since when it is done, in seconds of ``time.perf_counter``; None until then.
+    """
+
+    def __init__(self, request: MPI.Request) -> None:
+        self.request = request
+        self.end: float | None = None
 
 
 class Driver:
     """A thread that lets MPI make progress with requests while other threads compute."""
 
     def __init__(self) -> None:
-        self._requests: list[MPI.Request] = []
-        self._ends: dict[int, float] = {}  # by the identity of the request
+        self._lock = threading.Lock()
+        self._under_way: list[Driven] = []
         self._wakeup = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def drive(self, request: MPI.Request) -> None:
+    def drive(self, request: MPI.Request) -> Driven:
         """Drive ``request`` until it is done."""
-        self._requests.append(request)
+        driven = Driven(request)
+        with self._lock:
+            self._under_way.append(driven)
         self._wakeup.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
-
-    def end_of(self, request: MPI.Request) -> float:
-        """Forget ``request``, which is done, and return since when."""
-        with suppress(ValueError):
-            self._requests.remove(request)
-        return self._ends.pop(id(request), time.perf_counter())
+        return driven
 
     def forget_all(self) -> None:
         """Drive nothing any more."""
-        self._requests.clear()
-        self._ends.clear()
+        with self._lock:
+            self._under_way.clear()
 
     def _work(self) -> None:
         while True:
             self._wakeup.wait()
             self._wakeup.clear()
-            while self._requests:
-                for request in tuple(self._requests):
-                    if request.Get_status():
-                        self._ends[id(request)] = time.perf_counter()
-                        with suppress(ValueError):
-                            self._requests.remove(request)
+            while self._under_way:
+                with self._lock:
+                    for driven in self._under_way:
+                        if driven.request.Test():
+                            driven.end = time.perf_counter()
+                    self._under_way = [each for each in self._under_way if each.end is None]
                 time.sleep(_NAP)
 
 
@@ -265,7 +293,7 @@ class MpiTransport:
         }
         for ranks in self._sums.values():
             members.prepare_sums(ranks)
-        self._adding: dict[str, tuple[MPI.Request, Array, Array, float]] = {}
+        self._adding: dict[str, tuple[Driven, Array, Array, float]] = {}
         self._events: list[Event] = []
         self._tags = {each.name: (first + i) % _TAGS for i, each in enumerate(channels)}
         self._specs = {channel.name: channel.spec for channel in channels}
@@ -275,8 +303,8 @@ class MpiTransport:
         if channel in self._sums:
             term = np.ascontiguousarray(array)
             total = np.empty_like(term)
-            request = self._members.begin_sum(self._sums[channel], term, total)
-            self._adding[channel] = (request, total, term, time.perf_counter())
+            driven = self._members.begin_sum(self._sums[channel], term, total)
+            self._adding[channel] = (driven, total, term, time.perf_counter())
             return
         to = self._members.owner(receiver_of(channel))
         if to == self._members.rank:
@@ -287,9 +315,8 @@ class MpiTransport:
 
     def get(self, channel: str) -> Array:
         if channel in self._sums:
-            request, total, _, start = self._adding[channel]
-            self._members.wait(request, heeds_alarm=True)
-            end = self._members.driver.end_of(request)
+            driven, total, _, start = self._adding[channel]
+            end = self._members.end_sum(driven)
             name, track = channel.rpartition("/")[0], f"{sender_of(channel)} (sums)"
             self._events.append(Event(name, track, start, start, end, "receive", total.nbytes))
             return total

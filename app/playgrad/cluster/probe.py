@@ -79,6 +79,34 @@ class Account:
     uncertainty: float = 0.0
 
 
+class StartedProcesses:
+    """Processes that end together: none is forgotten while it is being started."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: list[Process] = []
+        self._are_over = False
+
+    def start(self, command: Sequence[str]) -> Process:
+        """Start a process with pipes, and without a terminal to ask for a password."""
+        pipe = subprocess.PIPE
+        with self._lock:
+            process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            )
+            self._processes.append(process)
+            if self._are_over:
+                _kill(process)
+        return process
+
+    def end(self) -> None:
+        """End all of them, also those that are started from now on."""
+        with self._lock:
+            self._are_over = True
+            for process in self._processes:
+                _kill(process)
+
+
 def ask_all(hosts: Sequence[HostSlots], shell: str | None, folder: str) -> list[Account]:
     """Ask ``hosts`` at the same time.
 
@@ -86,14 +114,13 @@ def ask_all(hosts: Sequence[HostSlots], shell: str | None, folder: str) -> list[
         shell: what takes the place of ``ssh``; None for that.
         folder: the working folder of the run.
     """
-    started: list[Process] = []
+    started = StartedProcesses()
     pool = ThreadPoolExecutor(min(len(hosts), _AT_ONCE))
     try:
         return list(pool.map(lambda host: ask(host, shell, folder, started=started), hosts))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in started:  # after Ctrl+C
-            _kill(process)
+        started.end()  # after Ctrl+C
 
 
 def ask(
@@ -101,28 +128,20 @@ def ask(
     shell: str | None,
     folder: str,
     seconds: float = SECONDS,
-    started: list[Process] | None = None,
+    started: StartedProcesses | None = None,
 ) -> Account:
     """Ask a machine; the answer says why if there was none within ``seconds``.
 
     Args:
-        started: where to add the process that asks.
+        started: where the process that asks belongs.
     """
     source = Path(facts_script.__file__).read_bytes()
     try:
-        process = subprocess.Popen(
-            _command(host, shell, folder, len(source)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # no terminal to ask for a password
-        )
+        process = (started or StartedProcesses()).start(_command(host, shell, folder, len(source)))
     except OSError as error:
         program = shlex.split(shell)[0] if shell else "ssh"
         reason = f"{program} cannot be run here ({error.strerror}): install it, or name another "
         return Account(host, problem=f"{reason}with --rsh")
-    if started is not None:
-        started.append(process)
     late = threading.Event()
 
     def end() -> None:

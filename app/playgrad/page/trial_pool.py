@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from concurrent.futures import Future
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playgrad.errors import GraphError
+from playgrad.io.whole_files import write_whole
 from playgrad.page.sending import emit
 from playgrad.runtime.hooks import Hooks, Request, get_hooks
 from playgrad.sweeps.space import in_words
@@ -76,7 +76,7 @@ class PagePool:
             return
         del self._running[number]
         if "payload" in request:
-            Path(job.weights).write_bytes(request["payload"])
+            write_whole(job.weights, request["payload"])
         future.set_result(message)
 
     def close(self) -> None:

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.devices.kinds import CPU
 from playgrad.errors import PlaygradError
 from playgrad.serving.errors import AnswerError
 from playgrad.serving.metrics import ServingMetrics
 from playgrad.serving.servable import Servable
 from playgrad.serving.settings import ServingSettings
 from playgrad.serving.signature import ModelSignature
+from playgrad.serving.store import Stamp
 
 Array = np.ndarray[Any, Any]
 _IN_LOOP_SECONDS = 0.002
@@ -76,6 +78,7 @@ class VersionRunner:
         self.device = servable.device
         self.batches = servable.batches
         self.is_warm = servable.is_warm
+        self.stamp: Stamp = ()
         self.bytes = servable.bytes_in_use()
         self._settings = settings
         self._sizes = settings.batch_sizes
@@ -83,7 +86,8 @@ class VersionRunner:
         self._freed = freed
         self._waiting: deque[_Request] = deque()
         self._in_loop: Servable | None = None
-        if servable.seconds < _IN_LOOP_SECONDS and not settings.batch_timeout:
+        on_cpu = servable.device.startswith(CPU.name)  # versions on a GPU wait for each other
+        if on_cpu and servable.seconds < _IN_LOOP_SECONDS and not settings.batch_timeout:
             self._in_loop = servable
         self._is_due = False
         self._held = 0

@@ -66,11 +66,11 @@ class ServedModel:
 
     def drawn(self) -> int:
         """Return the version for a request, by the shares of labels."""
-        ticket = random.random()
-        for label, share in self.choice.shares.items():
+        ticket, choice = random.random(), self.choice  # which may be replaced meanwhile
+        for label, share in choice.shares.items():
             ticket -= share
-            if ticket < 0 and self.choice.labels[label] in self.runners:
-                return self.choice.labels[label]
+            if ticket < 0 and choice.labels[label] in self.runners:
+                return choice.labels[label]
         return self.default()
 
 
@@ -122,6 +122,8 @@ class ModelManager:
 
     def update(self) -> None:
         """Take up what has changed in the folder."""
+        if self._models and not self.store.folder.is_dir():
+            raise ReadError(f"the folder '{self.store.folder}' is gone.")
         with self._updating:
             for name in sorted({*self.store.models(), *self._models}):
                 self._update_model(self._models.get(name) or ServedModel(name))
@@ -192,7 +194,9 @@ class ModelManager:
             is_next = model.choice.policy == "latest" and not runners
             if number not in chosen and not is_next:
                 continue
-            runner = model.runners.get(number) or self._loaded(model, number, left)
+            runner = model.runners.get(number)
+            if runner is None or runner.stamp != self.store.stamp(model.name, number):
+                runner = self._loaded(model, number, left) or runner
             if runner is not None:
                 runners[number] = runner
         for number in set(model.refusals) - set(versions):
@@ -231,6 +235,7 @@ class ModelManager:
             return None
         finally:
             model.loading = None
+        runner.stamp = stamp
         model.refusals.pop(number, None)
         _log.info("%s: version %s is ready on %s", model.name, number, runner.device)
         self.metrics.bytes.labels(model.name, str(number)).set(runner.bytes)
@@ -271,9 +276,9 @@ class ModelManager:
         """Let ``runners`` answer from now on, and retire the other versions."""
         with self._lock:
             before, model.runners = model.runners, runners
-            retired = [each for number, each in before.items() if number not in runners]
+            retired = [each for number, each in before.items() if runners.get(number) is not each]
             self.freeing.update(retired)
-        if before.keys() != runners.keys():
+        if before != runners:
             self.metrics.swaps.labels(model.name).inc()
         for runner in retired:
             runner.retire()

@@ -155,11 +155,12 @@ def _inputs(
 def _shape(tensor: Mapping[str, Any], signature: TensorSignature, most: int) -> list[int]:
     """Return the shape of an input, after a check of it and of its datatype."""
     datatype = DATATYPES[signature.dtype]
-    if tensor.get("datatype") != datatype:
+    got = tensor.get("datatype")
+    if got != datatype:
         raise AnswerError(
             400,
             f"the input '{signature.name}' must have the datatype {datatype}, got "
-            f"{str(tensor.get('datatype'))[:20]}.",
+            f"{got[:20] if isinstance(got, str) else 'no text'}.",
         )
     shape = tensor.get("shape")
     if not isinstance(shape, list) or not all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -43,17 +44,13 @@ def to_array(data: Any, signature: TensorSignature) -> Array:
     what = f"the input '{signature.name}'"
     if not isinstance(data, list):
         raise AnswerError(400, f"{what} must be a list of samples, got {_kind(data)}.")
-    _check_depth(data, what)
+    _check_leaves(data, signature.dtype == "bool", what)
     try:
         array = np.array(data)
     except ValueError:
         raise AnswerError(400, f"{what} is ragged: its lists differ in length.") from None
     if not array.size:
         raise AnswerError(400, f"{what} is empty.")
-    kinds = "b" if signature.dtype == "bool" else "iuf"
-    if array.dtype.kind not in kinds:
-        wanted = "true and false" if kinds == "b" else "numbers"
-        raise AnswerError(400, f"{what} must have {wanted} only.")
     return fitting(array, signature)
 
 
@@ -170,13 +167,21 @@ def _plain(value: Any) -> Any:
     raise TypeError
 
 
-def _check_depth(data: Any, what: str) -> None:
-    depth = 0
-    while isinstance(data, list) and data:
+def _check_leaves(data: list[Any], is_bool: bool, what: str) -> None:
+    """Check the values in nested lists before NumPy makes room for them: among texts, each value
+    would take as much as the longest one."""
+    depth, level = 0, data
+    while level and set(map(type, level)) == {list}:
         depth += 1
-        if depth > DEEPEST:
+        if depth >= DEEPEST:
             raise AnswerError(400, f"{what} has more than {DEEPEST} lists inside each other.")
-        data = data[0]
+        level = list(chain.from_iterable(level))
+    kinds = set(map(type, level))
+    if list in kinds:
+        raise AnswerError(400, f"{what} is ragged: its lists differ in length.")
+    if not kinds <= ({bool} if is_bool else {int, float}):
+        wanted = "true and false" if is_bool else "numbers"
+        raise AnswerError(400, f"{what} must have {wanted} only.")
 
 
 def _kind(data: Any) -> str:

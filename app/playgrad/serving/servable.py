@@ -115,16 +115,38 @@ class Servable:
             rows = inputs[0].shape[0] or 1
             self._tested([_test_input(each.dtype, each.shape, rows) for each in inputs])
         else:
-            whole = [_test_input(each.dtype, each.shape, max(sizes)) for each in inputs]
+            rows = max(*sizes, 2)  # of one row nobody could tell whether others change it
+            whole = [_test_input(each.dtype, each.shape, rows) for each in inputs]
             reference = self._tested(whole)
             for _ in range(_TIMED_RUNS):
                 begin = time.perf_counter()
                 self.run(whole)
                 self.seconds = min(self.seconds, time.perf_counter() - begin)
-            for size in sizes:
-                outputs = self._tested([array[:size] for array in whole])
-                self.batches &= _agree(outputs, reference, size)
+            for size in {*sizes, 1}:
+                # The first rows, and the last ones in the opposite order: what a sample does to
+                # those after it shows in one of them.
+                for step in (1, -1):
+                    outputs = self._tested([array[::step][:size] for array in whole])
+                    expected = [array[::step] for array in reference]
+                    self.batches &= _agree(outputs, expected, size)
+            self.batches &= self._tells_whole_numbers_apart(whole)
         self.is_warm = True
+
+    def _tells_whole_numbers_apart(self, whole: Sequence[Array]) -> bool:
+        """Return whether inputs of whole numbers, which are all 0 in the test, were seen to leave
+        other samples alone: with 0 and 1 in turn, if the model takes that."""
+        if all(array.dtype.kind == "f" for array in whole):
+            return True
+        mixed = [array.copy() for array in whole]
+        for array in mixed:
+            if array.dtype.kind != "f":
+                array[1::2] = 1
+        try:
+            both = self._tested([array[:2] for array in mixed])
+            alone = self._tested([array[1:2] for array in mixed])
+        except PlaygradError:
+            return False
+        return _agree(alone, [array[1:] for array in both], 1)
 
     def _tested(self, arrays: list[Array]) -> list[Array]:
         outputs = self.run(arrays)

@@ -79,6 +79,8 @@ async def _predict(
         for tensor, array in zip(answer.signature.outputs, answer.outputs, strict=True)
     }
     content: Any = named if len(named) > 1 else answer.outputs[0]
+    if by_rows and len({len(array) for array in named.values()}) > 1:
+        raise AnswerError(400, "the outputs differ in length, so they have no rows: use 'inputs'.")
     if by_rows and len(named) > 1:
         content = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
     return Response(

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from playgrad.io.whole_files import write_whole
 from playgrad.parallel.ray_cluster import Ray, first_line, reserved_gpu
 from playgrad.sweeps.pool import Message
 from playgrad.sweeps.trial_process import TrialProcess
@@ -63,7 +64,8 @@ class RayTrial:
         try:
             message, files = self._ray.get(self._actor.next.remote(request))
         except self._ray.exceptions.RayError as error:
-            if continues is None and not self._is_new:  # it has died since the trial before
+            # It has died since the trial before, and was not killed.
+            if continues is None and not self._is_new and self._is_alive:
                 self._actor, self._is_new = self._trials.new_actor(), True
                 return self.next()
             self._is_alive = False
@@ -71,7 +73,7 @@ class RayTrial:
         for name, content in files.items():
             path = Path(getattr(self._job, name))
             try:
-                path.write_bytes(content)
+                write_whole(path, content)
             except OSError as error:
                 return {"kind": "error", "text": f"{path} cannot be written: {error.strerror}"}
         return message

@@ -77,7 +77,7 @@ class Mirror:
                 pause = FIRST_PAUSE_SECONDS
             except WatchProblem as problem:
                 self._note("refused", str(problem))
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, UnicodeError, http.client.HTTPException) as error:
                 self._lost(_in_words(error))
             self._closing.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)

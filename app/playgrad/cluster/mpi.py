@@ -14,25 +14,21 @@ from zlib import crc32
 import numpy as np
 from mpi4py import MPI
 
-from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
+from playgrad.cluster.mpi_driver import NAP, Driven, Driver
+from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty
+from playgrad.compiler.split import TensorChannel
 from playgrad.devices.kinds import index_of
-from playgrad.dtypes import dtype
 from playgrad.errors import DeviceError, GraphError
-from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.members import Held
-from playgrad.runtime.trace import Event
-from playgrad.runtime.transport import LocalTransport, Transport, sums_of
+from playgrad.runtime.transport import Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
 _ALARM = 1
 """The tag of the message, without content, that a part of the run has failed."""
-_TAGS = 1 << 20
-"""Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
 _LEFT = 76
 """The exit code of a member that must not go on. The supervisor notices its end."""
 _SPINS = 200
-_NAP = 50e-6
 _LONG_NAP = 1e-3
 
 
@@ -73,7 +69,7 @@ class MpiMembers:
 
     def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
         first = self._next_tag
-        self._next_tag = (first + len(channels)) % _TAGS
+        self._next_tag = (first + len(channels)) % TAGS
         return MpiTransport(self, channels, first)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
@@ -81,8 +77,8 @@ class MpiMembers:
         if arrays:
             self._meet(f"share {[(held.holder, held.spec) for held in arrays]}")
         for holder, spec, array in arrays:
-            buffer = _empty(spec) if array is None else np.array(array, order="C")
-            self.wait(self._control.Ibcast(_bytes(buffer), holder))
+            buffer = empty(spec) if array is None else np.array(array, order="C")
+            self.wait(self._control.Ibcast(as_bytes(buffer), holder))
             results.append(buffer)
         return results
 
@@ -190,7 +186,7 @@ class MpiMembers:
         own = np.zeros(size, np.uint8)
         own[: len(content)] = np.frombuffer(content, np.uint8)
         everything = np.empty((self.size, size), np.uint8)
-        self.wait(self._control.Iallgather(_bytes(own), _bytes(everything)))
+        self.wait(self._control.Iallgather(as_bytes(own), as_bytes(everything)))
         return [each.tobytes() for each in everything]
 
     def wait(self, request: MPI.Request, heeds_alarm: bool = False) -> None:
@@ -223,136 +219,12 @@ class MpiMembers:
             if heeding is not None and self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
                 self.abandon(heeding)
                 raise PartFailedError
-            time.sleep(_NAP if turns < 20 * _SPINS else _LONG_NAP)
-
-
-class Driven:
-    """A request that the thread of a `Driver` alone looks at, as MPI demands.
-
-    Attributes:
-        end: since when it is done, in seconds of ``time.perf_counter``; None until then.
-    """
-
-    def __init__(self, request: MPI.Request) -> None:
-        self.request = request
-        self.end: float | None = None
-
-
-class Driver:
-    """A thread that lets MPI make progress with requests while other threads compute."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._under_way: list[Driven] = []
-        self._wakeup = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def drive(self, request: MPI.Request) -> Driven:
-        """Drive ``request`` until it is done."""
-        driven = Driven(request)
-        with self._lock:
-            self._under_way.append(driven)
-        self._wakeup.set()
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, daemon=True)
-            self._thread.start()
-        return driven
-
-    def forget_all(self) -> None:
-        """Drive nothing any more."""
-        with self._lock:
-            self._under_way.clear()
-
-    def _work(self) -> None:
-        while True:
-            self._wakeup.wait()
-            self._wakeup.clear()
-            while self._under_way:
-                with self._lock:
-                    for driven in self._under_way:
-                        if driven.request.Test():
-                            driven.end = time.perf_counter()
-                    self._under_way = [each for each in self._under_way if each.end is None]
-                time.sleep(_NAP)
-
-
-class MpiTransport:
-    """Carries the tensors of one program: between members by MPI, within one by its memory.
-
-    Args:
-        first: the tag of the first channel.
-    """
-
-    def __init__(self, members: MpiMembers, channels: Sequence[TensorChannel], first: int) -> None:
-        self._members = members
-        self._local = LocalTransport()
-        self._comm = members.tensors
-        self._sums = {
-            name: tuple(members.owner(sender_of(each)) for each in group)
-            for name, group in sums_of(channels).items()
-        }
-        for ranks in self._sums.values():
-            members.prepare_sums(ranks)
-        self._adding: dict[str, tuple[Driven, Array, Array, float]] = {}
-        self._events: list[Event] = []
-        self._tags = {each.name: (first + i) % _TAGS for i, each in enumerate(channels)}
-        self._specs = {channel.name: channel.spec for channel in channels}
-        self._sending: list[tuple[MPI.Request, Array]] = []
-
-    def put(self, channel: str, array: Array) -> None:
-        if channel in self._sums:
-            term = np.ascontiguousarray(array)
-            total = np.empty_like(term)
-            driven = self._members.begin_sum(self._sums[channel], term, total)
-            self._adding[channel] = (driven, total, term, time.perf_counter())
-            return
-        to = self._members.owner(receiver_of(channel))
-        if to == self._members.rank:
-            self._local.put(channel, array)
-            return
-        whole = np.ascontiguousarray(array)
-        self._sending.append((self._comm.Isend(_bytes(whole), to, self._tags[channel]), whole))
-
-    def get(self, channel: str) -> Array:
-        if channel in self._sums:
-            driven, total, _, start = self._adding[channel]
-            end = self._members.end_sum(driven)
-            name, track = channel.rpartition("/")[0], f"{sender_of(channel)} (sums)"
-            self._events.append(Event(name, track, start, start, end, "receive", total.nbytes))
-            return total
-        sender = self._members.owner(sender_of(channel))
-        if sender == self._members.rank:
-            return self._local.get(channel)
-        buffer = _empty(self._specs[channel])
-        request = self._comm.Irecv(_bytes(buffer), sender, self._tags[channel])
-        self._members.wait(request, heeds_alarm=True)
-        return buffer
-
-    def clear(self) -> None:
-        if self._comm is not self._members.tensors:
-            self._members.abandon((self._sending, self._adding))  # after a run that failed
-            return
-        for request, _ in self._sending:
-            self._members.wait(request)
-        self._sending.clear()
-        self._adding.clear()
-        self._events.clear()
-
-    def events(self) -> list[Event]:
-        return list(self._events)
+            time.sleep(NAP if turns < 20 * _SPINS else _LONG_NAP)
 
 
 def _caller() -> str:
     """Return the name of the function that makes a collective call, as the call's."""
     return sys._getframe(2).f_code.co_qualname
-
-
-def _empty(spec: TensorSpec) -> Array:
-    return np.empty(spec.static_shape, dtype(spec.dtype).numpy)
-
-
-def _bytes(array: Array) -> list[Any]:
-    return [array.reshape(-1).view(np.uint8), MPI.BYTE]
 
 
 def _packed(error: BaseException | None) -> bytes:

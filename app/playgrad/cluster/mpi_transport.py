@@ -1,0 +1,116 @@
+"""The transport of tensors between the members of a run, over MPI."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from mpi4py import MPI
+
+from playgrad.cluster.mpi_driver import Driven
+from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
+from playgrad.dtypes import dtype
+from playgrad.graph.spec import TensorSpec
+from playgrad.runtime.trace import Event
+from playgrad.runtime.transport import LocalTransport, sums_of
+
+Array = np.ndarray[Any, Any]
+TAGS = 1 << 20
+"""Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
+
+
+class MpiExchange(Protocol):
+    """What the transport needs of `MpiMembers`, which has the explanations."""
+
+    rank: int
+    tensors: MPI.Intracomm
+
+    def owner(self, device: str) -> int: ...
+
+    def prepare_sums(self, ranks: tuple[int, ...]) -> None: ...
+
+    def begin_sum(self, ranks: tuple[int, ...], term: Array, total: Array) -> Driven: ...
+
+    def end_sum(self, driven: Driven) -> float: ...
+
+    def wait(self, request: MPI.Request, heeds_alarm: bool = False) -> None: ...
+
+    def abandon(self, item: object) -> None: ...
+
+
+class MpiTransport:
+    """Carries the tensors of one program: between members by MPI, within one by its memory.
+
+    Args:
+        first: the tag of the first channel.
+    """
+
+    def __init__(self, members: MpiExchange, channels: Sequence[TensorChannel], first: int) -> None:
+        self._members = members
+        self._local = LocalTransport()
+        self._comm = members.tensors
+        self._sums = {
+            name: tuple(members.owner(sender_of(each)) for each in group)
+            for name, group in sums_of(channels).items()
+        }
+        for ranks in self._sums.values():
+            members.prepare_sums(ranks)
+        self._adding: dict[str, tuple[Driven, Array, Array, float]] = {}
+        self._events: list[Event] = []
+        self._tags = {each.name: (first + i) % TAGS for i, each in enumerate(channels)}
+        self._specs = {channel.name: channel.spec for channel in channels}
+        self._sending: list[tuple[MPI.Request, Array]] = []
+
+    def put(self, channel: str, array: Array) -> None:
+        if channel in self._sums:
+            term = np.ascontiguousarray(array)
+            total = np.empty_like(term)
+            driven = self._members.begin_sum(self._sums[channel], term, total)
+            self._adding[channel] = (driven, total, term, time.perf_counter())
+            return
+        to = self._members.owner(receiver_of(channel))
+        if to == self._members.rank:
+            self._local.put(channel, array)
+            return
+        whole = np.ascontiguousarray(array)
+        self._sending.append((self._comm.Isend(as_bytes(whole), to, self._tags[channel]), whole))
+
+    def get(self, channel: str) -> Array:
+        if channel in self._sums:
+            driven, total, _, start = self._adding[channel]
+            end = self._members.end_sum(driven)
+            name, track = channel.rpartition("/")[0], f"{sender_of(channel)} (sums)"
+            self._events.append(Event(name, track, start, start, end, "receive", total.nbytes))
+            return total
+        sender = self._members.owner(sender_of(channel))
+        if sender == self._members.rank:
+            return self._local.get(channel)
+        buffer = empty(self._specs[channel])
+        request = self._comm.Irecv(as_bytes(buffer), sender, self._tags[channel])
+        self._members.wait(request, heeds_alarm=True)
+        return buffer
+
+    def clear(self) -> None:
+        if self._comm is not self._members.tensors:
+            self._members.abandon((self._sending, self._adding))  # after a run that failed
+            return
+        for request, _ in self._sending:
+            self._members.wait(request)
+        self._sending.clear()
+        self._adding.clear()
+        self._events.clear()
+
+    def events(self) -> list[Event]:
+        return list(self._events)
+
+
+def empty(spec: TensorSpec) -> Array:
+    """Return an array of a spec, with any content."""
+    return np.empty(spec.static_shape, dtype(spec.dtype).numpy)
+
+
+def as_bytes(array: Array) -> list[Any]:
+    """Return the bytes of a contiguous array as MPI takes them."""
+    return [array.reshape(-1).view(np.uint8), MPI.BYTE]

@@ -85,24 +85,29 @@ class Link:
 
 
 class LinkedStream(io.TextIOBase):
-    """Standard error that the supervisor writes to its own."""
+    """A standard stream that the supervisor writes to its own, both streams in order.
 
-    def __init__(self, link: Link) -> None:
+    Args:
+        name: "stdout" or "stderr".
+    """
+
+    def __init__(self, link: Link, name: str) -> None:
         self._link = link
+        self._name = name
 
     def writable(self) -> bool:
         return True
 
     def isatty(self) -> bool:
-        return bool(os.environ.get(TERMINAL))
+        return self._name == "stderr" and bool(os.environ.get(TERMINAL))
 
     def fileno(self) -> int:
-        """Return the number of the process's own standard error, which the launcher forwards."""
-        return 2
+        """Return the number of the process's own stream, which the launcher forwards."""
+        return 1 if self._name == "stdout" else 2
 
     def write(self, text: str) -> int:
         for start in range(0, len(text), LONGEST_TEXT):
-            self._link.send({"stderr": text[start : start + LONGEST_TEXT]})
+            self._link.send({self._name: text[start : start + LONGEST_TEXT]})
         return len(text)
 
 

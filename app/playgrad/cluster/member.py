@@ -47,7 +47,8 @@ class Membership:
         self._places = [host for host in hosts for _ in range(host.slots)]
         self._link = Link(os.environ[ADDRESS], os.environ[TOKEN], rank)
         if rank == 0:
-            sys.stderr = LinkedStream(self._link)
+            sys.stdout = LinkedStream(self._link, "stdout")
+            sys.stderr = LinkedStream(self._link, "stderr")
         else:
             sys.stdout = sys.stderr = SilentStream()
 

@@ -253,9 +253,11 @@ class RunOfMembers:
             self.members[rank] = connection
             self._strangers.remove(connection)
         connection.heard = time.monotonic()
-        if "stderr" in message:
-            sys.stderr.write(str(message["stderr"]))
-            sys.stderr.flush()
+        for name in ("stdout", "stderr"):
+            if name in message:
+                stream = getattr(sys, name)
+                stream.write(str(message[name]))
+                stream.flush()
         self.result = message.get("result", self.result)
         if "end" in message:
             connection.code, connection.text = int(message["end"]), str(message.get("text", ""))

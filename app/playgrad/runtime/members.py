@@ -101,7 +101,11 @@ class Alone:
         return LocalTransport(channels)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
-        return [held.array.copy() for held in arrays if held.array is not None]
+        copies = []
+        for held in arrays:
+            assert held.array is not None
+            copies.append(held.array.copy())
+        return copies
 
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
         if error is not None:

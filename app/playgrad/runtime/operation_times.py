@@ -40,66 +40,6 @@ class TracedRun(NamedTuple):
     trace: Trace
 
 
-class TimedRunnable(Runnable):
-    """A compiled program whose runs give each operation a time.
-
-    Args:
-        runnable: the program as sessions run it.
-        apart: whether GPUs compute each operation by a kernel of its own, rather than merged with
-            others as in an ordinary run.
-    """
-
-    def __init__(self, runnable: Runnable, apart: bool = False) -> None:
-        self._apart = apart
-        self._opened: list[Loaded] = []
-        try:
-            plans = {name: self._finer(plan, runnable) for name, plan in runnable.plans.items()}
-            compiled, graph, store = runnable.compiled, runnable.graph, runnable.store
-            self._executor = Executor(threads=1)
-            super().__init__(compiled, graph, store, plans, self._executor, None, runnable.members)
-        except BaseException:
-            self.unload()
-            raise
-
-    def _finer(self, loaded: Loaded, runnable: Runnable) -> Loaded:
-        """Return ``loaded`` as another program of its device, in which each command is a segment,
-        too: the operations after the segments of the Plan."""
-        if not isinstance(loaded, LoadedPlan):
-            return loaded
-        name, store = loaded.device.name, runnable.store
-        plan = loaded.plan
-        if self._apart:
-            plan = PlanBuilder(
-                runnable.compiled.segments[name],
-                runnable.compiled.program.fetches,
-                loaded.device.target,
-                store.places_on(runnable.graph, name),
-                merge_dispatches=False,
-            ).build()
-        commands = [[number, number + 1] for number in range(len(plan["commands"]))]
-        finer = {**plan, "segments": [*plan["segments"], *commands]}
-        opened = loaded.device.load(finer, store.external(name))
-        self._opened.append(opened)
-        return opened
-
-    def new_builder(self) -> TaskBuilder:
-        agree = self._agree if self.members.size > 1 else None
-        return _TimedTasks(self.compiled, self.plans, self.values, self.transport, agree)
-
-    def traced(self, feeds: Mapping[str, Array], trace: Trace) -> list[Array]:
-        """Run once, add the events to ``trace``, and return the fetched arrays in order."""
-        arrays = self.run(feeds, trace)
-        for task in self.tasks:
-            trace.clocks.setdefault(task.device, "operations")
-        return arrays
-
-    def unload(self) -> None:
-        for plan in self._opened:
-            plan.unload()
-        if hasattr(self, "_executor"):
-            self._executor.close()
-
-
 class _TimedTasks(TaskBuilder):
     """Builds tasks that time each operation of their segments."""
 
@@ -186,6 +126,67 @@ class _TimedTasks(TaskBuilder):
                 transport.put(channel, arrays[name])
 
         return coroutine
+
+
+class TimedRunnable(Runnable):
+    """A compiled program whose runs give each operation a time.
+
+    Args:
+        runnable: the program as sessions run it.
+        apart: whether GPUs compute each operation by a kernel of its own, rather than merged with
+            others as in an ordinary run.
+    """
+
+    builder = _TimedTasks
+
+    def __init__(self, runnable: Runnable, apart: bool = False) -> None:
+        self._apart = apart
+        self._opened: list[Loaded] = []
+        try:
+            plans = {name: self._finer(plan, runnable) for name, plan in runnable.plans.items()}
+            compiled, graph, store = runnable.compiled, runnable.graph, runnable.store
+            self._executor = Executor(threads=1)
+            super().__init__(
+                compiled, graph, store, plans, self._executor, runnable.new_transport,
+                runnable.members,
+            )  # fmt: skip
+        except BaseException:
+            self.unload()
+            raise
+
+    def _finer(self, loaded: Loaded, runnable: Runnable) -> Loaded:
+        """Return ``loaded`` as another program of its device, in which each command is a segment,
+        too: the operations after the segments of the Plan."""
+        if not isinstance(loaded, LoadedPlan):
+            return loaded
+        name, store = loaded.device.name, runnable.store
+        plan = loaded.plan
+        if self._apart:
+            plan = PlanBuilder(
+                runnable.compiled.segments[name],
+                runnable.compiled.program.fetches,
+                loaded.device.target,
+                store.places_on(runnable.graph, name),
+                merge_dispatches=False,
+            ).build()
+        commands = [[number, number + 1] for number in range(len(plan["commands"]))]
+        finer = {**plan, "segments": [*plan["segments"], *commands]}
+        opened = loaded.device.load(finer, store.external(name))
+        self._opened.append(opened)
+        return opened
+
+    def traced(self, feeds: Mapping[str, Array], trace: Trace) -> list[Array]:
+        """Run once, add the events to ``trace``, and return the fetched arrays in order."""
+        arrays = self.run(feeds, trace)
+        for task in self.tasks:
+            trace.clocks.setdefault(task.device, "operations")
+        return arrays
+
+    def unload(self) -> None:
+        for plan in self._opened:
+            plan.unload()
+        if hasattr(self, "_executor"):
+            self._executor.close()
 
 
 def _is(node: Node, op: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -57,8 +57,11 @@ class Runnable:
         members: the processes that run the program.
 
     Attributes:
+        builder: the class that builds its tasks.
         blas_threads: the number of BLAS threads that its products on the processor are worth.
     """
+
+    builder: ClassVar[type[TaskBuilder]] = TaskBuilder
 
     def __init__(
         self,
@@ -100,8 +103,13 @@ class Runnable:
 
     def new_builder(self) -> TaskBuilder:
         """Return a builder of tasks for the current storage of values."""
-        agree = self._agree if self.members.size > 1 else None
-        return TaskBuilder(self.compiled, self.plans, self.values, self.transport, agree)
+        return self.builder(
+            self.compiled,
+            self.plans,
+            self.values,
+            self.transport,
+            self._agree if self.members.size > 1 else None,
+        )
 
     def _python_program(self, tasks: Sequence[Task]) -> PythonProgram | None:
         """Return the program as one function if none of its tasks can run in parallel."""
@@ -181,13 +189,13 @@ class Runnable:
 
     def _fetched(self) -> list[Array]:
         """Return the fetched arrays: copies, as one may be the value of a variable."""
-        tensors = self.values.tensors
-        return self.members.share(
-            [
-                Held(self.members.owner(tensor.device or HOST), tensor.spec, tensors.get(tensor))
-                for tensor in self.compiled.program.fetches
-            ]
-        )
+        members, tensors = self.members, self.values.tensors
+        held = []
+        for tensor in self.compiled.program.fetches:
+            holder = members.owner(tensor.device or HOST)
+            array = tensors[tensor] if holder == members.rank else None
+            held.append(Held(holder, tensor.spec, array))
+        return members.share(held)
 
     def _commit(self, feeds: Mapping[str, Array]) -> None:
         """Let what was written to variables take effect, on all devices that are left."""

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench.two_machines import filled, two_machines
+from bench.two_machines import two_machines
 
 PLAYGRAD = [sys.executable, "-m", "playgrad"]
 PROGRAM = """
@@ -66,25 +66,24 @@ STRATEGIES = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where the members run.
+    """The machines that the members run on.
 
     Attributes:
-        before: what comes before a command.
-        script: what takes the place of ssh; None on this machine alone.
+        before: the words before a command.
+        hosts: the machines, as ``--hosts`` names them.
         members: their number.
+        rsh: the option for what takes the place of ssh, if anything does.
     """
 
     before: Sequence[str]
-    script: str | None
+    hosts: str
     members: int
+    rsh: Sequence[str] = ()
 
     def run(self, *words: str) -> str:
         """Run playgrad there and return its output. ``{hosts}`` stands for the machines."""
-        line = [*self.before, *PLAYGRAD, *words]
-        if self.script is None:
-            line = [word.replace("{hosts}", f"localhost:{self.members}") for word in line]
-        else:
-            line = [*filled(line, self.script), "--rsh", self.script]
+        filled = [word.replace("{hosts}", self.hosts) for word in words]
+        line = [*self.before, *PLAYGRAD, *filled, *self.rsh]
         ended = subprocess.run(line, capture_output=True, text=True)
         if ended.returncode:
             raise SystemExit(f"{' '.join(line)}:\n{ended.stdout}{ended.stderr}")
@@ -95,10 +94,10 @@ class Place:
 def place_named(name: str) -> Iterator[Place]:
     """Yield the members of ``localhost:N``, or of two machines with a link of that rate."""
     if name.startswith("localhost"):
-        yield Place([], None, int(name.split(":")[1]))
+        yield Place([], name, int(name.split(":")[1]))
         return
-    with two_machines(int(name.split()[0])) as (before, script):
-        yield Place(before, script, 2)
+    with two_machines(int(name.split()[0])) as machines:
+        yield Place(machines.on_first, machines.hosts(), 2, ["--rsh", machines.script])
 
 
 def real_seconds(place: Place, program: Path, strategy: Sequence[str]) -> float:

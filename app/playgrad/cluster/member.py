@@ -25,8 +25,8 @@ def is_member() -> bool:
 class Membership:
     """The part of one process in a run.
 
-    Only the first member writes to the standard streams: all would write the same. What it writes
-    to standard error, the supervisor shows. Errors are told to the supervisor when the member ends.
+    Only the first member writes to the standard streams, through the supervisor: all would write
+    the same. Errors are told to the supervisor when the member ends.
 
     Args:
         hosts: the machines of the run.

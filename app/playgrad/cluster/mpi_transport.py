@@ -22,7 +22,7 @@ TAGS = 1 << 20
 
 
 class MpiExchange(Protocol):
-    """What the transport needs of `MpiMembers`, which has the explanations."""
+    """The part of `MpiMembers` that the transport calls; the explanations are there."""
 
     rank: int
     tensors: MPI.Intracomm

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import secrets
 import selectors
 import signal
@@ -324,11 +323,3 @@ def _address_for(hosts: Sequence[HostSlots]) -> str:
         except OSError as error:
             raise ClusterError(f"the host {host.name} cannot be found: {error.strerror}.") from None
     return "127.0.0.1"
-
-
-def member_environment() -> tuple[str, str] | None:
-    """Return the address of the supervisor and the token, if this process is a member of a run."""
-    from playgrad.cluster.link import ADDRESS, TOKEN
-
-    address, token = os.environ.get(ADDRESS), os.environ.get(TOKEN)
-    return None if address is None or token is None else (address, token)

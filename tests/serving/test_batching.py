@@ -186,6 +186,30 @@ def test_a_full_queue_refuses_and_the_rest_is_answered(
     runner.release()
 
 
+def test_waiting_requests_have_a_limit_of_bytes(
+    store: ModelStore, managers: list[ModelManager], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "_MOST_WAITING_BYTES", samples(3).nbytes)
+    put(store, "digits", content(model(1)))
+    managers.append(started(store))
+    runner = managers[0].held("digits")
+    gate = Gate(monkeypatch)
+
+    async def crowd() -> list[Any]:
+        first = asyncio.ensure_future(runner.outputs([samples(1)]))
+        await entered(gate)
+        large = asyncio.ensure_future(runner.outputs([samples(9)]))  # alone, it may wait
+        await all_waiting(runner, 1)
+        with pytest.raises(AnswerError, match="1 requests wait"):
+            await runner.outputs([samples(1)])
+        gate.opened.set()
+        answers = [await first, await large]
+        return [*answers, await runner.outputs([samples(3)])]
+
+    assert [len(outputs[0]) for outputs in awaited(crowd())] == [1, 9, 3]
+    runner.release()
+
+
 def test_a_request_that_was_given_up_is_not_computed(
     store: ModelStore, managers: list[ModelManager], monkeypatch: pytest.MonkeyPatch
 ) -> None:

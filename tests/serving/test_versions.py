@@ -390,3 +390,21 @@ def test_versions_are_swapped_on_a_gpu(store: ModelStore) -> None:
         assert (version, runner.device, runner.bytes > 0) == (seed, "gpu:0", True)
     assert manager.wait_until_freed(60)
     manager.close()
+
+
+def test_a_label_stays_until_the_version_that_it_moves_to_answers(
+    store: ModelStore, manager: ModelManager
+) -> None:
+    put(store, "digits", content(model(1)))
+    write_choice(store, "digits", ServingChoice(labels={"canary": 1}))
+    manager.update()
+    store.add("digits", "model.safetensors", b"damaged", {"inputs": [], "outputs": []}, True)
+    put(store, "digits", content(model(3)))
+    write_choice(store, "digits", ServingChoice(labels={"canary": 2}, shares={"canary": 1.0}))
+    manager.update()
+    assert served(manager) == [1, 3]
+    assert answer(manager, label="canary")[0] == answer(manager)[0] == 1
+    write_choice(store, "digits", ServingChoice(labels={"canary": 3}))
+    manager.update()
+    assert served(manager) == [3]
+    assert answer(manager, label="canary")[0] == 3

@@ -266,6 +266,11 @@ def run_models_serve(options: argparse.Namespace, parser: argparse.ArgumentParse
             if not options.allow_host
             else "--allow-host is for other machines: add --token-file FILE"
         )
+    options.ray = passed_ray(options, "replica", parser)
+    if options.ray is None and options.replicas is not None:
+        parser.error("--replicas has no effect without --ray")
+    if options.ray is not None and options.port == 0:
+        parser.error("Ray does not choose a port: name one with --port")
     signals.begin_work()
     models.serve(options)
     raise KeyboardInterrupt  # it returns only when it is interrupted

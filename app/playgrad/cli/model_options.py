@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from playgrad.cli import commands, kinds
+from playgrad.cli.ray_options import add_ray_options
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _FOLDER = Path("models")
@@ -203,5 +204,11 @@ def _add_serve(parsers: Parsers) -> None:
     group.add_argument(
         "--max-connections", type=_between(1, 100_000), default=1000, metavar="N",
         help="connections at the same time (default: %(default)s)",
+    )  # fmt: skip
+    group = parser.add_argument_group("several processes, or several machines")
+    add_ray_options(group, "replica")
+    group.add_argument(
+        "--replicas", type=_between(1, 1000), metavar="N",
+        help="processes that answer, each with all models (default: 2 with --ray)",
     )  # fmt: skip
     parser.set_defaults(command=commands.run_models_serve)

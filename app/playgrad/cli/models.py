@@ -20,6 +20,7 @@ from playgrad.serving.signature import ModelSignature
 from playgrad.serving.signature_rule import accepted_signature
 from playgrad.serving.store import ModelStore
 
+_REPLICAS = 2
 _PACKAGES = ("uvicorn", "httptools", "starlette", "orjson", "prometheus_client")
 
 
@@ -156,6 +157,7 @@ def serve(options: argparse.Namespace) -> None:
 
     Raises:
         DataError: the packages of the server are missing, or there is no folder.
+        DeviceError: Ray cannot be used.
     """
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
@@ -167,7 +169,6 @@ def serve(options: argparse.Namespace) -> None:
         raise DataError(
             f"there is no folder {options.folder}.", hint="playgrad models add NAME FILE makes it."
         )
-    from playgrad.serving.serve import serve_models
     from playgrad.serving.settings import ServingSettings
 
     settings = ServingSettings(
@@ -182,12 +183,13 @@ def serve(options: argparse.Namespace) -> None:
         allow_new_signature=options.allow_new_signature,
         poll_seconds=options.poll_seconds,
     )
-    serve_models(
-        options.folder,
-        options.host,
-        options.port,
-        settings,
-        options.allow_host,
-        options.token_file,
-        not options.no_access_log,
-    )
+    where = (options.folder, options.host, options.port, settings)
+    who = (options.allow_host, options.token_file, not options.no_access_log)
+    if options.ray is None:
+        from playgrad.serving.serve import serve_models
+
+        serve_models(*where, *who)
+    else:
+        from playgrad.serving.ray_serve import serve_models_on_ray
+
+        serve_models_on_ray(*where, options.ray, options.replicas or _REPLICAS, *who)

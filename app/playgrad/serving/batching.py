@@ -26,6 +26,8 @@ from playgrad.serving.store import Stamp
 Array = np.ndarray[Any, Any]
 _IN_LOOP_SECONDS = 0.002
 """A run of the largest batch that takes less does not hold up other requests noticeably."""
+_MOST_WAITING_BYTES = 256 << 20
+"""Bytes of the inputs that wait for a run of one version; a single request may have more."""
 
 
 @dataclass(eq=False)
@@ -42,6 +44,10 @@ class _Request:
     answer: asyncio.Future[list[Array]]
     loop: asyncio.AbstractEventLoop
     since: float = field(default_factory=time.monotonic)
+
+    @property
+    def bytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays)
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -85,6 +91,7 @@ class VersionRunner:
         self._metrics = metrics.of_version(name, version)
         self._freed = freed
         self._waiting: deque[_Request] = deque()
+        self._waiting_bytes = 0
         self._in_loop: Servable | None = None
         on_cpu = servable.device.startswith(CPU.name)  # versions on a GPU wait for each other
         if on_cpu and servable.seconds < _IN_LOOP_SECONDS and not settings.batch_timeout:
@@ -135,7 +142,7 @@ class VersionRunner:
         loop = asyncio.get_running_loop()
         request = _Request(arrays, len(arrays[0]), loop.create_future(), loop)
         with self._changed:
-            if len(self._waiting) >= self._settings.max_queue:
+            if self._is_full_for(request):
                 raise AnswerError(
                     503,
                     f"{len(self._waiting)} requests wait for version {self.version} of "
@@ -143,6 +150,7 @@ class VersionRunner:
                     retry_after=1,
                 )
             self._waiting.append(request)
+            self._waiting_bytes += request.bytes
             if self._in_loop is None:
                 self._changed.notify()
             elif not self._is_due:
@@ -150,6 +158,11 @@ class VersionRunner:
                 loop.call_soon(self._run_in_loop, self._in_loop)
         self._metrics.queue.inc()
         return await request.answer
+
+    def _is_full_for(self, request: _Request) -> bool:
+        if len(self._waiting) >= self._settings.max_queue:
+            return True
+        return bool(self._waiting) and self._waiting_bytes + request.bytes > _MOST_WAITING_BYTES
 
     def _run_in_loop(self, servable: Servable) -> None:
         """Compute a batch of what has come since the event loop last looked."""
@@ -184,6 +197,11 @@ class VersionRunner:
 
     def _taken(self) -> list[_Request]:
         """Return requests that fit into a run, oldest first, and no longer let them wait."""
+        batch = self._fitting()
+        self._waiting_bytes -= sum(each.bytes for each in batch)
+        return batch
+
+    def _fitting(self) -> list[_Request]:
         first = self._waiting.popleft()
         batch, rows = [first], first.rows
         while self.batches and self._waiting:

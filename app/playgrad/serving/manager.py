@@ -47,6 +47,8 @@ class ServedModel:
     Attributes:
         runners: the versions that answer, by number, in order.
         choice: the last one that could be read.
+        labels: the versions that answer requests for a label. One that was moved to another version
+            stays where it is until that version answers.
         refusals: the versions that were not taken up, by number.
         loading: the version that is being loaded; None if none is.
         problem: why the choice cannot be read; empty if it can.
@@ -55,22 +57,33 @@ class ServedModel:
     name: str
     runners: dict[int, VersionRunner] = field(default_factory=dict)
     choice: ServingChoice = field(default_factory=ServingChoice)
+    labels: dict[str, int] = field(default_factory=dict)
     refusals: dict[int, RefusedVersion] = field(default_factory=dict)
     loading: int | None = None
     problem: str = ""
 
     def default(self) -> int:
         """Return the version that answers requests without label and version."""
-        stable = self.choice.labels.get(STABLE)
-        return stable if stable in self.runners else max(self.runners)
+        return self.labels.get(STABLE) or max(self.runners)
+
+    def labelled(self, label: str) -> int:
+        """Return the version that answers requests for a label.
+
+        Raises:
+            AnswerError: 404, there is no such label.
+        """
+        version = self.labels.get(label, self.choice.labels.get(label))
+        if version is None:
+            raise AnswerError(404, f"the model '{self.name}' has no label {label!r:.80}.")
+        return version
 
     def drawn(self) -> int:
         """Return the version for a request, by the shares of labels."""
         ticket, choice = random.random(), self.choice  # which may be replaced meanwhile
         for label, share in choice.shares.items():
             ticket -= share
-            if ticket < 0 and choice.labels[label] in self.runners:
-                return choice.labels[label]
+            if ticket < 0 and label in self.labels:
+                return self.labels[label]
         return self.default()
 
 
@@ -109,7 +122,7 @@ class ModelManager:
             self._thread.join()
         with self._updating:
             for model in list(self._models.values()):
-                self._put(model, {})
+                self._put(model, {}, {})
             with self._all_freed:
                 self._all_freed.wait_for(lambda: not self.freeing, self.settings.request_seconds)
 
@@ -163,9 +176,7 @@ class ModelManager:
         with self._lock:
             model = self.model(name)
             if label is not None:
-                version = model.choice.labels.get(label)
-                if version is None:
-                    raise AnswerError(404, f"the model '{name}' has no label {label!r:.80}.")
+                version = model.labelled(label)
             if version is None:
                 if not model.runners:
                     raise AnswerError(
@@ -201,11 +212,31 @@ class ModelManager:
                 runners[number] = runner
         for number in set(model.refusals) - set(versions):
             del model.refusals[number]
+        labels = self._labels(model, runners, left)
         if runners or not versions:
-            self._put(model, dict(sorted(runners.items())))
+            self._put(model, dict(sorted(runners.items())), labels)
         if not versions and not model.runners:
             with self._lock:
                 del self._models[model.name]
+
+    @staticmethod
+    def _labels(
+        model: ServedModel, runners: dict[int, VersionRunner], left: Sequence[int]
+    ) -> dict[str, int]:
+        """Return the version for each label, among ``runners``.
+
+        A version that loses its label to one that cannot be used is kept among ``runners``, unless
+        it was withdrawn.
+        """
+        labels = {}
+        for label, number in model.choice.labels.items():
+            before = model.labels.get(label, 0)
+            if number not in runners and before in model.runners and before in left:
+                number = before
+                runners.setdefault(number, model.runners[number])
+            if number in runners:
+                labels[label] = number
+        return labels
 
     def _read_choice(self, model: ServedModel) -> None:
         try:
@@ -272,10 +303,12 @@ class ModelManager:
         self.metrics.refused.labels(model.name, str(number), kind).inc()
         _log.error("%s: version %s is not taken up: %s", model.name, number, reason)
 
-    def _put(self, model: ServedModel, runners: dict[int, VersionRunner]) -> None:
+    def _put(
+        self, model: ServedModel, runners: dict[int, VersionRunner], labels: dict[str, int]
+    ) -> None:
         """Let ``runners`` answer from now on, and retire the other versions."""
         with self._lock:
-            before, model.runners = model.runners, runners
+            before, model.runners, model.labels = model.runners, runners, labels
             retired = [each for number, each in before.items() if runners.get(number) is not each]
             self.freeing.update(retired)
         if before != runners:

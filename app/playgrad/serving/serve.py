@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 import uvicorn
@@ -24,6 +23,8 @@ from playgrad.serving.tokens import Tokens
 _SWITCH_SECONDS = 0.0005
 """How long a thread may keep Python to itself: with the usual 5 ms, an answer that is ready would
 wait for the next batch."""
+KEEP_ALIVE = 75
+"""Seconds that a connection stays open between two requests."""
 
 
 def make_server(
@@ -42,7 +43,7 @@ def make_server(
         server_header=False,
         proxy_headers=False,
         backlog=1024,
-        timeout_keep_alive=75,
+        timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
     return uvicorn.Server(config)
@@ -67,13 +68,9 @@ def serve_models(
     """
     tokens = Tokens(token_file) if token_file else None
     hosts = Hosts.of(host, allowed)
-    with listen(host, port) as listening, _log_on_stderr(access_log):
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        gc.collect()
-        gc.freeze()  # so that freeing a model later does not look through all of the library
-        manager = ModelManager(ModelStore(folder), settings, ServingMetrics())
-        manager.update()
-        manager.start()
+    with listen(host, port, "models serve") as listening:
+        start_log(access_log)
+        manager = started_manager(folder, settings)
         address = page_address(host, listening.getsockname()[1])
         print(f"playgrad serves models at {address} (Ctrl+C stops it)", flush=True)
         try:
@@ -82,15 +79,22 @@ def serve_models(
             manager.close()
 
 
-@contextmanager
-def _log_on_stderr(access_log: bool) -> Iterator[None]:
+def started_manager(folder: Path, settings: ServingSettings) -> ModelManager:
+    """Return a manager that has loaded the models in a folder, and prepare the process for it."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.collect()
+    gc.freeze()  # so that freeing a model later does not look through all of the library
+    manager = ModelManager(ModelStore(folder), settings, ServingMetrics())
+    manager.update()
+    manager.start()
+    return manager
+
+
+def start_log(access_log: bool) -> None:
+    """Write the log of this process to stderr."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("playgrad.serving")
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     logging.getLogger("playgrad.serving.access").disabled = not access_log
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)

@@ -119,9 +119,7 @@ def _tensor_info(tensor: TensorSignature) -> dict[str, Any]:
 
 def _status(model: ServedModel, version: int | None, label: str | None) -> Response:
     if label is not None:
-        version = model.choice.labels.get(label)
-        if version is None:
-            raise AnswerError(404, f"the model '{model.name}' has no label {label!r:.80}.")
+        version = model.labelled(label)
     states = dict.fromkeys(list(model.runners), ("AVAILABLE", "OK", ""))
     if model.loading is not None:
         states[model.loading] = ("LOADING", "OK", "")

@@ -398,7 +398,8 @@ def test_a_label_stays_until_the_version_that_it_moves_to_answers(
     put(store, "digits", content(model(1)))
     write_choice(store, "digits", ServingChoice(labels={"canary": 1}))
     manager.update()
-    store.add("digits", "model.safetensors", b"damaged", {"inputs": [], "outputs": []}, True)
+    signature = store.manifest("digits", 1).signature
+    store.add("digits", "model.safetensors", b"damaged", signature)
     put(store, "digits", content(model(3)))
     write_choice(store, "digits", ServingChoice(labels={"canary": 2}, shares={"canary": 1.0}))
     manager.update()

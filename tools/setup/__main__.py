@@ -37,7 +37,12 @@ def steps(scope: str) -> list[Step]:
         # Without the page's steps, which would replace the environment under the running server.
         "background": [*documentation, assets.later_step()],
         "test": tests,
-        "nightly": [*tests, python.extra_step("ray"), system.night_step()],
+        "nightly": [
+            *tests,
+            python.extra_step("ray-serve"),
+            python.extra_step("ray"),
+            system.night_step(),
+        ],
     }[scope]
 
 

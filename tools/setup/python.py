@@ -17,7 +17,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 CONSTRAINTS = ROOT / "constraints.txt"
 # A command that each extra installs.
-_COMMANDS = {"docs": "sphinx-build", "ray": "ray", "test": "pytest"}
+_COMMANDS = {"docs": "sphinx-build", "ray": "ray", "ray-serve": "fastapi", "test": "pytest"}
 _PIP = threading.Lock()
 """Held while pip runs: two of them may install the same package."""
 

@@ -155,6 +155,7 @@ def _imported() -> ModuleType:
         from ray import serve
     except ImportError:
         raise DeviceError(
-            "Ray Serve is not installed.", hint="Install it: pip install 'playgrad[ray-models]'"
+            "Ray Serve is not installed.",
+            hint="Install it: pip install 'playgrad[models,ray-serve]'",
         ) from None
     return serve

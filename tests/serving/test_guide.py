@@ -21,7 +21,10 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "model-server.md"
 def lines() -> list[str]:
     text = GUIDE.read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    return [line.partition(" #")[0].strip() for line in "".join(blocks).splitlines()]
+    commands = [line.partition(" #")[0].strip() for line in "".join(blocks).splitlines()]
+    return [
+        line for line in commands if " --ray" not in line
+    ]  # those take a minute: test_ray_serve
 
 
 def test_the_commands_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,3 +172,16 @@ def test_random_kills_always_end_with_the_same_numbers(launcher: Launcher, tmp_p
             os.kill(members[case % 2], signal.SIGKILL)
         assert run.wait() == 0, run.err
         assert run.out.splitlines()[0] == whole.out.splitlines()[0]
+
+
+def test_ssh_does_not_wait_for_machines_and_passwords(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\necho "asked with: $*" >&2\nexit 255\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    run = launcher.start(launcher.trains(1), "localhost:1,another:1")
+    assert run.wait() == 1
+    assert re.search(r"asked with: .*BatchMode=yes -o ConnectTimeout=\d+ .*another", run.err)
+    assert "member 1 (another) did not start" in run.err

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from playgrad.cluster.hosts import HostSlots, hosts_text
+from playgrad.cluster.hosts import SSH, HostSlots, hosts_text
 from playgrad.cluster.link import ADDRESS, TERMINAL, TOKEN
 from playgrad.errors import PlaygradError
 
@@ -131,8 +131,7 @@ def _openmpi(
     program: str, hosts: Sequence[HostSlots], count: int, shell: str | None, names: Sequence[str]
 ) -> list[str]:
     line = [program, "--host", hosts_text(hosts), "-n", str(count), "--bind-to", "none"]
-    if shell is not None:
-        line += ["--prtemca", "plm_ssh_agent", shell]
+    line += ["--prtemca", "plm_ssh_agent", shell or shlex.join(SSH)]
     for name in names:
         line += ["-x", name]
     return line

@@ -19,18 +19,16 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from playgrad.cluster import facts as facts_script
-from playgrad.cluster.hosts import LOCAL, HostSlots
+from playgrad.cluster.hosts import LOCAL, SSH, HostSlots
 from playgrad.cluster.launch import FORWARDED
 
 Process: TypeAlias = "subprocess.Popen[bytes]"
 SECONDS = 30.0
 """The time for a machine to answer; loading playgrad takes seconds on a busy one."""
-_CONNECTING = 8
 _AT_ONCE = 32
 _CLOCK_READINGS = 8
 _LONGEST_ACCOUNT = 1 << 20
 _START = "import sys; exec(compile(sys.stdin.buffer.read({size}), 'facts', 'exec'))"
-_SSH = ("ssh", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECTING}")
 _ADVICE = (
     (
         r"HOST IDENTIFICATION HAS CHANGED",
@@ -190,7 +188,7 @@ def _command(host: HostSlots, shell: str | None, folder: str, size: int) -> list
     if host.name in LOCAL:
         return command
     settings = [f"{name}={os.environ[name]}" for name in FORWARDED if name in os.environ]
-    agent = _SSH if shell is None else shlex.split(shell)
+    agent = SSH if shell is None else shlex.split(shell)
     return [*agent, host.name, shlex.join(["env", *settings, *command])]
 
 

@@ -181,7 +181,7 @@ def test_ssh_does_not_wait_for_machines_and_passwords(
     ssh.write_text('#!/bin/sh\necho "asked with: $*" >&2\nexit 255\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    run = launcher.start(launcher.trains(1), "localhost:1,another:1")
+    run = launcher.start(launcher.trains(1), "localhost:1,192.0.2.1:1")
     assert run.wait() == 1
-    assert re.search(r"asked with: .*BatchMode=yes -o ConnectTimeout=\d+ .*another", run.err)
-    assert "member 1 (another) did not start" in run.err
+    assert re.search(r"asked with: .*BatchMode=yes -o ConnectTimeout=\d+ .*192\.0\.2\.1", run.err)
+    assert "member 1 (192.0.2.1) did not start" in run.err

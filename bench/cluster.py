@@ -7,7 +7,7 @@ their ratio. Both are of undisturbed work: the simulator adds up the least times
 the real time is the least of many epochs of a few steps.
 
 Members are processes on this machine ("localhost:N"), or in two network namespaces that a link of
-the named bandwidth joins. Each round measures both, one after the other; the result is the median
+the named bandwidth and latency joins ("100 Mbit/s, 2 ms"). Each round measures both, one after the other; the result is the median
 over the rounds.
 """
 
@@ -92,11 +92,13 @@ class Place:
 
 @contextmanager
 def place_named(name: str) -> Iterator[Place]:
-    """Yield the members of ``localhost:N``, or of two machines with a link of that rate."""
+    """Yield the members of ``localhost:N``, or of two machines with a link of that speed."""
     if name.startswith("localhost"):
         yield Place([], name, int(name.split(":")[1]))
         return
-    with two_machines(int(name.split()[0])) as machines:
+    rate, _, latency = name.partition(", ")
+    milliseconds = float(latency.split()[0]) if latency else 0.0
+    with two_machines(int(rate.split()[0]), milliseconds) as machines:
         yield Place(machines.on_first, machines.hosts(), 2, ["--rsh", machines.script])
 
 

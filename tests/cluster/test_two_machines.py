@@ -1,8 +1,11 @@
-"""Two machines: network namespaces that a pair of virtual devices joins, over a shaped link."""
+"""Two machines: network namespaces that a link with a bandwidth, and a latency, joins."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,12 +15,15 @@ import pytest
 from bench.two_machines import ADDRESSES, TwoMachines, two_machines
 from tests.cluster.conftest import Launcher
 
+LATENCY = 3.0
+
 
 @pytest.fixture
 def machines() -> Iterator[TwoMachines]:
+    """Yield machines with a link of 100 Mbit/s, over which a message takes `LATENCY` ms."""
     with ExitStack() as stack:
         try:
-            made = stack.enter_context(two_machines(rate=100))
+            made = stack.enter_context(two_machines(rate=100, latency=LATENCY))
         except OSError as error:
             pytest.skip(f"no two machines joined by a shaped link here: {error}")
         yield made
@@ -32,6 +38,14 @@ def test_two_machines_train_as_one_does(launcher: Launcher, machines: TwoMachine
     together = launcher.start(program, "localhost:2")
     assert together.wait() == 0, together.err
     assert apart.out.splitlines()[0] == together.out.splitlines()[0]
+
+
+def test_the_latency_of_a_link_is_measured(machines: TwoMachines) -> None:
+    words = ["hosts", machines.hosts(), "--rsh", machines.script, "--json"]
+    line = [*machines.on_first, sys.executable, "-m", "playgrad", *words]
+    ended = subprocess.run(line, capture_output=True, text=True, check=True)
+    (link,) = json.loads(ended.stdout)["links"]
+    assert link["latency"] >= LATENCY / 1e3  # a busy machine adds to it
 
 
 def test_a_link_that_is_cut_ends_one_half_and_the_other_goes_on(

@@ -7,8 +7,8 @@ their ratio. Both are of undisturbed work: the simulator adds up the least times
 the real time is the least of many epochs of a few steps.
 
 Members are processes on this machine ("localhost:N"), or in two network namespaces that a link of
-the named bandwidth and latency joins ("100 Mbit/s, 2 ms"). Each round measures both, one after the other; the result is the median
-over the rounds.
+the named bandwidth and latency joins ("100 Mbit/s, 2 ms"). Each round measures both, one after the
+other; the result is the median over the rounds.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ fn byte_at(index: u32) -> u32 {
   if (at == NOWHERE) {
     return ${PAD_BYTE}u;
   }
-  return images[at / 4u] >> (8u * (at % 4u)) & 0xffu;
+  return (images[at / 4u] >> (8u * (at % 4u))) & 0xffu;
 }
 
 @compute @workgroup_size(${WORKGROUP})

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import converted
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
@@ -24,9 +25,12 @@ def pad_constant(
 
     Raises:
         ShapeError: the number of pairs is not the rank of ``x``, or a padding is negative.
+        DTypeError: the dtype of ``x`` cannot hold ``value``.
     """
+    tensor = as_tensor(x)
+    converted(np.asarray(value), tensor.dtype, f"pad with {value!r:.60}")
     attrs = {"padding": [list(pair) for pair in paddings], "value": value}
-    return add_node(_PAD, [as_tensor(x)], attrs, name=name).output
+    return add_node(_PAD, [tensor], attrs, name=name).output
 
 
 def slice_(x: Any, begin: Sequence[int], size: Sequence[int], name: str | None = None) -> Tensor:
@@ -196,6 +200,7 @@ _PAD = register(
             Sample((floats(2, 0, 3),), {"padding": [[1, 1], [0, 0], [0, 2]], "value": 1.0}),
             Sample((floats(),), {"padding": [], "value": 1.0}),
             Sample((np.arange(5, dtype=np.uint8),), {"padding": [[1, 3]], "value": 255}),
+            Sample((np.arange(-2, 3, dtype=np.int8),), {"padding": [[1, 3]], "value": -128}),
         ),
         invalid=(
             InvalidSample(
@@ -221,6 +226,7 @@ SLICE = register(
             Sample((floats(5, 6),), {"begin": [0, 5], "size": [-1, -1]}),
             Sample((integers(2, 3, 4),), {"begin": [1, 0, 1], "size": [1, 3, 2]}),
             Sample((np.arange(9, dtype=np.uint8),), {"begin": [3], "size": [5]}),
+            Sample((np.arange(-4, 5, dtype=np.int8),), {"begin": [3], "size": [5]}),
         ),
         invalid=(
             InvalidSample(

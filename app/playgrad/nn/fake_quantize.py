@@ -24,8 +24,8 @@ from playgrad.ops.training.replica import cross_replica_mean
 from playgrad.records import LayerRecord
 
 BITS = range(2, 9)
-_LEAST_RANGE = 1e-30
-"""A smaller range counts as none: the inverse of its scale would overflow."""
+_LEAST_RANGE = 2.0**-90
+"""A smaller range counts as none: scales are at least 2**-100, as `quantize_linear` takes them."""
 
 
 def limits(bits: int, symmetric: bool = False) -> tuple[int, int]:

@@ -7,8 +7,8 @@ training only are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,14 +41,27 @@ CLAMPS: dict[Callable[[Tensor], Tensor], tuple[float, float]] = {
 """The limits of activation functions that are nothing but limits."""
 
 
-def canonical(draft: Draft, for_training: bool = False) -> tuple[Draft, dict[str, Note]]:
-    """Return the canonical form of ``draft``, and notes of the layers that it no longer has.
+class Canonical(NamedTuple):
+    """A network in canonical form.
+
+    Attributes:
+        notes: of the layers that it no longer has, by name.
+        tensors: the tensors that stand for those of the original form.
+    """
+
+    draft: Draft
+    notes: Mapping[str, Note]
+    tensors: Mapping[Tensor, Tensor]
+
+
+def canonical(draft: Draft, for_training: bool = False) -> Canonical:
+    """Return the canonical form of ``draft``.
 
     Args:
         for_training: whether layers stay that act in training only.
     """
     rewrite = _Canonical(draft, for_training)
-    return rewrite.draft(), rewrite.notes
+    return Canonical(rewrite.draft(), rewrite.notes, rewrite.tensors)
 
 
 def has_masks(call: LayerCall) -> bool:

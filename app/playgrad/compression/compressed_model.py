@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,31 @@ from playgrad.compression.report import (
     signal_to_noise,
     stored_bytes,
 )
+from playgrad.compression.rewriting import Draft, opened
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
+from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
 from playgrad.nn.layer import Layer
 
 Array = np.ndarray[Any, Any]
 BATCH = 64
 """Samples that a network computes at once for the outputs of its layers."""
+
+
+class Pair(NamedTuple):
+    """A tensor of a compressed model, and the one that it stands for.
+
+    Attributes:
+        exact: the tensor of the reference.
+        close: the tensor of the compressed model; its values stand for
+            ``scale * (values - zero_point)``.
+    """
+
+    exact: Tensor
+    close: Tensor
+    scale: float = 1.0
+    zero_point: int = 0
 
 
 @dataclass
@@ -36,17 +53,17 @@ class Origin:
         model: the original. Training it further changes what reports call "before".
         notes: the forms of layers, by name.
         samples: the arrays of inputs with which outputs of layers are compared; empty for none.
-        pairs: for layers by name, a tensor of ``reference`` and the one of the compressed model
-            that stands for it; None for the outputs of layers of the same name and shape.
-        reference: the network with the first of these tensors; None for ``model``.
+        pairs: the tensors to compare, by the names of layers; None for the outputs of layers of the
+            same name and shape.
+        reference: the network with the exact ones; None for ``model``.
         bytes_of: the bytes of layers in files.
     """
 
     model: Model
     notes: Mapping[str, Note] = field(default_factory=dict)
     samples: Sequence[Array] = ()
-    pairs: Mapping[str, tuple[Tensor, Tensor]] | None = None
-    reference: Any = None
+    pairs: Mapping[str, Pair] | None = None
+    reference: Draft | None = None
     bytes_of: BytesOf = stored_bytes
 
 
@@ -94,22 +111,19 @@ class CompressedModel(Model):
     def _ratios(self) -> dict[str, float]:
         """Return the signal-to-noise ratios of the layers, in decibels."""
         origin = self.origin
-        reference = origin.reference or origin.model
-        pairs = _same_names(reference, self) if origin.pairs is None else origin.pairs
+        pairs = _same_names(origin.model, self) if origin.pairs is None else origin.pairs
+        tensors = [pair.exact for pair in pairs.values()]
         if not pairs:
             return {}
-        exact: list[list[Array]] = []
-        close: list[list[Array]] = []
-        for start in range(0, len(origin.samples[0]), BATCH):
-            batch = [array[start : start + BATCH] for array in origin.samples]
-            exact.append(_values(reference, [first for first, _ in pairs.values()], batch))
-            close.append(_values(self, [second for _, second in pairs.values()], batch))
+        if origin.reference is None:
+            exact = _values(origin.model, tensors, origin.samples)
+        else:
+            with opened(origin.reference, origin.model) as network:
+                exact = _values(network, tensors, origin.samples)
+        close = _values(self, [pair.close for pair in pairs.values()], origin.samples)
         return {
-            name: signal_to_noise(
-                np.concatenate([values[number] for values in exact]),
-                np.concatenate([values[number] for values in close]),
-            )
-            for number, name in enumerate(pairs)
+            name: signal_to_noise(first, pair.scale * (second.astype(np.float64) - pair.zero_point))
+            for (name, pair), first, second in zip(pairs.items(), exact, close, strict=True)
         }
 
     def _empty(self, layers: list[Layer]) -> Model:
@@ -124,23 +138,26 @@ def original_of(model: Model) -> Model:
     return model.origin.model if isinstance(model, CompressedModel) else model
 
 
-def _same_names(original: Model, small: Model) -> dict[str, tuple[Tensor, Tensor]]:
+def _same_names(original: Model, small: Model) -> dict[str, Pair]:
     """Return the outputs of layers that both models have under one name, in one shape."""
     calls = first_calls(original)
     return {
-        name: (calls[name].outputs[0], call.outputs[0])
+        name: Pair(calls[name].outputs[0], call.outputs[0])
         for name, call in first_calls(small).items()
         if name in calls and calls[name].outputs[0].shape == call.outputs[0].shape
     }
 
 
-def _values(model: Any, tensors: list[Tensor], batch: Sequence[Array]) -> list[Array]:
-    feeds = {
-        tensor: array.astype(tensor.dtype)
-        for tensor, array in zip(model.inputs, batch, strict=True)
-    }
-    values: list[Array] = model.session.run(tensors, feeds)
-    return values
+def _values(network: Network, tensors: list[Tensor], samples: Sequence[Array]) -> list[Array]:
+    """Return the values of ``tensors`` for samples, computed in batches."""
+    parts: list[list[Array]] = []
+    for start in range(0, len(samples[0]), BATCH):
+        feeds = {
+            tensor: array[start : start + BATCH].astype(tensor.dtype)
+            for tensor, array in zip(network.inputs, samples, strict=True)
+        }
+        parts.append(network.session.run(tensors, feeds))
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 def _pair(data: Any) -> tuple[Any, Any]:

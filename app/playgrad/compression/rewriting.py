@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,18 @@ def draft_of(network: Network) -> Draft:
     variables = [v for layer in structure.layers for v in layer.variables.values()]
     values = network.session.values(variables) if variables else []
     return Draft(structure, dict(zip(variables, values, strict=True)))
+
+
+@contextmanager
+def opened(draft: Draft, like: Network) -> Iterator[Network]:
+    """Yield a network of ``draft`` on the device of ``like``, which is closed afterwards."""
+    network = Network(draft.structure.graph, draft.structure, like.name)
+    network.take_settings(like)
+    try:
+        network.session.assign(dict(draft.values))
+        yield network
+    finally:
+        network.close()
 
 
 class Rewrite(StructureCopy):

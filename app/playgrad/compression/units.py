@@ -60,6 +60,11 @@ class Unit:
         return self.kind in ("linear", "embedding")
 
     @property
+    def keeps_parameters(self) -> bool:
+        """Whether its results have the scale and the zero point of its input."""
+        return self.kind in ("max_pool", "average_pool", "reshape", "pass")
+
+    @property
     def has_own_range(self) -> bool:
         """Whether its results have a range of their own, rather than that of its inputs, of its
         weights, or always the same."""
@@ -71,7 +76,7 @@ class Units:
 
     Attributes:
         by_output: by the tensors that they compute.
-        clamps: the calls whose limits a unit has taken over.
+        clamps: the units that have taken over the limits of other calls.
         reasons: for calls that are no units, the reasons.
     """
 
@@ -88,7 +93,7 @@ class Units:
             self.users.setdefault(tensor, []).append(None)
         self.by_output: dict[Tensor, Unit] = {}
         self.by_call: dict[LayerCall, Unit] = {}
-        self.clamps: set[LayerCall] = set()
+        self.clamps: dict[LayerCall, Unit] = {}
         self.reasons: dict[LayerCall, str] = {}
         for item in structure.items:
             if isinstance(item, LayerCall) and item not in self.clamps:
@@ -109,9 +114,10 @@ class Units:
             user = users[0] if len(users) == 1 else None
             clamp = limits_of(user) if isinstance(user, LayerCall) else None
             if user is not None and clamp is not None and not has_masks(user):
-                self.clamps.add(user)
                 limits, output = clamp, user.outputs[0]
         unit = Unit(kind, call, limits, output)
+        if output is not call.outputs[0]:
+            self.clamps[self.users[call.outputs[0]][0]] = unit
         self.by_output[output] = self.by_call[call] = unit
 
     def _choose(self) -> None:

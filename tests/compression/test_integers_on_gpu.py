@@ -11,7 +11,8 @@ from tests.compression.networks import NETWORKS, network
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "name", [n if n == "images" else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS]
+    "name",
+    [n if n in ("dense", "images") else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS],
 )
 @pytest.mark.parametrize("bits", ["int8", pytest.param("int4", marks=pytest.mark.slow)])
 def test_a_gpu_computes_the_same_bits(name: str, bits: str) -> None:

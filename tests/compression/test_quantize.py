@@ -187,3 +187,33 @@ def test_data_sets_calibrate() -> None:
     model, x = network("dense")
     batches = pg.data.Dataset.from_tensor_slices((x, np.zeros(len(x)))).batch(7)
     assert np.array_equal(pg.quantize(model, batches).predict(x), pg.quantize(model, x).predict(x))
+
+
+def test_models_with_several_inputs_and_outputs() -> None:
+    random = np.random.default_rng(0)
+    first, second = pg.Input((4,), name="first"), pg.Input((6,), name="second")
+    x = nn.Concatenate()([nn.Dense(5)(first), nn.Dense(3, activation="relu")(second)])
+    model = pg.Model([first, second], {"left": nn.Dense(2)(x), "right": nn.Softmax()(x)})
+    data = [random.normal(size=(40, size)).astype(np.float32) for size in (4, 6)]
+    small = pg.quantize(model, data)
+    exact, close = model.predict(data), small.predict(data)
+    assert set(close) == {"left", "right"}
+    for key, values in exact.items():
+        assert relative_error(values, close[key]) < 0.05
+    named = {"first": data[0], "second": data[1]}
+    assert np.array_equal(pg.quantize(model, named).predict(named)["left"], close["left"])
+
+
+def test_functions_of_users_become_tables() -> None:
+    x = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    model = pg.Sequential(
+        [
+            nn.Dense(8, activation=lambda x: pg.sin(x) * 2.0),
+            nn.Lambda(lambda x: pg.maximum(x, -0.5) + x * x),
+            nn.Dense(2),
+        ]
+    )
+    model.build((4,))
+    small = pg.quantize(model, x)
+    assert [layer.kind for layer in small.layers].count("lookup") == 2
+    assert relative_error(model.predict(x), small.predict(x)) < 0.05

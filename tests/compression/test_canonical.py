@@ -73,7 +73,12 @@ CASES: dict[str, tuple[Callable[[], list[Any]], Any, list[str]]] = {
         ["conv2d", "batch_normalization"],
     ),
     "training only": (
-        lambda: [nn.GaussianNoise(0.5), nn.SpatialDropout2D(0.5), nn.Conv2D(2, 1)],
+        lambda: [
+            nn.RandomFlip(),
+            nn.GaussianNoise(0.5),
+            nn.SpatialDropout2D(0.5),
+            nn.Conv2D(2, 1),
+        ],
         IMAGE,
         ["conv2d"],
     ),

@@ -177,6 +177,11 @@ def test_bad_arguments_are_refused() -> None:
         pg.quantize(pg.Sequential([nn.Dense(2)]), x)
     with pytest.raises(pg.GraphError, match="is quantized already"):
         pg.quantize(pg.quantize(built(), x), x)
+    recurrent = pg.Sequential([pg.Input((4, 3)), nn.LSTM(2)])
+    with pytest.raises(
+        pg.GraphError, match="can compute in integers: 'lstm_1' has no integer form"
+    ):
+        pg.quantize(recurrent, np.ones((5, 4, 3), np.float32))
     with pytest.raises(pg.GraphError, match="no int3 weights with int8 activations"):
         pg.quantize(built(), x, weights="int3")
     with pytest.raises(pg.GraphError, match=r"no calibration 'median'.*minmax"):

@@ -27,12 +27,13 @@ from playgrad.nn.masks import mask_of
 from playgrad.nn.merge import Add
 from playgrad.nn.noise import GaussianNoise
 from playgrad.nn.normalization import BatchNormalization
+from playgrad.nn.random_layer import RandomLayer
 from playgrad.ops.elementwise.activations import relu, relu6
 
 Array = np.ndarray[Any, Any]
 LINEAR = (Dense, Conv1D, Conv2D, DepthwiseConv2D, Conv2DTranspose)
 """Layers whose results are sums of products, an activation apart."""
-TRAINING_ONLY = (Dropout, GaussianNoise)
+TRAINING_ONLY = (Dropout, GaussianNoise, RandomLayer)
 CLAMPS: dict[Callable[[Tensor], Tensor], tuple[float, float]] = {
     activations.linear: (-np.inf, np.inf),
     relu: (0.0, np.inf),

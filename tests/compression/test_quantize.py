@@ -9,6 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.compression.integer_program import integer_program
 from tests.compression.networks import NETWORKS, network
 
 CALIBRATIONS = ["minmax", "percentile", "mse"]
@@ -222,3 +223,20 @@ def test_functions_of_users_become_tables() -> None:
     small = pg.quantize(model, x)
     assert [layer.kind for layer in small.layers].count("lookup") == 2
     assert relative_error(model.predict(x), small.predict(x)) < 0.05
+
+
+def test_layers_without_weights_may_be_shared_and_operations_may_stand_alone() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 6, 6, 2)).astype(np.float32)
+    entry = pg.Input((6, 6, 2))
+    pool, curve, relu = nn.MaxPool2D(2, 1), nn.Activation("tanh"), nn.ReLU(name="relu")
+    first = curve(pool(relu(nn.Conv2D(3, 2)(entry))))
+    second = curve(pool(relu(nn.Conv2D(3, 2)(entry))))
+    total = pg.relu(first + second)
+    model = pg.Model(entry, nn.Dense(2)(nn.Flatten()(total)))
+    small = pg.quantize(model, x)
+    assert relative_error(model.predict(x), small.predict(x)) < 0.05
+    integer_program(small)
+    aware = pg.quantization_aware(model, x)
+    assert np.allclose(
+        pg.quantize(aware).predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.01
+    )

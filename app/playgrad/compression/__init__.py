@@ -1,0 +1,1 @@
+"""Smaller networks: integer arithmetic, fewer weights, shared weights, and what they cost."""

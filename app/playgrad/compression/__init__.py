@@ -1,0 +1,1 @@
+"""Small models: integer arithmetic, and files of quantized, pruned and clustered networks."""

@@ -1,0 +1,234 @@
+"""Made-up integer programs with every operation, for the writers of files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from playgrad.compression.integer_program import IntegerProgram, IntegerStep, IntegerTensor
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+
+class RandomProgram:
+    """A program that grows by operations of random attributes."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.tensors: dict[str, IntegerTensor] = {}
+        self.inputs: list[str] = []
+        self.steps: list[IntegerStep] = []
+
+    def int(self, low: int, high: int) -> int:
+        """Return a number in [low, high]."""
+        return int(self.random.integers(low, high + 1))
+
+    def input(self, shape: Shape, dtype: str = "int8") -> str:
+        name = f"input {len(self.inputs)}"
+        self.inputs.append(name)
+        scale, zero_point = (0.02, self.int(-128, 127)) if dtype == "int8" else (1.0, 0)
+        self.tensors[name] = IntegerTensor(shape, scale, zero_point, dtype)
+        return name
+
+    def shape(self, name: str) -> Shape:
+        return self.tensors[name].shape
+
+    def step(
+        self,
+        op: str,
+        inputs: list[str],
+        shape: Shape,
+        attrs: dict[str, Any] | None = None,
+        constants: dict[str, Array] | None = None,
+    ) -> str:
+        attrs = attrs or {}
+        kept = self.tensors[inputs[0]]
+        if kept.dtype != "int8":
+            kept = IntegerTensor((), 0.01, 0, "int8")
+        scale = kept.scale if "zero_point" not in attrs else float(self.random.uniform(0.01, 0.1))
+        zero_point = attrs.get("zero_point", kept.zero_point)
+        output = f"{op}/{len(self.steps)}"
+        self.tensors[output] = IntegerTensor(shape, scale, zero_point, "int8")
+        layer = f"{op} {self.int(0, 3)}"  # some layers are called twice
+        self.steps.append(IntegerStep(op, layer, tuple(inputs), output, attrs, constants or {}))
+        return output
+
+    def kernel(self, *shape: int) -> Array:
+        """Return dense, clustered or pruned weights."""
+        values = self.random.integers(-127, 128, self.int(2, 40))
+        kind = self.int(0, 4)
+        weights = self.random.integers(-127, 128, shape)
+        if kind in (1, 3):
+            weights = self.random.choice(values, shape)
+        if kind in (2, 3):
+            weights = np.where(self.random.random(shape) < 0.85, 0, weights)
+        return (weights * (kind != 4 or self.int(0, 3) > 0)).astype(np.int8)
+
+    def ends(self) -> dict[str, int]:
+        low, high = (-128, 127) if self.int(0, 1) else sorted((self.int(-128, 0), self.int(1, 127)))
+        return {"zero_point": self.int(-128, 127), "low": low, "high": high}
+
+    def products(self, kernel: Array) -> dict[str, Array]:
+        units, size = kernel.shape[-1], kernel[..., 0].size
+        shift = 31 + math.ceil(math.log2(max(1, 70 * 70 * math.sqrt(size) / 60)))
+        return {
+            "kernel": kernel,
+            "bias": self.random.integers(-9000, 9000, units).astype(np.int32),
+            "multiplier": self.random.integers(2**30, 2**31, units).astype(np.int32),
+            "shift": (shift + self.random.integers(-1, 2, units)).astype(np.int32),
+            "weight_scale": self.random.uniform(0.001, 0.02, units).astype(np.float32),
+        }
+
+    def matmul(self, x: str) -> str:
+        shape = self.shape(x)
+        kernel = self.kernel(shape[-1], self.int(1, 12))
+        shape = (*shape[:-1], kernel.shape[-1])
+        return self.step("quantized_matmul", [x], shape, self.ends(), self.products(kernel))
+
+    def conv2d(self, x: str) -> str:
+        height, width, channels = self.shape(x)
+        groups = int(self.random.choice([g for g in (1, 2, channels) if channels % g == 0]))
+        spread, dilations = [self.int(1, 2), self.int(1, 3)], [self.int(1, 2), self.int(1, 2)]
+        strides, size = [self.int(1, 3), self.int(1, 2)], [self.int(1, 3), self.int(1, 4)]
+        padding, out = [], []
+        for extent, apart, gap, stride, taps in zip(
+            (height, width), spread, dilations, strides, size, strict=True
+        ):
+            window, inside = (taps - 1) * gap + 1, (extent - 1) * apart + 1
+            before, after = self.int(0, window - 1), self.int(0, window - 1)
+            after += max(0, window - inside - before - after)
+            padding.append((before, after))
+            out.append((inside + before + after - window) // stride + 1)
+        kernel = self.kernel(*size, channels // groups, groups * self.int(1, 3))
+        attrs = {
+            "strides": strides, "padding": padding, "dilations": dilations, "groups": groups,
+            "input_dilation": spread, "pad_value": self.tensors[x].zero_point, **self.ends(),
+        }  # fmt: skip
+        shape = (*out, kernel.shape[-1])
+        return self.step("quantized_conv2d", [x], shape, attrs, self.products(kernel))
+
+    def pool(self, x: str) -> str:
+        height, width, channels = self.shape(x)
+        window = [self.int(1, min(3, height)), self.int(1, min(3, width))]
+        strides = [self.int(1, 2), self.int(1, 3)]
+        padding = [(self.int(0, size - 1), self.int(0, size - 1)) for size in window]
+        out = [
+            (extent + sum(pad) - size) // stride + 1
+            for extent, pad, size, stride in zip(
+                (height, width), padding, window, strides, strict=True
+            )
+        ]
+        op = ("quantized_max_pool2d", "quantized_avg_pool2d")[self.int(0, 1)]
+        attrs = {"window": window, "strides": strides, "padding": padding}
+        return self.step(op, [x], (*out, channels), attrs)
+
+    def rescale(self, x: str) -> str:
+        attrs = {
+            "input_zero_point": self.tensors[x].zero_point,
+            "multiplier": self.int(2**30, 2**31 - 1), "shift": self.int(29, 33), **self.ends(),
+        }  # fmt: skip
+        return self.step("rescale", [x], self.shape(x), attrs)
+
+    def add(self, x: str) -> str:
+        others = [name for name in self.int8() if self.shape(name) == self.shape(x)]
+        other = others[self.int(0, len(others) - 1)]
+        attrs = {
+            "left_zero_point": self.tensors[x].zero_point,
+            "right_zero_point": self.tensors[other].zero_point,
+            "left_multiplier": self.int(0, 2**21), "right_multiplier": self.int(0, 2**21),
+            "shift": self.int(20, 23), **self.ends(),
+        }  # fmt: skip
+        return self.step("quantized_add", [x, other], self.shape(x), attrs)
+
+    def lookup(self, x: str) -> str:
+        table = self.random.integers(-128, 128, 256).astype(np.int8)
+        return self.step("lookup", [x], self.shape(x), {}, {"table": table})
+
+    def softmax(self, x: str) -> str:
+        table = np.rint(2.0**20 * np.exp(self.random.uniform(0.01, 0.2) * (np.arange(256) - 255.0)))
+        constants = {"table": table.astype(np.int32)}
+        output = self.step("quantized_softmax", [x], self.shape(x), {}, constants)
+        self.tensors[output] = IntegerTensor(self.shape(x), 1 / 256, -128, "int8")
+        return output
+
+    def reshape(self, x: str) -> str:
+        shape = self.shape(x)
+        flat = (math.prod(shape),)
+        return self.step("reshape", [x], flat if len(shape) > 1 else (1, *shape))
+
+    def transpose(self, x: str) -> str:
+        perm = [int(axis) for axis in self.random.permutation(len(self.shape(x)))]
+        shape = tuple(self.shape(x)[axis] for axis in perm)
+        return self.step("transpose", [x], shape, {"perm": perm})
+
+    def concat(self, x: str) -> str:
+        shape = self.shape(x)
+        axis = self.int(0, len(shape) - 1)
+        fits = [
+            name for name in self.int8()
+            if len(self.shape(name)) == len(shape)
+            and self.shape(name)[:axis] == shape[:axis]
+            and self.shape(name)[axis + 1 :] == shape[axis + 1 :]
+        ]  # fmt: skip
+        parts = [x, *(fits[self.int(0, len(fits) - 1)] for _ in range(self.int(1, 2)))]
+        total = sum(self.shape(name)[axis] for name in parts)
+        shape = (*shape[:axis], total, *shape[axis + 1 :])
+        return self.step("concat", parts, shape, {"axis": axis})
+
+    def upsample(self, x: str) -> str:
+        height, width, channels = self.shape(x)
+        factors = (self.int(1, 2), self.int(1, 3))
+        shape = (height * factors[0], width * factors[1], channels)
+        return self.step("upsample", [x], shape, {"factors": factors})
+
+    def embedding(self) -> str:
+        indices = self.input((self.int(1, 5),), "int32")
+        kernel = self.kernel(self.int(1, 20), self.int(1, 7))
+        shape = (*self.shape(indices), kernel.shape[1])
+        return self.step("gather", [indices], shape, {}, {"kernel": kernel})
+
+    def int8(self) -> list[str]:
+        return [name for name, tensor in self.tensors.items() if tensor.dtype == "int8"]
+
+    def program(self) -> IntegerProgram:
+        """Return a program of a few steps, and sometimes with several inputs and outputs."""
+        if self.int(0, 4):
+            self.input((self.int(2, 7), self.int(2, 6), self.int(1, 4)))
+        else:
+            self.embedding()
+        anywhere: list[Callable[[str], str]] = [
+            self.matmul, self.rescale, self.add, self.lookup, self.softmax, self.reshape,
+            self.transpose, self.concat,
+        ]  # fmt: skip
+        images = [self.conv2d, self.conv2d, self.pool, self.pool, self.upsample]
+        for _ in range(self.int(2, 9)):
+            names = self.int8()
+            x = names[-1] if self.int(0, 2) else names[self.int(0, len(names) - 1)]
+            fitting = anywhere + images * (len(self.shape(x)) == 3)
+            size = math.prod(self.shape(fitting[self.int(0, len(fitting) - 1)](x)))
+            if size > 3000:
+                break
+        names = self.int8()
+        outputs = dict.fromkeys([names[-1], *self.random.choice(names, self.int(0, 2)).tolist()])
+        return IntegerProgram(tuple(self.inputs), tuple(outputs), self.tensors, tuple(self.steps))
+
+
+def feeds_of(program: IntegerProgram, cases: int, seed: int) -> dict[str, Array]:
+    """Return made-up inputs, with the cases as the first axis."""
+    random = np.random.default_rng(seed)
+    rows = {
+        name: step.constants["kernel"].shape[0]
+        for step in program.steps
+        if step.op == "gather"
+        for name in step.inputs
+    }
+    feeds = {}
+    for name in program.inputs:
+        tensor = program.tensors[name]
+        low, high = (0, rows[name]) if name in rows else (-128, 128)
+        feeds[name] = random.integers(low, high, (cases, *tensor.shape)).astype(tensor.dtype)
+    return feeds

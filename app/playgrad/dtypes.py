@@ -19,8 +19,8 @@ class DType:
         name: the name, such as ``"float32"``.
         numpy: the NumPy dtype.
         wgsl: the WGSL type of a value in an expression; None if GPUs do not have the type.
-        storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four uint8 or
-            two float16 are packed in a u32, little endian.
+        storage: the WGSL type of a buffer element, or None. A bool is a u32, 0 or 1; four
+            uint8 or int8, or two float16, are packed in a u32, little endian.
         floating: whether it is a floating type.
         per_word: the elements in a word of 4 bytes of a GPU buffer.
         unpacked: the dtype of one element for each word with the same values, where more are packed
@@ -70,6 +70,7 @@ _TABLE = {
         _dtype("int32", "i32", "i32", False),
         _dtype("uint32", "u32", "u32", False),
         _dtype("uint8", "u32", "u32", False, per_word=4, unpacked="uint32"),
+        _dtype("int8", "i32", "u32", False, per_word=4, unpacked="int32"),
         _dtype("bool", "bool", "u32", False),
     )
 }
@@ -96,7 +97,7 @@ def default_dtype(array: np.ndarray[Any, Any]) -> str:
     """Return the dtype of a value for which none is specified.
 
     Floats are float32 and integers int32, as GPUs have no 64-bit numbers and few operations take
-    float16; arrays of bool, uint8 and uint32 keep their dtype.
+    float16; arrays of bool, int8, uint8 and uint32 keep their dtype.
 
     Raises:
         DTypeError: the values are neither numbers nor bool.
@@ -105,7 +106,7 @@ def default_dtype(array: np.ndarray[Any, Any]) -> str:
     if kind == "f":
         return "float32"
     if kind in "iu":
-        return array.dtype.name if array.dtype.name in ("uint8", "uint32") else "int32"
+        return array.dtype.name if array.dtype.name in ("int8", "uint8", "uint32") else "int32"
     if kind == "b":
         return "bool"
     raise DTypeError(f"cannot make a tensor of {array.dtype} values.")

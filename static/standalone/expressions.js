@@ -15,6 +15,7 @@ const WRAPPED = {
   int32: (x) => x | 0,
   uint32: (x) => x >>> 0,
   uint8: (x) => x & 255,
+  int8: (x) => (x << 24) >> 24,
   bool: (x) => x,
 };
 

@@ -84,14 +84,17 @@ export async function gpuPredictor(plan, weights) {
 /** @param {string} base64 */
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** Four uint8 share a word; all others take a word each. @param {Spec} spec */
+/** @param {string} dtype */
+const isByte = (dtype) => dtype === "uint8" || dtype === "int8";
+
+/** Four bytes share a word; all others take a word each. @param {Spec} spec */
 const deviceBytes = ({ dtype, shape }) =>
-  Math.max(4, 4 * Math.ceil(sizeOf(shape) / (dtype === "uint8" ? 4 : 1)));
+  Math.max(4, 4 * Math.ceil(sizeOf(shape) / (isByte(dtype) ? 4 : 1)));
 
 /** @param {Data} data @param {string} dtype @returns {BufferSource} */
 function inDevice(data, dtype) {
   if (dtype === "bool") return Uint32Array.from(data);
-  if (dtype !== "uint8") return /** @type {BufferSource} */ (data);
+  if (!isByte(dtype)) return /** @type {BufferSource} */ (data);
   const padded = new Uint8Array(4 * Math.ceil(data.length / 4));
   padded.set(data);
   return padded;

@@ -85,5 +85,6 @@ export function dataAt(bytes, offset, { dtype, shape }) {
   if (dtype === "int32") return new Int32Array(bytes, offset, size);
   if (dtype === "uint32") return new Uint32Array(bytes, offset, size);
   if (dtype === "uint8") return new Uint8Array(bytes, offset, size);
+  if (dtype === "int8") return new Int8Array(bytes, offset, size);
   return Uint8Array.from(new Uint32Array(bytes, offset, size));
 }

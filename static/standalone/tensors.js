@@ -1,8 +1,8 @@
 /** Tensors in plain JavaScript: a typed array with a shape, in row-major order. */
 
 /**
- * @typedef {"float32" | "float64" | "int32" | "uint32" | "uint8" | "bool"} DType
- * @typedef {Float32Array | Float64Array | Int32Array | Uint32Array | Uint8Array} Data
+ * @typedef {"float32" | "float64" | "int32" | "uint32" | "uint8" | "int8" | "bool"} DType
+ * @typedef {Float32Array | Float64Array | Int32Array | Uint32Array | Uint8Array | Int8Array} Data
  * @typedef {{dtype: DType, shape: number[]}} Spec
  * @typedef {Spec & {data: Data}} Tensor
  */
@@ -13,6 +13,7 @@ const ARRAYS = {
   int32: Int32Array,
   uint32: Uint32Array,
   uint8: Uint8Array,
+  int8: Int8Array,
   bool: Uint8Array,
 };
 

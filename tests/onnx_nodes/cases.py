@@ -23,7 +23,7 @@ assert (
     arrays and pointwise and recurrent and resizing and windows
 )  # imported to register their translations
 Array = np.ndarray[Any, Any]
-OURS = {"float16", "float32", "float64", "int32", "uint32", "uint8", "bool"}
+OURS = {"float16", "float32", "float64", "int32", "uint32", "uint8", "int8", "bool"}
 """The dtypes of playgrad. int64 is tested as int32, where the values fit."""
 
 

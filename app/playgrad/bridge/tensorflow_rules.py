@@ -6,7 +6,7 @@ from playgrad.bridge.rule import Rule
 
 _INITIALIZED = "Variables have their values at once: nothing is to be initialized."
 _STRATEGY = "A strategy is an argument of compile: strategy=pg.parallel.DataParallel()."
-_DTYPES = ("bool", "float16", "float32", "float64", "int32", "int64", "uint8", "uint32")
+_DTYPES = ("bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8", "uint32")
 
 RULES: dict[str, Rule] = {
     **{f"tensorflow.{name}": {"value": f'"{name}"'} for name in _DTYPES},

@@ -174,7 +174,7 @@ RULES: dict[str, Rule] = {
         for name, dtype in {
             "float": "float32", "float32": "float32", "double": "float32", "float64": "float32",
             "half": "float16", "float16": "float16", "long": "int32", "int64": "int32",
-            "int": "int32", "int32": "int32", "uint8": "uint8", "bool": "bool",
+            "int": "int32", "int32": "int32", "uint8": "uint8", "int8": "int8", "bool": "bool",
         }.items()
     },
     "torch.__version__": {"value": "@__version__"},

@@ -82,8 +82,9 @@ class _Ranges:
         if rule is None:
             return ANY
         low, high = rule([self.of(x) for x in inputs])
-        wraps = name in _GROW and not dtype(node.outputs[0].dtype).floating
-        if math.isnan(low + high) or (wraps and not _fits_int32(low, high)):
+        kind = node.outputs[0].dtype
+        wraps = name in _GROW and not dtype(kind).floating
+        if math.isnan(low + high) or (wraps and not _fits(low, high, kind)):
             return ANY
         return low, high
 
@@ -98,12 +99,13 @@ def _of_cast(found: Range, before: str, after: str) -> Range:
     if dtype(after).floating or before == "bool":
         return found
     low, high = (math.trunc(x) if math.isfinite(x) else x for x in found)
-    return (float(low), float(high)) if _fits_int32(low, high) else ANY
+    return (float(low), float(high)) if _fits(low, high, after) else ANY
 
 
-def _fits_int32(low: float, high: float) -> bool:
-    """Return whether no number of the range wraps around."""
-    return low >= -(2.0**31) and high < 2.0**31
+def _fits(low: float, high: float, kind: str) -> bool:
+    """Return whether no number of the range wraps around as an integer of dtype ``kind``."""
+    limits = np.iinfo(dtype(kind).numpy)
+    return bool(low >= limits.min and high <= limits.max)
 
 
 def _products(ranges: Sequence[Range]) -> Range:

@@ -37,7 +37,7 @@ def _lower_copy(request: KernelRequest) -> Lowering:
 
 _COPY_SAMPLES = tuple(
     Sample((np.arange(7).astype(kind),))
-    for kind in ("float32", "int32", "uint8", "bool", "float16")
+    for kind in ("float32", "int32", "uint8", "int8", "bool", "float16")
 )
 COPY = register(
     replace(

@@ -30,6 +30,7 @@ SPECIAL = {
     "int32": np.array([-(2**31), 2**31 - 1, 0, 1, -1, 2, -7, 46341], np.int32),
     "uint32": np.array([0, 1, 2, 7, 2**31, 2**32 - 1], np.uint32),
     "uint8": np.array([0, 1, 2, 100, 200, 255], np.uint8),
+    "int8": np.array([-128, 127, 0, 1, -1, 2, -7, 100], np.int8),
     "bool": np.array([False, True]),
 }
 """The values by dtype; of several inputs, all combinations are tried."""

@@ -76,7 +76,8 @@ class OpDef:
         expand: maps inputs of known shapes and attributes to the outputs, made of other operations
             that replace the op once shapes are known.
         epilogue: its kernel can apply an expression to each element that it stores.
-        packed: its kernel reads and writes elements that are packed into words (uint8, float16).
+        packed: its kernel reads and writes elements that are packed into words (uint8, int8,
+            float16).
             For other kernels they are unpacked before and packed after.
         state: it reads or writes more than its inputs and outputs (variables, channels).
         elementwise: its expressions, if it is elementwise.

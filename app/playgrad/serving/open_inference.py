@@ -30,7 +30,7 @@ _PATH = re.compile(
 )
 DATATYPES = {
     "float16": "FP16", "float32": "FP32", "float64": "FP64", "int32": "INT32", "uint32": "UINT32",
-    "uint8": "UINT8", "bool": "BOOL",
+    "uint8": "UINT8", "int8": "INT8", "bool": "BOOL",
 }  # fmt: skip
 _LENGTH_HEADER = "Inference-Header-Content-Length"
 _BINARY = "binary_data_size"

@@ -26,7 +26,7 @@ _PATH = re.compile(
 )
 _DTYPES = {
     "float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE", "int32": "DT_INT32",
-    "uint32": "DT_UINT32", "uint8": "DT_UINT8", "bool": "DT_BOOL",
+    "uint32": "DT_UINT32", "uint8": "DT_UINT8", "int8": "DT_INT8", "bool": "DT_BOOL",
 }  # fmt: skip
 _SIGNATURES = (None, "", "serving_default")
 

@@ -174,7 +174,7 @@ def _one_hot(t: Translation) -> None:
 @translates("argsort")
 def _argsort(t: Translation) -> None:
     axis, x = t.attrs["axis"], t.inputs[0]
-    if t.node.inputs[0].dtype in ("bool", "uint8"):  # which runtimes cannot sort
+    if t.node.inputs[0].dtype in ("bool", "uint8", "int8"):  # which runtimes cannot sort
         x = t.op("Cast", x, to=TYPES["int32"])
     count = t.op("Gather", t.op("Shape", t.inputs[0]), t.ints([axis]))
     places = t.second("TopK", x, count, axis=axis, largest=int(t.attrs["descending"]))

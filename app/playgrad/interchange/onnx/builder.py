@@ -21,8 +21,8 @@ Array = np.ndarray[Any, Any]
 Attribute = int | float | str | Sequence[int] | Array
 
 TYPES = {
-    "float32": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
-    "uint32": 12,
+    "float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+    "float64": 11, "uint32": 12,
 }  # fmt: skip
 """Element types: ``TensorProto.DataType`` by playgrad's names."""
 _INT, _FLOAT, _STRING, _TENSOR, _INTS = 2, 1, 3, 4, 7  # AttributeProto.AttributeType

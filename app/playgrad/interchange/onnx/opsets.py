@@ -29,7 +29,7 @@ _BY_OPSET = {
 OPSETS = {name: opset for opset, names in _BY_OPSET.items() for name in names.split()}
 """The first opset with each operator that playgrad writes; what is older counts as 13."""
 _OF_DTYPES = {
-    **{(name, "uint8"): 14 for name in ("Add", "Div", "Mul", "Sub")},
+    **{(n, kind): 14 for n in ("Add", "Div", "Mul", "Sub") for kind in ("uint8", "int8")},
     ("CumSum", "float16"): 14,
     ("IsInf", "float16"): 20,
     ("Relu", "int32"): 14,

@@ -18,7 +18,9 @@ from playgrad.interchange.tfjs.masks import expect_equal_masks
 
 Array = np.ndarray[Any, Any]
 _WEIGHTS = "weights.bin"
-_DTYPES = {"float32": "float32", "int32": "int32", "uint8": "int32", "bool": "bool"}
+_DTYPES = {"float32": "float32", "bool": "bool"} | dict.fromkeys(
+    ("int32", "uint8", "int8"), "int32"
+)
 """TensorFlow.js' dtypes of inputs: it has none for bytes."""
 
 

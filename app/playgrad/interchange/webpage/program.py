@@ -41,7 +41,7 @@ STRUCTURED = frozenset({
 WEIGHTS = "weights"
 _PAGE = replace(GPU, name="page", updates_in_place=False)
 """Values are as in a GPU's buffer, since both read the same weights."""
-_DTYPES = {"float32", "int32", "uint32", "uint8", "bool"}
+_DTYPES = {"float32", "int32", "uint32", "uint8", "int8", "bool"}
 """The dtypes of weights and constants; results may also be float64."""
 
 

@@ -125,6 +125,7 @@ BROADCAST_TO = register(
             Sample((floats(),), {"shape": [6]}),
             Sample((integers(3, 1),), {"shape": [2, 3, 4]}),
             Sample((np.arange(3, dtype=np.uint8),), {"shape": [3, 3]}),
+            Sample((np.arange(-1, 2, dtype=np.int8),), {"shape": [3, 3]}),
             Sample((floats(3, 1, 2),), {"shape": [3, 0, 2]}),
         ),
         invalid=(
@@ -154,7 +155,7 @@ _BROADCAST_LIKE = register_like(
 
 def _infer_sum_to(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     source, target = inputs[0], tuple(attrs["shape"])
-    if source.dtype in ("bool", "uint8"):
+    if source.dtype in ("bool", "uint8", "int8"):
         raise DTypeError(f"cannot sum {source.dtype} values.", hint="Cast them to int32.")
     try:
         _expect_broadcast(target, source.shape)

@@ -130,6 +130,7 @@ _CONCAT = register(
             Sample((integers(2, 3, 4), integers(2, 5, 4)), {"axis": 1}),
             Sample((floats(3),), {"axis": 0}),
             Sample(tuple(np.full((2, n), n, np.uint8) for n in (3, 5)), {"axis": 1}),
+            Sample(tuple(np.full((2, n), -n, np.int8) for n in (3, 5)), {"axis": 1}),
             Sample((floats(3, 0), floats(3, 2)), {"axis": 1}),
             Sample((floats(0, 2), floats(0, 1)), {"axis": 1}),
             Sample(tuple(floats(2, 1, seed=i) for i in range(11)), {"axis": 1}),

@@ -100,6 +100,7 @@ _FILL = register(
             Sample((), {"shape": [], "value": -7, "dtype": "int32"}),
             Sample((), {"shape": [70], "value": True, "dtype": "bool"}),
             Sample((), {"shape": [7], "value": 200, "dtype": "uint8"}),
+            Sample((), {"shape": [7], "value": -100, "dtype": "int8"}),
         ),
         invalid=(
             InvalidSample(

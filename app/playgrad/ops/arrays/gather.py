@@ -164,6 +164,8 @@ _GATHER = register(
             Sample((np.arange(90, dtype=np.uint8).reshape(9, 10), integers(5))),
             Sample((np.arange(252, dtype=np.uint8).reshape(9, 28), integers(5))),
             Sample((np.arange(9, dtype=np.uint8) * 3, integers(7))),
+            Sample((np.arange(-4, 5, dtype=np.int8) * 3, integers(7))),
+            Sample((np.arange(-45, 45, dtype=np.int8).reshape(9, 10), integers(5))),
             Sample((integers(9, 3), integers(4))),
             Sample((floats(9, 3).astype(np.float16), integers(5)), differentiable=()),
             Sample((floats(9, 4).astype(np.float16), integers(5)), differentiable=()),

@@ -61,6 +61,7 @@ _ONE_HOT = register(
             Sample((integers(2, 3),), {"depth": 5, "dtype": "int32"}),
             Sample((np.array([-1, 0, 9], np.int32),), {"depth": 9, "dtype": "float32"}),
             Sample((np.array([-1, 0, 9, 2, 2], np.int32),), {"depth": 3, "dtype": "uint8"}),
+            Sample((np.array([-1, 0, 9, 2, 2], np.int32),), {"depth": 3, "dtype": "int8"}),
         ),
         invalid=(
             InvalidSample(

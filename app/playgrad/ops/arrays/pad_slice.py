@@ -196,6 +196,7 @@ _PAD = register(
             Sample((floats(2, 0, 3),), {"padding": [[1, 1], [0, 0], [0, 2]], "value": 1.0}),
             Sample((floats(),), {"padding": [], "value": 1.0}),
             Sample((np.arange(5, dtype=np.uint8),), {"padding": [[1, 3]], "value": 255}),
+            Sample((np.arange(-2, 3, dtype=np.int8),), {"padding": [[1, 3]], "value": -128}),
         ),
         invalid=(
             InvalidSample(
@@ -221,6 +222,7 @@ SLICE = register(
             Sample((floats(5, 6),), {"begin": [0, 5], "size": [-1, -1]}),
             Sample((integers(2, 3, 4),), {"begin": [1, 0, 1], "size": [1, 3, 2]}),
             Sample((np.arange(9, dtype=np.uint8),), {"begin": [3], "size": [5]}),
+            Sample((np.arange(-4, 5, dtype=np.int8),), {"begin": [3], "size": [5]}),
         ),
         invalid=(
             InvalidSample(

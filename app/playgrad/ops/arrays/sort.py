@@ -131,6 +131,7 @@ _ARGSORT = register(
             Sample((_LIMITS.astype(np.uint32),), _attrs(0, True)),
             Sample((floats(9) > 0,), _attrs(0)),
             Sample((integers(3, 30, high=256).astype(np.uint8),), _attrs(1, True)),
+            Sample((integers(3, 30, low=-128, high=128).astype(np.int8),), _attrs(1, True)),
             Sample((integers(2, 300),), _attrs(1)),
             Sample((integers(1100, 2, high=400),), _attrs(0, True)),
             Sample((floats(1, 4),), _attrs(0)),

@@ -77,6 +77,7 @@ _STRIDED_SLICE = register(
             Sample((integers(5, 4, 3),), {"slices": [[9, 0, -2], [1, 2, 5], [None, None, 1]]}),
             Sample((floats(4, 3),), {"slices": [[3, 1, 1], [None, None, -1]]}),
             Sample((np.arange(11, dtype=np.uint8),), {"slices": [[None, None, -2]]}),
+            Sample((np.arange(-5, 6, dtype=np.int8),), {"slices": [[None, None, -2]]}),
             Sample((floats(2, 0),), {"slices": [[None, None, -1], [None, None, -2]]}),
             Sample((floats(0, 3),), {"slices": [[None, None, -1], [None, None, -1]]}),
         ),

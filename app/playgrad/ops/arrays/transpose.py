@@ -67,6 +67,7 @@ _TRANSPOSE = register(
             Sample((integers(2, 3, 4, 5),), {"perm": [0, 3, 1, 2]}),
             Sample((floats(3, 5).astype(np.float16),), {"perm": [1, 0]}, differentiable=()),
             Sample((np.arange(15, dtype=np.uint8).reshape(3, 5),), {"perm": [1, 0]}),
+            Sample((np.arange(-7, 8, dtype=np.int8).reshape(3, 5),), {"perm": [1, 0]}),
         ),
         invalid=(
             InvalidSample((floats(3, 4),), {"perm": [0, 0]}, ShapeError, "(3, 4) once"),

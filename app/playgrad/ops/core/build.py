@@ -31,7 +31,7 @@ def constant(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     Args:
         value: a number, nested lists of numbers, or a NumPy array.
         dtype: the element type. Without it floats become float32, and integers int32 unless they
-            are a uint8 or uint32 array.
+            are an int8, uint8 or uint32 array.
 
     Returns:
         A tensor of the shape of ``value``.
@@ -167,7 +167,7 @@ def expect_rank(spec: TensorSpec, rank: int, what: str) -> None:
 
 FLOATS = ("float16", "float32", "float64")
 NUMBERS = (*FLOATS, "int32", "uint32")
-"""The dtypes of sums and comparisons. A uint8 would overflow soon."""
+"""The dtypes of sums and comparisons. A uint8 or int8 would overflow soon."""
 
 
 def expect_dtype(spec: TensorSpec, what: str, *allowed: str) -> None:
@@ -234,6 +234,7 @@ _CONSTANT = register(
                 (3, "int32"),
                 ([True, False], "bool"),
                 ([1, 2, 3, 4, 255], "uint8"),
+                ([1, -2, 3, 127, -128], "int8"),
             )
         ),
     )

@@ -87,7 +87,7 @@ def div(a: Any, b: Any, /, *, name: str | None = None) -> Tensor:
     """
     values = [value for value in (a, b) if not isinstance(value, (int, float))] or [a]
     kinds = {as_tensor(value).dtype for value in values}
-    if len(kinds) == 1 and kinds <= {"int32", "uint32", "uint8"}:
+    if len(kinds) == 1 and kinds <= {"int32", "uint32", "uint8", "int8"}:
         a, b = (cast(as_tensor(value, graph_of(a, b)), "float32") for value in (a, b))
     return _quotient(a, b, name=name)
 
@@ -406,6 +406,12 @@ _CAST = register(
         (
             Sample((random_integers(5),), {"dtype": "float32"}, differentiable=()),
             Sample((np.arange(11, dtype=np.uint8),), {"dtype": "float32"}, differentiable=()),
+            Sample((np.arange(-6, 5, dtype=np.int8),), {"dtype": "float32"}, differentiable=()),
+            Sample((random_integers(11) * 60 - 300,), {"dtype": "int8"}),
+            Sample((np.arange(-3, 4, dtype=np.int8),), {"dtype": "uint8"}),
+            Sample((np.arange(250, 256, dtype=np.uint8),), {"dtype": "int8"}),
+            Sample((np.arange(-3, 4, dtype=np.int8),), {"dtype": "uint32"}),
+            Sample((np.arange(-3, 4, dtype=np.int8),), {"dtype": "bool"}),
             Sample(
                 (np.array([0.0, 1.5, -2.5], np.float32),), {"dtype": "int32"}, differentiable=()
             ),

@@ -142,7 +142,7 @@ def sum_to_like(tensor: Tensor, like: Tensor) -> Tensor:
     """Sum ``tensor`` to the shape of ``like``.
 
     Args:
-        tensor: a tensor whose shape ``like`` broadcasts to; not bool or uint8.
+        tensor: a tensor whose shape ``like`` broadcasts to; not bool, uint8 or int8.
         like: a tensor whose shape may have unknown dimensions. Its values are not used.
 
     Returns:
@@ -151,7 +151,7 @@ def sum_to_like(tensor: Tensor, like: Tensor) -> Tensor:
 
     Raises:
         ShapeError: ``like`` does not broadcast to the shape of ``tensor``.
-        DTypeError: ``tensor`` is bool or uint8.
+        DTypeError: ``tensor`` is bool, uint8 or int8.
     """
     if tensor.shape == like.shape and None not in tensor.shape:
         return tensor

@@ -131,6 +131,7 @@ WITH_EPILOGUE = register(
             _sample("softmax", {"axis": 1}, (floats(5, 7),), floats(5, 1)),
             _sample("dropout", _DROP, (floats(5, 7), _STEP_NUMBER), floats(7)),
             _gathered(np.arange(63, dtype=np.uint8).reshape(9, 7)),
+            _gathered(np.arange(-31, 32, dtype=np.int8).reshape(9, 7)),
             _gathered(np.arange(72, dtype=np.uint8).reshape(9, 8)),
             _gathered(floats(9, 3)),
             _gathered(floats(9, 3) > 0.0),

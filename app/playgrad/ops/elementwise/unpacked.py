@@ -1,9 +1,9 @@
 """Lowering of operations whose kernels take whole words, for dtypes that are packed into words.
 
-Four uint8 or two float16 share a word of a GPU buffer, so two invocations that each wrote a part
-of it would race. Elementwise kernels and a few others therefore compute the elements of a word
-together. Any other kernel, such as one that moves elements, runs on the same values with one
-element in each word: its inputs are unpacked before, and its results packed after. A float16 is
+Four uint8 or int8, or two float16, share a word of a GPU buffer, so two invocations that each
+wrote a part of it would race. Elementwise kernels and a few others therefore compute the elements
+of a word together. Any other kernel, such as one that moves elements, runs on the same values with
+one element in each word: its inputs are unpacked before, and its results packed after. A float16 is
 unpacked to float32, so that the kernel computes in float32 and its results are rounded once.
 """
 

@@ -43,8 +43,11 @@ def _named(name: str) -> Callable[..., str]:
 
 def _integers(name: str) -> dict[str, Callable[..., str]]:
     """Return variants that call WGSL functions for signed and for unsigned integers."""
-    unsigned = _named(f"{name}_u32")
-    return {"int32": _named(f"{name}_i32"), "uint32": unsigned, "uint8": unsigned}
+    return {**_signed(_named(f"{name}_i32")), **_unsigned(_named(f"{name}_u32"))}
+
+
+def _signed(wgsl: Callable[..., str]) -> dict[str, Callable[..., str]]:
+    return {"int32": wgsl, "int8": wgsl}
 
 
 def _unsigned(wgsl: Callable[..., str]) -> dict[str, Callable[..., str]]:
@@ -121,7 +124,7 @@ FUNCTIONS: dict[str, Function] = {
     "sign": Function(
         np.sign,
         _named("pg_sign"),
-        variants={"int32": _named("sign"), **_unsigned(lambda a: f"min({a}, 1u)")},
+        variants={**_signed(_named("sign")), **_unsigned(lambda a: f"min({a}, 1u)")},
     ),
     "exp": Function(np.exp, _named("pg_exp"), domain="f"),
     "expm1": Function(np.expm1, _named("pg_expm1"), domain="f"),

@@ -67,9 +67,14 @@ def _rendered(
     text = function.variants.get(dtype(common).computed, function.wgsl)(*texts)
     if function.result == "bool":
         return text, "bool"
-    if function.result == "same" and common == "uint8":  # held in 32 bits, and wraps at 8
-        text = f"({text} & 0xffu)"
-    return text, common
+    return (_wrapped(text, common) if function.result == "same" else text), common
+
+
+def _wrapped(text: str, name: str) -> str:
+    """Return an integer, held in 32 bits, wrapped as one of dtype ``name``, which may have 8."""
+    if name == "uint8":
+        return f"({text} & 0xffu)"
+    return f"(({text} << 24u) >> 24u)" if name == "int8" else text
 
 
 def _cast(text: str, source: str, target: str) -> str:
@@ -80,13 +85,11 @@ def _cast(text: str, source: str, target: str) -> str:
         return f"pg_from_half(pg_to_half(f32({text})))"
     if source == target:
         return text
-    if target == "uint8":
-        return f"(u32({text}) & 0xffu)"
     if target == "bool" and dtype(source).wgsl == "f32":  # by the bits, as NaN is true
         return f"((bitcast<u32>({text}) & 0x7fffffffu) != 0u)"
     if target == "bool":
         return f"({text} != {literal(0, source)})"
-    return f"{wgsl}({text})"
+    return _wrapped(f"{wgsl}({text})", target)
 
 
 def helpers(code: str) -> str:
@@ -105,6 +108,8 @@ def load(name: str, spec: TensorSpec, index: str) -> str:
     """Return WGSL for the element of buffer ``name`` at ``index``, as a value of its dtype."""
     if spec.dtype == "uint8":
         return f"(({name}[({index}) >> 2u] >> ((({index}) & 3u) * 8u)) & 0xffu)"
+    if spec.dtype == "int8":
+        return f"(bitcast<i32>({name}[({index}) >> 2u] << (24u - (({index}) & 3u) * 8u)) >> 24u)"
     if spec.dtype == "float16":
         return f"pg_from_half({name}[({index}) >> 1u] >> ((({index}) & 1u) * 16u))"
     if spec.dtype == "bool":
@@ -117,6 +122,8 @@ def stored(value: str, name: str) -> str:
     elements are packed."""
     if name == "float16":
         return f"pg_to_half({value})"
+    if name == "int8":
+        return f"(bitcast<u32>({value}) & 0xffu)"
     return f"u32({value})" if name == "bool" else value
 
 

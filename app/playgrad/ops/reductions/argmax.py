@@ -34,7 +34,7 @@ def argmax(
 
     Raises:
         ShapeError: the axis does not exist, or there are no elements to search.
-        DTypeError: ``x`` is bool or uint8.
+        DTypeError: ``x`` is bool, uint8 or int8.
     """
     return _position(_ARGMAX, x, axis, keepdims, name)
 

@@ -40,7 +40,7 @@ def cumsum(
 
     Raises:
         ShapeError: the axis does not exist.
-        DTypeError: ``x`` is bool or uint8.
+        DTypeError: ``x`` is bool, uint8 or int8.
     """
     tensor = as_tensor(x)
     if axis is None:

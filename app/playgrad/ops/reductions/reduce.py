@@ -67,7 +67,7 @@ def reduce_sum(
 
     Raises:
         ShapeError: an axis does not exist, or is named twice.
-        DTypeError: ``x`` is bool or uint8.
+        DTypeError: ``x`` is bool, uint8 or int8.
     """
     return _reduce(_SUM, x, axis, keepdims, name)
 
@@ -109,7 +109,7 @@ def reduce_max(
 
     Raises:
         ShapeError: an axis does not exist, is named twice, or has size 0.
-        DTypeError: ``x`` is bool or uint8.
+        DTypeError: ``x`` is bool, uint8 or int8.
     """
     return _reduce(_MAX, x, axis, keepdims, name)
 

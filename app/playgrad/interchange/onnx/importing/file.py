@@ -92,7 +92,7 @@ def dtype_name(number: int) -> str:
     name = _DTYPES.get(number) or _UNKNOWN.get(number, f"number {number}")
     if name == "int64":
         return "int32"
-    if name not in ("float32", "uint8", "int32", "bool", "float16", "float64", "uint32"):
+    if name not in ("float32", "uint8", "int8", "int32", "bool", "float16", "float64", "uint32"):
         raise CheckpointError(f"the ONNX file uses the element type {name}, which playgrad lacks.")
     return name
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,19 @@ from playgrad.compression.integer_program import IntegerProgram, IntegerStep, In
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
+_ANYWHERE = (
+    "matmul", "rescale", "add", "lookup", "softmax", "reshape", "transpose", "concat",
+)  # fmt: skip
+_OF_IMAGES = ("conv2d", "conv2d", "transposed_conv2d", "pool", "pool", "upsample")
+KINDS = sorted({*_ANYWHERE, *_OF_IMAGES, "embedding"})
+"""Kinds of steps: methods of `RandomProgram`."""
+
 
 class RandomProgram:
-    """A program that grows by operations of random attributes."""
+    """A program that grows by operations of random attributes.
+
+    The numbers of each step fit the scales of its tensors, as those of a trained network do.
+    """
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
@@ -27,11 +36,15 @@ class RandomProgram:
         """Return a number in [low, high]."""
         return int(self.random.integers(low, high + 1))
 
+    def real(self, low: float, high: float) -> float:
+        """Return a float32 between the ends, by its logarithm."""
+        return float(np.float32(np.exp(self.random.uniform(np.log(low), np.log(high)))))
+
     def input(self, shape: Shape, dtype: str = "int8") -> str:
         name = f"input {len(self.inputs)}"
         self.inputs.append(name)
-        scale, zero_point = (0.02, self.int(-128, 127)) if dtype == "int8" else (1.0, 0)
-        self.tensors[name] = IntegerTensor(shape, scale, zero_point, dtype)
+        ends = (self.real(0.001, 0.1), self.int(-128, 127)) if dtype == "int8" else (1.0, 0)
+        self.tensors[name] = IntegerTensor(shape, *ends, dtype)
         return name
 
     def shape(self, name: str) -> Shape:
@@ -44,15 +57,14 @@ class RandomProgram:
         shape: Shape,
         attrs: dict[str, Any] | None = None,
         constants: dict[str, Array] | None = None,
+        scale: float | None = None,
     ) -> str:
+        """Append a step, whose output has the scale and zero point of the input by default."""
         attrs = attrs or {}
         kept = self.tensors[inputs[0]]
-        if kept.dtype != "int8":
-            kept = IntegerTensor((), 0.01, 0, "int8")
-        scale = kept.scale if "zero_point" not in attrs else float(self.random.uniform(0.01, 0.1))
         zero_point = attrs.get("zero_point", kept.zero_point)
         output = f"{op}/{len(self.steps)}"
-        self.tensors[output] = IntegerTensor(shape, scale, zero_point, "int8")
+        self.tensors[output] = IntegerTensor(shape, scale or kept.scale, zero_point, "int8")
         layer = f"{op} {self.int(0, 3)}"  # some layers are called twice
         self.steps.append(IntegerStep(op, layer, tuple(inputs), output, attrs, constants or {}))
         return output
@@ -72,28 +84,45 @@ class RandomProgram:
         low, high = (-128, 127) if self.int(0, 1) else sorted((self.int(-128, 0), self.int(1, 127)))
         return {"zero_point": self.int(-128, 127), "low": low, "high": high}
 
-    def products(self, kernel: Array) -> dict[str, Array]:
+    def products(self, x: str, kernel: Array) -> tuple[dict[str, Array], float]:
+        """Return the constants of a product, and the scale of its output."""
         units, size = kernel.shape[-1], kernel[..., 0].size
-        shift = 31 + math.ceil(math.log2(max(1, 70 * 70 * math.sqrt(size) / 60)))
-        return {
+        scales = np.float32([self.real(0.001, 0.02) for _ in range(units)])
+        kept = self.tensors[x]
+        scale = self.real(0.5, 2) * kept.scale * float(scales.mean()) * 90 * math.sqrt(size)
+        factors = [multiplier_and_shift(kept.scale * float(each) / scale) for each in scales]
+        bias = self.random.integers(-9000, 9000, units)
+        folded = bias - kept.zero_point * kernel.reshape(-1, units).sum(0, dtype=np.int64)
+        constants = {
             "kernel": kernel,
-            "bias": self.random.integers(-9000, 9000, units).astype(np.int32),
-            "multiplier": self.random.integers(2**30, 2**31, units).astype(np.int32),
-            "shift": (shift + self.random.integers(-1, 2, units)).astype(np.int32),
-            "weight_scale": self.random.uniform(0.001, 0.02, units).astype(np.float32),
+            "bias": folded.astype(np.int32),
+            "multiplier": np.int32([multiplier for multiplier, _ in factors]),
+            "shift": np.int32([shift for _, shift in factors]),
+            "weight_scale": scales,
         }
+        return constants, scale
 
     def matmul(self, x: str) -> str:
         shape = self.shape(x)
         kernel = self.kernel(shape[-1], self.int(1, 12))
+        constants, scale = self.products(x, kernel)
         shape = (*shape[:-1], kernel.shape[-1])
-        return self.step("quantized_matmul", [x], shape, self.ends(), self.products(kernel))
+        return self.step("quantized_matmul", [x], shape, self.ends(), constants, scale)
 
     def conv2d(self, x: str) -> str:
-        height, width, channels = self.shape(x)
+        strides, dilations = [self.int(1, 3), self.int(1, 2)], [self.int(1, 2), self.int(1, 2)]
+        channels = self.shape(x)[2]
         groups = int(self.random.choice([g for g in (1, 2, channels) if channels % g == 0]))
-        spread, dilations = [self.int(1, 2), self.int(1, 3)], [self.int(1, 2), self.int(1, 2)]
-        strides, size = [self.int(1, 3), self.int(1, 2)], [self.int(1, 3), self.int(1, 4)]
+        return self.convolution(x, strides, dilations, [1, 1], groups)
+
+    def transposed_conv2d(self, x: str) -> str:
+        return self.convolution(x, [1, 1], [1, 1], [self.int(1, 2), self.int(1, 3)], 1)
+
+    def convolution(
+        self, x: str, strides: list[int], dilations: list[int], spread: list[int], groups: int
+    ) -> str:
+        height, width, channels = self.shape(x)
+        size = [self.int(1, 3), self.int(1, 4)]
         padding, out = [], []
         for extent, apart, gap, stride, taps in zip(
             (height, width), spread, dilations, strides, size, strict=True
@@ -101,21 +130,22 @@ class RandomProgram:
             window, inside = (taps - 1) * gap + 1, (extent - 1) * apart + 1
             before, after = self.int(0, window - 1), self.int(0, window - 1)
             after += max(0, window - inside - before - after)
-            padding.append((before, after))
+            padding.append([before, after])
             out.append((inside + before + after - window) // stride + 1)
         kernel = self.kernel(*size, channels // groups, groups * self.int(1, 3))
         attrs = {
-            "strides": strides, "padding": padding, "dilations": dilations, "groups": groups,
+            "strides": strides, "padding": padding, "dilation": dilations, "groups": groups,
             "input_dilation": spread, "pad_value": self.tensors[x].zero_point, **self.ends(),
         }  # fmt: skip
+        constants, scale = self.products(x, kernel)
         shape = (*out, kernel.shape[-1])
-        return self.step("quantized_conv2d", [x], shape, attrs, self.products(kernel))
+        return self.step("quantized_conv2d", [x], shape, attrs, constants, scale)
 
     def pool(self, x: str) -> str:
         height, width, channels = self.shape(x)
         window = [self.int(1, min(3, height)), self.int(1, min(3, width))]
         strides = [self.int(1, 2), self.int(1, 3)]
-        padding = [(self.int(0, size - 1), self.int(0, size - 1)) for size in window]
+        padding = [[self.int(0, size - 1), self.int(0, size - 1)] for size in window]
         out = [
             (extent + sum(pad) - size) // stride + 1
             for extent, pad, size, stride in zip(
@@ -127,30 +157,37 @@ class RandomProgram:
         return self.step(op, [x], (*out, channels), attrs)
 
     def rescale(self, x: str) -> str:
+        scale = self.tensors[x].scale * self.real(0.3, 2)
+        return self.rescaled(x, scale, self.ends())
+
+    def rescaled(self, x: str, scale: float, ends: dict[str, int]) -> str:
+        kept = self.tensors[x]
+        multiplier, shift = multiplier_and_shift(kept.scale / scale)
         attrs = {
-            "input_zero_point": self.tensors[x].zero_point,
-            "multiplier": self.int(2**30, 2**31 - 1), "shift": self.int(29, 33), **self.ends(),
+            "input_zero_point": kept.zero_point, "multiplier": multiplier, "shift": shift, **ends
         }  # fmt: skip
-        return self.step("rescale", [x], self.shape(x), attrs)
+        return self.step("rescale", [x], self.shape(x), attrs, scale=scale)
 
     def add(self, x: str) -> str:
         others = [name for name in self.int8() if self.shape(name) == self.shape(x)]
         other = others[self.int(0, len(others) - 1)]
+        left, right = self.tensors[x], self.tensors[other]
+        scale = max(left.scale, right.scale) * self.real(0.6, 2)
         attrs = {
-            "left_zero_point": self.tensors[x].zero_point,
-            "right_zero_point": self.tensors[other].zero_point,
-            "left_multiplier": self.int(0, 2**21), "right_multiplier": self.int(0, 2**21),
-            "shift": self.int(20, 23), **self.ends(),
+            "left_zero_point": left.zero_point, "right_zero_point": right.zero_point,
+            "left_multiplier": round(left.scale / scale * 2**20),
+            "right_multiplier": round(right.scale / scale * 2**20),
+            "shift": 20, **self.ends(),
         }  # fmt: skip
-        return self.step("quantized_add", [x, other], self.shape(x), attrs)
+        return self.step("quantized_add", [x, other], self.shape(x), attrs, scale=scale)
 
     def lookup(self, x: str) -> str:
         table = self.random.integers(-128, 128, 256).astype(np.int8)
         return self.step("lookup", [x], self.shape(x), {}, {"table": table})
 
     def softmax(self, x: str) -> str:
-        table = np.rint(2.0**20 * np.exp(self.random.uniform(0.01, 0.2) * (np.arange(256) - 255.0)))
-        constants = {"table": table.astype(np.int32)}
+        powers = np.exp(self.tensors[x].scale * (np.arange(256) - 255.0))
+        constants = {"table": np.rint(2.0**20 * powers).astype(np.int32)}
         output = self.step("quantized_softmax", [x], self.shape(x), {}, constants)
         self.tensors[output] = IntegerTensor(self.shape(x), 1 / 256, -128, "int8")
         return output
@@ -175,6 +212,12 @@ class RandomProgram:
             and self.shape(name)[axis + 1 :] == shape[axis + 1 :]
         ]  # fmt: skip
         parts = [x, *(fits[self.int(0, len(fits) - 1)] for _ in range(self.int(1, 2)))]
+        kept = self.tensors[x]
+        ends = {"zero_point": kept.zero_point, "low": -128, "high": 127}
+        parts = [
+            name if self.tensors[name][1:] == kept[1:] else self.rescaled(name, kept.scale, ends)
+            for name in parts
+        ]
         total = sum(self.shape(name)[axis] for name in parts)
         shape = (*shape[:axis], total, *shape[axis + 1 :])
         return self.step("concat", parts, shape, {"axis": axis})
@@ -197,24 +240,42 @@ class RandomProgram:
     def program(self) -> IntegerProgram:
         """Return a program of a few steps, and sometimes with several inputs and outputs."""
         if self.int(0, 4):
-            self.input((self.int(2, 7), self.int(2, 6), self.int(1, 4)))
+            self.image()
         else:
             self.embedding()
-        anywhere: list[Callable[[str], str]] = [
-            self.matmul, self.rescale, self.add, self.lookup, self.softmax, self.reshape,
-            self.transpose, self.concat,
-        ]  # fmt: skip
-        images = [self.conv2d, self.conv2d, self.pool, self.pool, self.upsample]
         for _ in range(self.int(2, 9)):
             names = self.int8()
             x = names[-1] if self.int(0, 2) else names[self.int(0, len(names) - 1)]
-            fitting = anywhere + images * (len(self.shape(x)) == 3)
-            size = math.prod(self.shape(fitting[self.int(0, len(fitting) - 1)](x)))
-            if size > 3000:
+            fitting = _ANYWHERE + _OF_IMAGES * (len(self.shape(x)) == 3)
+            name = getattr(self, fitting[self.int(0, len(fitting) - 1)])(x)
+            if math.prod(self.shape(name)) > 3000:
                 break
         names = self.int8()
-        outputs = dict.fromkeys([names[-1], *self.random.choice(names, self.int(0, 2)).tolist()])
-        return IntegerProgram(tuple(self.inputs), tuple(outputs), self.tensors, tuple(self.steps))
+        return self.finished(names[-1], *self.random.choice(names, self.int(0, 2)).tolist())
+
+    def single(self, kind: str) -> IntegerProgram:
+        """Return a program of one step, beside the rescaling of what is concatenated."""
+        if kind == "embedding":
+            return self.finished(self.embedding())
+        x = self.image()
+        if kind in ("add", "concat"):
+            shape = self.shape(x)
+            self.input((*shape[:-1], self.int(1, 3)) if kind == "concat" else shape)
+        return self.finished(getattr(self, kind)(x))
+
+    def image(self) -> str:
+        return self.input((self.int(2, 7), self.int(2, 6), self.int(1, 4)))
+
+    def finished(self, *outputs: str) -> IntegerProgram:
+        names = tuple(dict.fromkeys(outputs))
+        return IntegerProgram(tuple(self.inputs), names, self.tensors, tuple(self.steps))
+
+
+def multiplier_and_shift(factor: float) -> tuple[int, int]:
+    """Return (multiplier, shift) with a multiplier in [2^30, 2^31)."""
+    mantissa, exponent = math.frexp(factor)
+    multiplier = round(mantissa * 2**31)
+    return (multiplier, 31 - exponent) if multiplier < 2**31 else (2**30, 30 - exponent)
 
 
 def feeds_of(program: IntegerProgram, cases: int, seed: int) -> dict[str, Array]:

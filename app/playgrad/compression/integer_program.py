@@ -11,7 +11,7 @@ step                    attributes                                     constants
 quantize, dequantize    scale, zero_point
 quantized_matmul        zero_point, low, high                          kernel (in, out), and those
                                                                        of every product
-quantized_conv2d        strides, padding, dilations, input_dilation,   kernel (height, width,
+quantized_conv2d        strides, padding, dilation, input_dilation,   kernel (height, width,
                         groups, pad_value, zero_point, low, high       in / groups, out), likewise
 quantized_add           left_zero_point, right_zero_point,
                         left_multiplier, right_multiplier, shift,
@@ -29,7 +29,7 @@ concat                  axis
 upsample                factors (height, width)
 ======================= ============================================== =============================
 
-``padding`` is ((top, bottom), (left, right)); ``strides``, ``dilations``, ``input_dilation``,
+``padding`` is ((top, bottom), (left, right)); ``strides``, ``dilation``, ``input_dilation``,
 ``window`` and ``factors`` are (height, width). ``perm`` and ``axis`` count the axes without the
 batch, from 0. Products have the constants kernel (int8), bias, multiplier and shift (int32, one an
 output channel), and weight_scale (float32, likewise): real weight = weight_scale · kernel. The zero

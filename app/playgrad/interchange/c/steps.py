@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.compression.integer_program import IntegerStep
 from playgrad.errors import ExportError
-from playgrad.interchange.c.functions import MAX_RANK
+from playgrad.interchange.c.move_functions import MAX_RANK
 from playgrad.interchange.c.source import Source
 from playgrad.interchange.c.weights import stored
 
@@ -51,7 +51,7 @@ def _conv2d(call: Call) -> None:
         *call.shapes[0], attrs["groups"],
         *call.output_shape[:2],
         *kernel.shape[:2],
-        *attrs["strides"], top, left, *attrs["dilations"],
+        *attrs["strides"], top, left, *attrs["dilation"],
         *attrs["input_dilation"],
         attrs["pad_value"],
     ]  # fmt: skip

@@ -12,11 +12,13 @@ from playgrad.contract.cases import Case, operations
 
 Array = np.ndarray[Any, Any]
 
-# Sessions, training and compilation have these; a network's prediction does not.
+# Sessions, training and compilation have these; a network's prediction does not. Files of quantized
+# networks are written from their integer steps.
 _OTHERS = re.compile(
     r"(?<!stop_)gradient|curvature|apply_|assign|_value$|_take$|unslice|ctc_loss|_cross_entropy|dropout"
     r"|random_|batch_indices|record|replica|split_batch|scatter_along|sum_to|pad_like|slice_like"
     r"|concat_part|resize_like|_add_like|once_diff|branch_input|update|with_epilogue|fused|^copy$"
+    r"|quantize|^rescale$|^lookup$"
 )
 OPERATIONS = frozenset(op.name for op in operations() if not _OTHERS.search(op.name))
 

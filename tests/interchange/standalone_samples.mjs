@@ -8,6 +8,7 @@ const ARRAYS = {
   int32: Int32Array,
   uint32: Uint32Array,
   uint8: Uint8Array,
+  int8: Int8Array,
   bool: Uint8Array,
 };
 const bytesOf = (text) => Uint8Array.from(Buffer.from(text, "base64")).buffer;

@@ -1,9 +1,9 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``control``; ``training``; ``convolution``, ``einsum``, ``random``, ``recurrent``; ``products``,
-``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering`` (kernels); ``core`` (shared);
-``expression`` (elementwise formulas).
+it: ``control``; ``training``; ``quantized``; ``convolution``, ``einsum``, ``random``,
+``recurrent``; ``products``, ``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering``
+(kernels); ``core`` (shared); ``expression`` (elementwise formulas).
 """
 
 from types import ModuleType as _Module
@@ -131,6 +131,16 @@ from playgrad.ops.elementwise.transcendental import (
 )
 from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
+from playgrad.ops.quantized.dequantize import dequantize_linear
+from playgrad.ops.quantized.lookup import lookup
+from playgrad.ops.quantized.quantize import quantize_linear
+from playgrad.ops.quantized.quantized_add import quantized_add
+from playgrad.ops.quantized.quantized_avg_pool2d import quantized_avg_pool2d
+from playgrad.ops.quantized.quantized_conv2d import quantized_conv2d
+from playgrad.ops.quantized.quantized_matmul import quantized_matmul
+from playgrad.ops.quantized.quantized_max_pool2d import quantized_max_pool2d
+from playgrad.ops.quantized.quantized_softmax import quantized_softmax
+from playgrad.ops.quantized.rescale import rescale
 from playgrad.ops.random.choices import random_bernoulli, random_categorical, random_permutation
 from playgrad.ops.random.distributions import random_normal, random_uniform, truncated_normal
 from playgrad.ops.random.dropout import dropout

@@ -28,3 +28,8 @@ def distribution(*shape: int, seed: int = 0) -> Array:
     """Return float32 probabilities that sum to 1 along the last axis."""
     weights = floats(*shape, seed=seed, low=0.1, high=1.0)
     return (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+def int8s(*shape: int, seed: int = 0, low: int = -128, high: int = 128) -> Array:
+    """Return int8 values in [low, high)."""
+    return np.random.default_rng((seed, *shape)).integers(low, high, shape).astype(np.int8)

@@ -52,6 +52,10 @@ def c_files(program: IntegerProgram, file: str, title: str) -> dict[str, bytes]:
     for tensor, parameter in placement.copies:
         size = f"{name.upper()}_{parameter.upper()}_SIZE"
         source.call("copy_rows", 1, size, size, placement.pointers[tensor], parameter)
+    used = {name for step in program.steps for name in step.inputs} | set(program.outputs)
+    for tensor, parameter in zip(program.inputs, takes, strict=True):
+        if tensor not in used:
+            source.calls.append(f"(void){parameter};")
     header = header_text(program, name, title, placement.arena_size)
     return {
         file: _source_text(source, program, name, stem, placement.arena_size).encode(),

@@ -24,6 +24,7 @@ from playgrad.networks.inference import InferenceGraph
 from playgrad.nn.layer import Layer
 
 if TYPE_CHECKING:
+    from playgrad.compression.integer_program import IntegerProgram
     from playgrad.interchange.pytorch.writer import NetworkStructure
     from playgrad.networks.compile_settings import CompileSettings
 
@@ -64,12 +65,17 @@ class Format:
         ending: the ending of its files, with the dot.
         encode: returns the content of a file for a model and the name of the file.
         lacks: the parts of a trained model that the file lacks.
+        files: returns the content of each file by its name, for a format of several files; then
+            ``encode`` returns a zip file with them.
+        is_quantized: whether it is for networks of integers only.
     """
 
     name: str
     ending: str
     encode: Callable[[Exported, str], bytes]
     lacks: str = "compile settings, optimizer state"
+    files: Callable[[Exported, str], dict[str, bytes]] | None = None
+    is_quantized: bool = False
 
 
 def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
@@ -79,7 +85,14 @@ def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
 
 
 def _onnx(model: Exported, opset: int | None = None) -> bytes:
-    return onnx_bytes(model.inference_graph(), opset)
+    # Imported here, like the writers of other quantized files: the page starts without them.
+    from playgrad.compression.integer_export import integer_program, is_quantized
+
+    if not is_quantized(model):
+        return onnx_bytes(model.inference_graph(), opset)
+    from playgrad.interchange.onnx.quantized import quantized_onnx_bytes
+
+    return quantized_onnx_bytes(integer_program(model), model.name, model.input_description, opset)
 
 
 def _script(model: Exported, file: str) -> bytes:
@@ -116,9 +129,40 @@ def _tfjs(model: Exported, _: str) -> bytes:
     return tfjs_bytes(model.layer_graph(), model.named_weights(), model.input_description)
 
 
+def _c_files(model: Exported, file: str) -> dict[str, bytes]:
+    from playgrad.interchange.c.export import c_files
+
+    return c_files(_integers(model, "C"), file, model.name)
+
+
+def _c(model: Exported, file: str) -> bytes:
+    from playgrad.io.zip_file import zip_bytes
+
+    return zip_bytes(_c_files(model, file))
+
+
+def _tflite(model: Exported, _: str) -> bytes:
+    from playgrad.interchange.tflite.export import tflite_bytes
+
+    return tflite_bytes(_integers(model, "TensorFlow Lite"), model.name)
+
+
+def _integers(model: Exported, title: str) -> IntegerProgram:
+    from playgrad.compression.integer_export import integer_program, is_quantized
+
+    if not is_quantized(model):
+        raise ExportError(
+            f"{title} files are for networks of integers, and '{model.name}' computes with floats.",
+            hint="Quantize it first: small = pg.quantize(model, data)",
+        )
+    return integer_program(model)
+
+
 def _page(model: Exported, _: str) -> bytes:
     return page_text(model, model.inference_graph()).encode()
 
+
+_OF_INTEGERS = "float32 weights, compile settings, optimizer state"
 
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
@@ -137,6 +181,8 @@ FORMATS: tuple[Format, ...] = (
         _tfjs,
         "compile settings, optimizer state, initializers, regularizers, constraints",
     ),
+    Format("tflite", ".tflite", _tflite, _OF_INTEGERS, is_quantized=True),
+    Format("c", ".c", _c, _OF_INTEGERS, _c_files, is_quantized=True),
     Format("script", ".py", _script),
     Format("page", ".html", _page),
 )
@@ -186,12 +232,16 @@ def export(
 
     Raises:
         CheckpointError: there is no such format, or the file cannot be written.
-        ExportError: the format has no equivalent of a layer or operation, or no such opset; the
-            file is not written.
+        ExportError: the format has no equivalent of a layer or operation, or is for networks of
+            integers, or has no such opset; the file is not written.
     """
-    chosen = format_of(path, name)
+    chosen, path = format_of(path, name), Path(path)
+    if opset is None and chosen.files is not None:
+        for file, content in chosen.files(model, path.name).items():
+            write_file(path.with_name(file), content)
+        return
     if opset is None:
-        content = chosen.encode(model, Path(path).name)
+        content = chosen.encode(model, path.name)
     elif chosen.name == "onnx":
         content = _onnx(model, opset)
     else:

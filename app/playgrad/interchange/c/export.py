@@ -11,8 +11,8 @@ from playgrad.interchange.c.core import integer_core
 from playgrad.interchange.c.functions import functions
 from playgrad.interchange.c.header import header_text, parameters, prototype
 from playgrad.interchange.c.placement import placed
-from playgrad.interchange.c.source import Source, identifier
-from playgrad.interchange.c.steps import WRITERS, Call
+from playgrad.interchange.c.source import CSource, identifier
+from playgrad.interchange.c.steps import WRITERS, StepCall
 
 
 def c_files(program: IntegerProgram, file: str, title: str) -> dict[str, bytes]:
@@ -33,12 +33,12 @@ def c_files(program: IntegerProgram, file: str, title: str) -> dict[str, bytes]:
     program = integer_core(program)
     takes, gives = parameters(program.inputs, "input"), parameters(program.outputs, "output")
     placement = placed(program, takes, gives)
-    source = Source()
+    source = CSource()
     for number, step in enumerate(program.steps):
         if step.op not in WRITERS:
             raise ExportError(f"C files have no equivalent of '{step.op}' in '{step.name}'.")
         WRITERS[step.op](
-            Call(
+            StepCall(
                 source,
                 step,
                 source.unique(step.name),
@@ -64,7 +64,7 @@ def c_files(program: IntegerProgram, file: str, title: str) -> dict[str, bytes]:
 
 
 def _source_text(
-    source: Source, program: IntegerProgram, name: str, stem: str, arena_size: int
+    source: CSource, program: IntegerProgram, name: str, stem: str, arena_size: int
 ) -> str:
     arena = f"\nstatic int8_t arena[{name.upper()}_ARENA_SIZE];\n" if arena_size else ""
     constants = "\n\n".join(source.declarations)

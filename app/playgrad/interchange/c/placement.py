@@ -12,7 +12,7 @@ _IN_PLACE = ("quantized_add", "rescale", "lookup")
 """Steps whose elements depend on those at the same place only: they may overwrite an input."""
 
 
-class Placement(NamedTuple):
+class TensorPlacement(NamedTuple):
     """Where the C program keeps its tensors.
 
     Attributes:
@@ -28,7 +28,7 @@ class Placement(NamedTuple):
     arena_size: int
 
 
-def placed(program: IntegerProgram, inputs: list[str], outputs: list[str]) -> Placement:
+def placed(program: IntegerProgram, inputs: list[str], outputs: list[str]) -> TensorPlacement:
     """Return the places of the tensors of a program.
 
     Args:
@@ -57,7 +57,7 @@ def placed(program: IntegerProgram, inputs: list[str], outputs: list[str]) -> Pl
             buffers[patches[number]] = Buffer(_patch_size(step), number, number)
     offsets, size = places(buffers)
     pointers |= {name: f"arena + {offset}" for name, offset in offsets.items()}
-    return Placement(
+    return TensorPlacement(
         {tensor: pointers[root] for tensor, root in roots.items()},
         {number: pointers[name] for number, name in patches.items()},
         copies,

@@ -13,7 +13,7 @@ from playgrad.interchange.c.weights import StoredWeights
 Array = np.ndarray[Any, Any]
 
 
-class Source:
+class CSource:
     """Declarations of constants, and calls of functions.
 
     Attributes:

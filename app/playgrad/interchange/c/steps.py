@@ -11,13 +11,13 @@ import numpy as np
 from playgrad.compression.integer_program import IntegerStep
 from playgrad.errors import ExportError
 from playgrad.interchange.c.move_functions import MAX_RANK
-from playgrad.interchange.c.source import Source
+from playgrad.interchange.c.source import CSource
 from playgrad.interchange.c.weights import stored
 
 Shape = tuple[int, ...]
 
 
-class Call(NamedTuple):
+class StepCall(NamedTuple):
     """A step on its way to C.
 
     Attributes:
@@ -28,7 +28,7 @@ class Call(NamedTuple):
         shapes, output_shape: of the inputs and the output, without the batch.
     """
 
-    source: Source
+    source: CSource
     step: IntegerStep
     name: str
     x: Sequence[str]
@@ -38,13 +38,13 @@ class Call(NamedTuple):
     output_shape: Shape
 
 
-def _matmul(call: Call) -> None:
+def _matmul(call: StepCall) -> None:
     layer = call.source.constant("layer", f"{call.name}_layer", _layer(call))
     rows = math.prod(call.shapes[0][:-1])
     call.source.call("matmul", layer, rows, call.x[0], call.y)
 
 
-def _conv2d(call: Call) -> None:
+def _conv2d(call: StepCall) -> None:
     attrs, kernel = call.step.attrs, call.step.constants["kernel"]
     (top, _), (left, _) = attrs["padding"]
     fields = [
@@ -60,7 +60,7 @@ def _conv2d(call: Call) -> None:
     call.source.call("conv2d", convolution, call.x[0], call.patch, call.y)
 
 
-def _layer(call: Call) -> str:
+def _layer(call: StepCall) -> str:
     """Return the value of a ``layer``, with its constants declared."""
     constants, attrs, source = call.step.constants, call.step.attrs, call.source
     _refuse_overflow(call.step)
@@ -95,11 +95,11 @@ def _refuse_overflow(step: IntegerStep) -> None:
         )
 
 
-def _size(call: Call) -> int:
+def _size(call: StepCall) -> int:
     return math.prod(call.output_shape)
 
 
-def _add(call: Call) -> None:
+def _add(call: StepCall) -> None:
     names = (
         "left_zero_point", "right_zero_point", "left_multiplier", "right_multiplier", "shift",
         "zero_point", "low", "high",
@@ -108,18 +108,18 @@ def _add(call: Call) -> None:
     call.source.call("add", _size(call), *call.x, *attrs, call.y)
 
 
-def _rescale(call: Call) -> None:
+def _rescale(call: StepCall) -> None:
     names = ("input_zero_point", "multiplier", "shift", "zero_point", "low", "high")
     attrs = [call.step.attrs[name] for name in names]
     call.source.call("rescale", _size(call), call.x[0], *attrs, call.y)
 
 
-def _lookup(call: Call) -> None:
+def _lookup(call: StepCall) -> None:
     table = call.source.array(f"{call.name}_table", call.step.constants["table"].astype(np.int8))
     call.source.call("lookup", _size(call), table, call.x[0], call.y)
 
 
-def _softmax(call: Call) -> None:
+def _softmax(call: StepCall) -> None:
     table = call.step.constants["table"].astype(np.int64)
     size = call.shapes[0][-1]
     if table.min() < 0 or table[-1] < 1 or table.max() * (256 + size / 2) >= 2**32:
@@ -131,8 +131,8 @@ def _softmax(call: Call) -> None:
     call.source.call("softmax", _size(call) // size, size, name, call.x[0], call.y)
 
 
-def _pool(function: str) -> Callable[[Call], None]:
-    def write(call: Call) -> None:
+def _pool(function: str) -> Callable[[StepCall], None]:
+    def write(call: StepCall) -> None:
         attrs = call.step.attrs
         (top, _), (left, _) = attrs["padding"]
         fields = [
@@ -145,7 +145,7 @@ def _pool(function: str) -> Callable[[Call], None]:
     return write
 
 
-def _gather(call: Call) -> None:
+def _gather(call: StepCall) -> None:
     kernel = call.step.constants["kernel"]
     weights = stored(kernel, random_access=True)
     plain, packed, codebook, width = call.source.weights(call.name, weights)
@@ -156,11 +156,11 @@ def _gather(call: Call) -> None:
         call.source.call("gather_indices", *sizes, packed, codebook, width, call.x[0], call.y)
 
 
-def _reshape(call: Call) -> None:
+def _reshape(call: StepCall) -> None:
     """The output has the bytes of the input."""
 
 
-def _transpose(call: Call) -> None:
+def _transpose(call: StepCall) -> None:
     perm, shape = call.step.attrs["perm"], call.shapes[0]
     if len(shape) > MAX_RANK:
         raise ExportError(f"C transposes up to {MAX_RANK} axes, '{call.step.name}' {len(shape)}.")
@@ -170,7 +170,7 @@ def _transpose(call: Call) -> None:
     call.source.call("transpose", len(shape), sizes, steps, call.x[0], call.y)
 
 
-def _concat(call: Call) -> None:
+def _concat(call: StepCall) -> None:
     axis = call.step.attrs["axis"]
     rows = math.prod(call.output_shape[:axis])
     stride = math.prod(call.output_shape[axis:])
@@ -181,12 +181,12 @@ def _concat(call: Call) -> None:
         offset += size
 
 
-def _upsample(call: Call) -> None:
+def _upsample(call: StepCall) -> None:
     arguments: list[Any] = [*call.shapes[0], *call.step.attrs["factors"], call.x[0], call.y]
     call.source.call("upsample", *arguments)
 
 
-WRITERS: dict[str, Callable[[Call], None]] = {
+WRITERS: dict[str, Callable[[StepCall], None]] = {
     "quantized_matmul": _matmul,
     "quantized_conv2d": _conv2d,
     "quantized_add": _add,

@@ -38,7 +38,7 @@ def quantized_onnx_bytes(
     Raises:
         ExportError: ONNX has no equivalent of a step, or the network needs a later opset.
     """
-    writer = _Writer(program, name)
+    writer = _QDQWriter(program, name)
     for step in program.steps:
         write = _STEPS.get(step.op)
         if write is None:
@@ -51,7 +51,7 @@ def quantized_onnx_bytes(
     return writer.builder.model(opset)
 
 
-class _Writer:
+class _QDQWriter:
     """A graph of ONNX in the making.
 
     Images are (batch, channels, height, width) in ONNX and (batch, height, width, channels) in
@@ -142,15 +142,15 @@ class _Writer:
         self.keep(step, self.op("QuantizeLinear", step, real, scale, zero), nchw)
 
 
-def _quantize(w: _Writer, step: IntegerStep) -> None:
+def _quantize(w: _QDQWriter, step: IntegerStep) -> None:
     w.keep_real(step, w.name(step.inputs[0]))
 
 
-def _dequantize(w: _Writer, step: IntegerStep) -> None:
+def _dequantize(w: _QDQWriter, step: IntegerStep) -> None:
     w.keep(step, w.real(step))
 
 
-def _matmul(w: _Writer, step: IntegerStep) -> None:
+def _matmul(w: _QDQWriter, step: IntegerStep) -> None:
     product = real_product(w.program, step)
     kernel = w.real_constant(step, "kernel", product.kernel, product.kernel_scale, axis=1)
     bias = w.real_constant(step, "bias", product.bias, product.bias_scale, axis=0)
@@ -160,7 +160,7 @@ def _matmul(w: _Writer, step: IntegerStep) -> None:
         w.keep_real(step, w.op("Add", step, w.op("MatMul", step, w.real(step), kernel), bias))
 
 
-def _conv2d(w: _Writer, step: IntegerStep) -> None:
+def _conv2d(w: _QDQWriter, step: IntegerStep) -> None:
     product = real_product(w.program, step)
     bias = w.real_constant(step, "bias", product.bias, product.bias_scale, axis=0)
     attributes = {"dilations": list(step.attrs["dilation"]), "group": step.attrs["groups"]}
@@ -190,17 +190,17 @@ def _pads(padding: Any) -> list[int]:
     return [top, left, bottom, right]
 
 
-def _add(w: _Writer, step: IntegerStep) -> None:
+def _add(w: _QDQWriter, step: IntegerStep) -> None:
     nchw = any(map(w.is_nchw, step.inputs))
     w.keep_real(step, w.op("Add", step, *(w.real(step, n, nchw) for n in (0, 1))), nchw)
 
 
-def _rescale(w: _Writer, step: IntegerStep) -> None:
+def _rescale(w: _QDQWriter, step: IntegerStep) -> None:
     nchw = w.is_nchw(step.inputs[0])
     w.keep_real(step, w.real(step, nchw=nchw), nchw)
 
 
-def _lookup(w: _Writer, step: IntegerStep) -> None:
+def _lookup(w: _QDQWriter, step: IntegerStep) -> None:
     nchw = w.is_nchw(step.inputs[0])
     number = w.op("Cast", step, w.name(step.inputs[0], nchw), to=TYPES["int32"])
     index = w.op("Add", step, number, w.constant(np.array(128, np.int32)))
@@ -208,16 +208,16 @@ def _lookup(w: _Writer, step: IntegerStep) -> None:
     w.keep(step, w.op("Gather", step, table, index), nchw)
 
 
-def _softmax(w: _Writer, step: IntegerStep) -> None:
+def _softmax(w: _QDQWriter, step: IntegerStep) -> None:
     w.keep_real(step, w.op("Softmax", step, w.real(step), axis=-1))
 
 
-def _max_pool(w: _Writer, step: IntegerStep) -> None:
+def _max_pool(w: _QDQWriter, step: IntegerStep) -> None:
     integers = w.name(step.inputs[0], nchw=True)
     w.keep(step, w.op("MaxPool", step, integers, **_window(step)), nchw=True)
 
 
-def _avg_pool(w: _Writer, step: IntegerStep) -> None:
+def _avg_pool(w: _QDQWriter, step: IntegerStep) -> None:
     w.keep_real(step, w.op("AveragePool", step, w.real(step, nchw=True), **_window(step)), True)
 
 
@@ -229,28 +229,28 @@ def _window(step: IntegerStep) -> dict[str, list[int]]:
     }  # fmt: skip
 
 
-def _gather(w: _Writer, step: IntegerStep) -> None:
+def _gather(w: _QDQWriter, step: IntegerStep) -> None:
     table = w.constant(step.constants["kernel"], f"{step.name}/kernel")
     w.keep(step, w.op("Gather", step, table, w.name(step.inputs[0])))
 
 
-def _reshape(w: _Writer, step: IntegerStep) -> None:
+def _reshape(w: _QDQWriter, step: IntegerStep) -> None:
     shape = w.ints(-1, *w.program.tensors[step.output].shape)
     w.keep(step, w.op("Reshape", step, w.name(step.inputs[0]), shape))
 
 
-def _transpose(w: _Writer, step: IntegerStep) -> None:
+def _transpose(w: _QDQWriter, step: IntegerStep) -> None:
     perm = [0, *(axis + 1 for axis in step.attrs["perm"])]
     w.keep(step, w.op("Transpose", step, w.name(step.inputs[0]), perm=perm))
 
 
-def _concat(w: _Writer, step: IntegerStep) -> None:
+def _concat(w: _QDQWriter, step: IntegerStep) -> None:
     nchw, axis = all(map(w.is_nchw, step.inputs)), step.attrs["axis"] + 1
     names = [w.name(name, nchw) for name in step.inputs]
     w.keep(step, w.op("Concat", step, *names, axis=_TO_NHWC[axis] if nchw else axis), nchw)
 
 
-def _upsample(w: _Writer, step: IntegerStep) -> None:
+def _upsample(w: _QDQWriter, step: IntegerStep) -> None:
     factors = w.constant(np.array([1, 1, *step.attrs["factors"]], np.float32))
     attributes = {
         "mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor",
@@ -259,7 +259,7 @@ def _upsample(w: _Writer, step: IntegerStep) -> None:
     w.keep(step, w.op("Resize", step, integers, "", factors, **attributes), nchw=True)
 
 
-_STEPS: dict[str, Callable[[_Writer, IntegerStep], None]] = {
+_STEPS: dict[str, Callable[[_QDQWriter, IntegerStep], None]] = {
     "quantize": _quantize,
     "dequantize": _dequantize,
     "quantized_matmul": _matmul,

@@ -6,7 +6,7 @@ from playgrad.compression.integer_program import IntegerProgram
 from playgrad.errors import ExportError
 from playgrad.interchange.tflite.builder import TFLiteBuilder
 from playgrad.interchange.tflite.steps import WRITERS
-from playgrad.interchange.tflite.writer import Writer
+from playgrad.interchange.tflite.writer import TFLiteWriter
 
 
 def tflite_bytes(program: IntegerProgram, name: str) -> bytes:
@@ -22,7 +22,7 @@ def tflite_bytes(program: IntegerProgram, name: str) -> bytes:
             files are not installed.
     """
     builder = TFLiteBuilder(name)
-    writer = Writer(program, builder)
+    writer = TFLiteWriter(program, builder)
     inputs = [writer.tensor(tensor) for tensor in program.inputs]
     for step in program.steps:
         if step.op not in WRITERS:

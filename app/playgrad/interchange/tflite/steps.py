@@ -14,7 +14,7 @@ from playgrad.compression.integer_program import IntegerStep
 from playgrad.compression.real_product import RealProduct, real_product, transposed_convolution
 from playgrad.errors import ExportError
 from playgrad.interchange.tflite.builder import Quantization
-from playgrad.interchange.tflite.writer import Writer, quantization
+from playgrad.interchange.tflite.writer import TFLiteWriter, quantization
 
 Array = np.ndarray[Any, Any]
 
@@ -22,15 +22,15 @@ _SOFTMAX_ENDS = (1 / 256, -128)
 """Scale and zero point that the operator prescribes for its output."""
 
 
-def _convert(kind: str, version: int, options: str) -> Callable[[Writer, IntegerStep], None]:
-    def write(w: Writer, step: IntegerStep) -> None:
+def _convert(kind: str, version: int, options: str) -> Callable[[TFLiteWriter, IntegerStep], None]:
+    def write(w: TFLiteWriter, step: IntegerStep) -> None:
         w.builder.operator(kind, w.inputs(step), w.tensor(step.output), version, options)
 
     return write
 
 
 def _constants(
-    w: Writer, step: IntegerStep, kernel: Array, product: RealProduct, axis: int
+    w: TFLiteWriter, step: IntegerStep, kernel: Array, product: RealProduct, axis: int
 ) -> list[int]:
     zero = np.zeros(product.kernel_scale.shape)
     ends = Quantization(product.kernel_scale, zero, axis)
@@ -41,7 +41,7 @@ def _constants(
     ]
 
 
-def _matmul(w: Writer, step: IntegerStep) -> None:
+def _matmul(w: TFLiteWriter, step: IntegerStep) -> None:
     product = real_product(w.program, step)
     constants = _constants(w, step, product.kernel.T, product, 0)
     keep = len(w.program.tensors[step.inputs[0]].shape) > 1
@@ -55,7 +55,7 @@ def _matmul(w: Writer, step: IntegerStep) -> None:
     w.limited(step, add)
 
 
-def _conv2d(w: Writer, step: IntegerStep) -> None:
+def _conv2d(w: TFLiteWriter, step: IntegerStep) -> None:
     if transposed_convolution(step) is not None:
         _transposed(w, step)
         return
@@ -87,7 +87,7 @@ def _conv2d(w: Writer, step: IntegerStep) -> None:
     w.limited(step, add)
 
 
-def _transposed(w: Writer, step: IntegerStep) -> None:
+def _transposed(w: TFLiteWriter, step: IntegerStep) -> None:
     product, turned = real_product(w.program, step), transposed_convolution(step)
     assert turned is not None
     height, width = w.program.tensors[step.inputs[0]].shape[:2]
@@ -119,7 +119,7 @@ def _transposed(w: Writer, step: IntegerStep) -> None:
     w.limited(step, add, bare=True)
 
 
-def _add(w: Writer, step: IntegerStep) -> None:
+def _add(w: TFLiteWriter, step: IntegerStep) -> None:
     def add(output: int, activation: int) -> None:
         fields = {"FusedActivationFunction": activation}
         w.builder.operator("ADD", w.inputs(step), output, 2, "AddOptions", **fields)
@@ -127,14 +127,14 @@ def _add(w: Writer, step: IntegerStep) -> None:
     w.limited(step, add)
 
 
-def _rescale(w: Writer, step: IntegerStep) -> None:
+def _rescale(w: TFLiteWriter, step: IntegerStep) -> None:
     def add(output: int, activation: int) -> None:
         w.builder.operator("QUANTIZE", w.inputs(step), output, 2, "QuantizeOptions")
 
     w.limited(step, add, bare=True)
 
 
-def _lookup(w: Writer, step: IntegerStep) -> None:
+def _lookup(w: TFLiteWriter, step: IntegerStep) -> None:
     shape = w.program.tensors[step.output].shape
     number, index = (w.temporary(step, shape, step.output, "int32") for _ in range(2))
     kinds = {name: w.builder.enum("TensorType", name) for name in ("INT8", "INT32")}
@@ -146,17 +146,17 @@ def _lookup(w: Writer, step: IntegerStep) -> None:
     _take(w, step, step.constants["table"].astype(np.int8), index)
 
 
-def _gather(w: Writer, step: IntegerStep) -> None:
+def _gather(w: TFLiteWriter, step: IntegerStep) -> None:
     _take(w, step, step.constants["kernel"], w.tensor(step.inputs[0]))
 
 
-def _take(w: Writer, step: IntegerStep, values: Array, index: int) -> None:
+def _take(w: TFLiteWriter, step: IntegerStep, values: Array, index: int) -> None:
     kept = quantization(w.program.tensors[step.output])
     table = w.builder.constant(f"{step.name}/table", np.ascontiguousarray(values), kept)
     w.builder.operator("GATHER", [table, index], w.tensor(step.output), 2, "GatherOptions")
 
 
-def _softmax(w: Writer, step: IntegerStep) -> None:
+def _softmax(w: TFLiteWriter, step: IntegerStep) -> None:
     kept = w.program.tensors[step.output]
     if (kept.scale, kept.zero_point) != _SOFTMAX_ENDS:
         raise ExportError(f"the output of '{step.name}' must have the scale 1/256.", op=step.name)
@@ -165,8 +165,8 @@ def _softmax(w: Writer, step: IntegerStep) -> None:
     w.builder.operator("SOFTMAX", w.inputs(step), output, 2, "SoftmaxOptions", **fields)
 
 
-def _pool(kind: str, filler: int | None) -> Callable[[Writer, IntegerStep], None]:
-    def write(w: Writer, step: IntegerStep) -> None:
+def _pool(kind: str, filler: int | None) -> Callable[[TFLiteWriter, IntegerStep], None]:
+    def write(w: TFLiteWriter, step: IntegerStep) -> None:
         attrs = step.attrs
         x, padding = w.padded(step, attrs["padding"], attrs["window"], filler or 0)
         if filler is None and x != w.tensor(step.inputs[0]):
@@ -184,31 +184,31 @@ def _pool(kind: str, filler: int | None) -> Callable[[Writer, IntegerStep], None
     return write
 
 
-def _reshape(w: Writer, step: IntegerStep) -> None:
+def _reshape(w: TFLiteWriter, step: IntegerStep) -> None:
     shape = w.ints(step, [-1, *w.program.tensors[step.output].shape])
     output = w.tensor(step.output)
     w.builder.operator("RESHAPE", [*w.inputs(step), shape], output, 1, "ReshapeOptions")
 
 
-def _transpose(w: Writer, step: IntegerStep) -> None:
+def _transpose(w: TFLiteWriter, step: IntegerStep) -> None:
     perm = w.ints(step, [0, *(axis + 1 for axis in step.attrs["perm"])])
     output = w.tensor(step.output)
     w.builder.operator("TRANSPOSE", [*w.inputs(step), perm], output, 2, "TransposeOptions")
 
 
-def _concat(w: Writer, step: IntegerStep) -> None:
+def _concat(w: TFLiteWriter, step: IntegerStep) -> None:
     axis = {"Axis": step.attrs["axis"] + 1}
     output = w.tensor(step.output)
     w.builder.operator("CONCATENATION", w.inputs(step), output, 2, "ConcatenationOptions", **axis)
 
 
-def _upsample(w: Writer, step: IntegerStep) -> None:
+def _upsample(w: TFLiteWriter, step: IntegerStep) -> None:
     size = w.ints(step, w.program.tensors[step.output].shape[:2])
     kind, options = "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"
     w.builder.operator(kind, [*w.inputs(step), size], w.tensor(step.output), 2, options)
 
 
-WRITERS: dict[str, Callable[[Writer, IntegerStep], None]] = {
+WRITERS: dict[str, Callable[[TFLiteWriter, IntegerStep], None]] = {
     "quantize": _convert("QUANTIZE", 1, "QuantizeOptions"),
     "dequantize": _convert("DEQUANTIZE", 2, "DequantizeOptions"),
     "quantized_matmul": _matmul,

@@ -21,7 +21,7 @@ _ACTIVATIONS = {
 """The real numbers to which activation functions limit."""
 
 
-class Writer:
+class TFLiteWriter:
     """A program, and the file that grows from it.
 
     Attributes:

@@ -38,13 +38,15 @@ FAMILIES = {
     "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
     "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
 }
-"""Whether to use the kernels of a software adapter, and how many may be merged. llvmpipe takes
+"""Whether to use the kernels of a software adapter, and how many may be merged. Those of hardware
+multiply packed int8. llvmpipe takes
 longer for one kernel of sixteen than for four of four, and no time for one that it has seen."""
 VALUES = ["registers", "shared", "registers_of_many", "shared_of_many"]
 GRADIENTS = ["apart", *VALUES]
 # Operations with a kernel that depends on the family, except operations that others become.
 PRODUCTS_AND_REDUCTIONS = [
     *("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "conv2d_transpose", "matmul"),
+    *("quantized_conv2d", "quantized_matmul"),
     *("log_softmax", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"),
     *("softmax", "softmax_cross_entropy", "sparse_softmax_cross_entropy", "with_epilogue"),
     *("conv2d_input_gradient_like",),
@@ -167,7 +169,8 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The first GPU with the kernels of ``family``; the test fails if it leaves a buffer behind."""
     device = registry.gpu(0)
     is_software, members = FAMILIES[family]
-    monkeypatch.setattr(device, "target", Target(is_software, Limits()))
+    target = Target(is_software, Limits(), has_packed_dot=not is_software)
+    monkeypatch.setattr(device, "target", target)
     monkeypatch.setattr(dispatch_groups, "MAX_MEMBERS", members)
     before = device.host.stats()
     yield GPU

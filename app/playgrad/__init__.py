@@ -20,6 +20,8 @@ from playgrad.signals import guard_command_line
 guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
+from playgrad.compression.quantization_aware import quantization_aware
+from playgrad.compression.quantize import quantize
 from playgrad.contract.check_op import OpReport, check_op
 from playgrad.devices.registry import list_devices as devices
 from playgrad.devices.registry import set_logical_devices
@@ -149,6 +151,8 @@ __all__ = [
     "optim",
     "parallel",
     "plot",
+    "quantization_aware",
+    "quantize",
     "register",
     "register_op",
     "replicate",

@@ -107,7 +107,7 @@ export function describe(adapter, device) {
     is_software: isSoftware(adapter.info),
     has_quads: hasQuads(adapter),
     limits: device ? limitsOf(device) : largerBuffers(adapter),
-    features: [...adapter.features].sort(),
+    features: [...adapter.features, ...(navigator.gpu.wgslLanguageFeatures ?? [])].sort(),
   };
 }
 

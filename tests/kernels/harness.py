@@ -16,7 +16,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import KernelCall, KernelRequest, Lowering
 
 SOFTWARE = Target(is_software=True, limits=Limits())
-GPU = Target(is_software=False, limits=Limits())
+GPU = Target(is_software=False, limits=Limits(), has_packed_dot=True)
 QUADS = Target(is_software=True, limits=Limits(), has_quads=True)
 FAMILIES = {
     "registers": SOFTWARE,

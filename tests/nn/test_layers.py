@@ -93,6 +93,7 @@ TABLE: dict[str, tuple[nn.Layer, list[Array], Callable[..., Array]]] = {
     ),
     "leaky_relu": (nn.LeakyReLU(), [X], lambda w, x: np.where(x > 0, x, 0.3 * x)),
     # Outside of training; tests/nn/test_function_layers.py has the rest.
+    "fake_quantize": (nn.FakeQuantize(4), [X], lambda w, x: x),  # before the first batch
     "rrelu": (nn.RReLU(0.1, 0.3, seed=1), [X], lambda w, x: np.where(x > 0, x, 0.2 * x)),
     "lambda": (
         nn.Lambda(pg.pad, (6,), arguments={"pad_width": [[0, 0], [1, 1]]}),

@@ -1,1 +1,1 @@
-"""Small models: integer arithmetic, and files of quantized, pruned and clustered networks."""
+"""Smaller networks: integer arithmetic, fewer weights, shared weights, and what they cost."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.devices.base import Plan
 from playgrad.devices.pending import Result
-from playgrad.devices.target import AdapterInfo, Target, most_rounds
+from playgrad.devices.target import PACKED_DOT, AdapterInfo, Target, most_rounds
 from playgrad.errors import DeviceLostError
 
 Array = np.ndarray[Any, Any]
@@ -58,6 +58,7 @@ class Device:
             info.is_software,
             info.limits,
             has_quads=info.has_quads,
+            has_packed_dot=PACKED_DOT in info.features,
             most_rounds=most_rounds(info),
         )
         self.host = host

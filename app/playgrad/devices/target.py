@@ -10,6 +10,8 @@ from playgrad.devices.tuning import Tuning, default_tuning
 
 LLVMPIPE_ROUNDS = 65_535
 OTHER_ROUNDS = 2048
+PACKED_DOT = "packed_4x8_integer_dot_product"
+"""A language feature of WGSL; hosts list it among the features of an adapter."""
 SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "softpipe")
 
 
@@ -59,6 +61,7 @@ class AdapterInfo:
     Attributes:
         driver: the driver's version; empty in a page, where it is unknown.
         has_quads: as in `Target`.
+        features: of the adapter, and the language features of its WGSL.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Target:
         measured: the fastest variants of kernels, if they were measured. Otherwise ``is_software``
             and ``has_quads`` choose them.
         has_quads: invocations run in groups of four that can read each other's values.
+        has_packed_dot: WGSL has the language feature `PACKED_DOT`, the products of packed int8.
         most_rounds: rounds after which the driver ends the loops of an invocation, without a word;
             None for no limit. Loops inside others, and one after the other, count together.
     """
@@ -89,6 +93,7 @@ class Target:
     limits: Limits
     measured: Tuning | None = None
     has_quads: bool = False
+    has_packed_dot: bool = False
     most_rounds: int | None = None
 
     @property

@@ -114,11 +114,16 @@ class Model(StepMethods):
         """
         twin = self._empty([layers.get(layer, layer) for layer in self.layers])
         twin._set_up(graph, structure, self.name)
-        twin.take_settings(self)
-        twin._training.input = self.input_description
-        if self._recipe is not None:
-            twin._recipe = self._recipe.for_network(twin)
+        twin.take_configuration(self)
         return twin
+
+    def take_configuration(self, other: Model) -> None:
+        """Take the name, the device and the arguments of ``compile`` of ``other``, of which this is
+        a copy or a changed version. The optimizer starts anew."""
+        self.name = other.name
+        self.take_settings(other)
+        self._training.input = other.input_description
+        self._recipe = None if other._recipe is None else other._recipe.for_network(self)
 
     def _empty(self, layers: list[Layer]) -> Model:
         """Return a model of the same class, with ``layers``, that is not set up yet."""

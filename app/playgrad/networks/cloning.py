@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
 from playgrad.networks.structure import Structure, StructureItem, find_structure
 from playgrad.nn.layer import Layer
+from playgrad.nn.layer_calls import LayerCall
 from playgrad.ops.state import RANDOM_STEP, is_variable, random_step
 
 
@@ -40,14 +41,8 @@ def copy_structure(old: Structure) -> ClonedStructure:
     Raises:
         GraphError: an operation uses a variable of a layer that is not called before it.
     """
-    clones = _Cloning(old)
-    with at_top(clones.graph):
-        for item in old.items:
-            clones.take(item)
-        inputs = [clones[tensor] for tensor in old.inputs]
-        outputs = [clones[tensor] for tensor in old.outputs]
-    structure = find_structure(inputs, outputs)
-    return ClonedStructure(structure, clones.layers, clones.variables)
+    copy = StructureCopy(old)
+    return ClonedStructure(copy.structure(), copy.layers, copy.variables)
 
 
 def copy_values(old: Network, new: Network, variables: Mapping[Tensor, Tensor]) -> None:
@@ -71,29 +66,50 @@ def clone_network(network: Network) -> Network:
     return clone
 
 
-class _Cloning(CopyMap):
-    """Clones whatever is looked up, together with everything that it needs."""
+class StructureCopy(CopyMap):
+    """A structure that is copied to a graph of its own.
+
+    Whatever is looked up is copied, together with everything that it needs. A subclass that
+    overrides `call` changes the copy.
+
+    Attributes:
+        layers: the copy of each layer.
+        variables: the copy of each variable.
+    """
 
     def __init__(self, old: Structure) -> None:
         super().__init__(Graph(old.graph.seed))
+        self.old = old
         self.layers: dict[Layer, Layer] = {}
         self.variables: dict[Tensor, Tensor] = {}
         self.of_layers = {v for layer in old.layers for v in layer.variables.values()}
 
+    def structure(self) -> Structure:
+        """Copy all items, and return the structure of the copies."""
+        with at_top(self.graph):
+            for item in self.old.items:
+                self.take(item)
+            inputs = [self[tensor] for tensor in self.old.inputs]
+            outputs = [self[tensor] for tensor in self.old.outputs]
+        return find_structure(inputs, outputs)
+
     def take(self, item: StructureItem) -> None:
-        """Clone ``item``."""
+        """Copy ``item``."""
         if isinstance(item, Node):
             self.node(item)
             return
-        layer = self._layer(item.layer)
         with self.graph.device(item.device):
-            arguments = [self[tensor] for tensor in item.inputs]
-            result: Any = layer(*arguments, **item.options)
-        results = [result] if isinstance(result, Tensor) else result
+            results = self.call(item)
         for output, copy in zip(item.outputs, results, strict=True):
             self[output] = copy
-        for name, variable in item.layer.variables.items():
+
+    def call(self, call: LayerCall) -> Sequence[Tensor]:
+        """Call the copy of a layer on the copies of its inputs, and return its results."""
+        layer = self._layer(call.layer)
+        result: Any = layer(*(self[tensor] for tensor in call.inputs), **call.options)
+        for name, variable in call.layer.variables.items():
             self.variables[variable] = self[variable] = layer.variables[name]
+        return [result] if isinstance(result, Tensor) else list(result)
 
     def _layer(self, layer: Layer) -> Layer:
         if layer not in self.layers:

@@ -58,6 +58,7 @@ from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.dot import Dot
 from playgrad.nn.embedding import Embedding
 from playgrad.nn.f_scores import F1Score, FBetaScore
+from playgrad.nn.fake_quantize import FakeQuantize
 from playgrad.nn.feature_normalization import Normalization
 from playgrad.nn.global_pooling import (
     GlobalAveragePooling1D,

@@ -112,6 +112,7 @@ from playgrad.ops.elementwise.definitions import (
     trunc,
     where,
 )
+from playgrad.ops.elementwise.fake_quantize import fake_quantize
 from playgrad.ops.elementwise.transcendental import (
     arccos,
     arccosh,

@@ -20,7 +20,7 @@ from playgrad.training.objectives import mean_of_batch
 from playgrad.training.own_step import has_own_step, own_step
 from playgrad.training.penalties import collected_penalties, with_penalties
 from playgrad.training.prepare_data import prepare_data, prepare_inputs
-from playgrad.training.recipe import BatchStepKey, Recipe
+from playgrad.training.recipe import BatchStepKey, Recipe, trained
 from playgrad.training.sample_weights import Samples, sample_weights
 from playgrad.training.steps import BatchStep
 
@@ -95,7 +95,7 @@ def _batch_step(recipe: Recipe, samples: Samples) -> BatchStep:
     """Return the step for arrays of these dtypes and shapes, built once."""
     key = BatchStepKey(
         tuple((array.dtype.name, array.shape[1:]) for array in samples.arrays),
-        tuple(recipe.network.trainable_variables),
+        trained(recipe.network),
     )
     step = recipe.batch_steps.built(key, lambda: _build_batch_step(recipe, samples))
     recipe.batch_steps.drop_oldest()

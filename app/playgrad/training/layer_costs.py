@@ -48,6 +48,11 @@ def size_of(tensor: Tensor) -> int:
 
 def arithmetic(item: StructureItem) -> float:
     """Return the multiplications, additions and results of a forward pass of one sample."""
+    return float(sum(map(_arithmetic_of, nodes_of(item))))
+
+
+def nodes_of(item: StructureItem) -> set[Node]:
+    """Return the nodes that compute ``item`` from its inputs, with its variables."""
     given = set(item.inputs)
     seen: set[Node] = set()
     pending = [tensor.node for tensor in outputs_of(item)]
@@ -56,7 +61,7 @@ def arithmetic(item: StructureItem) -> float:
         if node not in seen:
             seen.add(node)
             pending += [tensor.node for tensor in node.inputs if tensor not in given]
-    return float(sum(map(_arithmetic_of, seen)))
+    return seen
 
 
 def _arithmetic_of(node: Node) -> int:

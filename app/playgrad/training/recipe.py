@@ -10,6 +10,7 @@ from playgrad.graph.tensor import Node
 from playgrad.networks.cloning import clone_network
 from playgrad.networks.network import Network
 from playgrad.networks.structure import outputs_of
+from playgrad.nn.layer import Layer
 from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.rewrite import DistributedStep
@@ -51,13 +52,23 @@ class Placing:
     placement: PlacementRequest
 
 
+Trained = tuple[Variable | Layer, ...]
+"""The variables that a step changes, and the layers that are not frozen: they may have averages."""
+
+
+def trained(network: Network) -> Trained:
+    """Return what a step of ``network`` changes, as a part of the keys of steps."""
+    layers = (layer for layer in network.layers if layer.trainable)
+    return (*network.trainable_variables, *layers)
+
+
 @dataclass(frozen=True)
 class TrainStepKey:
     """The arguments of `playgrad.training.step_graphs.build_train_step`."""
 
     stream: BatchStream
     stages: tuple[int, ...]
-    trained: tuple[Variable, ...]
+    trained: Trained
     has_targets: bool = True
 
     @property
@@ -85,7 +96,7 @@ class BatchStepKey:
     """
 
     arrays: tuple[tuple[str, tuple[int, ...]], ...]
-    trained: tuple[Variable, ...]
+    trained: Trained
 
 
 @dataclass(frozen=True)

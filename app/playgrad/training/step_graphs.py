@@ -30,7 +30,7 @@ from playgrad.training.own_step import (
     own_test_step,
 )
 from playgrad.training.penalties import collected_penalties, with_penalties
-from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey
+from playgrad.training.recipe import EvalStepKey, Recipe, TrainStepKey, trained
 from playgrad.training.steps import EvalStep, Recorder, TrainStep
 
 HISTORY_ROWS = 1024
@@ -53,8 +53,7 @@ def build_train_step(
         stages: the pipeline stage of each item of the network's structure. The step must then be
             distributed before it can run.
     """
-    trained = tuple(recipe.network.trainable_variables)
-    key = TrainStepKey(stream, tuple(stages), trained, has_targets(recipe.network))
+    key = TrainStepKey(stream, tuple(stages), trained(recipe.network), has_targets(recipe.network))
     first = None if stream.first is None else build_train_step(recipe, stream.first, stages)
     step = recipe.train_steps.built(key, lambda: _train_step(recipe, stream, stages, first))
     if not (stages or recipe.distributed):

@@ -11,7 +11,7 @@ from typing import Any
 
 import wgpu
 
-from playgrad.devices.target import AdapterInfo, Limits, is_software_name
+from playgrad.devices.target import PACKED_DOT, AdapterInfo, Limits, is_software_name
 
 ENGINE = f"wgpu-py {wgpu.__version__}"
 """The library that runs the kernels, with its version."""
@@ -107,7 +107,7 @@ def describe(adapter: Any) -> AdapterInfo:
         backend=info["backend_type"],
         is_software=_is_software(adapter),
         limits=_limits(adapter),
-        features=tuple(sorted(adapter.features)),
+        features=tuple(sorted({*adapter.features, PACKED_DOT})),  # wgpu's WGSL has it everywhere
     )
 
 

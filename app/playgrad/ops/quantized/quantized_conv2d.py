@@ -21,6 +21,7 @@ from playgrad.ops.convolution.window import (
     windows,
 )
 from playgrad.ops.core.build import add_node, as_tensors, expect_dtype, expect_rank, whole
+from playgrad.ops.lowering.quantized_product import lower_quantized_conv2d
 from playgrad.ops.quantized.conv2d_samples import INVALID, SAMPLES
 from playgrad.ops.quantized.product import int8_product
 from playgrad.ops.quantized.requantize import (
@@ -224,6 +225,7 @@ _CONV2D = register(
         infer=_infer,
         reference=_reference,
         prepare=_prepare,
+        lower=lower_quantized_conv2d,
         packed=True,
         samples=SAMPLES,
         invalid=INVALID,

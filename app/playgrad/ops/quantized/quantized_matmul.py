@@ -14,6 +14,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import add_node, as_tensors, expect_dtype
 from playgrad.ops.core.samples import floats, int8s
+from playgrad.ops.lowering.quantized_product import lower_quantized_matmul
 from playgrad.ops.quantized.product import int8_product
 from playgrad.ops.quantized.requantize import (
     LEAST,
@@ -123,6 +124,7 @@ _MATMUL = register(
         infer=_infer,
         reference=_reference,
         prepare=_prepare,
+        lower=lower_quantized_matmul,
         packed=True,
         samples=(
             _sample((5, 7), 3),

@@ -1,0 +1,255 @@
+"""The plainest form of a network with the same predictions, which integers replace layer by layer.
+
+Batch normalization is folded into the layer before it or after it, as in Jacob et al. 2018.
+Activation functions that are more than limits become layers of their own, and layers that act in
+training only are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from playgrad.compression.report import Note
+from playgrad.compression.rewriting import Draft, Rewrite
+from playgrad.graph.tensor import Tensor
+from playgrad.nn import activations
+from playgrad.nn.basic import Activation, Dropout
+from playgrad.nn.conv import Conv1D, Conv2D
+from playgrad.nn.conv2d_transpose import Conv2DTranspose
+from playgrad.nn.dense import Dense
+from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
+from playgrad.nn.layer import Layer
+from playgrad.nn.layer_calls import LayerCall
+from playgrad.nn.masks import mask_of
+from playgrad.nn.merge import Add
+from playgrad.nn.noise import GaussianNoise
+from playgrad.nn.normalization import BatchNormalization
+from playgrad.ops.elementwise.activations import relu, relu6
+
+Array = np.ndarray[Any, Any]
+LINEAR = (Dense, Conv1D, Conv2D, DepthwiseConv2D, Conv2DTranspose)
+"""Layers whose results are sums of products, an activation apart."""
+TRAINING_ONLY = (Dropout, GaussianNoise)
+CLAMPS: dict[Callable[[Tensor], Tensor], tuple[float, float]] = {
+    activations.linear: (-np.inf, np.inf),
+    relu: (0.0, np.inf),
+    relu6: (0.0, 6.0),
+}
+"""The limits of activation functions that are nothing but limits."""
+
+
+class Canonical(NamedTuple):
+    """A network in canonical form.
+
+    Attributes:
+        notes: of the layers that it no longer has, by name.
+        tensors: the tensors that stand for those of the original form.
+    """
+
+    draft: Draft
+    notes: Mapping[str, Note]
+    tensors: Mapping[Tensor, Tensor]
+
+
+def canonical(draft: Draft, for_training: bool = False) -> Canonical:
+    """Return the canonical form of ``draft``.
+
+    Args:
+        for_training: whether layers stay that act in training only.
+    """
+    rewrite = _Canonical(draft, for_training)
+    return Canonical(rewrite.draft(), rewrite.notes, rewrite.tensors)
+
+
+def has_masks(call: LayerCall) -> bool:
+    """Return whether an input or a result of ``call`` skips steps."""
+    return any(mask_of(tensor) is not None for tensor in (*call.inputs, *call.outputs))
+
+
+class _Canonical(Rewrite):
+    def __init__(self, draft: Draft, for_training: bool) -> None:
+        super().__init__(draft)
+        self.for_training = for_training
+        self.notes: dict[str, Note] = {}
+        self.counts: dict[Layer, int] = {}
+        for item in draft.structure.items:
+            if isinstance(item, LayerCall):
+                self.counts[item.layer] = self.counts.get(item.layer, 0) + 1
+        self.made = {
+            tensor: item
+            for item in draft.structure.items
+            if isinstance(item, LayerCall)
+            for tensor in item.outputs
+        }
+        self.before: dict[LayerCall, LayerCall] = {}
+        """The normalization that a linear layer takes over from its input."""
+        self.after: dict[LayerCall, LayerCall] = {}
+        """The normalization that a linear layer takes over from its output."""
+        for call in draft.structure.items:
+            if isinstance(call, LayerCall) and self._is_foldable(call):
+                self._find_host(call)
+        self.hosts = {call: host for host, call in (*self.before.items(), *self.after.items())}
+
+    # Normalization
+
+    def _is_foldable(self, call: LayerCall) -> bool:
+        layer, shape = call.layer, call.inputs[0].shape
+        return (
+            isinstance(layer, BatchNormalization)
+            and layer.axis % len(shape) == len(shape) - 1
+            and self.counts[layer] == 1
+            and not has_masks(call)
+        )
+
+    def _find_host(self, call: LayerCall) -> None:
+        """Note which layer takes over a normalization, if there is one."""
+        made = self.made.get(call.inputs[0])
+        if (
+            made is not None
+            and self._is_linear(made)
+            and CLAMPS.get(made.layer._activate) == (-np.inf, np.inf)
+            and self.only_user(call.inputs[0]) is call
+            and made not in self.after
+        ):
+            self.after[made] = call
+            return
+        user = self.only_user(call.outputs[0])
+        if user is not None and self._is_linear(user) and _takes_offset(user.layer):
+            self.before[user] = call
+
+    def _is_linear(self, call: LayerCall) -> bool:
+        layer = call.layer
+        return (
+            type(layer) in (*LINEAR, SeparableConv2D)
+            and self.counts[layer] == 1
+            and not has_masks(call)
+            and getattr(layer, "data_format", None) != "channels_first"
+        )
+
+    def _factor_and_offset(self, call: LayerCall) -> tuple[Array, Array]:
+        """Return what a normalization multiplies each channel by, and then adds, as float64."""
+        layer = call.layer
+        assert isinstance(layer, BatchNormalization)
+        weights = {name: v.astype(np.float64) for name, v in self.weights(layer).items()}
+        factor = weights.get("gamma", 1.0) / np.sqrt(weights["moving_variance"] + layer.epsilon)
+        offset = weights.get("beta", 0.0) - weights["moving_mean"] * factor
+        return factor, offset
+
+    # Calls
+
+    def call(self, call: LayerCall) -> Sequence[Tensor]:
+        layer, inputs = call.layer, [self[tensor] for tensor in call.inputs]
+        name = self.names[layer]
+        host = self.hosts.get(call)
+        if host is not None:
+            self.notes[name] = Note("folded", f"into {self.names[host.layer]}")
+            return inputs
+        if isinstance(layer, TRAINING_ONLY) and not self.for_training:
+            self.notes[name] = Note("removed", "acts in training only")
+            return inputs
+        if self._is_linear(call):
+            return [self._linear(call, inputs[0])]
+        if self._is_foldable(call) and len(call.inputs[0].shape) == 4:
+            return [self._as_convolution(call, inputs[0])]
+        if type(layer) is Add and len(inputs) > 2 and not has_masks(call):
+            total = inputs[0]
+            for number, other in enumerate(inputs[1:], 1):
+                last = number == len(inputs) - 1
+                total = self.put(Add(name=name if last else f"{name}_{number}"), [total, other])
+            return [total]
+        return super().call(call)
+
+    def _linear(self, call: LayerCall, x: Tensor) -> Tensor:
+        """Call a layer with the normalizations that it takes over, and then its activation."""
+        layer, name = call.layer, self.names[call.layer]
+        weights = self.weights(layer)
+        if isinstance(layer, SeparableConv2D):
+            x = self.put(
+                _renamed(_depthwise_of(layer), f"{name}_depthwise"),
+                [x],
+                {"kernel": weights.pop("depthwise_kernel")},
+            )
+            weights["kernel"] = weights.pop("pointwise_kernel")
+            layer = _pointwise_of(layer)
+        copy: Any = layer.clone()
+        kernel = weights["kernel"].astype(np.float64)
+        bias = weights.get("bias", np.zeros(1)).astype(np.float64)
+        if call in self.before:
+            factor, offset = self._factor_and_offset(self.before[call])
+            bias = bias + _constant_output(layer, kernel, offset)
+            kernel = kernel * _along_inputs(layer, kernel, factor)
+        if call in self.after:
+            factor, offset = self._factor_and_offset(self.after[call])
+            kernel = kernel * _along_outputs(layer, kernel, factor)
+            bias = bias * factor + offset
+        if call in self.before or call in self.after:
+            copy.use_bias = True
+        weights["kernel"] = kernel
+        if copy.use_bias:
+            weights["bias"] = bias
+        activation = copy.activation
+        if copy._activate not in CLAMPS:
+            copy.activation, copy._activate = None, activations.linear
+        y = self.put(_renamed(copy, name), [x], weights)
+        if copy.activation is activation:
+            return y
+        return self.put(Activation(activation, name=f"{name}_activation"), [y])
+
+    def _as_convolution(self, call: LayerCall, x: Tensor) -> Tensor:
+        """Normalize the channels of images by a convolution of each with one weight."""
+        factor, offset = self._factor_and_offset(call)
+        layer = DepthwiseConv2D(1, name=self.names[call.layer])
+        kernel = factor.reshape(1, 1, -1, 1)
+        return self.put(layer, [x], {"kernel": kernel, "bias": offset})
+
+
+def _renamed(layer: Layer, name: str) -> Layer:
+    layer.name = layer.given_name = name
+    return layer
+
+
+def _depthwise_of(layer: SeparableConv2D) -> DepthwiseConv2D:
+    return DepthwiseConv2D(
+        layer.kernel_size,
+        layer.strides,
+        layer.padding,
+        layer.depth_multiplier,
+        dilation_rate=layer.dilation_rate,
+        use_bias=False,
+    )
+
+
+def _pointwise_of(layer: SeparableConv2D) -> Conv2D:
+    return Conv2D(layer.filters, 1, activation=layer.activation, use_bias=layer.use_bias)
+
+
+def _takes_offset(layer: Any) -> bool:
+    """Return whether a constant added to the inputs is the same as one added to the results."""
+    if isinstance(layer, Dense):
+        return True
+    if isinstance(layer, (Conv1D, Conv2D)):
+        return layer.padding == "valid" and layer.groups == 1
+    return isinstance(layer, DepthwiseConv2D) and layer.padding == "valid"
+
+
+def _constant_output(layer: Layer, kernel: Array, offset: Array) -> Array:
+    """Return the result of a linear layer without bias for inputs that are all ``offset``."""
+    if isinstance(layer, DepthwiseConv2D):
+        return (kernel.sum(axis=(0, 1)) * offset[:, None]).reshape(-1)
+    sums: Array = kernel.reshape(-1, *kernel.shape[-2:]).sum(axis=0)
+    return offset @ sums
+
+
+def _along_inputs(layer: Layer, kernel: Array, factor: Array) -> Array:
+    """Return ``factor``, one for each input channel, as it is broadcast to ``kernel``."""
+    return factor[:, None]
+
+
+def _along_outputs(layer: Layer, kernel: Array, factor: Array) -> Array:
+    """Return ``factor``, one for each output channel, as it is broadcast to ``kernel``."""
+    if isinstance(layer, DepthwiseConv2D):
+        return factor.reshape(kernel.shape[-2:])
+    return factor[:, None] if isinstance(layer, Conv2DTranspose) else factor

@@ -1,0 +1,165 @@
+"""Models that were made smaller, with the report of what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from playgrad.compression.report import (
+    BytesOf,
+    CompressionReport,
+    Note,
+    compare,
+    first_calls,
+    make_report,
+    signal_to_noise,
+    stored_bytes,
+)
+from playgrad.compression.rewriting import Draft, opened
+from playgrad.graph.tensor import Tensor
+from playgrad.models.model import Model
+from playgrad.networks.network import Network
+from playgrad.networks.structure import Structure
+from playgrad.nn.layer import Layer
+
+Array = np.ndarray[Any, Any]
+BATCH = 64
+"""Samples that a network computes at once for the outputs of its layers."""
+
+
+class Pair(NamedTuple):
+    """A tensor of a compressed model, and the one that it stands for.
+
+    Attributes:
+        exact: the tensor of the reference.
+        close: the tensor of the compressed model; its values stand for
+            ``scale * (values - zero_point)``.
+    """
+
+    exact: Tensor
+    close: Tensor
+    scale: float = 1.0
+    zero_point: int = 0
+
+
+@dataclass
+class Origin:
+    """The model from which a compressed model was made.
+
+    Attributes:
+        model: the original. Training it further changes what reports call "before".
+        notes: the forms of layers, by name.
+        samples: the arrays of inputs with which outputs of layers are compared; empty for none.
+        pairs: the tensors to compare, by the names of layers; None for the outputs of layers of the
+            same name and shape.
+        reference: the network with the exact ones; None for ``model``.
+        bytes_of: the bytes of layers in files.
+    """
+
+    model: Model
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    samples: Sequence[Array] = ()
+    pairs: Mapping[str, Pair] | None = None
+    reference: Draft | None = None
+    bytes_of: BytesOf = stored_bytes
+
+
+class CompressedModel(Model):
+    """A model that was made from another one, and needs fewer bytes.
+
+    It is trained, evaluated, saved and exported like any other. A model loaded from its files is a
+    plain `Model`, which no longer knows its original.
+    """
+
+    origin: Origin
+
+    @classmethod
+    def from_structure(cls, structure: Structure, origin: Origin) -> CompressedModel:
+        """Return a model with the name and the arguments of ``compile`` of the original."""
+        model = cls.__new__(cls)
+        model._set_up(structure.graph, structure, origin.model.name)
+        model.take_configuration(origin.model)
+        model.origin = origin
+        return model
+
+    def report(self, test_data: Any = None, training_data: Any = None) -> CompressionReport:
+        """Return what the model costs and has lost; ``print`` it for a table.
+
+        Args:
+            test_data: ``(x, y)``, samples with which neither model was trained. Losses and metrics
+                of both are compared on them.
+            training_data: ``(x, y)`` to compare on as well; the report says that it is training
+                data.
+
+        Raises:
+            GraphError: there is data, but the original is not compiled.
+            DataError, ShapeError, DTypeError: the data does not fit.
+        """
+        origin = self.origin
+        comparisons = [
+            comparison
+            for data, is_training in ((test_data, False), (training_data, True))
+            if data is not None
+            for comparison in compare(origin.model, self, *_pair(data), is_training)
+        ]
+        ratios = self._ratios() if len(origin.samples) else {}
+        return make_report(origin.model, self, origin.notes, ratios, comparisons, origin.bytes_of)
+
+    def _ratios(self) -> dict[str, float]:
+        """Return the signal-to-noise ratios of the layers, in decibels."""
+        origin = self.origin
+        pairs = _same_names(origin.model, self) if origin.pairs is None else origin.pairs
+        tensors = [pair.exact for pair in pairs.values()]
+        if not pairs:
+            return {}
+        if origin.reference is None:
+            exact = _values(origin.model, tensors, origin.samples)
+        else:
+            with opened(origin.reference, origin.model) as network:
+                exact = _values(network, tensors, origin.samples)
+        close = _values(self, [pair.close for pair in pairs.values()], origin.samples)
+        return {
+            name: signal_to_noise(first, pair.scale * (second.astype(np.float64) - pair.zero_point))
+            for (name, pair), first, second in zip(pairs.items(), exact, close, strict=True)
+        }
+
+    def _empty(self, layers: list[Layer]) -> Model:
+        clone = type(self).__new__(type(self))
+        # The tensors of pairs are those of this model.
+        clone.origin = Origin(self.origin.model, self.origin.notes, bytes_of=self.origin.bytes_of)
+        return clone
+
+
+def original_of(model: Model) -> Model:
+    """Return the model from which ``model`` was made, step by step; ``model`` if it was not."""
+    return model.origin.model if isinstance(model, CompressedModel) else model
+
+
+def _same_names(original: Model, small: Model) -> dict[str, Pair]:
+    """Return the outputs of layers that both models have under one name, in one shape."""
+    calls = first_calls(original)
+    return {
+        name: Pair(calls[name].outputs[0], call.outputs[0])
+        for name, call in first_calls(small).items()
+        if name in calls and calls[name].outputs[0].shape == call.outputs[0].shape
+    }
+
+
+def _values(network: Network, tensors: list[Tensor], samples: Sequence[Array]) -> list[Array]:
+    """Return the values of ``tensors`` for samples, computed in batches."""
+    parts: list[list[Array]] = []
+    for start in range(0, len(samples[0]), BATCH):
+        feeds = {
+            tensor: array[start : start + BATCH].astype(tensor.dtype)
+            for tensor, array in zip(network.inputs, samples, strict=True)
+        }
+        parts.append(network.session.run(tensors, feeds))
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
+def _pair(data: Any) -> tuple[Any, Any]:
+    x, y, *_ = data if isinstance(data, (list, tuple)) and len(data) >= 2 else (data, None)
+    return x, y

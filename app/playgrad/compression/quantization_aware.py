@@ -1,0 +1,325 @@
+"""Training with quantization in mind: layers with the rounding of integers, and their removal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from playgrad.compression.calibration import Range, calibrate, calibration_samples
+from playgrad.compression.canonical import canonical
+from playgrad.compression.compressed_model import CompressedModel, Origin, original_of
+from playgrad.compression.quantized_layers.quantized_layer import QuantizedLayer
+from playgrad.compression.report import Note
+from playgrad.compression.rewriting import Draft, Rewrite, draft_of, opened
+from playgrad.compression.units import Unit, Units
+from playgrad.dtypes import dtype
+from playgrad.errors import GraphError, ShapeError
+from playgrad.graph.spec import Shape
+from playgrad.graph.tensor import Tensor
+from playgrad.models.model import Model
+from playgrad.networks.structure import StructureItem
+from playgrad.nn.conv2d_transpose import Conv2DTranspose
+from playgrad.nn.depthwise_conv import DepthwiseConv2D
+from playgrad.nn.fake_quantize import BITS, FakeQuantize, affine_parameters, limits, symmetric_scale
+from playgrad.nn.layer import Layer
+from playgrad.nn.layer_calls import LayerCall
+from playgrad.nn.wrapper import WrapperLayer
+from playgrad.ops.arrays.shape import reshape
+from playgrad.ops.elementwise.definitions import cast
+from playgrad.ops.elementwise.fake_quantize import fake_quantize
+
+_OF_SOFTMAX = (0.0, 255 / 256)
+"""The range of integer probabilities."""
+_MOST_STEPS = 1 << 30
+"""Of a bias."""
+
+
+class QuantizationAware(WrapperLayer):
+    """A layer whose kernel is rounded to integers of ``bits`` bits, with a scale for each output.
+
+    The scale follows the largest weight of the output in each step, and gradients pass the rounding
+    unchanged. The bias is rounded to the step of the sums, if the range of the inputs is known: its
+    ends are further inputs, ``layer(x, low, high)``.
+
+    Args:
+        layer: a layer with a kernel, of which a copy is used.
+        bits: 2 to 8.
+        input_factor: the range of ``x`` is from ``low`` to ``high``, times this.
+    """
+
+    kind = "quantization_aware"
+    takes_floats = False
+
+    def __init__(
+        self, layer: Layer, bits: int = 8, input_factor: float = 1.0, name: str | None = None
+    ) -> None:
+        super().__init__(name)
+        self.layer = layer
+        self.bits = checked_bits(bits)
+        self.input_factor = float(input_factor)
+        self._inner = layer.clone()
+
+    def reset(self) -> None:
+        super().reset()
+        self._inner.reset()
+
+    def build(self, *shapes: Shape) -> None:
+        self.contain("layer", self._inner, shapes[0])
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        inner, variables = self._inner, self._inner.variables
+        x, ends = inputs[0], inputs[1:]
+        if not dtype(x.dtype).floating:
+            x = cast(x, "float32")
+        kernel = variables["kernel"]
+        scale = symmetric_scale(kernel, _summed_axes(inner, kernel), self.bits)
+        rounded: Any = fake_quantize(kernel, scale, 0.0, *limits(self.bits, symmetric=True))
+        inner.variables = {**variables, "kernel": rounded}
+        if ends and "bias" in variables:
+            input_scale, _ = affine_parameters(ends[0], ends[1])
+            step = input_scale * self.input_factor * reshape(scale, (-1,))
+            bias: Any = fake_quantize(variables["bias"], step, 0.0, -_MOST_STEPS, _MOST_STEPS)
+            inner.variables["bias"] = bias
+        try:
+            return inner.call(x, training=training)
+        finally:
+            inner.variables = variables
+
+
+def checked_bits(bits: Any) -> int:
+    """Return the bits of weights.
+
+    Raises:
+        ShapeError: they are not a whole number from 2 to 8.
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or bits not in BITS:
+        raise ShapeError(f"weights have {BITS[0]} to {BITS[-1]} bits, got {bits!r}.")
+    return bits
+
+
+def _summed_axes(layer: Layer, kernel: Tensor) -> Sequence[int]:
+    """Return the axes of a kernel that belong to one output."""
+    if isinstance(layer, DepthwiseConv2D):
+        return (0, 1)
+    if isinstance(layer, Conv2DTranspose):
+        return (0, 1, 3)
+    return range(kernel.spec.rank - 1)
+
+
+def quantization_aware(
+    model: Model, data: Any = None, bits: int = 8, momentum: float = 0.99
+) -> CompressedModel:
+    """Return a copy of ``model`` that is trained with the rounding of integers.
+
+    Batch normalization is folded into the weights first, as it is in the network of integers, so
+    train the model before. Kernels are rounded with a scale for each output, and activations by
+    `playgrad.nn.FakeQuantize`. A few epochs with a small learning rate are enough. Then
+    ``pg.quantize(model)``, without data, gives the network that was trained.
+
+    Args:
+        model: it is not changed.
+        data: inputs for the first ranges, as for `playgrad.quantize`; None takes them from the
+            first batch of the training.
+        bits: of the weights, 2 to 8; 4 for ``weights="int4"``.
+        momentum: of the moving averages of ranges; see `FakeQuantize`.
+
+    Raises:
+        GraphError: the model is not built, is quantized already, or has `FakeQuantize` layers.
+        ShapeError: ``bits`` are out of bounds.
+        DataError: the data has no samples, or NaN or infinite values.
+    """
+    bits = checked_bits(bits)
+    expect_floats(model)
+    if any(isinstance(layer, (FakeQuantize, QuantizationAware)) for layer in model.layers):
+        raise GraphError(
+            f"the model '{model.name}' has FakeQuantize layers already.",
+            source=model.source,
+            hint="Train it, or make it from the model without them.",
+        )
+    form = canonical(draft_of(model), for_training=True)
+    units = Units(form.draft.structure)
+    ranges: dict[Tensor, Range] = {}
+    samples = []
+    if data is not None:
+        samples = calibration_samples(model, data)
+        points = units.points()
+        with opened(form.draft, model) as network:
+            ranges = calibrate(network, points, samples, "minmax")
+    rewrite = _Awareness(form.draft, units, ranges, bits, momentum)
+    draft = rewrite.draft()
+    notes = {**form.notes, **rewrite.notes}
+    origin = Origin(original_of(model), notes, samples)
+    aware = CompressedModel.from_structure(draft.structure, origin)
+    aware.session.assign(dict(draft.values))
+    return aware
+
+
+def expect_floats(model: Model) -> None:
+    """Raise GraphError if ``model`` is not built, has no outputs, or computes in integers."""
+    if any(isinstance(layer, QuantizedLayer) for layer in model.structure.layers):
+        raise GraphError(
+            f"the model '{model.name}' is quantized already.",
+            source=model.source,
+            hint="Start from the model of float32.",
+        )
+    model.expect_outputs()
+
+
+class _Awareness(Rewrite):
+    """A canonical network with the rounding of its units."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        units: Units,
+        ranges: Mapping[Tensor, Range],
+        bits: int,
+        momentum: float,
+    ) -> None:
+        super().__init__(draft)
+        self.units = units
+        self.ranges = dict(ranges)
+        self.bits = bits
+        self.momentum = momentum
+        self.quantizers: dict[Tensor, FakeQuantize] = {}
+        self.rounded: dict[Tensor, Tensor] = {}
+        self.notes: dict[str, Note] = {}
+        self.count = 0
+
+    def take(self, item: StructureItem) -> None:
+        super().take(item)
+        if not isinstance(item, LayerCall):
+            return
+        unit = self.units.by_call.get(item) or self.units.clamps.get(item)
+        if unit is not None and unit.is_integer and unit.output is item.outputs[0]:
+            self._round(unit)
+
+    def call(self, call: LayerCall) -> Sequence[Tensor]:
+        unit = self.units.by_call.get(call)
+        if unit is None or not unit.is_integer:
+            return super().call(call)
+        inputs = [self._integer_input(tensor) for tensor in self.units.integer_inputs(unit)]
+        if unit.kind == "linear":
+            layer = call.layer.clone()
+            layer.name = layer.given_name = None
+            source, factor = self._source(call.inputs[0])
+            ends = [] if source is None else [source.variables["low"], source.variables["high"]]
+            aware = QuantizationAware(layer, self.bits, factor, name=self.names[call.layer])
+            aware.trainable = call.layer.trainable
+            weights = {f"layer/{name}": v for name, v in self.weights(call.layer).items()}
+            self.notes[self.names[call.layer]] = Note(f"float32, rounded to int{self.bits}")
+            return [self.put(aware, [*inputs, *ends], weights)]
+        kept = {tensor: self[tensor] for tensor in call.inputs}
+        self.tensors.update(zip(call.inputs, inputs, strict=False))
+        results = super().call(call)
+        self.tensors.update(kept)
+        return results
+
+    def _integer_input(self, tensor: Tensor) -> Tensor:
+        """Return an input of a unit, rounded."""
+        made = self.units.by_output.get(tensor)
+        if made is not None and made.is_integer:
+            return self[tensor]
+        if tensor not in self.rounded:
+            self.rounded[tensor] = self._quantizer(tensor)
+        return self.rounded[tensor]
+
+    def _round(self, unit: Unit) -> None:
+        """Round the results of a unit as integers are."""
+        if unit.kind == "embedding":
+            table = self.weights(unit.call.layer)["embeddings"]
+            self.ranges[unit.output] = (float(table.min()), float(table.max()))
+        if unit.has_own_range or unit.kind == "embedding":
+            self[unit.output] = self._quantizer(unit.output)
+        elif unit.kind == "softmax":
+            layer = FakeQuantize(name=self._name())
+            layer.trainable = False
+            self[unit.output] = self._put(layer, unit.output, _OF_SOFTMAX)
+        elif unit.kind == "average_pool":
+            source, factor = self._source(unit.call.inputs[0])
+            if source is not None and factor == 1.0:
+                self[unit.output] = source(self[unit.output], of_means=True)
+
+    def _source(self, tensor: Tensor) -> tuple[FakeQuantize | None, float]:
+        """Return the layer whose range a tensor has, and the factor that is between them; None if
+        its range is of another kind."""
+        made = self.units.by_output.get(tensor)
+        if tensor in self.quantizers or made is None:
+            return self.quantizers.get(tensor), 1.0
+        if made.keeps_parameters:
+            return self._source(made.call.inputs[0])
+        if made.kind == "scale":
+            source, factor = self._source(made.call.inputs[0])
+            layer: Any = made.call.layer
+            return source, factor * layer.scale
+        return None, 1.0
+
+    def _quantizer(self, tensor: Tensor) -> Tensor:
+        layer = FakeQuantize(momentum=self.momentum, name=self._name())
+        self.quantizers[tensor] = layer
+        return self._put(layer, tensor, self.ranges.get(tensor))
+
+    def _put(self, layer: FakeQuantize, tensor: Tensor, limits: Range | None) -> Tensor:
+        weights: dict[str, Any] = {}
+        if limits is not None:
+            weights = {"low": limits[0], "high": limits[1], "observed": 1.0}
+        return self.put(layer, [self[tensor]], weights)
+
+    def _name(self) -> str:
+        self.count += 1
+        return f"fake_quantize_{self.count}"
+
+
+class Trained(NamedTuple):
+    """What a training with rounding has found.
+
+    Attributes:
+        draft: the network without rounding.
+        ranges: of tensors of it.
+        bits: of the weights of its layers, by their names.
+    """
+
+    draft: Draft
+    ranges: Mapping[Tensor, Range]
+    bits: Mapping[str, int]
+
+
+def without_rounding(draft: Draft) -> Trained:
+    """Return a network without the layers that round.
+
+    Raises:
+        GraphError: activations are rounded to fewer than 8 bits.
+    """
+    removal = _Removal(draft)
+    return Trained(removal.draft(), removal.ranges, removal.bits)
+
+
+class _Removal(Rewrite):
+    def __init__(self, draft: Draft) -> None:
+        super().__init__(draft)
+        self.ranges: dict[Tensor, Range] = {}
+        self.bits: dict[str, int] = {}
+
+    def call(self, call: LayerCall) -> Sequence[Tensor]:
+        layer = call.layer
+        if isinstance(layer, FakeQuantize):
+            if layer.bits != 8:
+                raise GraphError(
+                    f"layer '{layer.name}' rounds to {layer.bits} bits, but activations have 8.",
+                    op=layer.name,
+                    source=layer.source,
+                )
+            values = self.weights(layer)
+            tensor = self[call.inputs[0]]
+            if values["observed"] and not call.options.get("of_means"):
+                self.ranges[tensor] = (float(values["low"]), float(values["high"]))
+            return [tensor]
+        if isinstance(layer, QuantizationAware):
+            inner = layer.layer.clone()
+            inner.name = inner.given_name = self.names[layer]
+            self.bits[self.names[layer]] = layer.bits
+            weights = {
+                name.removeprefix("layer/"): array for name, array in self.weights(layer).items()
+            }
+            return [self.put(inner, [self[call.inputs[0]]], weights)]
+        return super().call(call)

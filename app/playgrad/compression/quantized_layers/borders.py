@@ -1,0 +1,28 @@
+"""Where a network's numbers become integers, and where integers become numbers."""
+
+from __future__ import annotations
+
+from playgrad.compression.quantized_layers.quantized_layer import QuantizedLayer
+from playgrad.graph.tensor import Tensor
+from playgrad.nn.layer_calls import cast_with_mask
+from playgrad.ops.quantized.dequantize import dequantize_linear
+from playgrad.ops.quantized.quantize import quantize_linear
+
+
+class Quantize(QuantizedLayer):
+    """int8 of numbers: inputs (batch, ...), results of the same shape."""
+
+    kind = "quantize"
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        x = cast_with_mask(inputs[0], "float32")
+        return quantize_linear(x, self.scale, self.zero_point)
+
+
+class Dequantize(QuantizedLayer):
+    """The numbers that int8 stands for: inputs (batch, ...), results of the same shape."""
+
+    kind = "dequantize"
+
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
+        return dequantize_linear(inputs[0], self.scale, self.zero_point)

@@ -1,0 +1,86 @@
+"""Training with the rounding of integers, which the network of integers then has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import playgrad as pg
+from playgrad import nn
+from tests.compression.networks import NETWORKS, network
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_network_of_integers_is_the_one_that_was_trained(name: str, tmp_path: Path) -> None:
+    model, x = network(name)
+    y = model.predict(x)[::-1].copy()
+    before = model.named_weights()
+    aware = pg.quantization_aware(model, x)
+    untrained = aware.named_weights()
+    aware.compile(pg.optim.Adam(3e-3), "mse", device="cpu")
+    history = aware.fit(x, y, batch_size=8, epochs=4, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0]
+    trained = aware.named_weights()
+    assert any(not np.array_equal(untrained[key], trained[key]) for key in untrained)
+    small = pg.quantize(aware)
+    last = next(layer for layer in small.layers if layer.kind == "dequantize")
+    difference = np.abs(small.predict(x) - aware.predict(x)) / last.scale
+    assert difference.max() <= 1.001
+    assert (difference > 0.5).mean() < 0.01
+    after = model.named_weights()
+    assert all(np.array_equal(before[key], after[key]) for key in before)
+    file = tmp_path / "aware.safetensors"
+    aware.save_weights(file)
+    again = pg.quantize(pg.load_model(file))
+    assert np.array_equal(again.predict(x), small.predict(x))
+
+
+def test_without_data_the_first_batch_sets_the_ranges() -> None:
+    model, x = network("dense")
+    aware = pg.quantization_aware(model)
+    with pytest.raises(pg.DataError, match="no data to find the ranges"):
+        pg.quantize(aware)
+    aware.train_on_batch(x, model.predict(x))
+    small = pg.quantize(aware)
+    assert np.allclose(small.predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.001)
+
+
+def test_weights_of_four_bits_stay_those_of_the_training() -> None:
+    model, x = network("dense")
+    aware = pg.quantization_aware(model, x, bits=4)
+    small = pg.quantize(aware)
+    kernel = small.named_weights()["dense_2/kernel"]
+    assert np.abs(kernel).max() == 7
+    assert {row.form for row in small.report().layers if row.name == "dense_2"} == {"int4"}
+    assert np.allclose(small.predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.001)
+
+
+def test_frozen_ranges_stay_while_weights_are_trained() -> None:
+    model, x = network("dense")
+    aware = pg.quantization_aware(model, x, momentum=0.5)
+    for layer in aware.layers:
+        if isinstance(layer, nn.FakeQuantize):
+            layer.trainable = False
+    before = aware.named_weights()
+    aware.fit(3 * x, model.predict(x), epochs=2, verbose=0)
+    after = aware.named_weights()
+    changed = {key for key in before if not np.array_equal(before[key], after[key])}
+    assert changed
+    assert not any(key.startswith("fake_quantize") for key in changed)
+
+
+def test_bad_arguments_are_refused() -> None:
+    model, x = network("dense")
+    with pytest.raises(pg.ShapeError, match="2 to 8 bits, got 9"):
+        pg.quantization_aware(model, x, bits=9)
+    with pytest.raises(pg.GraphError, match="has FakeQuantize layers already"):
+        pg.quantization_aware(pg.quantization_aware(model, x))
+    with pytest.raises(pg.GraphError, match="is quantized already"):
+        pg.quantization_aware(pg.quantize(model, x))
+    with pytest.raises(pg.GraphError, match="is not built"):
+        pg.quantization_aware(pg.Sequential([nn.Dense(2)]))
+    coarse = pg.Sequential([pg.Input((3,)), nn.FakeQuantize(4), nn.Dense(2)])
+    with pytest.raises(pg.GraphError, match="rounds to 4 bits"):
+        pg.quantize(coarse, np.ones((4, 3), np.float32))

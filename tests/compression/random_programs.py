@@ -198,9 +198,10 @@ class RandomProgram:
         return self.step("reshape", [x], flat if len(shape) > 1 else (1, *shape))
 
     def transpose(self, x: str) -> str:
-        perm = [int(axis) for axis in self.random.permutation(len(self.shape(x)))]
-        shape = tuple(self.shape(x)[axis] for axis in perm)
-        return self.step("transpose", [x], shape, {"perm": perm})
+        order = [int(axis) for axis in self.random.permutation(len(self.shape(x)))]
+        shape = tuple(self.shape(x)[axis] for axis in order)
+        permutation = (0, *(axis + 1 for axis in order))
+        return self.step("transpose", [x], shape, {"permutation": permutation})
 
     def concat(self, x: str) -> str:
         shape = self.shape(x)
@@ -220,7 +221,7 @@ class RandomProgram:
         ]
         total = sum(self.shape(name)[axis] for name in parts)
         shape = (*shape[:axis], total, *shape[axis + 1 :])
-        return self.step("concat", parts, shape, {"axis": axis})
+        return self.step("concat", parts, shape, {"axis": axis + 1})
 
     def upsample(self, x: str) -> str:
         height, width, channels = self.shape(x)
@@ -230,9 +231,9 @@ class RandomProgram:
 
     def embedding(self) -> str:
         indices = self.input((self.int(1, 5),), "int32")
-        kernel = self.kernel(self.int(1, 20), self.int(1, 7))
-        shape = (*self.shape(indices), kernel.shape[1])
-        return self.step("gather", [indices], shape, {}, {"kernel": kernel})
+        table = self.kernel(self.int(1, 20), self.int(1, 7))
+        shape = (*self.shape(indices), table.shape[1])
+        return self.step("gather", [indices], shape, {}, {"table": table})
 
     def int8(self) -> list[str]:
         return [name for name, tensor in self.tensors.items() if tensor.dtype == "int8"]
@@ -282,7 +283,7 @@ def feeds_of(program: IntegerProgram, cases: int, seed: int) -> dict[str, Array]
     """Return made-up inputs, with the cases as the first axis."""
     random = np.random.default_rng(seed)
     rows = {
-        name: step.constants["kernel"].shape[0]
+        name: step.constants["table"].shape[0]
         for step in program.steps
         if step.op == "gather"
         for name in step.inputs

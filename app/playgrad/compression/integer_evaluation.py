@@ -36,7 +36,7 @@ def _reference(step: IntegerStep, inputs: Sequence[Array], shape: tuple[int, ...
 
 
 def _transpose(step: IntegerStep, inputs: Sequence[Array], shape: tuple[int, ...]) -> Array:
-    return inputs[0].transpose(0, *(axis + 1 for axis in step.attrs["perm"]))
+    return inputs[0].transpose(step.attrs["permutation"])
 
 
 def _upsample(step: IntegerStep, inputs: Sequence[Array], shape: tuple[int, ...]) -> Array:
@@ -47,7 +47,7 @@ def _upsample(step: IntegerStep, inputs: Sequence[Array], shape: tuple[int, ...]
 _MOVES: dict[str, Callable[[IntegerStep, Sequence[Array], tuple[int, ...]], Array]] = {
     "reshape": lambda step, inputs, shape: inputs[0].reshape(len(inputs[0]), *shape),
     "transpose": _transpose,
-    "concat": lambda step, inputs, shape: np.concatenate(inputs, step.attrs["axis"] + 1),
-    "gather": lambda step, inputs, shape: step.constants["kernel"][inputs[0]],
+    "concat": lambda step, inputs, shape: np.concatenate(inputs, step.attrs["axis"]),
+    "gather": lambda step, inputs, shape: step.constants["table"][inputs[0]],
     "upsample": _upsample,
 }

@@ -22,16 +22,17 @@ lookup                                                                 table int
 quantized_softmax                                                      table int32 (256,)
 quantized_max_pool2d,   window, strides, padding
 quantized_avg_pool2d
-gather                                                                 kernel int8 (rows, width)
+gather                                                                 table int8 (rows, width)
 reshape
-transpose               perm
+transpose               permutation
 concat                  axis
 upsample                factors (height, width)
 ======================= ============================================== =============================
 
 ``padding`` is ((top, bottom), (left, right)); ``strides``, ``dilation``, ``input_dilation``,
-``window`` and ``factors`` are (height, width). ``perm`` and ``axis`` count the axes without the
-batch, from 0. Products have the constants kernel (int8), bias, multiplier and shift (int32, one an
+``window`` and ``factors`` are (height, width). ``permutation`` and ``axis`` count the batch. The
+scale of ``quantize`` is not that of its output if the network multiplies its inputs first: pixels of
+0 to 255 with the scale 1 may stand for numbers with the scale 1 / 255. Products have the constants kernel (int8), bias, multiplier and shift (int32, one an
 output channel), and weight_scale (float32, likewise): real weight = weight_scale · kernel. The zero
 point of the input is folded into the bias: a product of real numbers has the bias
 ``bias + zero_point · Σ kernel`` at the scale ``input scale · weight_scale``.

@@ -94,7 +94,7 @@ def _values(program: IntegerProgram, tensor: str) -> int:
     if program.tensors[tensor].dtype == "int8":
         return 256
     rows = [
-        step.constants["kernel"].shape[0]
+        step.constants["table"].shape[0]
         for step in program.steps
         if step.op == "gather" and tensor in step.inputs
     ]

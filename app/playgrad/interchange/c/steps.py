@@ -146,10 +146,10 @@ def _pool(function: str) -> Callable[[StepCall], None]:
 
 
 def _gather(call: StepCall) -> None:
-    kernel = call.step.constants["kernel"]
-    weights = stored(kernel, random_access=True)
+    table = call.step.constants["table"]
+    weights = stored(table, random_access=True)
     plain, packed, codebook, width = call.source.weights(call.name, weights)
-    sizes = [math.prod(call.shapes[0]), *kernel.shape]
+    sizes = [math.prod(call.shapes[0]), *table.shape]
     if weights.kind == "plain":
         call.source.call("gather", *sizes, plain, call.x[0], call.y)
     else:
@@ -161,7 +161,8 @@ def _reshape(call: StepCall) -> None:
 
 
 def _transpose(call: StepCall) -> None:
-    perm, shape = call.step.attrs["perm"], call.shapes[0]
+    perm = [axis - 1 for axis in call.step.attrs["permutation"][1:]]
+    shape = call.shapes[0]
     if len(shape) > MAX_RANK:
         raise ExportError(f"C transposes up to {MAX_RANK} axes, '{call.step.name}' {len(shape)}.")
     strides = [math.prod(shape[axis + 1 :]) for axis in perm]
@@ -171,7 +172,7 @@ def _transpose(call: StepCall) -> None:
 
 
 def _concat(call: StepCall) -> None:
-    axis = call.step.attrs["axis"]
+    axis = call.step.attrs["axis"] - 1
     rows = math.prod(call.output_shape[:axis])
     stride = math.prod(call.output_shape[axis:])
     offset = 0

@@ -230,7 +230,7 @@ def _window(step: IntegerStep) -> dict[str, list[int]]:
 
 
 def _gather(w: _QDQWriter, step: IntegerStep) -> None:
-    table = w.constant(step.constants["kernel"], f"{step.name}/kernel")
+    table = w.constant(step.constants["table"], f"{step.name}/table")
     w.keep(step, w.op("Gather", step, table, w.name(step.inputs[0])))
 
 
@@ -240,12 +240,12 @@ def _reshape(w: _QDQWriter, step: IntegerStep) -> None:
 
 
 def _transpose(w: _QDQWriter, step: IntegerStep) -> None:
-    perm = [0, *(axis + 1 for axis in step.attrs["perm"])]
+    perm = list(step.attrs["permutation"])
     w.keep(step, w.op("Transpose", step, w.name(step.inputs[0]), perm=perm))
 
 
 def _concat(w: _QDQWriter, step: IntegerStep) -> None:
-    nchw, axis = all(map(w.is_nchw, step.inputs)), step.attrs["axis"] + 1
+    nchw, axis = all(map(w.is_nchw, step.inputs)), step.attrs["axis"]
     names = [w.name(name, nchw) for name in step.inputs]
     w.keep(step, w.op("Concat", step, *names, axis=_TO_NHWC[axis] if nchw else axis), nchw)
 

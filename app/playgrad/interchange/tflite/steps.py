@@ -147,7 +147,7 @@ def _lookup(w: TFLiteWriter, step: IntegerStep) -> None:
 
 
 def _gather(w: TFLiteWriter, step: IntegerStep) -> None:
-    _take(w, step, step.constants["kernel"], w.tensor(step.inputs[0]))
+    _take(w, step, step.constants["table"], w.tensor(step.inputs[0]))
 
 
 def _take(w: TFLiteWriter, step: IntegerStep, values: Array, index: int) -> None:
@@ -191,13 +191,13 @@ def _reshape(w: TFLiteWriter, step: IntegerStep) -> None:
 
 
 def _transpose(w: TFLiteWriter, step: IntegerStep) -> None:
-    perm = w.ints(step, [0, *(axis + 1 for axis in step.attrs["perm"])])
+    perm = w.ints(step, step.attrs["permutation"])
     output = w.tensor(step.output)
     w.builder.operator("TRANSPOSE", [*w.inputs(step), perm], output, 2, "TransposeOptions")
 
 
 def _concat(w: TFLiteWriter, step: IntegerStep) -> None:
-    axis = {"Axis": step.attrs["axis"] + 1}
+    axis = {"Axis": step.attrs["axis"]}
     output = w.tensor(step.output)
     w.builder.operator("CONCATENATION", w.inputs(step), output, 2, "ConcatenationOptions", **axis)
 

@@ -260,7 +260,9 @@ class Conversion(Rewrite):
         return self.put(copy, [self.integer(unit.call.inputs[0])])
 
     def _scale(self, unit: Unit, name: str) -> Tensor:
-        return self.integer(unit.call.inputs[0])
+        tensor, at = unit.call.inputs[0], self.parameters(unit.output)
+        layer = Quantize(*at, self.parameters(tensor).scale, self._numbered("quantize"))
+        return self.put(layer, [self[tensor]])
 
     def _table(self, unit: Unit, name: str) -> Tensor:
         at, to = self.parameters(unit.call.inputs[0]), self.parameters(unit.output)

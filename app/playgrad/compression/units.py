@@ -42,7 +42,8 @@ class Unit:
 
     Attributes:
         kind: "linear", "embedding", "add", "concatenate", "max_pool", "average_pool", "reshape",
-            "scale" (the same integers stand for other numbers), "table", "softmax" or "pass".
+            "scale" (inputs of the network are multiplied before they become integers), "table",
+            "softmax" or "pass".
         call: of its layer.
         limits: of its results, where they are less than those of the integers.
         output: its result, after the limits.
@@ -98,11 +99,18 @@ class Units:
         for item in structure.items:
             if isinstance(item, LayerCall) and item not in self.clamps:
                 kind, reason = _kind(item, calls[item.layer])
+                if kind == "scale" and not self._is_first(item):
+                    kind = "table"
                 if kind:
                     self._add(kind, item)
                 else:
                     self.reasons[item] = reason
         self._choose()
+
+    def _is_first(self, call: LayerCall) -> bool:
+        """Return whether ``call`` alone uses an input of the network."""
+        entry = call.inputs[0]
+        return entry in set(self.structure.inputs) and len(self.users[entry]) == 1
 
     def _add(self, kind: str, call: LayerCall) -> None:
         limits, output = UNLIMITED, call.outputs[0]

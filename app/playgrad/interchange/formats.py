@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import encode_checked, write_file
+from playgrad.io.zip_file import zip_bytes
 from playgrad.networks.inference import InferenceGraph
 from playgrad.nn.layer import Layer
 
 if TYPE_CHECKING:
     from playgrad.compression.integer_program import IntegerProgram
     from playgrad.interchange.pytorch.writer import NetworkStructure
+    from playgrad.models.model import Model
     from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
@@ -85,14 +87,14 @@ def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
 
 
 def _onnx(model: Exported, opset: int | None = None) -> bytes:
-    # Imported here, like the writers of other quantized files: the page starts without them.
-    from playgrad.compression.integer_export import integer_program, is_quantized
+    # Imported here, like the other writers of quantized networks: the page starts without them.
+    from playgrad.compression.quantized_layers.quantized_layer import QuantizedLayer
 
-    if not is_quantized(model):
+    if not any(isinstance(layer, QuantizedLayer) for _, layer in model.named_layers()):
         return onnx_bytes(model.inference_graph(), opset)
     from playgrad.interchange.onnx.quantized import quantized_onnx_bytes
 
-    return quantized_onnx_bytes(integer_program(model), model.name, model.input_description, opset)
+    return quantized_onnx_bytes(_integers(model), model.name, model.input_description, opset)
 
 
 def _script(model: Exported, file: str) -> bytes:
@@ -132,30 +134,23 @@ def _tfjs(model: Exported, _: str) -> bytes:
 def _c_files(model: Exported, file: str) -> dict[str, bytes]:
     from playgrad.interchange.c.export import c_files
 
-    return c_files(_integers(model, "C"), file, model.name)
+    return c_files(_integers(model), file, model.name)
 
 
 def _c(model: Exported, file: str) -> bytes:
-    from playgrad.io.zip_file import zip_bytes
-
     return zip_bytes(_c_files(model, file))
 
 
 def _tflite(model: Exported, _: str) -> bytes:
     from playgrad.interchange.tflite.export import tflite_bytes
 
-    return tflite_bytes(_integers(model, "TensorFlow Lite"), model.name)
+    return tflite_bytes(_integers(model), model.name)
 
 
-def _integers(model: Exported, title: str) -> IntegerProgram:
-    from playgrad.compression.integer_export import integer_program, is_quantized
+def _integers(model: Exported) -> IntegerProgram:
+    from playgrad.compression.integer_program import integer_program
 
-    if not is_quantized(model):
-        raise ExportError(
-            f"{title} files are for networks of integers, and '{model.name}' computes with floats.",
-            hint="Quantize it first: small = pg.quantize(model, data)",
-        )
-    return integer_program(model)
+    return integer_program(cast("Model", model))
 
 
 def _page(model: Exported, _: str) -> bytes:

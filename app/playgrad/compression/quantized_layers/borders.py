@@ -10,13 +10,29 @@ from playgrad.ops.quantized.quantize import quantize_linear
 
 
 class Quantize(QuantizedLayer):
-    """int8 of numbers: inputs (batch, ...), results of the same shape."""
+    """int8 of numbers: inputs (batch, ...), results of the same shape.
+
+    Args:
+        scale, zero_point: of the results.
+        input_scale: the input that one step stands for, where results stand for multiples of the
+            inputs, as after `playgrad.nn.Rescaling`; None for ``scale``.
+    """
 
     kind = "quantize"
 
+    def __init__(
+        self,
+        scale: float,
+        zero_point: int,
+        input_scale: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(scale, zero_point, name)
+        self.input_scale = self.scale if input_scale is None else float(input_scale)
+
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = cast_with_mask(inputs[0], "float32")
-        return quantize_linear(x, self.scale, self.zero_point)
+        return quantize_linear(x, self.input_scale, self.zero_point)
 
 
 class Dequantize(QuantizedLayer):

@@ -136,14 +136,19 @@ class _QDQWriter:
         if "low" in step.attrs and (limits := bounds(self.program, step)):
             ends = [self.constant(np.array(limit, np.float32)) for limit in limits]
             real = self.op("Clip", step, real, *ends)
-        kept = self.program.tensors[step.output]
-        scale = self.constant(np.array(kept.scale, np.float32), "scale")
-        zero = self.constant(np.array(kept.zero_point, np.int8), "zero_point")
-        self.keep(step, self.op("QuantizeLinear", step, real, scale, zero), nchw)
+        self.keep(step, self.quantized(step, real, self.program.tensors[step.output].scale), nchw)
+
+    def quantized(self, step: IntegerStep, real: str, scale: float) -> str:
+        """Return the name of the integers for ``real``, with the zero point of a step's output."""
+        zero_point = self.program.tensors[step.output].zero_point
+        factor = self.constant(np.array(scale, np.float32), "scale")
+        zero = self.constant(np.array(zero_point, np.int8), "zero_point")
+        return self.op("QuantizeLinear", step, real, factor, zero)
 
 
 def _quantize(w: _QDQWriter, step: IntegerStep) -> None:
-    w.keep_real(step, w.name(step.inputs[0]))
+    # The network may multiply its inputs: then these have another scale than the integers.
+    w.keep(step, w.quantized(step, w.name(step.inputs[0]), step.attrs["scale"]))
 
 
 def _dequantize(w: _QDQWriter, step: IntegerStep) -> None:

@@ -22,11 +22,19 @@ _SOFTMAX_ENDS = (1 / 256, -128)
 """Scale and zero point that the operator prescribes for its output."""
 
 
-def _convert(kind: str, version: int, options: str) -> Callable[[TFLiteWriter, IntegerStep], None]:
-    def write(w: TFLiteWriter, step: IntegerStep) -> None:
-        w.builder.operator(kind, w.inputs(step), w.tensor(step.output), version, options)
+def _quantize(w: TFLiteWriter, step: IntegerStep) -> None:
+    (x,), kept = w.inputs(step), w.program.tensors[step.output]
+    if step.attrs["scale"] != kept.scale:  # the network multiplies its inputs
+        factor = np.array([kept.scale / step.attrs["scale"]], np.float32)
+        scaled = w.temporary(step, kept.shape, step.inputs[0], "float32")
+        number = w.builder.constant(f"{step.name}/factor", factor)
+        w.builder.operator("MUL", [x, number], scaled, 1, "MulOptions")
+        x = scaled
+    w.builder.operator("QUANTIZE", [x], w.tensor(step.output), 1, "QuantizeOptions")
 
-    return write
+
+def _dequantize(w: TFLiteWriter, step: IntegerStep) -> None:
+    w.builder.operator("DEQUANTIZE", w.inputs(step), w.tensor(step.output), 2, "DequantizeOptions")
 
 
 def _constants(
@@ -209,8 +217,8 @@ def _upsample(w: TFLiteWriter, step: IntegerStep) -> None:
 
 
 WRITERS: dict[str, Callable[[TFLiteWriter, IntegerStep], None]] = {
-    "quantize": _convert("QUANTIZE", 1, "QuantizeOptions"),
-    "dequantize": _convert("DEQUANTIZE", 2, "DequantizeOptions"),
+    "quantize": _quantize,
+    "dequantize": _dequantize,
     "quantized_matmul": _matmul,
     "quantized_conv2d": _conv2d,
     "quantized_add": _add,

@@ -116,7 +116,8 @@ class RandomProgram:
         return self.convolution(x, strides, dilations, [1, 1], groups)
 
     def transposed_conv2d(self, x: str) -> str:
-        return self.convolution(x, [1, 1], [1, 1], [self.int(1, 2), self.int(1, 3)], 1)
+        dilations, spread = [self.int(1, 2), self.int(1, 2)], [self.int(1, 2), self.int(1, 3)]
+        return self.convolution(x, [1, 1], dilations, spread, 1)
 
     def convolution(
         self, x: str, strides: list[int], dilations: list[int], spread: list[int], groups: int
@@ -128,7 +129,8 @@ class RandomProgram:
             (height, width), spread, dilations, strides, size, strict=True
         ):
             window, inside = (taps - 1) * gap + 1, (extent - 1) * apart + 1
-            before, after = self.int(0, window - 1), self.int(0, window - 1)
+            most = window - 1 if apart == 1 else window + 1  # with rows of the bias alone
+            before, after = self.int(0, most), self.int(0, most)
             after += max(0, window - inside - before - after)
             padding.append([before, after])
             out.append((inside + before + after - window) // stride + 1)

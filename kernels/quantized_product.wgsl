@@ -37,7 +37,9 @@ const TILES = ${TILES}u;
 const GRID_X = ${GRID_X}u;
 const INVOCATIONS = ${INVOCATIONS}u;
 
-// fn store(row: u32, column: u32, split: u32, sums: vec4<i32>)
+// alias Channels: what four columns from `column` on are stored with.
+// fn channels_at(column: u32) -> Channels
+// fn store(row: u32, column: u32, split: u32, sums: vec4<i32>, channels: Channels)
 ${store}
 
 // The place of a row's first element.
@@ -95,5 +97,6 @@ ${sums}
 ${products}
   }
 
+  let channels = channels_at(column);
 ${stores}
 }

@@ -68,7 +68,7 @@ def test_a_scalar_condition_does_not_share_overwritten_arrays() -> None:
     np.testing.assert_array_equal(other, (x * 2 + 1) * 3)
 
 
-@pytest.mark.parametrize("kind", ["float32", "int32", "uint32", "float64", "uint8", "bool"])
+@pytest.mark.parametrize("kind", ["float32", "int32", "uint32", "float64", "uint8", "int8", "bool"])
 def test_select_is_where(kind: str) -> None:
     random = np.random.default_rng(0)
     a, b = (random.integers(0, 200, (5, 7)).astype(kind) for _ in range(2))

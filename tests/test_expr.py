@@ -245,9 +245,11 @@ def test_functions_of_whole_numbers_on_the_gpu_match_numpy(name: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if "i" in FUNCTIONS[name].domain])
 def test_bytes_wrap_on_the_gpu_as_in_numpy(name: str) -> None:
-    arrays = _arguments(name, np.array([0, 1, 2, 7, 100, 200, 255], np.uint8))
-    result = _call(name, len(arrays))
-    agree([Cast("int32", result)], *arrays)
+    unsigned = np.array([0, 1, 2, 7, 100, 200, 255], np.uint8)
+    signed = np.array([0, 1, -1, 7, -100, 127, -128], np.int8)
+    for values in (unsigned, signed):
+        arrays = _arguments(name, values)
+        agree([Cast("int32", _call(name, len(arrays)))], *arrays)
 
 
 SPECIAL: list[tuple[str, Callable[..., Expr]]] = [
@@ -282,6 +284,8 @@ def test_casts_on_the_gpu_match_numpy() -> None:
     agree([Cast("float32", X), Cast("uint32", X), Cast("bool", X)], np.abs(INTS))
     agree([Cast("float32", X), Cast("int32", X)], np.array([True, False]))
     agree([Cast("float32", X), Cast("int32", X)], np.array([0, 1, 127, 128, 255], np.uint8))
+    signed = np.array([0, 1, -1, 127, -128], np.int8)
+    agree([Cast("float32", X), Cast("int32", X), Cast("uint32", X), Cast("bool", X)], signed)
 
 
 @pytest.mark.gpu

@@ -44,7 +44,7 @@ def interpreted(program: IntegerProgram, x: Array) -> Array:
 def test_the_program_computes_what_the_model_does(name: str) -> None:
     model, x = network(name)
     small = pg.quantize(model, x)
-    program = integer_program(small)
+    program, weights = integer_program(small), model.named_weights()
     assert np.array_equal(interpreted(program, x), small.predict(x))
     for step in program.steps:  # each operation reads the scales that its inputs have
         if step.op in ("quantized_matmul", "quantized_conv2d"):
@@ -52,6 +52,11 @@ def test_the_program_computes_what_the_model_does(name: str) -> None:
             source = program.tensors[step.inputs[0]]
             assert source.scale == np.float32(layer.input_scale)
             assert source.zero_point == layer.input_zero_point
+            scales, bias = step.constants["weight_scale"], step.constants["bias"]
+            assert scales.dtype == np.float32 and scales.shape == bias.shape
+            if step.op == "quantized_matmul":
+                kernel = weights[f"{step.name}/kernel"]
+                assert np.array_equal(scales, np.abs(kernel).max(axis=0) / np.float32(127))
 
 
 def test_layers_that_stayed_float32_are_named() -> None:

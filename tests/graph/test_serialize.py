@@ -87,7 +87,9 @@ def test_new_random_operations_do_not_repeat_old_ones():
     assert new.node.attrs["seed"] != old.node.attrs["seed"]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint32", "uint8", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int32", "uint32", "uint8", "int8", "bool"]
+)
 def test_constants_of_every_type_survive_json(dtype):
     value = np.array([[0, 1, 2], [3, 250, 255]]).astype(dtype)
     graph = Graph()

@@ -18,6 +18,10 @@ class Long(NamedTuple):
     attrs: Mapping[str, Any] = {}
 
 
+def int8s(*shape: int) -> Array:
+    return np.random.default_rng(0).integers(-127, 128, shape).astype(np.int8)
+
+
 def floats(*shape: int) -> Array:
     return np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
 
@@ -45,7 +49,17 @@ def pooling(op: str, n: int) -> Long:
     return Long(op, (floats(1, *size, 1),), {"pool_size": size, **WINDOW})
 
 
+def quantized(op: str, image: tuple[int, ...], filters: tuple[int, ...], **attrs: Any) -> Long:
+    outputs = filters[-1]
+    numbers = [np.full(outputs, number, np.int32) for number in (7, (1 << 31) - 9, 44)]
+    attrs = {"zero_point": -9, "low": -128, "high": 127} | attrs
+    return Long(op, (int8s(*image), int8s(*filters), *numbers), attrs)
+
+
 WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
+QUANTIZED_WINDOW = WINDOW | {
+    "dilation": [1, 1], "groups": 1, "input_dilation": [1, 1], "pad_value": 0,
+}  # fmt: skip
 NORMALIZED = {"epsilon": 1e-3}
 SPLITS = 17
 """One more than the parts into which a product with few results is divided in any case."""
@@ -123,6 +137,21 @@ LONG: dict[str, Callable[[int], Long]] = {
     "gradient of CTC": lambda n: ctc("ctc_loss_gradient", n),
     "max pooling": lambda n: pooling("max_pool2d", n),
     "average pooling": lambda n: pooling("avg_pool2d", n),
+    "quantized product": lambda n: quantized("quantized_matmul", (2, 4 * n), (4 * n, 3)),
+    "quantized convolution": lambda n: quantized(
+        "quantized_conv2d", (1, 2, 3, 2 * n), (2, 2, 2 * n, 4), **QUANTIZED_WINDOW
+    ),
+    "quantized grouped convolution": lambda n: quantized(
+        "quantized_conv2d", (1, 2, 3, n // 2), (1, 2, n // 4, 2), **QUANTIZED_WINDOW | {"groups": 2}
+    ),
+    "quantized softmax": lambda n: Long(
+        "quantized_softmax", (int8s(2, n // 3), np.full(256, 3, np.int32))
+    ),
+    "quantized pooling": lambda n: Long(
+        "quantized_avg_pool2d",
+        (int8s(1, 3, n // 12 + 1, 1),),
+        {"window": [3, n // 12 + 1], "strides": [1, 1], "padding": [[0, 0], [0, 0]]},
+    ),
     "gradient of resizing": lambda n: Long(
         "resize_gradient",
         (floats(1, 11, n // 11 + 1, 1),),

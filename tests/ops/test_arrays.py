@@ -160,7 +160,7 @@ def test_many_updates_are_added_in_their_order_on_a_gpu(count: int) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", ["float32", "float16", "int32", "uint32", "uint8", "bool"])
+@pytest.mark.parametrize("kind", ["float32", "float16", "int32", "uint32", "uint8", "int8", "bool"])
 def test_computed_indices_take_elements_or_are_refused_on_a_gpu(kind: str) -> None:
     """Whether elements are copied one by one or as words."""
     random = np.random.default_rng(0)
@@ -226,6 +226,11 @@ def test_new_tensors_have_their_values_and_types(ours: Callable[[], Any], expect
         (lambda: pg.linspace(0, 1, -1), ShapeError, "num must be ≥ 0"),
         (lambda: pg.pad(X, [[1, 1]] * 2), ShapeError, "one pair of numbers"),
         (lambda: pg.pad(X, -1), ShapeError, "one pair of numbers ≥ 0"),
+        (
+            lambda: pg.pad(np.int8([1]), 1, constant_values=200),
+            DTypeError,
+            "pad with 200 takes int8",
+        ),
         (lambda: pg.pad(X, 1, "mean"), ShapeError, "must be one of constant, edge, reflect"),
         (lambda: pg.pad(X, 1, "edge", 3.0), ShapeError, "no meaning for mode 'edge'"),
         (lambda: pg.pad(X[:0], 1, "edge"), ShapeError, "whose size is zero"),
@@ -250,31 +255,32 @@ MOVES: dict[str, Callable[[Any], Any]] = {
     "stack": lambda x: pg.stack([x, x], axis=1),
     "split": lambda x: pg.split(x, 5, axis=1)[3],
     "slice": lambda x: x[1:, 4:0:-2],
-    "pad": lambda x: pg.pad(x, 1, constant_values=200),
+    "pad": lambda x: pg.pad(x, 1, constant_values=100),
     "reflect": lambda x: pg.pad(x, 2, mode="reflect"),
     "tile": lambda x: pg.tile(x, (1, 3)),
     "repeat": lambda x: pg.repeat(x, 3, axis=1),
     "roll": lambda x: pg.roll(x, 2, axis=1),
-    "where": lambda x: pg.where(pg.greater(x, 7), x, 255),
+    "where": lambda x: pg.where(pg.greater(x, 7), x, 100),
     "take": lambda x: pg.take(x, [2, 0, 2], axis=1),
     "triu": lambda x: pg.triu(x),
     "sort": lambda x: pg.sort(x, axis=0, descending=True),
-    "one_hot": lambda x: pg.one_hot(x, 9, "uint8"),
-    "chain": lambda x: pg.transpose(pg.reshape(pg.pad(x, [[0, 1], [0, 0]]), [5, 4])) + 250,
+    "one_hot": lambda x: pg.one_hot(pg.cast(x, "int32"), 9, x.dtype),
+    "chain": lambda x: pg.transpose(pg.reshape(pg.pad(x, [[0, 1], [0, 0]]), [5, 4])) + 100,
 }
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
 @pytest.mark.parametrize("name", MOVES)
-def test_a_gpu_moves_bytes(name: str) -> None:
+def test_a_gpu_moves_bytes(name: str, kind: str) -> None:
     """Four of them share a word: rows of 5, and results of sizes that 4 does not divide."""
-    pixels = np.arange(15, dtype=np.uint8).reshape(3, 5) * 17
-    x = pg.placeholder("uint8", [3, 5])
+    pixels = (np.arange(15, dtype=np.uint8).reshape(3, 5) * 17).view(kind)
+    x = pg.placeholder(kind, [3, 5])
     result = MOVES[name](x)
     with pg.Session(device="cpu") as cpu, pg.Session(device="gpu") as gpu:
         expected = cpu.run(result, {x: pixels})
         actual = gpu.run(result, {x: pixels})
-    assert actual.dtype == np.uint8
+    assert actual.dtype == kind
     np.testing.assert_array_equal(actual, expected)
 
 

@@ -87,7 +87,7 @@ def test_powers_of_integers_match_numpy() -> None:
             i**0.5
 
 
-@pytest.mark.parametrize("kind", ["int32", "uint32", "uint8", "float32"])
+@pytest.mark.parametrize("kind", ["int32", "uint32", "uint8", "int8", "float32"])
 def test_operators_have_the_meaning_of_numpy(kind: str) -> None:
     low = -9 if kind in ("int32", "float32") else 0
     a, b = np.arange(low, 9, 2).astype(kind), np.array([1, 2, 3, 4, 5, 6, 7, 8, 9]).astype(kind)

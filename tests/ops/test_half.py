@@ -55,9 +55,10 @@ def test_casts_round_to_nearest_even(device: str) -> None:
 
 
 @each_device
-@pytest.mark.parametrize("kind", ["int32", "uint32", "bool", "uint8"])
+@pytest.mark.parametrize("kind", ["int32", "uint32", "bool", "uint8", "int8"])
 def test_casts_from_and_to_other_dtypes_match_numpy(device: str, kind: str) -> None:
-    numbers = np.array([0, 1, 3, 100, 255] if kind == "uint8" else [0, 1, 2049, 2051, 70_000])
+    small = {"uint8": [0, 1, 3, 100, 255], "int8": [0, 1, -3, -128, 127]}
+    numbers = np.array(small.get(kind, [0, 1, 2049, 2051, 70_000]))
     whole = pg.placeholder(kind, [5])
     half = pg.placeholder("float16", [7])
     halves = np.array([0, -0.0, 1.75, 6e-8, 31.5, 200, np.inf if kind == "bool" else 8], np.float16)

@@ -35,7 +35,7 @@ class TestMixedPlacement:
                 np.testing.assert_allclose(got[2], expected, rtol=1e-5)
                 np.testing.assert_allclose(got[1], np.exp(2 * value), rtol=1e-5)
 
-    @pytest.mark.parametrize("dtype", ["int32", "uint32", "uint8", "bool"])
+    @pytest.mark.parametrize("dtype", ["int32", "uint32", "uint8", "int8", "bool"])
     def test_every_type_travels(self, graph, dtype):
         x = ops.placeholder(dtype, [3, 3], name="x")
         with graph.device("gpu:0"):

@@ -67,6 +67,7 @@ class TestTypes:
             ("float32", [None, 1.0], "takes float32 values, but was given object."),
             ("float32", [1j, 2], "takes float32 values, but was given complex128."),
             ("uint8", [1, 256], "takes uint8 values, but some do not fit in it."),
+            ("int8", [1, 128], "takes int8 values, but some do not fit in it."),
             ("uint32", [1, -1], "takes uint32 values, but some do not fit in it."),
             ("int32", [0, 2**40], "takes int32 values, but some do not fit in it."),
             ("bool", [0, 2], "takes bool values, but some do not fit in it."),
@@ -85,6 +86,7 @@ class TestTypes:
             ("float32", [np.inf, np.nan]),
             ("float64", np.array([1, 2], np.float32)),
             ("uint8", [0, 255]),
+            ("int8", [-128, 127]),
             ("bool", [0, 1]),
         ],
     )

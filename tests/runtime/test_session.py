@@ -48,7 +48,7 @@ class TestFetches:
     def test_empty_fetches_return_empty_results(self, session):
         assert session.run([]) == [] and session.run({}) == {}
 
-    @pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "uint8", "bool"])
+    @pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "uint8", "int8", "bool"])
     @pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 7)])
     def test_leaves_of_every_type_can_be_fetched(self, session, dtype, shape):
         value = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 2).astype(dtype)

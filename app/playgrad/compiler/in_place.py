@@ -81,7 +81,7 @@ def _read_through(member: Dispatch, name: str, through: str) -> None:
     remaining = [i for i, binding in enumerate(call.bindings) if binding.name != name]
     member.call = replace(
         call,
-        code=re.sub(rf"\b{name}\b", through, call.code),
+        code=re.sub(rf"(?<!\.)\b{name}\b", through, call.code),  # not the component of a vector
         params={**call.params, "in_place": {**call.params.get("in_place", {}), name: through}},
         bindings=tuple(call.bindings[i] for i in remaining),
     )

@@ -191,11 +191,7 @@ class Conversion(Rewrite):
         else:
             sizes = kernel.shape[-1], kernel.shape[:2]
             layer = _convolution(*sizes, *shape.arguments, *arguments)
-        values = {
-            "kernel": integers.values,
-            "weight_scale": integers.scale,
-            **constants._asdict(),
-        }
+        values = {"kernel": integers.values, **constants._asdict()}
         return self.put(layer, [self.integer(call.inputs[0])], values)
 
     def _embedding(self, unit: Unit, name: str) -> Tensor:

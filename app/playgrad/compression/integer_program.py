@@ -66,6 +66,7 @@ from playgrad.nn.basic import Flatten, Permute, Reshape
 from playgrad.nn.layer_calls import LayerCall
 
 Array = np.ndarray[Any, Any]
+_OF_PRODUCTS = ("kernel", "bias", "multiplier", "shift")
 
 
 class IntegerTensor(NamedTuple):
@@ -212,6 +213,9 @@ class _Program:
         constants: Sequence[str] = (),
     ) -> None:
         arrays = {each: self.values[f"{name}/{each}"] for each in constants}
+        if "multiplier" in arrays:
+            layer: Any = self.model.get_layer(name)
+            arrays["weight_scale"] = layer.weight_scale(arrays["multiplier"], arrays["shift"])
         self.steps.append(IntegerStep(op, name, tuple(inputs), output, attrs or {}, arrays))
 
     def _inputs(self, call: LayerCall) -> list[str]:
@@ -236,14 +240,13 @@ class _Program:
 
     def _dense(self, layer: QuantizedDense, name: str, call: LayerCall) -> None:
         output = self._result(call, name, layer)
-        constants = ("kernel", "bias", "multiplier", "shift", "weight_scale")
         attrs = layer.output_range
-        self._step("quantized_matmul", name, self._inputs(call), output, attrs, constants)
+        self._step("quantized_matmul", name, self._inputs(call), output, attrs, _OF_PRODUCTS)
 
     def _conv(self, layer: QuantizedConv, name: str, call: LayerCall) -> None:
-        constants = ("kernel", "bias", "multiplier", "shift", "weight_scale")
+        attrs = layer.attributes
         self._windowed(
-            "quantized_conv2d", name, call, layer, layer.is_sequence, layer.attributes, constants
+            "quantized_conv2d", name, call, layer, layer.is_sequence, attrs, _OF_PRODUCTS
         )
 
     def _pool(self, layer: Any, name: str, call: LayerCall) -> None:

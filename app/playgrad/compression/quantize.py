@@ -78,8 +78,7 @@ def quantize(
     if missing:
         with opened(form.draft, model) as network:
             ranges |= calibrate(network, missing, samples, calibration)
-    layers = form.draft.structure.layers
-    bits = {str(layer.name): WEIGHTS[weights] for layer in layers} | dict(trained.bits)
+    bits = dict.fromkeys(form.draft.names.values(), WEIGHTS[weights]) | dict(trained.bits)
     conversion = Conversion(form.draft, units, ranges, bits)
     draft = conversion.draft()
     notes = {**form.notes, **conversion.notes}

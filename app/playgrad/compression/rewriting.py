@@ -20,13 +20,15 @@ Values = Mapping[Tensor, Array]
 
 
 class Draft(NamedTuple):
-    """A structure with the values of its variables, which no session holds yet.
+    """A structure with the values of its variables, which no session need hold.
 
-    Its layers have the names that they have in the model.
+    Attributes:
+        names: of its layers in the model.
     """
 
     structure: Structure
     values: Values
+    names: Mapping[Layer, str]
 
 
 def draft_of(network: Network) -> Draft:
@@ -34,7 +36,8 @@ def draft_of(network: Network) -> Draft:
     structure = network.structure
     variables = [v for layer in structure.layers for v in layer.variables.values()]
     values = network.session.values(variables) if variables else []
-    return Draft(structure, dict(zip(variables, values, strict=True)))
+    names = {layer: name for name, layer in network.named_layers()}
+    return Draft(structure, dict(zip(variables, values, strict=True)), names)
 
 
 @contextmanager
@@ -52,17 +55,14 @@ def opened(draft: Draft, like: Network) -> Iterator[Network]:
 class Rewrite(StructureCopy):
     """A copy of a draft in which subclasses replace calls of layers, by overriding `call`.
 
-    Args:
-        names: the names of the layers in the copy; None for those of the draft.
-
     Attributes:
         new_values: the values of the variables of the copy.
     """
 
-    def __init__(self, draft: Draft, names: Mapping[Layer, str] | None = None) -> None:
+    def __init__(self, draft: Draft) -> None:
         super().__init__(draft.structure)
         self.values = draft.values
-        self.names = names or {layer: str(layer.name) for layer in draft.structure.layers}
+        self.names = draft.names
         self.new_values: dict[Tensor, Array] = {}
         self.users = _users(draft.structure)
 
@@ -72,7 +72,8 @@ class Rewrite(StructureCopy):
         copied = {
             self.variables[v]: array for v, array in self.values.items() if v in self.variables
         }
-        return Draft(structure, {**copied, **self.new_values})
+        names = {layer: str(layer.name) for layer in structure.layers}
+        return Draft(structure, {**copied, **self.new_values}, names)
 
     def put(
         self, layer: Layer, inputs: Iterable[Tensor], weights: Mapping[str, Array] | None = None

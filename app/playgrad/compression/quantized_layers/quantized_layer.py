@@ -13,6 +13,7 @@ from playgrad.nn.layer import Layer
 from playgrad.ops.core.build import whole
 from playgrad.ops.state import Variable
 
+Array = np.ndarray[Any, Any]
 LOW, HIGH = -128, 127
 
 
@@ -63,9 +64,8 @@ class ProductLayer(QuantizedLayer):
     """A layer of sums of products.
 
     Attributes:
-        variables: "kernel" of int8; for each output "bias", "multiplier" and "shift", the int32
-            arguments of the operation, and "weight_scale", the float32 number that one step of the
-            kernel stands for.
+        variables: "kernel" of int8, and for each output "bias", "multiplier" and "shift", the int32
+            arguments of the operation.
 
     Args:
         input_scale, input_zero_point: those of the inputs.
@@ -96,12 +96,20 @@ class ProductLayer(QuantizedLayer):
         self.add_constant("kernel", shape, "int8")
         for name in ("bias", "multiplier", "shift"):
             self.add_constant(name, shape[-1:], "int32")
-        self.add_constant("weight_scale", shape[-1:], "float32")
 
     @property
     def constants(self) -> list[Variable]:
         """The inputs of the operation beside the first."""
         return [self.variables[name] for name in ("kernel", "bias", "multiplier", "shift")]
+
+    def weight_scale(self, multiplier: Array, shift: Array) -> Array:
+        """Return the float32 numbers that one step of the kernel stands for, one for each output.
+
+        They follow from the values of the variables of these names, which have more digits.
+        """
+        factor = np.ldexp(multiplier.astype(np.float64), -shift)
+        scales = np.float64(np.float32(self.scale)) / np.float64(np.float32(self.input_scale))
+        return (factor * scales).astype(np.float32)
 
     @property
     def output_range(self) -> dict[str, Any]:

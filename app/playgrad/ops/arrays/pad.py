@@ -42,6 +42,7 @@ def pad(
         ShapeError: ``pad_width`` does not fit ``x`` or is negative; there is no such mode; or a
             mode other than "constant" pads a dimension of size 0 or of unknown size, or is given
             ``constant_values``.
+        DTypeError: the dtype of ``x`` cannot hold ``constant_values``.
     """
     tensor = as_tensor(x)
     pairs = _pairs(pad_width, tensor)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.dtypes import converted
 from playgrad.errors import ShapeError, shape_text
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, register
 from playgrad.graph.spec import TensorSpec
@@ -24,9 +25,12 @@ def pad_constant(
 
     Raises:
         ShapeError: the number of pairs is not the rank of ``x``, or a padding is negative.
+        DTypeError: the dtype of ``x`` cannot hold ``value``.
     """
+    tensor = as_tensor(x)
+    converted(np.asarray(value), tensor.dtype, f"pad with {value!r:.60}")
     attrs = {"padding": [list(pair) for pair in paddings], "value": value}
-    return add_node(_PAD, [as_tensor(x)], attrs, name=name).output
+    return add_node(_PAD, [tensor], attrs, name=name).output
 
 
 def slice_(x: Any, begin: Sequence[int], size: Sequence[int], name: str | None = None) -> Tensor:

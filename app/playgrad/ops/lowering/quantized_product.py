@@ -1,4 +1,4 @@
-"""Lowering of products of int8 matrices, and of convolutions of int8 images.
+"""Lowering of products of int8 matrices, also as convolutions.
 
 The results of a product are requantized and packed where they are computed if four adjacent ones
 are a word, and if the depth is not split. Otherwise int32 sums are stored, and a second kernel adds
@@ -33,11 +33,10 @@ BUSY = 64
 """Workgroups that keep an adapter busy."""
 LEAST_STEPS = 64
 """Steps of a split: fewer do not pay for the second kernel."""
-PER_CHANNEL = ("bias", "multiplier", "shift")
 
 
 @dataclass(frozen=True)
-class _Product:
+class Int8Product:
     """The sizes of a product, in elements; see ``quantized_product.wgsl``."""
 
     rows: int
@@ -87,58 +86,16 @@ def lower_quantized_matmul(request: KernelRequest) -> Lowering:
     *lead, depth = request.inputs[0].static_shape
     columns = request.outputs[0].static_shape[-1]
     rows = prod(lead)
-    product = _Product(rows=rows, columns=columns, depth=depth, x_image=depth)
+    product = Int8Product(rows=rows, columns=columns, depth=depth, x_image=depth)
     params = {"rows": rows, "columns": columns, "depth": depth}
-    return _lower(
+    return lower_int8_product(
         request, product, "quantized_matmul", params, input_binding("x", 0, request.inputs[0])
     )
 
 
-def lower_quantized_conv2d(request: KernelRequest) -> Lowering:
-    """Lower quantized_conv2d of (x, w, bias, multiplier, shift).
-
-    Pixels around and between those of the images are written into a scratch buffer first.
-    """
-    attrs = request.attrs
-    batch, height, width, channels = request.inputs[0].static_shape
-    filter_height, filter_width, depth, _ = request.inputs[1].static_shape
-    _, output_height, output_width, outputs = request.outputs[0].static_shape
-    calls: list[KernelCall] = []
-    scratch: list[int] = []
-    x = input_binding("x", 0, request.inputs[0])
-    if any(map(any, attrs["padding"])) or list(attrs["input_dilation"]) != [1, 1]:
-        call, height, width = _surround(request)
-        calls.append(call)
-        scratch.append(4 * max(1, -(-batch * height * width * channels // 4)))
-        x = Binding("x", "scratch", 0, "u32")
-    params = {**attrs, "image": [batch, height, width, channels]}
-    if attrs["groups"] > 1:
-        calls.append(_grouped(request, x, (height, width, channels), params))
-        return Lowering(tuple(calls), tuple(scratch))
-    (stride_y, stride_x), (step_y, step_x) = attrs["strides"], attrs["dilation"]
-    # A row of the filter is a tap where its pixels are adjacent, else each of its positions.
-    across = 1 if step_x == 1 else filter_width
-    product = _Product(
-        rows=batch * output_height * output_width,
-        columns=outputs,
-        depth=depth * filter_width // across,
-        taps=filter_height * across,
-        tap_columns=across,
-        tap_row=step_y * width * channels,
-        tap_column=step_x * channels if across > 1 else 0,
-        output_width=output_width,
-        output_height=output_height,
-        x_column=stride_x * channels,
-        x_row=stride_y * width * channels,
-        x_image=height * width * channels,
-    )
-    lowering = _lower(request, product, "quantized_conv2d", params, x, len(scratch))
-    return Lowering((*calls, *lowering.calls), (*scratch, *lowering.scratch))
-
-
-def _lower(
+def lower_int8_product(
     request: KernelRequest,
-    product: _Product,
+    product: Int8Product,
     name: str,
     params: dict[str, Any],
     x: Binding,
@@ -160,11 +117,9 @@ def _lower(
     splits = max(1, -(-product.steps // steps))
     is_direct = splits == 1 and product.columns % 4 == 0
     result = output_binding("result", 0, request.outputs[0])
-    per_channel = tuple(
-        input_binding(each, 2 + i, request.inputs[2 + i]) for i, each in enumerate(PER_CHANNEL)
-    )
+    channels = per_channel(request)
     sums = Binding("sums", "scratch", scratch, "i32")
-    bindings = (*per_channel, result) if is_direct else (sums,)
+    bindings = (*channels, result) if is_direct else (sums,)
     across_grid, down_grid, _ = grid(groups, 1, target.limits)
     call = KernelCall(
         family=name,
@@ -191,8 +146,16 @@ def _lower(
     if is_direct:
         return Lowering((call,))
     items = request.outputs[0].size
-    last = _finish(request, items, product.columns, splits, (sums, *per_channel, result))
+    last = finish(request, items, product.columns, splits, (sums, *channels, result))
     return Lowering((call, last), (4 * max(1, items) * splits,))
+
+
+def per_channel(request: KernelRequest) -> tuple[Binding, ...]:
+    """Return the bindings of bias, multiplier and shift."""
+    return tuple(
+        input_binding(name, 2 + i, request.inputs[2 + i])
+        for i, name in enumerate(("bias", "multiplier", "shift"))
+    )
 
 
 def _splits(steps: int, groups: int, most: int | None) -> int:
@@ -220,31 +183,51 @@ def _tile(rows: int) -> dict[str, str]:
         "sums": indented(2, (f"var sum{i} = vec4<i32>();" for i in range(rows))),
         "products": indented(4, products),
         "stores": indented(
-            2, (f"store(row + {i}u, column, group.z, sum{i});" for i in range(rows))
+            2, (f"store(row + {i}u, column, group.z, sum{i}, channels);" for i in range(rows))
         ),
     }
 
 
-_STORE_SUMS = """fn store(row: u32, column: u32, split: u32, values: vec4<i32>) {
+_STORE_SUMS = """alias Channels = u32;
+
+fn channels_at(column: u32) -> Channels {
+  return min(4u, COLUMNS - column);
+}
+
+fn store(row: u32, column: u32, split: u32, values: vec4<i32>, channels: Channels) {
   if (row >= ROWS) {
     return;
   }
-  for (var i = 0u; i < min(4u, COLUMNS - column); i++) {
+  for (var i = 0u; i < channels; i++) {
     sums[(split * ROWS + row) * COLUMNS + column + i] = values[i];
   }
 }
 """
-_STORE_RESULTS = """fn finished(column: u32, sum: i32) -> i32 {
-  return requantize(sum + bias[column], multiplier[column], shift[column]);
+_STORE_RESULTS = """struct Channels {
+  bias: vec4<i32>,
+  multiplier: vec4<i32>,
+  shift: vec4<i32>,
 }
 
-fn store(row: u32, column: u32, split: u32, values: vec4<i32>) {
+// Loaded once for all rows of a tile.
+fn channels_at(c: u32) -> Channels {
+  return Channels(
+    vec4<i32>(bias[c], bias[c + 1u], bias[c + 2u], bias[c + 3u]),
+    vec4<i32>(multiplier[c], multiplier[c + 1u], multiplier[c + 2u], multiplier[c + 3u]),
+    vec4<i32>(shift[c], shift[c + 1u], shift[c + 2u], shift[c + 3u]),
+  );
+}
+
+fn store(row: u32, column: u32, split: u32, values: vec4<i32>, channels: Channels) {
   if (row >= ROWS) {
     return;
   }
+  let sums = values + channels.bias;
   result[(row * COLUMNS + column) / 4u] = packed(vec4<i32>(
-    finished(column, values.x), finished(column + 1u, values.y), finished(column + 2u, values.z),
-    finished(column + 3u, values.w),
+    requantize(sums.x, channels.multiplier.x, channels.shift.x),
+    requantize(sums.y, channels.multiplier.y, channels.shift.y),
+    requantize(sums.z, channels.multiplier.z, channels.shift.z),
+    requantize(sums.w, channels.multiplier.w, channels.shift.w),
   ));
 }
 """
@@ -257,7 +240,7 @@ def _store(request: KernelRequest, is_direct: bool) -> str:
     return f"{requantize}\n{_STORE_RESULTS}"
 
 
-def _finish(
+def finish(
     request: KernelRequest, items: int, columns: int, splits: int, bindings: Sequence[Binding]
 ) -> KernelCall:
     """Return the dispatch that makes results of sums."""
@@ -272,81 +255,4 @@ def _finish(
         COLUMNS=max(1, columns),
         SPLITS=splits,
         **range_constants(request.attrs),
-    )
-
-
-def _surround(request: KernelRequest) -> tuple[KernelCall, int, int]:
-    """Return the dispatch that writes the pixels around and between those of the images, and the
-    height and width of its result."""
-    attrs, image = request.attrs, request.inputs[0]
-    batch, height, width, channels = image.static_shape
-    (top, _), (left, _) = attrs["padding"]
-    step_y, step_x = attrs["input_dilation"]
-    result_height, result_width = (
-        max(size - 1, 0) * step + min(size, 1) + sum(sides)
-        for size, step, sides in zip(
-            (height, width), attrs["input_dilation"], attrs["padding"], strict=True
-        )
-    )
-    items = batch * result_height * result_width * channels
-    call = item_kernel(
-        request,
-        "quantized_surround.wgsl",
-        -(-items // 4),
-        (input_binding("images", 0, image), Binding("surrounded", "scratch", 0, "u32")),
-        {**attrs, "image": list(image.static_shape)},
-        loops=(Loop(4),),
-        ELEMENTS=items,
-        HEIGHT=height,
-        WIDTH=width,
-        CHANNELS=max(1, channels),
-        RESULT_HEIGHT=max(1, result_height),
-        RESULT_WIDTH=max(1, result_width),
-        PAD_TOP=top,
-        PAD_LEFT=left,
-        STEP_Y=step_y,
-        STEP_X=step_x,
-        PAD_BYTE=attrs["pad_value"] & 0xFF,
-    )
-    return call, result_height, result_width
-
-
-def _grouped(
-    request: KernelRequest, x: Binding, image: tuple[int, int, int], params: dict[str, Any]
-) -> KernelCall:
-    """Return the dispatch of a grouped convolution of images of a height, width and channels."""
-    attrs, items = request.attrs, request.outputs[0].size
-    filter_height, filter_width, depth, outputs = request.inputs[1].static_shape
-    _, output_height, output_width, _ = request.outputs[0].static_shape
-    return item_kernel(
-        request,
-        "quantized_conv2d_grouped.wgsl",
-        -(-items // 4),
-        (
-            x,
-            input_binding("w", 1, request.inputs[1]),
-            *(
-                input_binding(each, 2 + i, request.inputs[2 + i])
-                for i, each in enumerate(PER_CHANNEL)
-            ),
-            output_binding("result", 0, request.outputs[0]),
-        ),
-        params,
-        loops=(nested(4, filter_height, filter_width, depth),),
-        ELEMENTS=items,
-        HEIGHT=image[0],
-        WIDTH=image[1],
-        CHANNELS=max(1, image[2]),
-        FILTER_HEIGHT=filter_height,
-        FILTER_WIDTH=filter_width,
-        GROUP_CHANNELS=max(1, depth),
-        OUTPUT_HEIGHT=max(1, output_height),
-        OUTPUT_WIDTH=max(1, output_width),
-        OUTPUTS=max(1, outputs),
-        GROUP_OUTPUTS=max(1, outputs // attrs["groups"]),
-        STRIDE_Y=attrs["strides"][0],
-        STRIDE_X=attrs["strides"][1],
-        DILATION_Y=attrs["dilation"][0],
-        DILATION_X=attrs["dilation"][1],
-        **range_constants(attrs),
     )

@@ -21,9 +21,9 @@ from playgrad.ops.convolution.window import (
     windows,
 )
 from playgrad.ops.core.build import add_node, as_tensors, expect_dtype, expect_rank, whole
-from playgrad.ops.lowering.quantized_product import lower_quantized_conv2d
+from playgrad.ops.lowering.quantized_conv2d import lower_quantized_conv2d
 from playgrad.ops.quantized.conv2d_samples import INVALID, SAMPLES
-from playgrad.ops.quantized.product import int8_product
+from playgrad.ops.quantized.product import int8_product, requantized_rows
 from playgrad.ops.quantized.requantize import (
     LEAST,
     MOST,
@@ -181,7 +181,8 @@ def _prepare(
         x, w, bias, multiplier, shift = arrays
         sums = summed(_surrounded(x, attrs), w, attrs)
         sums += bias
-        return [requantized(sums, multiplier, shift, attrs)]
+        rows = sums.reshape(prod(sums.shape[:3]), w.shape[3])
+        return [requantized_rows(rows, multiplier, shift, attrs).reshape(sums.shape)]
 
     return convolution
 
@@ -190,7 +191,7 @@ def _sums(image: Array, w: Array, attrs: Attrs) -> Array:
     """Return the convolution as int32, one group after the other."""
     groups = attrs["groups"]
     depth, outputs = w.shape[2], w.shape[3] // groups
-    view = _windows(image, w.shape[:2], attrs)
+    view = _windows(image.astype(np.float32), w.shape[:2], attrs)
     result = np.empty((*view.shape[:3], w.shape[3]), np.int32)
     for group in range(groups):
         inside = slice(group * depth, (group + 1) * depth)

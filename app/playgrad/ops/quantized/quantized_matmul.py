@@ -15,7 +15,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import add_node, as_tensors, expect_dtype
 from playgrad.ops.core.samples import floats, int8s
 from playgrad.ops.lowering.quantized_product import lower_quantized_matmul
-from playgrad.ops.quantized.product import int8_product
+from playgrad.ops.quantized.product import int8_product, requantized_rows
 from playgrad.ops.quantized.requantize import (
     LEAST,
     MOST,
@@ -102,7 +102,7 @@ def _prepare(
         x, w, bias, multiplier, shift = arrays
         sums = int8_product(x.reshape(rows, depth), w)
         sums += bias
-        return [requantized(sums, multiplier, shift, attrs).reshape(shape)]
+        return [requantized_rows(sums, multiplier, shift, attrs).reshape(shape)]
 
     return product
 

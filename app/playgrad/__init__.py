@@ -20,6 +20,8 @@ from playgrad.signals import guard_command_line
 guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
+from playgrad.compression.cluster import cluster
+from playgrad.compression.prune import PolynomialSparsity, prune
 from playgrad.compression.quantization_aware import quantization_aware
 from playgrad.compression.quantize import quantize
 from playgrad.contract.check_op import OpReport, check_op
@@ -115,6 +117,7 @@ __all__ = [
     "OpReport",
     "OutOfMemoryError",
     "PlaygradError",
+    "PolynomialSparsity",
     "Ray",
     "ReadError",
     "Sample",
@@ -127,6 +130,7 @@ __all__ = [
     "UnsupportedOpError",
     "between",
     "check_op",
+    "cluster",
     "control_dependencies",
     "data",
     "device",
@@ -151,6 +155,7 @@ __all__ = [
     "optim",
     "parallel",
     "plot",
+    "prune",
     "quantization_aware",
     "quantize",
     "register",

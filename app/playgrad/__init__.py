@@ -21,6 +21,7 @@ guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
 from playgrad.compression.cluster import cluster
+from playgrad.compression.distiller import Distiller
 from playgrad.compression.prune import PolynomialSparsity, prune
 from playgrad.compression.quantization_aware import quantization_aware
 from playgrad.compression.quantize import quantize
@@ -102,6 +103,7 @@ __all__ = [
     "DataError",
     "DeviceError",
     "DeviceLostError",
+    "Distiller",
     "FeedError",
     "GradientTape",
     "Graph",

@@ -28,9 +28,9 @@ def cluster(model: Model, clusters: int = 16) -> CompressedModel:
 
     The values are the centroids of k-means, which starts with equal distances between the smallest
     and the largest weight. Kernels and other weights with two or more dimensions are clustered;
-    biases are not. Weights that are 0, as in a pruned network, stay 0 beside the clusters. While the
-    copy is trained further, with every optimizer and strategy, each value moves by the mean of the
-    updates of its weights.
+    biases are not. Weights that are 0, as in a pruned network, stay 0 beside the clusters. While
+    the copy is trained further, with every optimizer and strategy, each value moves by the mean of
+    the updates of its weights.
 
     Args:
         model: it is built, and is not changed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from playgrad.models.model import Model
 from playgrad.ops.state import Variable
 
 Array = np.ndarray[Any, Any]
+Copies: TypeAlias = Mapping[Variable, Variable]
 
 
 def kernels_of(model: Model) -> list[Variable]:
@@ -57,10 +58,10 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
     rewrite = Rewrite(draft_of(model))
     draft = rewrite.draft()
     excerpt = model.train_excerpt
-    samples = [] if excerpt is None else excerpt.x
+    seen: Any = [] if excerpt is None else excerpt.x
     origin = Origin(
         original_of(model),
-        samples=[samples] if isinstance(samples, np.ndarray) else list(samples),
+        samples=[seen] if isinstance(seen, np.ndarray) else list(seen),
         bytes_of=packed_bytes,
         notes_of=packed_notes,
     )
@@ -72,6 +73,3 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
         if isinstance(old, Variable):
             new.keep = old.keep
     return small, copies
-
-
-Copies = Mapping[Variable, Variable]

@@ -1,7 +1,7 @@
 """Safetensors files of packed weights: parts of tensors under names of their own, and a record.
 
-A packed tensor ``kernel`` has the tensors ``kernel:values``, ``kernel:mask`` and so on, and an entry
-in the JSON of the metadata `KEY`, which `playgrad.io.packing` explains.
+A packed tensor ``kernel`` has the tensors ``kernel:values``, ``kernel:mask`` and so on, and an
+entry in the JSON of the metadata `KEY`, which `playgrad.io.packing` explains.
 """
 
 from __future__ import annotations

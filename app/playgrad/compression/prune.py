@@ -11,6 +11,7 @@ import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel
 from playgrad.compression.reduction import kernels_of, reduced, values_of
+from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
@@ -63,8 +64,10 @@ def prune(
     sparsity: float = 0.9,
     schedule: PolynomialSparsity | None = None,
     per_layer: bool = False,
+    structured: bool = False,
 ) -> CompressedModel:
-    """Return a copy of ``model`` in which the smallest weights are 0 (Han et al. 2015).
+    """Return a copy of ``model`` in which the smallest weights are 0 (Han et al. 2015), or which is
+    narrower.
 
     Kernels and other weights with two or more dimensions are pruned; biases are not. Zeros stay 0
     while the copy is trained further, with every optimizer and strategy.
@@ -75,12 +78,33 @@ def prune(
         schedule: None prunes now. Otherwise sparsity grows while ``fit`` trains the copy.
         per_layer: whether each layer has this share of zeros. Otherwise the smallest weights of the
             whole network are 0; the largest weight of each layer stays.
+        structured: whether whole units and channels are removed, those with the smallest L2 norms
+            of their weights (Li et al. 2017). Each layer loses this share of them, but not the
+            last one, and layers after it become narrower as well: products and convolutions,
+            normalization, activations, pooling, flattening, sums and concatenations. Layers whose
+            users are others, or the outputs of the model, keep their width, and ``report()`` says
+            so.
 
     Raises:
-        GraphError: the model is not built or is quantized, or an argument is out of bounds.
+        GraphError: the model is not built or is quantized, an argument is out of bounds, or
+            ``structured`` is combined with a schedule or with clusters, or no layer can become
+            narrower.
         DataError: weights are NaN or infinite.
     """
     final = _checked_sparsity(sparsity, "sparsity")
+    if structured:
+        if schedule is not None:
+            raise GraphError(
+                "a schedule sets single weights to 0, but units are removed at once.",
+                hint="Prune several times with a growing sparsity, and train in between.",
+            )
+        if any(kernel.keep not in (None, keep_zeros) for kernel in kernels_of(model)):
+            raise GraphError(
+                f"the weights of '{model.name}' are clustered, so its units are not removed.",
+                source=model.source,
+                hint="Prune it first: pg.cluster(pg.prune(model, structured=True)).",
+            )
+        return prune_units(model, final)
     kernels = kernels_of(model)
     values = values_of(model, kernels)
     now = final if schedule is None else schedule.at(0, final)

@@ -10,6 +10,7 @@ import numpy as np
 from playgrad.compression.compressed_model import CompressedModel, Origin, original_of
 from playgrad.compression.packed_weights import packed_bytes, packed_notes
 from playgrad.compression.quantization_aware import expect_floats
+from playgrad.compression.report import Note
 from playgrad.compression.rewriting import Rewrite, draft_of
 from playgrad.errors import DataError
 from playgrad.models.model import Model
@@ -47,6 +48,23 @@ def values_of(model: Model, variables: list[Variable]) -> list[Array]:
     return values
 
 
+def origin_of(model: Model, notes: Mapping[str, Note] | None = None) -> Origin:
+    """Return the origin of a copy of ``model`` whose files are packed.
+
+    Args:
+        notes: the forms of layers that do not follow from their weights.
+    """
+    excerpt = model.train_excerpt
+    seen: Any = [] if excerpt is None else excerpt.x
+    return Origin(
+        original_of(model),
+        notes or {},
+        samples=[seen] if isinstance(seen, np.ndarray) else list(seen),
+        bytes_of=packed_bytes,
+        notes_of=packed_notes,
+    )
+
+
 def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[CompressedModel, Copies]:
     """Return a copy of ``model`` with other values of some of its variables.
 
@@ -57,15 +75,7 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
     """
     rewrite = Rewrite(draft_of(model))
     draft = rewrite.draft()
-    excerpt = model.train_excerpt
-    seen: Any = [] if excerpt is None else excerpt.x
-    origin = Origin(
-        original_of(model),
-        samples=[seen] if isinstance(seen, np.ndarray) else list(seen),
-        bytes_of=packed_bytes,
-        notes_of=packed_notes,
-    )
-    small = CompressedModel.from_structure(draft.structure, origin)
+    small = CompressedModel.from_structure(draft.structure, origin_of(model))
     copies: Any = rewrite.variables
     values = dict(draft.values) | {copies[v]: array for v, array in changed.items()}
     small.session.assign(values)

@@ -12,6 +12,7 @@ import playgrad
 from playgrad.cli import commands, kinds
 from playgrad.cli.model_options import add_models
 from playgrad.cli.ray_options import add_ray_options
+from playgrad.cli.shrink_options import add_shrink
 from playgrad.cli.strategy_options import add_strategy_options
 from playgrad.parallel.schedules import SCHEDULES
 from playgrad.training.strategies.registry import STRATEGIES
@@ -30,7 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_train, _add_predict, _add_sweep, _add_simulate, _add_hosts, _add_devices, _add_tune,
-        _add_examples, _add_export, add_models, _add_serve, _add_watch, _add_site,
+        _add_examples, _add_export, add_shrink, add_models, _add_serve, _add_watch, _add_site,
     ):  # fmt: skip
         add(parsers)
     return parser

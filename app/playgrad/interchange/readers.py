@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar, overload
 
 from playgrad.errors import CheckpointError
 from playgrad.interchange.bounds import MOST_STEPS
-from playgrad.io.file_kinds import is_keras_file, is_onnx_file, kind_of
+from playgrad.io.file_kinds import (
+    PYTORCH_EXPORT,
+    TORCH,
+    is_keras_file,
+    is_onnx_file,
+    kind_of,
+)
 from playgrad.io.project_archive import ENDING, is_project
 from playgrad.io.weights import path_or_bytes, read_file
 from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
 from playgrad.models.model import Model
 
+M = TypeVar("M", bound=Model)
 File = str | Path | bytes
 """A path, or the bytes of a file."""
 
@@ -68,9 +75,13 @@ KERAS = Reader("keras", (".keras",), is_keras_file, _from_keras)
 
 PROJECT = Reader("project", (ENDING,), is_project, load)
 
-WEIGHTS = Reader("weights", (".safetensors", ".npz"), lambda content: True, model_from_weights)
+PYTORCH = Reader("pytorch", PYTORCH_EXPORT.endings, PYTORCH_EXPORT.recognizes, model_from_weights)
 
-READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, WEIGHTS)
+WEIGHTS = Reader(
+    "weights", (".safetensors", ".npz", *TORCH.endings), lambda content: True, model_from_weights
+)
+
+READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, PYTORCH, WEIGHTS)
 """In order: the first that recognizes bytes reads them, and the weights take the rest."""
 
 
@@ -91,13 +102,24 @@ def reader_of(file: File) -> Reader:
     return next(reader for reader in READERS if reader.recognizes(file))
 
 
-def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Model:
+@overload
+def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Model: ...
+
+
+@overload
+def load_model(file: File | BinaryIO, *, model: M) -> M: ...
+
+
+def load_model(
+    file: File | BinaryIO, sequence_length: int | None = None, *, model: Model | None = None
+) -> Model:
     """Return the model that a file describes, with its weights.
 
     ONNX files become graphs that can be trained. Files of Keras 3 have the settings of ``compile``,
     too. Files of weights in the safetensors format describe their layers when
-    ``model.save_weights`` wrote them; the program is not needed. The model has a graph of its own
-    and is not compiled, unless a file says how; nothing in the file is executed.
+    ``model.save_weights`` or ``model.export`` for PyTorch wrote them; the program is not needed.
+    Others, such as a ``state_dict`` of PyTorch, need a ``model``. The model of a file has a graph
+    of its own and is not compiled, unless the file says how; nothing in a file is executed.
 
     Args:
         file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
@@ -105,6 +127,8 @@ def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Mod
             it, ``Input((None, 3))``. Without it the model takes sequences of any length, unless its
             layers keep states. With it, as ONNX files need it, the length is that of the model and
             of the file that it is saved to. At most 10,000, for each step is a part of the graph.
+        model: a model with the layers of the file, which gets its weights as by
+            ``model.load_weights(file)``, and is returned.
 
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, weights that do not
@@ -113,6 +137,11 @@ def load_model(file: File | BinaryIO, sequence_length: int | None = None) -> Mod
         GraphError: the description of the layers is damaged, or has an unknown layer.
     """
     source = path_or_bytes(file)
+    if model is not None:
+        if sequence_length is not None:
+            raise ValueError("sequence_length is for files that describe a model, not for model=")
+        model.load_weights(source)
+        return model
     reader = reader_of(source)
     if isinstance(source, bytes):
         return reader.model(source, sequence_length)

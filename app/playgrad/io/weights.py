@@ -13,7 +13,8 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
-from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
+from playgrad.io.archives import Archive
+from playgrad.io.file_kinds import NPZ, PYTORCH_EXPORT, SAFETENSORS, TORCH, kind_of
 from playgrad.io.npz import NpzFile
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile, as_numbers, checked_name, count_text
@@ -121,6 +122,9 @@ def _opened(content: bytes) -> TensorFile:
     kind = kind_of(content)
     if kind is TORCH:
         return TorchFile(content)
+    if kind is PYTORCH_EXPORT:
+        archive = Archive(content, "the export for PyTorch")
+        return SafetensorsFile(archive.read("model.safetensors", archive.most_unpacked))
     if kind is not None and kind not in (NPZ, SAFETENSORS):
         raise CheckpointError(
             f"the file is {kind.name}, not a safetensors, npz or PyTorch file.", hint=kind.use

@@ -25,6 +25,8 @@ _WORDS: Mapping[How, str] = {
     "shape": "shape and order",
     "hand": "you",
 }
+LAYOUT = "playgrad.layout"
+"""The name of the layout in the metadata of safetensors files."""
 _COUNTER = "num_batches_tracked"  # PyTorch's count of batches, which playgrad has no use for
 
 
@@ -45,6 +47,7 @@ class WeightMatching:
 
     Attributes:
         layout: how the file stores kernels: "pytorch" or "keras".
+        is_stated: whether the file says that it has PyTorch's layout: our export wrote it.
         slots: the tensors that the model takes, in the order of its weights.
         shapes: the shapes of the file's tensors by name.
     """
@@ -57,7 +60,10 @@ class WeightMatching:
         shapes = {name: entry.shape for name, entry in file.entries.items()}
         order = sorted(shapes, key=natural) if isinstance(file, SafetensorsFile) else list(shapes)
         self.shapes = {n: shapes[n] for n in order if n.rpartition(".")[2] != _COUNTER}
-        self.layout: Layout = layout or layout_of(self.shapes)
+        self.is_stated = (
+            isinstance(file, SafetensorsFile) and file.metadata.get(LAYOUT) == "pytorch"
+        )
+        self.layout: Layout = layout or ("pytorch" if self.is_stated else layout_of(self.shapes))
         needed = {name: tuple(spec.static_shape) for name, spec in self._specs.items()}
         self.slots = slots_of(needed, self.layout, network)
         numbers = {n: s for n, s in self.shapes.items() if self._is_floating(n)}
@@ -157,9 +163,14 @@ class WeightMatching:
                 hint=f'Choose it: matching["{name}"] = "...", or load into a model with the '
                 "layers of the file. Nothing has changed.",
             )
-        self._model.set_weights(self._weights())
+        self._model.set_weights(self.weights())
 
-    def _weights(self) -> dict[str, Array]:
+    def weights(self) -> dict[str, Array]:
+        """Return the arrays of all weights by name; every slot must have its tensor.
+
+        Raises:
+            CheckpointError: the file is damaged.
+        """
         sizes = [spec.size for spec in self._specs.values()]
         elements = np.zeros(sum(sizes), np.float64)  # holds float32 and int32 exactly
         for slot in sorted(self.slots, key=lambda each: each.is_added):

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data.input_description import KEY, InputDescription
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.interchange.pytorch.layers import add_layer
 from playgrad.interchange.pytorch.names import class_name
@@ -47,7 +46,7 @@ def pytorch_bytes(
     structure: NetworkStructure,
     layers: Sequence[tuple[str, Layer]],
     weights: Mapping[str, Array],
-    described: InputDescription | None = None,
+    metadata: Mapping[str, str],
 ) -> bytes:
     """Return the content of a zip file with ``model.py`` and ``model.safetensors``.
 
@@ -56,7 +55,7 @@ def pytorch_bytes(
         structure: its layers and operations.
         layers: its layers by name.
         weights: its arrays by layer and name, such as ``dense_1/kernel``.
-        described: how a picture becomes the input, if it is known.
+        metadata: texts by name for the file of weights: what playgrad needs to read it back.
 
     Raises:
         ExportError: PyTorch has no equivalent of a layer or an operation.
@@ -68,7 +67,6 @@ def pytorch_bytes(
     results = [writer.read(tensor, "last") for tensor in structure.outputs]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        metadata = {} if described is None else {KEY: described.to_json()}
         stored = dump(writer.state, metadata)
         program = _program(class_name(name), writer, structure, results).encode()
         for entry, content in (

@@ -76,7 +76,7 @@ def test_a_path_with_another_ending_is_read_as_weights(
 
 
 def test_the_content_decides_if_the_ending_is_unknown(model: pg.Sequential, tmp_path: Path) -> None:
-    for each in ("onnx", "keras", "playgrad", "pt.zip"):
+    for each in ("onnx", "keras", "playgrad", "pt.zip", "tfjs.zip"):
         named = tmp_path / f"small.{each}"
         model.save(named)
         named.rename(tmp_path / "small.bin")
@@ -119,7 +119,7 @@ def test_a_damaged_file_with_the_right_ending_is_called_damaged(
 OTHERS = {
     "m.keras": r"is a model of Keras 3, .*pg\.load_model\(file\)",
     "m.onnx": r"is a model in the ONNX format, .*pg\.load_model\(file\)",
-    "m.tfjs.zip": "is an export for TensorFlow.js, .*It is for other programs",
+    "m.tfjs.zip": r"is a model of TensorFlow\.js, .*pg\.load_model\(file\)",
     "m.py": "is a text, not",
     "m.html": "is a web page, not",
 }

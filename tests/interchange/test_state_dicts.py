@@ -160,7 +160,7 @@ def test_an_order_that_names_do_not_tell_is_refused_in_sorted_files() -> None:
     state = torch.nn.ModuleDict({"encode": first, "decode": second}).state_dict()
     model = pg.Sequential([pg.Input((3,)), nn.Dense(3), nn.Dense(3)])
     content = safetensors.torch.save(state)
-    words = r"in which order 'encode', 'decode' are.*pg\.match_weights.*torch\.save keeps"
+    words = r"in which order 'decode', 'encode' are.*pg\.match_weights.*torch\.save keeps"
     with pytest.raises(CheckpointError, match=words):
         model.load_weights(content)
     model.load_weights(saved(state))

@@ -11,6 +11,9 @@ from playgrad.errors import CheckpointError
 from playgrad.interchange.bounds import MOST_STEPS
 from playgrad.io.file_kinds import (
     PYTORCH_EXPORT,
+    TFJS,
+    TFJS_MODEL,
+    TFJS_TOPOLOGY,
     TORCH,
     is_keras_file,
     is_onnx_file,
@@ -36,24 +39,26 @@ class Reader:
         endings: the endings of its files, in lower case and with the dot.
         recognizes: whether the bytes of a file without a name have this format.
         read: returns the model of a file. It executes nothing from the file.
+        read_steps: returns the model for sequences of a length, if files may leave it open.
     """
 
     name: str
     endings: tuple[str, ...]
     recognizes: Callable[[bytes], bool]
     read: Callable[[File], Model]
+    read_steps: Callable[[File, int], Model] | None = None
 
     def model(self, file: File, sequence_length: int | None = None) -> Model:
         """Return the model of a file, as `load_model`."""
         if sequence_length is None:
             return self.read(file)
         is_whole = type(sequence_length) is int and 0 < sequence_length <= MOST_STEPS
-        if self is not KERAS or not is_whole:
+        if self.read_steps is None or not is_whole:
             raise ValueError(
                 f"sequence_length must be a whole number from 1 to {MOST_STEPS:,}, for a file of "
-                f"Keras, got {sequence_length!r} for one of {self.name}"
+                f"Keras or TensorFlow.js, got {sequence_length!r} for one of {self.name}"
             )
-        return _from_keras(file, sequence_length)
+        return self.read_steps(file, sequence_length)
 
 
 def _from_onnx(file: File) -> Model:
@@ -69,9 +74,24 @@ def _from_keras(file: File, sequence_length: int | None = None) -> Model:
     return model_from_keras(file, sequence_length)
 
 
+def _from_tfjs(file: File, sequence_length: int | None = None) -> Model:
+    from playgrad.interchange.tfjs.importing.model import model_from_tfjs
+
+    return model_from_tfjs(file, sequence_length)
+
+
 ONNX = Reader("onnx", (".onnx",), is_onnx_file, _from_onnx)
 
-KERAS = Reader("keras", (".keras",), is_keras_file, _from_keras)
+KERAS = Reader("keras", (".keras",), is_keras_file, _from_keras, _from_keras)
+
+
+def _is_tfjs(content: bytes) -> bool:
+    return kind_of(content) in (TFJS, TFJS_TOPOLOGY)
+
+
+TENSORFLOW_JS = Reader(
+    "tfjs", (*TFJS.endings, *TFJS_TOPOLOGY.endings), _is_tfjs, _from_tfjs, _from_tfjs
+)
 
 PROJECT = Reader("project", (ENDING,), is_project, load)
 
@@ -81,7 +101,7 @@ WEIGHTS = Reader(
     "weights", (".safetensors", ".npz", *TORCH.endings), lambda content: True, model_from_weights
 )
 
-READERS: tuple[Reader, ...] = (ONNX, KERAS, PROJECT, PYTORCH, WEIGHTS)
+READERS: tuple[Reader, ...] = (ONNX, KERAS, TENSORFLOW_JS, PROJECT, PYTORCH, WEIGHTS)
 """In order: the first that recognizes bytes reads them, and the weights take the rest."""
 
 
@@ -94,6 +114,8 @@ def reader_of(file: File) -> Reader:
         CheckpointError: such a file cannot be read.
     """
     if not isinstance(file, bytes):
+        if (Path(file) / TFJS_MODEL).is_file():
+            return TENSORFLOW_JS
         name = str(file).lower()
         named = next((reader for reader in READERS if name.endswith(reader.endings)), None)
         if named is not None:
@@ -122,11 +144,13 @@ def load_model(
     of its own and is not compiled, unless the file says how; nothing in a file is executed.
 
     Args:
-        file: a path, whose ending decides the format, an open binary file, or the bytes of a file.
-        sequence_length: the number of steps of samples, for a file of Keras whose inputs do not say
-            it, ``Input((None, 3))``. Without it the model takes sequences of any length, unless its
-            layers keep states. With it, as ONNX files need it, the length is that of the model and
-            of the file that it is saved to. At most 10,000, for each step is a part of the graph.
+        file: a path, whose ending decides the format, an open binary file, or the bytes of a file;
+            or the folder of a layers model of TensorFlow.js.
+        sequence_length: the number of steps of samples, for a file of Keras or TensorFlow.js whose
+            inputs do not say it, ``Input((None, 3))``. Without it the model takes sequences of any
+            length, unless its layers keep states. With it, as ONNX files need it, the length is
+            that of the model and of the file that it is saved to. At most 10,000, for each step is
+            a part of the graph.
         model: a model with the layers of the file, which gets its weights as by
             ``model.load_weights(file)``, and is returned.
 

@@ -12,6 +12,8 @@ from playgrad.io.project_archive import is_project
 from playgrad.io.torch_file import is_torch_file
 
 _EXCERPT = 1024
+TFJS_MODEL = "model.json"
+"""The file with the layers of a model of TensorFlow.js, beside its weights."""
 _ONNX_FIELDS = tuple(bytes([tag]) for tag in (0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42))
 _LOAD_MODEL = "Load it with pg.load_model(file)."
 _LOAD_WEIGHTS = "Load it with model.load_weights(file)."
@@ -109,7 +111,7 @@ PYTORCH_EXPORT = FileKind(
 TFJS = FileKind(
     "a model of TensorFlow.js",
     (".tfjs.zip",),
-    lambda content: _is_archive_of(content, b"model.json", b".bin"),
+    lambda content: _is_archive_of(content, TFJS_MODEL.encode(), b".bin"),
     _LOAD_MODEL,
 )
 TFJS_TOPOLOGY = FileKind(

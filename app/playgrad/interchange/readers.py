@@ -105,6 +105,29 @@ READERS: tuple[Reader, ...] = (ONNX, KERAS, TENSORFLOW_JS, PROJECT, PYTORCH, WEI
 """In order: the first that recognizes bytes reads them, and the weights take the rest."""
 
 
+def ending_of(name: str) -> str | None:
+    """Return the ending of a name that decides the format, in lower case; None for another."""
+    name = name.lower()
+    endings = (ending for reader in READERS for ending in reader.endings)
+    return next((ending for ending in endings if name.endswith(ending)), None)
+
+
+def whole_file(file: Path) -> tuple[bytes, str]:
+    """Return the content of a model's file, and its ending.
+
+    The files of a model of TensorFlow.js are packed into an archive.
+
+    Raises:
+        CheckpointError: it cannot be read.
+    """
+    reader = reader_of(file)
+    if reader is TENSORFLOW_JS and (file.is_dir() or kind_of(read_file(file)) is TFJS_TOPOLOGY):
+        from playgrad.interchange.tfjs.importing.file import packed
+
+        return packed(file), TFJS.endings[0]
+    return read_file(file), ending_of(file.name) or file.suffix
+
+
 def reader_of(file: File) -> Reader:
     """Return the reader for the ending of a path or for the content of bytes.
 
@@ -116,10 +139,9 @@ def reader_of(file: File) -> Reader:
     if not isinstance(file, bytes):
         if (Path(file) / TFJS_MODEL).is_file():
             return TENSORFLOW_JS
-        name = str(file).lower()
-        named = next((reader for reader in READERS if name.endswith(reader.endings)), None)
-        if named is not None:
-            return named
+        ending = ending_of(str(file))
+        if ending is not None:
+            return next(reader for reader in READERS if ending in reader.endings)
         file = read_file(file)
     return next(reader for reader in READERS if reader.recognizes(file))
 

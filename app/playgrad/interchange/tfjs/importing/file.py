@@ -6,7 +6,10 @@ values follow each other in one or several files beside it.
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +101,23 @@ class TfjsFile:
             raise CheckpointError(
                 f"{_DAMAGED}: {len(content) - place:,} bytes belong to no weight."
             )
+
+
+def packed(file: Path) -> bytes:
+    """Return the model of a folder, or of ``model.json``, as a ZIP archive.
+
+    Raises:
+        CheckpointError: a file is missing or damaged.
+    """
+    data, read = _parts(file)
+    groups = [_mapped(group) for group in _listed(data.get("weightsManifest"))]
+    paths = {_checked_path(path) for group in groups for path in _listed(group.get("paths"))}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(TFJS_MODEL), json.dumps(data))
+        for path in sorted(paths):
+            archive.writestr(zipfile.ZipInfo(path), read(path))
+    return buffer.getvalue()
 
 
 def _parts(file: str | Path | bytes) -> tuple[Mapping[str, Any], Callable[[str], bytes]]:

@@ -110,8 +110,24 @@ const SINGLE = {
   permute: [layers.permute({ dims: [2, 1] }), [3, 4]],
   reshape: [layers.reshape({ targetShape: [2, -1] }), [3, 4]],
   repeat_vector: [layers.repeatVector({ n: 3 }), [4]],
-  zero_padding2d: [layers.zeroPadding2d({ padding: [[1, 2], [0, 3]] }), [3, 4, 2]],
-  cropping2d: [layers.cropping2D({ cropping: [[1, 0], [0, 1]] }), [3, 4, 2]],
+  zero_padding2d: [
+    layers.zeroPadding2d({
+      padding: [
+        [1, 2],
+        [0, 3],
+      ],
+    }),
+    [3, 4, 2],
+  ],
+  cropping2d: [
+    layers.cropping2D({
+      cropping: [
+        [1, 0],
+        [0, 1],
+      ],
+    }),
+    [3, 4, 2],
+  ],
   up_sampling2d: [layers.upSampling2d({ size: [2, 3] }), [3, 4, 2]],
   average_pooling1d: [layers.averagePooling1d({ poolSize: 2, padding: "same" }), [5, 2]],
   average_pooling2d: [layers.averagePooling2d({ poolSize: 2, strides: 1 }), [5, 4, 2]],
@@ -136,12 +152,15 @@ function model1(layer, shape) {
 }
 
 /** A value for each place, between -1 and 1. */
-const values = (size, seed) => Float32Array.from({ length: size }, (_, i) => Math.sin(1.7 * i + seed));
+const values = (size, seed) =>
+  Float32Array.from({ length: size }, (_, i) => Math.sin(1.7 * i + seed));
 
 function fill(built) {
   const filled = built.getWeights().map((weight, i) => {
     const tensor = tf.tensor(values(weight.size, i), weight.shape);
-    return built.weights[i].originalName.endsWith("variance") ? tensor.abs().add(0.3) : tensor.mul(0.6);
+    return built.weights[i].originalName.endsWith("variance")
+      ? tensor.abs().add(0.3)
+      : tensor.mul(0.6);
   });
   built.setWeights(filled);
 }
@@ -150,7 +169,9 @@ function inputsOf(built, name) {
   return built.inputs.map((each, i) => {
     const shape = [3, ...each.shape.slice(1).map((size) => size ?? 6)];
     const size = shape.reduce((a, b) => a * b);
-    const data = ["reader", "open"].includes(name) ? Array.from({ length: size }, (_, j) => (j * 5) % 9) : values(size, i + 3);
+    const data = ["reader", "open"].includes(name)
+      ? Array.from({ length: size }, (_, j) => (j * 5) % 9)
+      : values(size, i + 3);
     return { shape, data: [...data] };
   });
 }
@@ -188,10 +209,14 @@ async function predict(folders) {
   const all = [];
   for (const folder of folders) {
     const { weightsManifest, ...json } = JSON.parse(readFileSync(`${folder}/model.json`, "utf8"));
-    const parts = weightsManifest.flatMap(({ paths }) => paths.map((path) => readFileSync(`${folder}/${path}`)));
+    const parts = weightsManifest.flatMap(({ paths }) =>
+      paths.map((path) => readFileSync(`${folder}/${path}`)),
+    );
     const weightData = new Uint8Array(Buffer.concat(parts)).buffer;
     const weightSpecs = weightsManifest.flatMap(({ weights }) => weights);
-    const built = await tfl.loadLayersModel({ load: async () => ({ ...json, weightSpecs, weightData }) });
+    const built = await tfl.loadLayersModel({
+      load: async () => ({ ...json, weightSpecs, weightData }),
+    });
     const { inputs } = JSON.parse(readFileSync(`${folder}/predictions.json`, "utf8"));
     all.push(predictions(built, inputs));
   }

@@ -145,7 +145,7 @@ def test_both_lists_are_named_where_tensors_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError) as error:
         model.load_weights(tmp_path / "net.pt")
     assert str(error.value).startswith(
-        "net.pt: the state_dict does not belong to this model: it needs 'dense_2.weight' (3, 8) "
+        "net.pt: the weights do not belong to this model: it needs 'dense_2.weight' (3, 8) "
         "for dense_2/kernel, 'dense_2.bias' (3,) for dense_2/bias, not in the file; the file has "
         "'1.weight' (4, 8), '1.bias' (4,), not in the model."
     )

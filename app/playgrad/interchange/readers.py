@@ -20,6 +20,7 @@ from playgrad.io.file_kinds import (
     kind_of,
 )
 from playgrad.io.project_archive import ENDING, is_project
+from playgrad.io.tensorflow.bundle import index_of_bundle
 from playgrad.io.weights import path_or_bytes, read_file
 from playgrad.models.checkpoints import load
 from playgrad.models.loading import model_from_weights
@@ -139,6 +140,11 @@ def reader_of(file: File) -> Reader:
     if not isinstance(file, bytes):
         if (Path(file) / TFJS_MODEL).is_file():
             return TENSORFLOW_JS
+        if index_of_bundle(Path(file)) is not None:
+            raise CheckpointError(
+                f"'{file}' has the variables of TensorFlow, and operations in place of layers.",
+                hint="Build the model, then call pg.load_model(file, model=model).",
+            )
         ending = ending_of(str(file))
         if ending is not None:
             return next(reader for reader in READERS if ending in reader.endings)
@@ -162,8 +168,9 @@ def load_model(
     ONNX files become graphs that can be trained. Files of Keras 3 have the settings of ``compile``,
     too. Files of weights in the safetensors format describe their layers when
     ``model.save_weights`` or ``model.export`` for PyTorch wrote them; the program is not needed.
-    Others, such as a ``state_dict`` of PyTorch, need a ``model``. The model of a file has a graph
-    of its own and is not compiled, unless the file says how; nothing in a file is executed.
+    Others, such as a ``state_dict`` of PyTorch, and variables of TensorFlow need a ``model``. The
+    model of a file has a graph of its own and is not compiled, unless the file says how; nothing in
+    a file is executed.
 
     Args:
         file: a path, whose ending decides the format, an open binary file, or the bytes of a file;

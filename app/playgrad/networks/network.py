@@ -523,8 +523,9 @@ class Network:
         A ``state_dict`` of PyTorch, in a file of ``torch.save``, safetensors or npz, is matched by
         names, shapes and the order of layers, and its layouts are converted, as
         `pg.match_weights` shows; each of its tensors must have its place. In a file of Keras
-        (``.weights.h5``, ``.keras``), layers are matched by their classes and their order. Nothing
-        in a file is executed.
+        (``.weights.h5``, ``.keras``), layers are matched by their classes and their order. Of a
+        SavedModel or a checkpoint of TensorFlow (its folder, or ``…/ckpt-7``), the variables are
+        matched as those of PyTorch are. Nothing in a file is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.

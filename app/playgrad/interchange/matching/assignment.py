@@ -34,7 +34,9 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-def assigned(slots: Sequence[Slot], tensors: Shapes) -> dict[Slot, tuple[str, How]]:
+def assigned(
+    slots: Sequence[Slot], tensors: Shapes, is_counted: bool = False
+) -> dict[Slot, tuple[str, How]]:
     """Return a tensor for each slot for which there is one.
 
     Tensors with the name of a slot are taken first, then whole layers with the same shapes in the
@@ -42,10 +44,14 @@ def assigned(slots: Sequence[Slot], tensors: Shapes) -> dict[Slot, tuple[str, Ho
 
     Args:
         tensors: the shapes in the file, in its order.
+        is_counted: whether names such as ``dense_1`` may be counted otherwise than here: they mean
+            something only if all slots have them.
     """
     matched: dict[Slot, tuple[str, How]] = {
         slot: (slot.name, "name") for slot in slots if tensors.get(slot.name) == slot.shape
     }
+    if is_counted and len(matched) < len(slots):
+        matched = {}
     free = {name: shape for name, shape in tensors.items() if name not in _used(matched)}
     layers = layers_by_name({slot.name: slot.shape for slot in slots if slot not in matched})
     by_name = {slot.name: slot for slot in slots}

@@ -14,6 +14,7 @@ from playgrad.interchange.matching.assignment import How, assigned, layout_of, n
 from playgrad.interchange.matching.slots import Described, Layout, Slot, slots_of
 from playgrad.io.safetensors import SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile
+from playgrad.io.tensorflow.bundle import TensorBundle
 from playgrad.io.weights import open_weights
 
 Array = np.ndarray[Any, Any]
@@ -58,16 +59,17 @@ class WeightMatching:
         self._model, self._file = model, file
         self._specs = model.weight_specs()
         shapes = {name: entry.shape for name, entry in file.entries.items()}
-        order = sorted(shapes, key=natural) if isinstance(file, SafetensorsFile) else list(shapes)
+        keys = file.sorted_by
+        order = list(shapes) if keys is None else sorted(shapes, key=lambda n: natural(keys[n]))
         self.shapes = {n: shapes[n] for n in order if n.rpartition(".")[2] != _COUNTER}
-        self.is_stated = (
-            isinstance(file, SafetensorsFile) and file.metadata.get(LAYOUT) == "pytorch"
-        )
-        self.layout: Layout = layout or ("pytorch" if self.is_stated else layout_of(self.shapes))
+        self.is_stated = _is_stated(file)
+        self.layout: Layout = layout or layout_in(file)
         needed = {name: tuple(spec.static_shape) for name, spec in self._specs.items()}
         self.slots = slots_of(needed, self.layout, network)
         numbers = {n: s for n, s in self.shapes.items() if self._is_floating(n)}
-        self._assigned: dict[Slot, tuple[str, How]] = assigned(self.slots, numbers)
+        self._assigned: dict[Slot, tuple[str, How]] = assigned(
+            self.slots, numbers, isinstance(file, TensorBundle)
+        )
 
     def source(self, slot: Slot) -> tuple[str, How] | None:
         """Return the tensor for a slot and how it was matched, or None."""
@@ -216,6 +218,15 @@ class WeightMatching:
         return "\n".join(lines)
 
 
+def layout_in(file: TensorFile) -> Layout:
+    """Return the layout that a file states, or that its names tell."""
+    return "pytorch" if _is_stated(file) else layout_of(file.entries)
+
+
+def _is_stated(file: TensorFile) -> bool:
+    return isinstance(file, SafetensorsFile) and file.metadata.get(LAYOUT) == "pytorch"
+
+
 def _weights(slot: Slot) -> str:
     return " with ".join(f"'{name}'" for name in slot.weights)
 
@@ -231,8 +242,8 @@ def match_weights(
 
     Args:
         model: a built model with the layers of the file.
-        file: a safetensors, npz or PyTorch file: a path, an open binary file, or its bytes. Nothing
-            in it is executed.
+        file: a safetensors, npz or PyTorch file: a path, an open binary file, or its bytes; or the
+            path of a SavedModel or checkpoint of TensorFlow. Nothing in it is executed.
         layout: "pytorch", or "keras" for kernels as in playgrad; None for what the names tell.
 
     Returns:

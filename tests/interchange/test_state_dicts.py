@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import safetensors.torch
 import torch
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.errors import CheckpointError
+from playgrad.errors import CheckpointError, GraphError
+from playgrad.io import weights as io_weights
 from tests.interchange.pytorch_networks import NETWORKS, network
 from tests.interchange.test_pytorch_models import REFUSED
 
@@ -121,6 +124,46 @@ def test_our_export_is_a_model_again(name: str, tmp_path: Path) -> None:
     x = inputs if len(inputs) > 1 else inputs[0]
     for one, other in zip(as_list(loaded.predict(x)), as_list(model.predict(x)), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def packed(
+    tensors: dict[str, Array], metadata: dict[str, str], method: int = zipfile.ZIP_STORED
+) -> bytes:
+    """Return an export with other weights."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("model.py", "raise SystemExit")
+        archive.writestr("model.safetensors", safetensors.numpy.save(tensors, metadata))
+    return buffer.getvalue()
+
+
+def test_hostile_exports_are_refused_by_name(tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((3,)), nn.Dense(2)])
+    model.export(tmp_path / "m.pt.zip")
+    whole = (tmp_path / "m.pt.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "m.pt.zip") as archive:
+        content = archive.read("model.safetensors")
+    tensors = safetensors.numpy.load(content)
+    metadata = io_weights.load_metadata(content)
+    kernel = {**tensors, "dense_1.weight": np.zeros((4, 3), np.float32)}
+    more = {**tensors, "dense_2.weight": np.zeros((4, 3), np.float32)}
+    text = metadata["playgrad.model"]
+    zeros = {**tensors, "zeros": np.zeros(1 << 26, np.float32)}
+    for damaged, words in (
+        (whole[:-30], "the export for PyTorch is damaged"),
+        (whole.replace(b"model.py", b"model.px"), "not a safetensors, npz or PyTorch file|arrays?"),
+        (packed(tensors, {}), "does not describe the layers"),
+        (packed({}, metadata), r"it needs 'dense_1\.weight' \(2, 3\) for dense_1/kernel"),
+        (packed(kernel, metadata), r"it needs 'dense_1\.weight' \(2, 3\)"),
+        (packed({"dense_1.weight": tensors["dense_1.weight"]}, metadata), r"dense_1\.bias"),
+        (packed(zeros, metadata, zipfile.ZIP_DEFLATED), "has 268,4.* bytes, more than"),
+    ):
+        with pytest.raises(CheckpointError, match=words):
+            pg.load_model(damaged)
+    for broken in (text[:-1], text.replace('"dense"', '"dance"'), "[" * 10**5, "null"):
+        with pytest.raises(GraphError):
+            pg.load_model(packed(tensors, {**metadata, "playgrad.model": broken}))
+    pg.load_model(packed(more, metadata))  # constants of the export are no weights
 
 
 def as_list(value: Any) -> list[Any]:

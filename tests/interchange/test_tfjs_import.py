@@ -99,6 +99,15 @@ def test_names_penalties_and_frozen_layers_are_kept(saved: Path) -> None:
     assert history.history["loss"][-1] < history.history["loss"][0]
 
 
+def test_what_was_read_can_be_exported(saved: Path, tmp_path: Path) -> None:
+    model = pg.load_model(saved / "reader")  # with the hard sigmoid of Keras 2
+    for ending in ("tfjs.zip", "onnx", "safetensors"):
+        model.export(tmp_path / f"again.{ending}")
+        check(pg.load_model(tmp_path / f"again.{ending}"), saved / "reader")
+    with pytest.raises(ExportError, match="Keras has no activation 'keras2_hard_sigmoid'"):
+        model.export(tmp_path / "again.keras")
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16"])
 def test_quantized_weights_are_those_of_tensorflow_js(
     dtype: str, saved: Path, tensorflow_js: TensorFlowJs, tmp_path: Path

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 import playgrad as pg
+from playgrad import nn
 from tests.browser.playground import Playground
 from tests.browser.test_own_data import bring, open_project
 from tests.interchange import torch_networks
@@ -170,6 +171,25 @@ def test_a_keras_model_predicts_the_same_and_survives_a_reload(
     open_project(visitor, project)
     output = visitor.finish()
     np.testing.assert_allclose(printed(output, "predictions"), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_exports_for_pytorch_and_tensorflow_js_come_back(
+    visitor: Playground, tmp_path: Path
+) -> None:
+    model = pg.Sequential([pg.Input((8, 8, 2)), nn.Conv2D(4, 3), nn.Flatten(), nn.Dense(5)])
+    expected = model.predict(samples(6, 8, 8, 2))
+    model.export(tmp_path / "ours.pt.zip")
+    model.export(tmp_path / "web.tfjs.zip")
+    (tmp_path / "web.tfjs.zip").rename(tmp_path / "web.zip")
+    for file, name in (("ours.pt.zip", "ours.pt.zip"), ("web.zip", "web.tfjs.zip")):
+        source = use(visitor, tmp_path / file, 6, 8, 8, 2)
+        assert f'model = pg.load_model("{name}")\n' in source
+        output = visitor.finish()
+        np.testing.assert_allclose(printed(output, "predictions"), expected, rtol=1e-5, atol=1e-5)
+    (tmp_path / "model.json").write_text("{}")
+    bring(visitor, tmp_path / "model.json")
+    expect(visitor.at("data-drawer")).to_contain_text("Pack model.json and its .bin files")
+    visitor.at("data-close").click()
 
 
 def test_the_page_asks_for_the_length_of_sequences(visitor: Playground, tmp_path: Path) -> None:

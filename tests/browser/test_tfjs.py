@@ -118,8 +118,8 @@ def test_variants_of_layers_predict_the_same_or_are_refused(
 
 
 ACTIVATIONS = (
-    "elu", "gelu", "linear", "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid", "silu",
-    "softmax", "softplus", "softsign", "tanh",
+    "elu", "gelu", "keras2_hard_sigmoid", "linear", "log_softmax", "mish", "relu", "relu6", "selu",
+    "sigmoid", "silu", "softmax", "softplus", "softsign", "tanh",
 )  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def test_export_takes_the_length_and_says_that_it_stays(
     assert "tensors" in out
     code, _, err = run(capsys, "export", target, tmp_path / "b.keras", "--sequence-length", 6)
     assert code == 1
-    assert "--sequence-length is for files of Keras, but" in err
+    assert "--sequence-length is for files of Keras and TensorFlow.js, but" in err
 
 
 @pytest.mark.parametrize("length", ["0", "-1", "10001", "1e3", "five"])

@@ -324,7 +324,7 @@ def test_archives_that_do_harm_are_refused(small: bytes) -> None:
         "has 100,000,000 bytes, more than": zipped(bomb, zipfile.ZIP_DEFLATED),
         "not an HDF5 file": zipped(parts | {"model.weights.h5": b"x"}),
         "compressed by a method": zipped(parts, zipfile.ZIP_LZMA),
-        "not a file of Keras 3": small[: len(small) // 2],
+        "the Keras file is damaged": small[: len(small) // 2],
     }
     for message, content in files.items():
         with measured() as peak, pytest.raises(CheckpointError, match=message):

@@ -6,11 +6,13 @@ import json
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from playgrad.serving.servable import model_of
 from playgrad.serving.store import ModelStore
 from tests.cli.running import result_of, run
 from tests.serving.serving import content, model
@@ -54,6 +56,27 @@ def test_versions_are_added_listed_and_rolled_back(folder: Path, capsys: Capture
     (titles, one, two) = run(capsys, *LIST)[1].splitlines()
     assert titles.split() == ["model", "version", "added", "size", "state"]
     assert (one.split()[:2], two.split()[-1]) == (["digits", "1"], "served")
+
+
+def test_files_of_pytorch_and_tensorflow_js_are_versions(folder: Path, capsys: Capture) -> None:
+    exported = model(4)
+    for ending in ("pt.zip", "tfjs.zip"):
+        exported.export(folder / f"w.{ending}")
+    with zipfile.ZipFile(folder / "w.tfjs.zip") as archive:
+        archive.extractall(folder / "web")
+    (folder / "w.tfjs.zip").rename(folder / "renamed.zip")
+    x = np.ones((2, *exported.inputs[0].shape[1:]), np.float32)
+    store = ModelStore(folder / "models")
+    for number, name in enumerate(("w.pt.zip", "renamed.zip", "web/model.json", "web"), 1):
+        done = run(capsys, *ADD, name, "--allow-new-signature")
+        assert done[1] == f"digits: version {number} in models/digits/{number}\n", done
+        manifest, stored = store.content("digits", number)
+        loaded = model_of(stored, manifest.file)
+        np.testing.assert_allclose(loaded.predict(x), exported.predict(x), rtol=1e-6)
+    (folder / "web" / "weights.bin").unlink()
+    assert "cannot read 'web/weights.bin'" in run(capsys, *ADD, "web")[2]
+    (folder / "state.pt.zip").write_bytes(b"PK")
+    assert "state.pt.zip is not a file" in run(capsys, *ADD, "state.pt.zip")[2]
 
 
 def test_labels_and_policies_are_set(folder: Path, capsys: Capture) -> None:

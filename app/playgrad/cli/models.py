@@ -12,7 +12,7 @@ from typing import Any
 
 from playgrad.cli.lists import print_table
 from playgrad.errors import DataError, PlaygradError
-from playgrad.io.weights import read_file
+from playgrad.interchange.readers import whole_file
 from playgrad.serving.choice import ServingChoice, read_choice, write_choice
 from playgrad.serving.names import checked_name
 from playgrad.serving.servable import servable_of
@@ -33,8 +33,8 @@ def add(options: argparse.Namespace) -> int:
     """
     store = ModelStore(options.folder)
     name = checked_name(options.name)
-    content = read_file(options.file)
-    servable = servable_of(content, options.file.name, "cpu")
+    content, ending = whole_file(options.file)
+    servable = servable_of(content, f"{options.file.name.removesuffix(ending)}{ending}", "cpu")
     try:
         servable.warm([1, 2])
         signature = servable.signature
@@ -42,7 +42,7 @@ def add(options: argparse.Namespace) -> int:
         servable.close()
     if not options.allow_new_signature:
         _expect_signature(store, name, signature)
-    file_name = f"model{options.file.suffix}"
+    file_name = f"model{ending}"
     number = store.add(name, file_name, content, signature.to_json(), options.allow_new_signature)
     print(f"{name}: version {number} in {store.version_folder(name, number)}")
     return 0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playgrad.cli.checkpoint_folder import model_file
 from playgrad.errors import DataError, SequenceLengthError
-from playgrad.interchange.readers import KERAS, load_model, reader_of
+from playgrad.interchange.readers import load_model, reader_of
 from playgrad.models.model import Model
 
 
@@ -23,9 +23,10 @@ def saved_model(name: str, sequence_length: int | None = None) -> Model:
         DataError: the option is not for such a file.
     """
     file = model_file(name)
-    if sequence_length is not None and (reader := reader_of(file)) is not KERAS:
+    if sequence_length is not None and (reader := reader_of(file)).read_steps is None:
         raise DataError(
-            f"--sequence-length is for files of Keras, but {name} is one of {reader.name}.",
+            "--sequence-length is for files of Keras and TensorFlow.js, but "
+            f"{name} is one of {reader.name}.",
             hint="Leave it out.",
         )
     with asking_for_length():

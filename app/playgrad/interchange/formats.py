@@ -15,6 +15,8 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.interchange.keras.export import keras_weights_bytes as keras_weights_bytes
 from playgrad.interchange.keras.importing.file import KerasFile
 from playgrad.interchange.keras.importing.weights import weights_for_model
+from playgrad.interchange.matching.matching import LAYOUT
+from playgrad.interchange.matching.state import weights_of_file as weights_of_file
 from playgrad.interchange.onnx.export import onnx_bytes
 from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
@@ -121,7 +123,7 @@ def _pytorch(model: Exported, _: str) -> bytes:
         model.structure,
         model.named_layers(),
         model.named_weights(),
-        model.input_description,
+        {**model.file_metadata(), LAYOUT: "pytorch"},
     )
 
 

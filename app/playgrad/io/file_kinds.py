@@ -12,10 +12,11 @@ from playgrad.io.project_archive import is_project
 from playgrad.io.torch_file import is_torch_file
 
 _EXCERPT = 1024
+TFJS_MODEL = "model.json"
+"""The file with the layers of a model of TensorFlow.js, beside its weights."""
 _ONNX_FIELDS = tuple(bytes([tag]) for tag in (0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42))
 _LOAD_MODEL = "Load it with pg.load_model(file)."
 _LOAD_WEIGHTS = "Load it with model.load_weights(file)."
-_EXPORT = "It is for other programs: save the model as .playgrad or .safetensors to load it here."
 
 
 @dataclass(frozen=True)
@@ -101,19 +102,32 @@ SAFETENSORS = FileKind(
     lambda content: content[5:9] == b"\0\0\0{",
     _LOAD_WEIGHTS,
 )
+PYTORCH_EXPORT = FileKind(
+    "an export for PyTorch",
+    (".pt.zip",),
+    lambda content: _is_archive_of(content, b"model.py", b"model.safetensors"),
+    _LOAD_MODEL,
+)
+TFJS = FileKind(
+    "a model of TensorFlow.js",
+    (".tfjs.zip",),
+    lambda content: _is_archive_of(content, TFJS_MODEL.encode(), b".bin"),
+    _LOAD_MODEL,
+)
+TFJS_TOPOLOGY = FileKind(
+    "a model of TensorFlow.js without its weights",
+    (".json",),
+    lambda content: content[:1] == b"{" and b'"weightsManifest"' in content,
+    "Pass the path of model.json beside its weights, or a ZIP archive with all of its files.",
+)
 PROJECT = FileKind("a playgrad project", (".playgrad",), is_project, "Load it with pg.load(file).")
 _KINDS = (
     TORCH,
     PROJECT,
     FileKind("a model of Keras 3", (".keras",), is_keras_file, _LOAD_MODEL),
-    FileKind(
-        "an export for PyTorch", (".pt.zip",),
-        lambda content: _is_archive_of(content, b"model.py", b"model.safetensors"), _EXPORT,
-    ),
-    FileKind(
-        "an export for TensorFlow.js", (".tfjs.zip",),
-        lambda content: _is_archive_of(content, b"model.json", b"weights.bin"), _EXPORT,
-    ),
+    PYTORCH_EXPORT,
+    TFJS,
+    TFJS_TOPOLOGY,
     NPZ,
     SAFETENSORS,
     FileKind(

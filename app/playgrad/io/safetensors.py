@@ -75,6 +75,7 @@ class SafetensorsFile(TensorFile):
         reader.read()
         self.entries = reader.entries
         self.metadata = reader.metadata
+        self.sorted_by = {name: name for name in self.entries}
         for name, entry in self.entries.items():
             _check_entry(name, entry, len(self._data))
             checked_entry(name, entry)

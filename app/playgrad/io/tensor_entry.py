@@ -46,9 +46,12 @@ class TensorFile(ABC):
 
     Attributes:
         entries: the tensors by name.
+        sorted_by: the texts by which the file sorts its tensors, by their names; None if it keeps
+            the order in which they were written.
     """
 
     entries: dict[str, TensorEntry]
+    sorted_by: Mapping[str, str] | None = None
 
     @property
     def unpacked(self) -> int:

@@ -24,6 +24,8 @@ from playgrad.io.torch_pickle import LARGEST_PICKLE, StoredTensor, read_pickle
 
 Array = np.ndarray[Any, Any]
 _PICKLE = "/data.pkl"
+_INSIDE = ("state_dict", "model_state_dict", "model")
+"""The usual names of the state_dict of a network in a checkpoint with other things."""
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 
 
@@ -40,7 +42,7 @@ class TorchFile(TensorFile):
         content: the bytes of the file.
 
     Attributes:
-        entries: the tensors by name, from "state_dict" if there is such a dictionary.
+        entries: the tensors by name, from a dictionary inside that has one of the usual names.
 
     Raises:
         CheckpointError: the file is damaged, or contains something other than tensors.
@@ -60,8 +62,8 @@ class TorchFile(TensorFile):
         except DAMAGE as error:
             raise _damaged(error) from None
         found = read_pickle(pickle or b"")
-        if isinstance(found, dict) and isinstance(found.get("state_dict"), dict):
-            found = found["state_dict"]
+        if isinstance(found, dict):
+            found = next((v for k in _INSIDE if isinstance(v := found.get(k), dict)), found)
         if not isinstance(found, dict):
             raise CheckpointError(
                 "the PyTorch file is not a dictionary of tensors.",

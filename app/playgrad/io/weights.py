@@ -13,11 +13,13 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
-from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
+from playgrad.io.archives import Archive
+from playgrad.io.file_kinds import NPZ, PYTORCH_EXPORT, SAFETENSORS, TORCH, kind_of
 from playgrad.io.npz import NpzFile
 from playgrad.io.packed_file import KEY, PackedFile, packed_tensors
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile, as_numbers, checked_name, count_text
+from playgrad.io.tensorflow.bundle import TensorBundle, index_of_bundle
 from playgrad.io.torch_file import TorchFile
 from playgrad.io.user_files import user_files
 from playgrad.io.whole_files import write_whole
@@ -95,15 +97,17 @@ def decode(content: bytes, expected: Mapping[str, Any] | None = None) -> dict[st
 def open_weights(file: str | Path | BinaryIO | bytes) -> TensorFile:
     """Return a weights file after validating its header; its values are not read yet.
 
+    It may be the path of a SavedModel or a checkpoint of TensorFlow.
+
     Raises:
         CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
     file = path_or_bytes(file)
     if isinstance(file, bytes):
         return _opened(file)
-    content = read_file(file)
     with named_after(file):
-        return _opened(content)
+        index = index_of_bundle(file)
+        return TensorBundle(index) if index is not None else _opened(read_file(file))
 
 
 @contextmanager
@@ -122,6 +126,9 @@ def _opened(content: bytes) -> TensorFile:
     kind = kind_of(content)
     if kind is TORCH:
         return TorchFile(content)
+    if kind is PYTORCH_EXPORT:
+        archive = Archive(content, "the export for PyTorch")
+        return SafetensorsFile(archive.read("model.safetensors", archive.most_unpacked))
     if kind is not None and kind not in (NPZ, SAFETENSORS):
         raise CheckpointError(
             f"the file is {kind.name}, not a safetensors, npz or PyTorch file.", hint=kind.use

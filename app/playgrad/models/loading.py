@@ -49,8 +49,8 @@ def model_from_weights(file: str | Path | bytes) -> Model:
     if text is None:
         raise CheckpointError(
             "the file has weights, but does not describe the layers that they belong to.",
-            hint="Build the model, then call model.load_weights(file). Of files of weights, "
-            "only safetensors files describe layers, if no layer has a function as argument.",
+            hint="Build the model, then call pg.load_model(file, model=model). Only safetensors "
+            "files of playgrad describe layers, if no layer has a function as argument.",
         )
     model = model_from_json(text)
     try:

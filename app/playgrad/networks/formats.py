@@ -34,6 +34,8 @@ class Formats(Protocol):
         specs: Mapping[str, TensorSpec],
     ) -> dict[str, Array]: ...
 
+    def weights_of_file(self, model: Any, file: Path | bytes) -> dict[str, Array]: ...
+
 
 _providers: list[Callable[[], Formats]] = []
 

@@ -524,9 +524,12 @@ class Network:
     def load_weights(self, file: str | Path | BinaryIO | bytes) -> None:
         """Load all weights from a safetensors, npz, PyTorch or Keras file; on an error, none.
 
-        A file of ``torch.save`` holds a dictionary of tensors under this model's names and in its
-        layouts (or has one under "state_dict"). In one of Keras (``.weights.h5``, ``.keras``),
-        layers are matched by their classes and their order. Nothing in a file is executed.
+        A ``state_dict`` of PyTorch, in a file of ``torch.save``, safetensors or npz, is matched by
+        names, shapes and the order of layers, and its layouts are converted, as
+        `pg.match_weights` shows; each of its tensors must have its place. In a file of Keras
+        (``.weights.h5``, ``.keras``), layers are matched by their classes and their order. Of a
+        SavedModel or a checkpoint of TensorFlow (its folder, or ``…/ckpt-7``), the variables are
+        matched as those of PyTorch are. Nothing in a file is executed.
 
         Args:
             file: a path, an open binary file, or the bytes of a file.
@@ -546,7 +549,7 @@ class Network:
                     )
                 )
         else:
-            self.set_weights(io.load(file, self.weight_specs()))
+            self.set_weights(formats().weights_of_file(self, file))
 
     def reset_states(self) -> None:
         """Set the states of stateful recurrent layers to 0, as before the first batch."""

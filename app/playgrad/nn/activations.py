@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.elementwise import activations as elementwise
-from playgrad.ops.elementwise.definitions import exp
+from playgrad.ops.elementwise.definitions import clip, exp
 from playgrad.ops.reductions.softmax import log_softmax, softmax
 
 Activation = Callable[[Tensor], Tensor]
@@ -16,6 +16,11 @@ Activation = Callable[[Tensor], Tensor]
 def linear(x: Tensor) -> Tensor:
     """Return ``x``."""
     return x
+
+
+def keras2_hard_sigmoid(x: Tensor) -> Tensor:
+    """Return ``clip(0.2 * x + 0.5, 0, 1)``, the hard sigmoid of Keras 2 and TensorFlow.js."""
+    return clip(x * 0.2 + 0.5, 0.0, 1.0)
 
 
 BY_NAME: dict[str, Activation] = {
@@ -34,6 +39,7 @@ BY_NAME: dict[str, Activation] = {
     "mish": elementwise.mish,
     "sigmoid": elementwise.sigmoid,
     "hard_sigmoid": elementwise.hard_sigmoid,
+    "keras2_hard_sigmoid": keras2_hard_sigmoid,
     "log_sigmoid": elementwise.log_sigmoid,
     "tanh": elementwise.tanh,
     "hard_tanh": elementwise.hard_tanh,

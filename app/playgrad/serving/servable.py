@@ -13,7 +13,7 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.errors import CheckpointError, DataError, NonFiniteError, PlaygradError
-from playgrad.interchange.readers import load_model, reader_of
+from playgrad.interchange.readers import ending_of, load_model, reader_of
 from playgrad.models.model import Model
 from playgrad.networks.inference import needed
 from playgrad.networks.shared_session import shared_session
@@ -37,7 +37,7 @@ def model_of(content: bytes, file_name: str) -> Model:
     Raises:
         CheckpointError, GraphError: it is not a file of a model.
     """
-    reader = reader_of(file_name) if "." in file_name else reader_of(content)
+    reader = reader_of(content if ending_of(file_name) is None else file_name)
     if not reader.recognizes(content):
         raise CheckpointError(f"{file_name} is not a file of the format {reader.name}.")
     return load_model(content)

@@ -2846,7 +2846,7 @@ export const en = {
         ": .npz or .npy of NumPy, with x and y, or x_train, y_train, x_test and y_test; up to 512 MiB.",
       models: "Trained models",
       modelsAre:
-        ": .onnx, .keras of Keras 3, or .safetensors and .playgrad files of playgrad; up to 512 MiB.",
+        ": .onnx, .keras of Keras 3, model.json of TensorFlow.js with its weights in a ZIP archive, or .safetensors, .playgrad and .pt.zip files of playgrad; up to 512 MiB.",
     },
     /** Parts of the descriptions of data sets. */
     counts: (/** @type {number} */ train, /** @type {number} */ test) =>
@@ -3084,6 +3084,7 @@ export const en = {
       `${name} is a single image. ${kinds}`,
     weights: (/** @type {string} */ name) =>
       `${name} holds weights, and does not describe the layers that they belong to. Build the network, run it, and load the file in the panel Watch, under Weights.`,
+    pack: "A model of TensorFlow.js has its weights in other files. Pack model.json and its .bin files into a ZIP archive, and bring that.",
     saveAsCsv: (/** @type {string} */ name) => `${name} cannot be read here. Save it as CSV.`,
     otherKind: (/** @type {string} */ name, /** @type {string} */ kinds) =>
       `${name} is of a kind that this page does not read. ${kinds}`,

@@ -2296,7 +2296,7 @@ export const zhHans = {
         "：NumPy 的 .npz 或 .npy，其中有 x 和 y，或 x_train、y_train、x_test 和 y_test；最大 512 MiB。",
       models: "训练好的模型",
       modelsAre:
-        "：.onnx、Keras 3 的 .keras，或 playgrad 的 .safetensors 和 .playgrad；最大 512 MiB。",
+        "：.onnx、Keras 3 的 .keras、TensorFlow.js 的 model.json（连同权重文件打包成 ZIP），或 playgrad 的 .safetensors、.playgrad 和 .pt.zip；最大 512 MiB。",
     },
     counts: (train, test) => `训练 ${count(train)} 个，测试 ${count(test)} 个`,
     classes: (number) => `${number} 个类别`,
@@ -2475,6 +2475,7 @@ export const zhHans = {
     oneImage: (name, kinds) => `${name} 只是一幅图像。${kinds}`,
     weights: (name) =>
       `${name} 中只有权重，没有说明它们属于哪些层。请先搭建网络并运行，再在“观察”面板的“权重”中加载这个文件。`,
+    pack: "TensorFlow.js 模型的权重保存在其他文件中。请将 model.json 与 .bin 文件打包成 ZIP 压缩包，再拖入或选择该压缩包。",
     saveAsCsv: (name) => `这里无法读取 ${name}。请把它存为 CSV。`,
     otherKind: (name, kinds) => `这个页面不读取 ${name} 这种文件。${kinds}`,
     theArrays: "数组",

@@ -31,7 +31,7 @@ export function namedSet(source) {
 const LONGEST = 60;
 
 /** The endings of models, as `pg.load_model` reads them. */
-const MODEL = /\.(onnx|keras|playgrad|safetensors)$/i;
+const MODEL = /\.(onnx|keras|playgrad|safetensors|tfjs\.zip|pt\.zip)$/i;
 
 /** The ending of the name of a model, in lower case and with the dot; "" for another name. @param {string} name */
 export const endingOf = (name) => MODEL.exec(name)?.[0].toLowerCase() ?? "";
@@ -100,7 +100,9 @@ export function problemOfModelName(name, ending) {
 /** A name for the model in a file, which no model has. @param {string} file @param {string[]} taken */
 export function suggestedModelName(file, taken) {
   const ending = endingOf(file);
-  const base = stemOf(file).slice(0, LONGEST - 4 - ending.length) || "model";
+  const base =
+    stemOf(`${file.slice(0, -ending.length)}.model`).slice(0, LONGEST - 4 - ending.length) ||
+    "model";
   let name = base + ending;
   for (let number = 2; taken.includes(name); number += 1) name = `${base}-${number}${ending}`;
   return name;

@@ -23,6 +23,8 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
  * )} Draft what the visitor has yet to choose about
  */
 
+/** The description of a model of TensorFlow.js, whose weights are in files beside it. */
+const TFJS_MODEL = /(^|\/)model\.json$/i;
 const TABLE = /\.(csv|tsv|txt|tab)$/i;
 
 /**
@@ -43,6 +45,7 @@ export async function takeIn(items) {
       path.split("/")[0],
       files.map((item) => ({ path: item.path, load: async () => item.blob })),
     );
+  if (files.some((item) => TFJS_MODEL.test(item.path))) throw new DataProblem(words.pack);
   throw new DataProblem(words.severalOthers(files.length, words.kinds));
 }
 
@@ -57,9 +60,10 @@ async function takeFile(path, blob) {
     return arraysDraft(name, await readNpz(blob, name));
   }
   if (/\.npy$/i.test(name)) return await takeNpy([{ path, blob }]);
+  if (isModelFile(name)) return await takeModel(name, blob);
   if (/\.zip$/i.test(name)) return await takeArchive(name, blob);
   if (isImage(name)) throw new DataProblem(words.oneImage(name, words.kinds));
-  if (isModelFile(name)) return await takeModel(name, blob);
+  if (TFJS_MODEL.test(name)) throw new DataProblem(words.pack);
   if (/\.(xlsx?|ods|parquet|json|arff)$/i.test(name)) throw new DataProblem(words.saveAsCsv(name));
   throw new DataProblem(words.otherKind(name, words.kinds));
 }
@@ -118,6 +122,8 @@ async function takeArchive(name, blob) {
       })),
     );
   }
+  if (entries.some((entry) => TFJS_MODEL.test(entry.name)))
+    return await takeModel(name.replace(/\.zip$/i, ".tfjs.zip"), blob);
   const tables = entries.filter((entry) => TABLE.test(entry.name));
   if (tables.length === 1) {
     return await takeTable(

@@ -34,7 +34,9 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
-def assigned(slots: Sequence[Slot], tensors: Shapes) -> dict[Slot, tuple[str, How]]:
+def assigned(
+    slots: Sequence[Slot], tensors: Shapes, is_counted: bool = False
+) -> dict[Slot, tuple[str, How]]:
     """Return a tensor for each slot for which there is one.
 
     Tensors with the name of a slot are taken first, then whole layers with the same shapes in the
@@ -42,12 +44,16 @@ def assigned(slots: Sequence[Slot], tensors: Shapes) -> dict[Slot, tuple[str, Ho
 
     Args:
         tensors: the shapes in the file, in its order.
+        is_counted: whether names such as ``dense_1`` may be counted otherwise than here: they mean
+            something only if all slots have them.
     """
     matched: dict[Slot, tuple[str, How]] = {
         slot: (slot.name, "name") for slot in slots if tensors.get(slot.name) == slot.shape
     }
+    if is_counted and len(matched) < len(slots):
+        matched = {}
     free = {name: shape for name, shape in tensors.items() if name not in _used(matched)}
-    layers = _layers({slot.name: slot.shape for slot in slots if slot not in matched})
+    layers = layers_by_name({slot.name: slot.shape for slot in slots if slot not in matched})
     by_name = {slot.name: slot for slot in slots}
     for has_names in (True, False):
         matched.update(
@@ -55,7 +61,7 @@ def assigned(slots: Sequence[Slot], tensors: Shapes) -> dict[Slot, tuple[str, Ho
             for name, tensor in _whole_layers(layers, free, has_names)
         )
         free = {name: shape for name, shape in free.items() if name not in _used(matched)}
-        layers = _layers({slot.name: slot.shape for slot in slots if slot not in matched})
+        layers = layers_by_name({slot.name: slot.shape for slot in slots if slot not in matched})
     for slot in slots:
         if slot in matched:
             continue
@@ -78,7 +84,7 @@ def _whole_layers(
     Args:
         has_names: whether the last parts of the names are the same, too.
     """
-    candidates = _layers(free)
+    candidates = layers_by_name(free)
     for layer in layers.values():
         for prefix, other in candidates.items():
             pairs = _pairs(layer, other, has_names)
@@ -101,7 +107,7 @@ def _pairs(layer: Shapes, other: Shapes, has_names: bool) -> list[tuple[str, str
     return found if fits else []
 
 
-def _layers(tensors: Shapes) -> dict[str, dict[str, tuple[int, ...]]]:
+def layers_by_name(tensors: Shapes) -> dict[str, dict[str, tuple[int, ...]]]:
     """Return the tensors by the layer that their names tell."""
     layers: dict[str, dict[str, tuple[int, ...]]] = {}
     for name, shape in tensors.items():

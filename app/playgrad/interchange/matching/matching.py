@@ -14,6 +14,7 @@ from playgrad.interchange.matching.assignment import How, assigned, layout_of, n
 from playgrad.interchange.matching.slots import Described, Layout, Slot, slots_of
 from playgrad.io.safetensors import SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile
+from playgrad.io.tensorflow.bundle import TensorBundle
 from playgrad.io.weights import open_weights
 
 Array = np.ndarray[Any, Any]
@@ -25,6 +26,8 @@ _WORDS: Mapping[How, str] = {
     "shape": "shape and order",
     "hand": "you",
 }
+LAYOUT = "playgrad.layout"
+"""The name of the layout in the metadata of safetensors files."""
 _COUNTER = "num_batches_tracked"  # PyTorch's count of batches, which playgrad has no use for
 
 
@@ -45,6 +48,7 @@ class WeightMatching:
 
     Attributes:
         layout: how the file stores kernels: "pytorch" or "keras".
+        is_stated: whether the file says that it has PyTorch's layout: our export wrote it.
         slots: the tensors that the model takes, in the order of its weights.
         shapes: the shapes of the file's tensors by name.
     """
@@ -55,13 +59,17 @@ class WeightMatching:
         self._model, self._file = model, file
         self._specs = model.weight_specs()
         shapes = {name: entry.shape for name, entry in file.entries.items()}
-        order = sorted(shapes, key=natural) if isinstance(file, SafetensorsFile) else list(shapes)
+        keys = file.sorted_by
+        order = list(shapes) if keys is None else sorted(shapes, key=lambda n: natural(keys[n]))
         self.shapes = {n: shapes[n] for n in order if n.rpartition(".")[2] != _COUNTER}
-        self.layout: Layout = layout or layout_of(self.shapes)
+        self.is_stated = _is_stated(file)
+        self.layout: Layout = layout or layout_in(file)
         needed = {name: tuple(spec.static_shape) for name, spec in self._specs.items()}
         self.slots = slots_of(needed, self.layout, network)
         numbers = {n: s for n, s in self.shapes.items() if self._is_floating(n)}
-        self._assigned: dict[Slot, tuple[str, How]] = assigned(self.slots, numbers)
+        self._assigned: dict[Slot, tuple[str, How]] = assigned(
+            self.slots, numbers, isinstance(file, TensorBundle)
+        )
 
     def source(self, slot: Slot) -> tuple[str, How] | None:
         """Return the tensor for a slot and how it was matched, or None."""
@@ -157,9 +165,14 @@ class WeightMatching:
                 hint=f'Choose it: matching["{name}"] = "...", or load into a model with the '
                 "layers of the file. Nothing has changed.",
             )
-        self._model.set_weights(self._weights())
+        self._model.set_weights(self.weights())
 
-    def _weights(self) -> dict[str, Array]:
+    def weights(self) -> dict[str, Array]:
+        """Return the arrays of all weights by name; every slot must have its tensor.
+
+        Raises:
+            CheckpointError: the file is damaged.
+        """
         sizes = [spec.size for spec in self._specs.values()]
         elements = np.zeros(sum(sizes), np.float64)  # holds float32 and int32 exactly
         for slot in sorted(self.slots, key=lambda each: each.is_added):
@@ -205,6 +218,15 @@ class WeightMatching:
         return "\n".join(lines)
 
 
+def layout_in(file: TensorFile) -> Layout:
+    """Return the layout that a file states, or that its names tell."""
+    return "pytorch" if _is_stated(file) else layout_of(file.entries)
+
+
+def _is_stated(file: TensorFile) -> bool:
+    return isinstance(file, SafetensorsFile) and file.metadata.get(LAYOUT) == "pytorch"
+
+
 def _weights(slot: Slot) -> str:
     return " with ".join(f"'{name}'" for name in slot.weights)
 
@@ -220,8 +242,8 @@ def match_weights(
 
     Args:
         model: a built model with the layers of the file.
-        file: a safetensors, npz or PyTorch file: a path, an open binary file, or its bytes. Nothing
-            in it is executed.
+        file: a safetensors, npz or PyTorch file: a path, an open binary file, or its bytes; or the
+            path of a SavedModel or checkpoint of TensorFlow. Nothing in it is executed.
         layout: "pytorch", or "keras" for kernels as in playgrad; None for what the names tell.
 
     Returns:

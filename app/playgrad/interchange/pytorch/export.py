@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data.input_description import KEY, InputDescription
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.interchange.pytorch.layers import add_layer
 from playgrad.interchange.pytorch.names import class_name
@@ -45,7 +44,7 @@ def pytorch_bytes(
     structure: NetworkStructure,
     layers: Sequence[tuple[str, Layer]],
     weights: Mapping[str, Array],
-    described: InputDescription | None = None,
+    metadata: Mapping[str, str],
 ) -> bytes:
     """Return the content of a zip file with ``model.py`` and ``model.safetensors``.
 
@@ -54,7 +53,7 @@ def pytorch_bytes(
         structure: its layers and operations.
         layers: its layers by name.
         weights: its arrays by layer and name, such as ``dense_1/kernel``.
-        described: how a picture becomes the input, if it is known.
+        metadata: texts by name for the file of weights: what playgrad needs to read it back.
 
     Raises:
         ExportError: PyTorch has no equivalent of a layer or an operation.
@@ -64,7 +63,6 @@ def pytorch_bytes(
         writer.position = position
         add_item(writer, item)
     results = [writer.read(tensor, "last") for tensor in structure.outputs]
-    metadata = {} if described is None else {KEY: described.to_json()}
     stored = dump(writer.state, metadata)
     program = _program(class_name(name), writer, structure, results).encode()
     return zip_bytes({"model.py": program, "model.safetensors": stored})

@@ -22,7 +22,7 @@ _ACTIVATIONS = {
         "elu", "gelu", "linear", "log_softmax", "mish", "relu", "relu6", "selu", "sigmoid",
         "softmax", "softplus", "softsign", "tanh",
     )
-} | {"silu": "swish"}  # fmt: skip
+} | {"silu": "swish", "keras2_hard_sigmoid": "hard_sigmoid"}  # fmt: skip
 """TensorFlow.js' names of activations."""
 _WEIGHTS = {"depthwise_conv2d": {"kernel": "depthwise_kernel"}}
 """Its names of weights, where they differ."""

@@ -14,6 +14,8 @@ _NEUTRAL: tuple[Any, ...] = (None, False, "channels_last", [1])
 """Values of arguments that playgrad does not have, which change nothing."""
 _DEPENDENT = frozenset({"renorm_momentum"})
 """Arguments that do nothing where another one is neutral."""
+_ACTIVATIONS = (*ACTIVATIONS, "keras2_hard_sigmoid")
+"""Those of Keras 3, and one that only files of TensorFlow.js have."""
 _OTHER_KINDS = {"L1L2": "l1_l2"}
 
 
@@ -116,7 +118,7 @@ def _argument(key: str, value: Any, place: str) -> Any:
             kind = _OTHER_KINDS.get(class_name) or snake_case(class_name)
             arguments = {k: v for k, v in keras_config(value).items() if v is not None}
             return {"kind": kind, **arguments}
-    if key.endswith("activation") and (is_object or value not in (None, *ACTIVATIONS)):
+    if key.endswith("activation") and (is_object or value not in (None, *_ACTIVATIONS)):
         raise CheckpointError(f"{place}: playgrad has no activation {value!r:.80}.")
     if key == "axis" and isinstance(value, list) and len(value) == 1:
         return value[0]

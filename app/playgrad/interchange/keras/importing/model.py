@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from playgrad.errors import (
     CheckpointError,
@@ -21,6 +22,7 @@ from playgrad.interchange.keras.importing.graph import ModelReader
 from playgrad.interchange.keras.importing.reading import Reading
 from playgrad.interchange.keras.importing.weights import set_moments, weights_of_layers
 from playgrad.models.model import Model
+from playgrad.nn.layer import Layer
 
 _NOT_BUILT = "the model of the Keras file cannot be built"
 
@@ -42,9 +44,9 @@ def model_from_keras(file: str | Path | bytes, sequence_length: int | None = Non
     """
     source = KerasFile(file)
     try:
-        model, reader = _built(source, sequence_length)
-        layers = set(model.layers)
-        called = {path: layer for path, layer in reader.layers.items() if layer in layers}
+        model, called = built_model(
+            source.config, sequence_length, lambda layers: set_moments(source.weights, layers)
+        )
         model.set_weights(weights_of_layers(source.weights, called))
         model.layers_of_keras = called
     except CheckpointError:
@@ -56,12 +58,25 @@ def model_from_keras(file: str | Path | bytes, sequence_length: int | None = Non
     return model
 
 
-def _built(source: KerasFile, sequence_length: int | None) -> tuple[Model, ModelReader]:
+def built_model(
+    config: Any,
+    sequence_length: int | None,
+    prepare: Callable[[Mapping[str, Layer]], None] = lambda layers: None,
+) -> tuple[Model, dict[str, Layer]]:
+    """Return the model of a description, and those of its layers that are called, by their paths.
+
+    Args:
+        prepare: is called with the layers before they are.
+
+    Raises:
+        CheckpointError, SequenceLengthError: as for `model_from_keras`.
+        PlaygradError: the layers do not fit each other.
+    """
     graph = Graph()
     with at_top(graph):
         reading = Reading(graph, sequence_length)
-        reader = ModelReader(source.config, reading)
-        set_moments(source.weights, reader.layers)
+        reader = ModelReader(config, reading)
+        prepare(reader.layers)
         inputs = reader.inputs()
         if sequence_length is not None and not reading.is_open:
             _expect_length(inputs, sequence_length)
@@ -76,7 +91,9 @@ def _built(source: KerasFile, sequence_length: int | None) -> tuple[Model, Model
                 inputs=[(each.shape[1:], each.dtype) for each in inputs],
                 hint="Pass the number of steps: load_model(file, sequence_length=50).",
             ) from None
-        return Model(inputs, outputs, reader.name), reader
+        model = Model(inputs, outputs, reader.name)
+        layers = set(model.layers)
+        return model, {path: layer for path, layer in reader.layers.items() if layer in layers}
 
 
 def _expect_length(inputs: Sequence[Tensor], sequence_length: int) -> None:

@@ -111,7 +111,7 @@ def test_wrong_arguments() -> None:
         pg.segment_max(X, IDS[:3], COUNT)
     with pytest.raises(ShapeError, match="num_segments must be at least 0, got -1"):
         pg.segment_sum(X, IDS, -1)
-    with pytest.raises(ShapeError, match="must be a whole number, got 2.5"):
+    with pytest.raises(ShapeError, match=r"must be a whole number, got 2\.5"):
         pg.segment_sum(X, IDS, 2.5)  # type: ignore[arg-type]
     with pytest.raises(DTypeError, match="the rows of segment_mean must be"):
         pg.segment_mean(IDS, IDS, COUNT)

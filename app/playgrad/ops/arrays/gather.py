@@ -211,9 +211,7 @@ def infer_segments(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpe
 
 def _scatter_add(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     updates, indices = inputs
-    (spec,) = infer_segments(
-        [TensorSpec(array.shape, array.dtype.name) for array in inputs], attrs
-    )
+    (spec,) = infer_segments([TensorSpec(array.shape, array.dtype.name) for array in inputs], attrs)
     expect_inside(indices, attrs["rows"])
     expect_sorted(indices, attrs)
     if attrs.get("axis", 0) == 0:

@@ -7,6 +7,7 @@
 from types import ModuleType as _Module
 
 from playgrad.data.absent import boston_housing, cifar10, cifar100, imdb
+from playgrad.data.csr_graph import CSRGraph
 from playgrad.data.dataset import Dataset
 from playgrad.data.edges import (
     add_self_loops,
@@ -24,7 +25,7 @@ from playgrad.data.input_description import InputDescription
 from playgrad.data.karate_club import karate_club
 from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
-from playgrad.data.neighbor_sampler import CSRGraph, NeighborSampler, infer_layers
+from playgrad.data.neighbor_sampler import NeighborSampler, infer_layers
 from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
 from playgrad.data.png import decode_png
 from playgrad.data.read_files import read_csv, read_idx, read_npz, read_png

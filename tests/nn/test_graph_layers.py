@@ -335,3 +335,21 @@ def test_wrong_inputs() -> None:
     y = nn.GCNConv(2)(x, late)
     with pg.Session() as session, pytest.raises((FeedError, DataError), match=r"must lie in \[0,"):
         session.run(y, {late: PLAIN + 2})
+
+
+def test_files_that_take_graph_networks_and_files_that_do_not(tmp_path: Any) -> None:
+    with pg.Graph(seed=1).as_default():
+        inputs = [pg.Input(X.shape), pg.Input(LOOPED.shape, dtype="int32")]
+        hidden = nn.GATv2Conv(2, 2, "elu")(*inputs)
+        model = pg.Model(inputs, nn.SAGEConv(3, aggr="max")(hidden, inputs[1]))
+    arrays = [X[None], LOOPED[None]]
+    expected = model.predict(arrays)
+    model.export(tmp_path / "model.py")
+    names: dict[str, Any] = {"__name__": "exported", "__file__": str(tmp_path / "model.py")}
+    exec((tmp_path / "model.py").read_text(encoding="utf-8"), names)
+    np.testing.assert_allclose(names["predict"](*arrays), expected, rtol=1e-5, atol=1e-6)
+    model.save(tmp_path / "weights.safetensors")
+    assert "sage_conv_1/root_kernel" in pg.io.load(tmp_path / "weights.safetensors")
+    for name in ("model.onnx", "model.keras", "model.pt.zip", "model.tfjs.zip"):
+        with pytest.raises(pg.errors.ExportError, match=r"gatv2_conv_1|sage_conv_1"):
+            model.export(tmp_path / name)

@@ -1,4 +1,5 @@
-// Gradient of gather: each row sums the updates whose index is its own.
+// Each row sums the updates whose index is its own, or takes the largest or smallest of them: segment
+// operations, and the gradient of gather.
 //
 // WGSL has no atomic addition of floats. Each row goes through all indices in order instead, so
 // that the sum is always the same.
@@ -7,6 +8,9 @@ alias Number = ${NUMBER};
 const ROWS = ${ROWS}u;
 const WIDTH = ${WIDTH}u;
 const INDICES = ${INDICES}u;
+
+// fn combine(x: Number, y: Number) -> Number
+${combine}
 
 // fn store(index: u32, value: Number)
 ${store}
@@ -19,12 +23,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   }
   let row = i32(index / WIDTH % ROWS);
   let first = index / (WIDTH * ROWS) * INDICES * WIDTH + index % WIDTH;
-  var sum = Number();
+  var total = Number();
+  var low = INDICES;  // of the first update of the row
   for (var i = 0u; i < INDICES; i++) {
     let at = first + i * WIDTH;
     if (indices[${PLACE}] == row) {
-      sum += updates[at];
+      low = min(low, i);
+      let update = updates[at];
+      total = ${NEXT};
     }
   }
-  store(index, sum);
+  store(index, total);
 }

@@ -1,8 +1,9 @@
-// Gradient of gather: each row sums the updates whose index is its own, in the order of the updates.
+// Each row sums the updates whose index is its own, in the order of the updates, or takes the largest
+// or smallest of them: segment operations, and the gradient of gather.
 //
-// WGSL has no atomic addition of floats. The indices were sorted, equal ones in their order, so that
-// each row finds its updates by bisection, and the sum is always the same. All columns may share one
-// line of indices, or have a line each, as in the gradient of take_along_axis.
+// WGSL has no atomic addition of floats. The indices are in order, or were sorted, equal ones in their
+// order, so that each row finds its updates by bisection, and the sum is always the same. All columns
+// may share one line of indices, or have a line each, as in the gradient of take_along_axis.
 
 alias Number = ${NUMBER};
 const ROWS = ${ROWS}u;
@@ -10,8 +11,15 @@ const WIDTH = ${WIDTH}u;
 const INDICES = ${INDICES}u;
 const STRIDE = ${STRIDE}u;
 
+// fn combine(x: Number, y: Number) -> Number
+${combine}
+
 // fn store(index: u32, value: Number)
 ${store}
+
+fn place_of(line: u32, i: u32) -> u32 {
+  return ${PLACE};
+}
 
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -26,19 +34,20 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   var high = INDICES;
   while (low < high) {
     let middle = (low + high) / 2u;
-    if (indices[line + u32(order[line + middle * STRIDE]) * STRIDE] < row) {
+    if (indices[line + place_of(line, middle) * STRIDE] < row) {
       low = middle + 1u;
     } else {
       high = middle;
     }
   }
-  var sum = Number();
+  var total = Number();
   for (var i = low; i < INDICES; i++) {
-    let at = u32(order[line + i * STRIDE]);
+    let at = place_of(line, i);
     if (indices[line + at * STRIDE] != row) {
       break;
     }
-    sum += updates[first + at * WIDTH];
+    let update = updates[first + at * WIDTH];
+    total = ${NEXT};
   }
-  store(index, sum);
+  store(index, total);
 }

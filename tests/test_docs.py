@@ -105,6 +105,21 @@ def test_code_in_the_guide_to_operations_runs() -> None:
     np.testing.assert_allclose(y, x * np.tanh(x), rtol=1e-5)
 
 
+def test_code_in_the_guide_to_graph_networks_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    club, own, several, large = blocks("docs/graph-networks.md")
+    names: dict[str, Any] = {"pg": pg, "nn": nn, "np": np}
+    for block in (club, own, several, large):
+        with pg.Graph(seed=1).as_default():
+            exec(block, names)
+            names["model"].close()
+    accuracies = [float(line) for line in capsys.readouterr().out.splitlines()]
+    assert accuracies[0] > 0.9 and accuracies[1] > 0.9, accuracies
+    x = np.array([[1.0], [3.0]], np.float32)
+    inputs = [pg.constant(each) for each in (x, np.array([[0], [1]]), np.array([0.5]))]
+    with pg.Session() as session:
+        assert session.run(names["Flow"]()(*inputs)).tolist() == [[1.0], [2.0]]
+
+
 def test_code_in_the_guide_to_custom_operations_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _, block = blocks("docs/operations.md")
     assert len(block.splitlines()) <= 20

@@ -26,56 +26,29 @@ for number, topic in enumerate(topics):
     same = np.flatnonzero(topics[:PAPERS] == topic)
     for other in random.choice(PAPERS if book else same, 60 if book else 2):
         linked[number, other] = linked[other, number] = True
-
-
-class GraphAttention(nn.Layer):
-    """From features (nodes, in) to (nodes, heads * units), by the neighbours' own."""
-
-    kind = "graph_attention"
-
-    def __init__(self, units, heads=4, attention=True):
-        super().__init__()
-        self.units = units
-        self.heads = heads
-        self.attention = attention
-
-    def build(self, *shapes):
-        width = self.known(shapes[0], -1)
-        self.add_weight("kernel", (self.heads, width, self.units), "glorot_uniform")
-        self.add_weight("from", (self.heads, self.units, 1), "glorot_uniform")
-        self.add_weight("to", (self.heads, self.units, 1), "glorot_uniform")
-
-    def call(self, *inputs, training=False):
-        features = inputs[0] @ self.variables["kernel"]  # (heads, nodes, units)
-        scores = pg.zeros(linked.shape)
-        if self.attention:
-            to = pg.transpose(features @ self.variables["to"], (0, 2, 1))
-            scores = pg.leaky_relu(features @ self.variables["from"] + to, 0.2)
-        weights = pg.softmax(pg.where(pg.constant(linked), scores, -1e9))
-        mixed = pg.transpose(weights @ features, (1, 0, 2))
-        return pg.reshape(mixed, (len(linked), self.heads * self.units))
+edges = np.array(np.nonzero(linked), np.int32)  # sources and targets
+labelled, unlabelled = slice(0, LABELLED), slice(LABELLED, PAPERS)
+counts = np.zeros(PAPERS + BOOKS, np.float32)
+counts[labelled] = 1
 
 
 def accuracy(attention):
     """Train a network of two layers; return its accuracy on the papers without a label."""
-    first, second = GraphAttention(8, 4, attention), GraphAttention(TOPICS, 1, attention)
-    loss_of = nn.SparseCategoricalCrossentropy(from_logits=True)
-    optimizer = pg.optim.AdamW(0.02, weight_decay=0.01)
-
-    @pg.function
-    def scores(papers):
-        return pg.gather(second(pg.elu(first(pg.constant(words)))), papers)
-
-    @pg.function
-    def train(papers, labels):
-        loss = pg.mean(loss_of(labels, scores(papers)))
-        optimizer.minimize(loss, [*first.variables.values(), *second.variables.values()])
-        return loss
-
-    papers = np.arange(PAPERS, dtype=np.int32)
-    for _ in range(120):
-        train(papers[:LABELLED], topics[:LABELLED])
-    return (scores(papers[LABELLED:]).argmax(axis=1) == topics[LABELLED:PAPERS]).mean()
+    inputs = [pg.Input(words.shape), pg.Input(edges.shape, dtype="int32")]
+    if attention:
+        first, second = nn.GATConv(8, heads=4, activation="elu"), nn.GATConv(TOPICS)
+    else:  # the mean over all neighbours
+        first = nn.SAGEConv(32, activation="elu", root_weight=False)
+        second = nn.SAGEConv(TOPICS, root_weight=False)
+    model = pg.Model(inputs, second(first(*inputs), inputs[1]))
+    model.compile(
+        optimizer=pg.optim.AdamW(0.02, weight_decay=0.01),
+        loss=nn.SparseCategoricalCrossentropy(from_logits=True),
+    )
+    graph = [words[None], edges[None]]  # a batch of one graph
+    model.fit(graph, topics[None], sample_weight=counts[None], epochs=120, verbose=0)
+    guess = model.predict(graph)[0].argmax(axis=1)
+    return (guess == topics)[unlabelled].mean()
 
 
 print(f"accuracy without attention {accuracy(False):.1%}")

@@ -5,7 +5,7 @@ mostly of its own topic. Only 30 have a label. A graph convolution
 (Kipf and Welling 2017) mixes the words of a paper with those of its
 neighbours, so that the labels reach the others. The same network
 without the citations shows what these are worth. Expect 99% with
-them, 78% without.
+them, 77% without.
 """
 
 import numpy as np
@@ -14,39 +14,24 @@ import playgrad as pg
 from playgrad import nn
 
 words, links, topics = pg.data.citation_graph()
-PAPERS, WORDS = words.shape
-TOPICS = 3
+labelled = np.arange(len(words)) < 30
 
 
-class GraphNetwork(nn.Layer):
-    """Two graph convolutions. Numbers of papers (batch, 1) to scores (batch, topics)."""
-
-    kind = "graph_network"
-    takes_floats = False
-
-    def __init__(self, links):
-        super().__init__()
-        degree = links.sum(axis=1, keepdims=True)
-        self.links = links / np.sqrt(degree * degree.T)
-
-    def build(self, *shapes):
-        self.add_weight("first", (WORDS, 16), "glorot_uniform")
-        self.add_weight("second", (16, TOPICS), "glorot_uniform")
-
-    def call(self, *inputs, training=False):
-        links = pg.constant(self.links)
-        hidden = pg.relu(links @ (pg.constant(words) @ self.variables["first"]))
-        scores = links @ (hidden @ self.variables["second"])
-        return pg.gather(scores, pg.reshape(inputs[0], (-1,)))
-
-
-papers = np.arange(PAPERS, dtype=np.int32)[:, None]
-for name, edges in (("without", np.eye(PAPERS, dtype=np.float32)), ("with", links)):
-    model = pg.Sequential([pg.Input((1,), dtype="int32"), GraphNetwork(edges)])
+def network(edges):
+    """Train two graph convolutions; return the scores of all papers, (papers, topics)."""
+    inputs = [pg.Input(words.shape), pg.Input(edges.shape, dtype="int32")]
+    hidden = nn.GCNConv(16, activation="relu")(*inputs)
+    model = pg.Model(inputs, nn.GCNConv(3)(hidden, inputs[1]))
     model.compile(
         optimizer=pg.optim.AdamW(0.01, weight_decay=0.01),
         loss=nn.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
     )
-    model.fit(papers[:30], topics[:30], batch_size=30, epochs=60, verbose=0)
-    print(f"accuracy {name} citations {model.evaluate(papers[30:], topics[30:])[1]:.1%}")
+    graph = [words[None], edges[None]]  # a batch of one graph
+    model.fit(graph, topics[None], sample_weight=labelled[None], epochs=60, verbose=0)
+    return model.predict(graph)[0]
+
+
+for name, matrix in (("without", np.eye(len(words))), ("with", links)):
+    edges = np.array(np.nonzero(matrix), np.int32)  # sources and targets
+    guess = network(edges).argmax(axis=1)
+    print(f"accuracy {name} citations {(guess == topics)[~labelled].mean():.1%}")

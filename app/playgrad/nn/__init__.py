@@ -66,6 +66,10 @@ from playgrad.nn.global_pooling import (
     GlobalMaxPooling1D,
     GlobalMaxPooling2D,
 )
+from playgrad.nn.graph_attention import GATConv, GATv2Conv
+from playgrad.nn.graph_conv import GCNConv, SAGEConv
+from playgrad.nn.graph_networks import EdgeConv, GINConv
+from playgrad.nn.graph_pooling import GlobalGraphPooling
 from playgrad.nn.group_normalization import GroupNormalization
 from playgrad.nn.gru import GRU
 from playgrad.nn.initializers import (
@@ -87,6 +91,7 @@ from playgrad.nn.losses import MeanAbsoluteError, MeanSquaredError
 from playgrad.nn.lstm import LSTM
 from playgrad.nn.masking import Masking
 from playgrad.nn.merge import Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract
+from playgrad.nn.message_passing import MessagePassing
 from playgrad.nn.metrics import Accuracy, Mean, Metric, TopKAccuracy
 from playgrad.nn.more_initializers import (
     Identity,

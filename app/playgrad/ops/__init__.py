@@ -163,6 +163,15 @@ from playgrad.ops.reductions.reduce import (
     reduce_prod,
     reduce_sum,
 )
+from playgrad.ops.reductions.segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_softmax,
+    segment_std,
+    segment_sum,
+    sparse_dense_matmul,
+)
 from playgrad.ops.reductions.softmax import log_softmax, softmax
 from playgrad.ops.reductions.statistics import logsumexp, norm, std, var
 from playgrad.ops.reductions.truth import reduce_all, reduce_any

@@ -133,21 +133,31 @@ function takeAlongAxis([x, indices], { axis }, [output]) {
   return [result];
 }
 
-/** @type {Operation} */
-function scatterAdd([updates, indices], { axis = 0, rows }, [output]) {
-  const result = zeros(output);
-  const before = sizeOf(output.shape.slice(0, axis));
-  const step = sizeOf(output.shape.slice(axis + 1));
-  const count = indices.data.length;
-  for (let outer = 0; outer < before; outer += 1) {
-    for (let i = 0; i < count; i += 1) {
-      const to = (outer * rows + indices.data[i]) * step;
-      for (let n = 0; n < step; n += 1)
-        result.data[to + n] += updates.data[(outer * count + i) * step + n];
+/**
+ * The updates of each row, combined in their order; 0 for none.
+ * @param {(x: number, y: number) => number} combine
+ * @returns {Operation}
+ */
+const scattered =
+  (combine) =>
+  ([updates, indices], { axis = 0, rows }, [output]) => {
+    const result = zeros(output);
+    const begun = new Uint8Array(result.data.length);
+    const before = sizeOf(output.shape.slice(0, axis));
+    const step = sizeOf(output.shape.slice(axis + 1));
+    const count = indices.data.length;
+    for (let outer = 0; outer < before; outer += 1) {
+      for (let i = 0; i < count; i += 1) {
+        const to = (outer * rows + indices.data[i]) * step;
+        for (let n = 0; n < step; n += 1) {
+          const update = updates.data[(outer * count + i) * step + n];
+          result.data[to + n] = begun[to + n] ? combine(result.data[to + n], update) : update;
+          begun[to + n] = 1;
+        }
+      }
     }
-  }
-  return [result];
-}
+    return [result];
+  };
 
 /** @type {Operation} */
 function oneHot([indices], { depth }, [output]) {
@@ -179,6 +189,8 @@ export const MOVING = {
   roll,
   gather,
   take_along_axis: takeAlongAxis,
-  scatter_add: scatterAdd,
+  scatter_add: scattered((x, y) => x + y),
+  segment_max: scattered(Math.max),
+  segment_min: scattered(Math.min),
   one_hot: oneHot,
 };

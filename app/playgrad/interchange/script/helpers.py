@@ -68,12 +68,40 @@ def argsort(x, axis, descending):
     return np.flip(last - places, axis).astype(np.int32)
 
 
-def scatter_add(updates, indices, rows, axis=0):
+def scatter_add(updates, indices, rows, axis=0, sorted=False):
     """The sums of the updates of each row."""
     shape = (*updates.shape[:axis], rows, *updates.shape[axis + indices.ndim :])
     sums = np.zeros(shape, updates.dtype)
     np.add.at(sums, (slice(None),) * axis + (indices,), updates)
     return sums
+
+
+def segment_max(x, ids, rows, sorted=False):
+    return segment_extreme(np.maximum, x, ids, rows)
+
+
+def segment_min(x, ids, rows, sorted=False):
+    return segment_extreme(np.minimum, x, ids, rows)
+
+
+def segment_sum_like(x, ids, like, sorted=False):
+    return scatter_add(x, ids, len(like))
+
+
+def segment_max_like(x, ids, like, sorted=False):
+    return segment_extreme(np.maximum, x, ids, len(like))
+
+
+def segment_min_like(x, ids, like, sorted=False):
+    return segment_extreme(np.minimum, x, ids, len(like))
+
+
+def segment_extreme(ufunc, x, ids, rows):
+    """The largest or smallest of the rows of each segment; 0 for none."""
+    result = np.zeros((rows, *x.shape[ids.ndim :]), x.dtype)
+    result[ids] = x
+    ufunc.at(result, ids, x)
+    return result
 
 
 def broadcast_axes(x, axes, sizes):

@@ -33,8 +33,8 @@ STRUCTURED = frozenset({
     "conv2d_input_gradient", "cumsum", "dot_product_attention", "fill", "gather", "gru_cell",
     "layer_normalization", "log_softmax", "lstm_cell", "matmul", "max_pool2d", "one_hot", "pad",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "resize", "roll",
-    "scatter_add", "slice", "softmax", "stack_rows", "strided_slice", "take_along_axis",
-    "transpose", "unstack_rows",
+    "scatter_add", "segment_max", "segment_min", "slice", "softmax", "stack_rows", "strided_slice",
+    "take_along_axis", "transpose", "unstack_rows",
 })  # fmt: skip
 """The operations of static/standalone/operations/, which remain once all shapes are known."""
 

@@ -22,6 +22,7 @@ from playgrad.ops.core.build import (
 from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats, integers
+from playgrad.ops.core.segments import reduce_segments, sorted_problem
 from playgrad.ops.elementwise.definitions import add, cast
 from playgrad.ops.lowering.gather import lower_gather, lower_scatter_add
 
@@ -189,8 +190,10 @@ _GATHER = register(
 
 _MANY = (np.arange(150, dtype=np.int32) * 37) % 29  # five of each, and many rows without any
 
+_IN_ORDER = np.array([0, 0, 2, 5, 5, 5], np.int32)
 
-def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
+
+def infer_segments(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     updates, indices = inputs
     axis = attrs.get("axis", 0)
     middle: Shape = updates.shape[axis : axis + indices.rank]
@@ -199,39 +202,56 @@ def _infer_scatter_add(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[Tenso
     )
     if not agree:
         raise ShapeError(
-            f"scatter_add: the updates {shape_text(updates.shape)} must have the shape of the "
-            f"indices, {shape_text(indices.shape)}, at axis {axis}."
+            f"the updates {shape_text(updates.shape)} must have the shape of the indices, "
+            f"{shape_text(indices.shape)}, at axis {axis}."
         )
-    expect_dtype(updates, "the updates of scatter_add", *NUMBERS)
-    expect_dtype(indices, "the indices of scatter_add", "int32")
+    expect_dtype(updates, "the updates", *NUMBERS)
+    expect_dtype(indices, "the indices", "int32")
     shape = (*updates.shape[:axis], attrs["rows"], *updates.shape[axis + indices.rank :])
     return [TensorSpec(shape, updates.dtype)]
 
 
 def _scatter_add(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     updates, indices = inputs
-    (spec,) = _infer_scatter_add(
-        [TensorSpec(array.shape, array.dtype.name) for array in inputs], attrs
-    )
+    (spec,) = infer_segments([TensorSpec(array.shape, array.dtype.name) for array in inputs], attrs)
     expect_inside(indices, attrs["rows"])
+    expect_sorted(indices, attrs)
+    if attrs.get("axis", 0) == 0:
+        result = reduce_segments(np.add, updates, indices, attrs["rows"])
+        return [result.reshape(spec.static_shape)]
     result = np.zeros(spec.static_shape, updates.dtype)
-    places: Any = (*[slice(None)] * attrs.get("axis", 0), indices)
+    places: Any = (*[slice(None)] * attrs["axis"], indices)
     np.add.at(result, places, updates)
     return [result]
+
+
+def expect_sorted(indices: Array, attrs: Attrs) -> None:
+    """Raise DataError if attrs ``sorted`` says that the indices are in order, and they are not."""
+    problem = sorted_problem(indices) if attrs.get("sorted") else None
+    if problem:
+        raise DataError(problem)
+
+
+def check_segments(
+    arrays: Sequence[Array], inputs: Sequence[TensorSpec], attrs: Attrs
+) -> str | None:
+    """Return what is wrong with indices into attrs ``rows`` rows; None if nothing is."""
+    problem = outside("indices", arrays[0], attrs["rows"])
+    return problem or (sorted_problem(arrays[0]) if attrs.get("sorted") else None)
 
 
 def _scatter_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     return [gather(grads[0], node.inputs[1], node.attrs.get("axis", 0)), None]
 
 
-_SCATTER_ADD = register(
+SCATTER_ADD = register(
     OpDef(
         name="scatter_add",
-        infer=_infer_scatter_add,
+        infer=infer_segments,
         reference=in_float32(_scatter_add),
         gradient=_scatter_gradient,
         checked=(1,),
-        check=inside_axis(lambda inputs, attrs: attrs["rows"]),
+        check=check_segments,
         lower=lower_scatter_add,
         epilogue=True,
         samples=(
@@ -244,6 +264,7 @@ _SCATTER_ADD = register(
             Sample((floats(0, 5), integers(0)), {"rows": 9}, differentiable=(0,)),
             # So many that a GPU sorts the indices first.
             Sample((floats(150, 7), _MANY), {"rows": 260}, differentiable=(0,)),
+            Sample((floats(6, 5), _IN_ORDER), {"rows": 9, "sorted": True}, differentiable=(0,)),
             Sample((floats(2, 150, 4), _MANY), {"rows": 260, "axis": 1}, differentiable=(0,)),
         ),
         invalid=(
@@ -262,7 +283,7 @@ _SCATTER_ADD = register(
 def _infer_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
     updates, indices, like = inputs
     axis = attrs.get("axis", 0)
-    (spec,) = _infer_scatter_add([updates, indices], {**attrs, "rows": like.shape[axis]})
+    (spec,) = infer_segments([updates, indices], {**attrs, "rows": like.shape[axis]})
     fits = spec.rank == like.rank and all(
         None in (m, n) or m == n for m, n in zip(spec.shape, like.shape, strict=True)
     )
@@ -276,7 +297,7 @@ def _infer_like(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
 
 _SCATTER_ADD_LIKE = register_like(
     "scatter_add_like",
-    _SCATTER_ADD,
+    SCATTER_ADD,
     2,
     lambda inputs, attrs: {
         "rows": inputs[2].shape[attrs.get("axis", 0)],

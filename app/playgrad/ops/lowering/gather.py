@@ -18,6 +18,7 @@ from playgrad.ops.core.kernel import (
 from playgrad.ops.core.loops import Loop
 from playgrad.ops.expression import wgsl
 from playgrad.ops.lowering.item_kernel import item_kernel, number_type
+from playgrad.ops.lowering.reduce import combine
 from playgrad.ops.lowering.sort import BLOCK, INTEGER_KEY, ordering
 
 MISSING = {"f32": "make_nan()", "i32": "0i", "u32": "0u", "bool": "false"}
@@ -116,7 +117,17 @@ def _places(outer: int, count: int, width: int, picked: int, along: bool) -> dic
 
 def lower_scatter_add(request: KernelRequest) -> Lowering:
     """Lower scatter_add of (updates, indices) along attrs ``axis``: the gradient of gather."""
-    return _lower_added(request, along=False)
+    return _lower_added(request)
+
+
+def lower_segment_max(request: KernelRequest) -> Lowering:
+    """Lower the largest of the updates with the same index; NaN where any is NaN."""
+    return _lower_added(request, "max")
+
+
+def lower_segment_min(request: KernelRequest) -> Lowering:
+    """Lower the smallest of the updates with the same index; NaN where any is NaN."""
+    return _lower_added(request, "min")
 
 
 def lower_scatter_along_axis(request: KernelRequest) -> Lowering:
@@ -124,9 +135,12 @@ def lower_scatter_along_axis(request: KernelRequest) -> Lowering:
     return _lower_added(request, along=True)
 
 
-def _lower_added(request: KernelRequest, along: bool) -> Lowering:
-    """Lower the sums of updates. Many are found by bisection of the sorted indices, few by a search
-    of all; the order of additions is the same."""
+def _lower_added(request: KernelRequest, kind: str = "sum", along: bool = False) -> Lowering:
+    """Lower the sums of updates, or their extremes.
+
+    Many are found by bisection of the sorted indices, few by a search of all; the order of
+    additions is the same. Indices with attrs ``sorted`` are in order already.
+    """
     updates, indices = request.inputs[:2]
     axis = request.attrs.get("axis", 0)
     shape = request.outputs[0].static_shape
@@ -139,7 +153,8 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
     calls: list[KernelCall] = []
     scratch: tuple[int, ...] = ()
     order: tuple[Binding, ...] = ()
-    if sorts:
+    in_order = bool(request.attrs.get("sorted"))
+    if sorts and not in_order:
         merges = (-(-picked // BLOCK) - 1).bit_length()
         order = (Binding("order", "scratch", merges, "i32"),)
         calls, scratch = ordering(
@@ -152,6 +167,9 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             result=order[0],
         )
         scratch = (*scratch, 4 * indices.size)
+    sorts |= in_order
+    number = number_type(updates)
+    following = "combine(total, update)"
     call = item_kernel(
         request,
         "scatter_add_sorted.wgsl" if sorts else "scatter_add.wgsl",
@@ -163,16 +181,22 @@ def _lower_added(request: KernelRequest, along: bool) -> Lowering:
             *request.epilogue_bindings(),
             output_binding("result", 0, request.outputs[0]),
         ),
-        {"rows": count, "width": width, "indices": picked, "along": along},
+        {"rows": count, "width": width, "indices": picked, "along": along, "kind": kind},
         loops=(Loop(picked.bit_length()), Loop(picked)) if sorts else (Loop(picked),),
         iterations=2 * picked.bit_length() if sorts else picked,
-        NUMBER=(number := number_type(updates)),
+        NUMBER=number,
         ROWS=max(1, count),
         WIDTH=max(1, width),
         INDICES=picked,
+        combine=combine(kind, number),
+        NEXT=following if kind == "sum" else f"select({following}, update, i == low)",
         store=request.store("result", number=number),
         **(
-            {"STRIDE": stride, "LINE": "first" if along else "0u"}
+            {
+                "STRIDE": stride,
+                "LINE": "first" if along else "0u",
+                "PLACE": "i" if in_order else "u32(order[line + i * STRIDE])",
+            }
             if sorts
             else {"PLACE": "at" if along else "i"}
         ),

@@ -170,7 +170,7 @@ def _call(
         "REDUCED_OFFSET": stage.reduced_offset,
         # The sum of no elements is 0, their product 1.
         "LOAD": "source[index]" if stage.reduced else f"Number({int(stage.kind == 'prod')})",
-        "combine": _combine(stage),
+        "combine": combine(stage.kind, stage.number),
         "FINISH": f"total / f32({stage.count})" if last and stage.kind == "mean" else "total",
         "store": store,
     }
@@ -193,14 +193,19 @@ def _call(
     return KernelCall("reduce_shared", params, code, bindings, groups, trips, loops=loops)
 
 
-def _combine(stage: _Stage) -> str:
-    """Return WGSL of ``fn combine(x: Number, y: Number) -> Number``."""
-    if stage.kind in ("sum", "mean", "prod"):
-        symbol = "*" if stage.kind == "prod" else "+"
+def combine(kind: str, number: str) -> str:
+    """Return WGSL of ``fn combine(x: Number, y: Number) -> Number``.
+
+    Args:
+        kind: "sum", "mean", "prod", "max" or "min".
+        number: the WGSL type that ``Number`` is.
+    """
+    if kind in ("sum", "mean", "prod"):
+        symbol = "*" if kind == "prod" else "+"
         return f"fn combine(x: Number, y: Number) -> Number {{ return x {symbol} y; }}"
-    if stage.number != "f32":
-        return f"fn combine(x: Number, y: Number) -> Number {{ return {stage.kind}(x, y); }}"
-    function = "larger" if stage.kind == "max" else "smaller"
+    if number != "f32":
+        return f"fn combine(x: Number, y: Number) -> Number {{ return {kind}(x, y); }}"
+    function = "larger" if kind == "max" else "smaller"
     body = f"fn combine(x: f32, y: f32) -> f32 {{ return {function}(x, y); }}"
     return f"{render('common/numbers.wgsl')}\n{body}"
 

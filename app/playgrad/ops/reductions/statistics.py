@@ -144,7 +144,7 @@ def _centred(x: Tensor, axis: Axis) -> Tensor:
     return x - reduce_mean(x, axis, keepdims=True)
 
 
-def _scale(sizes: Tensor) -> Tensor:
+def scale_of(sizes: Tensor) -> Tensor:
     """Return what to divide numbers of these sizes by, so that their powers are in range: 1 where
     they are anyway."""
     least, most = _ORDINARY
@@ -162,7 +162,7 @@ def _scaled(x: Tensor, axes: Sequence[int], at_least: float = 0.0) -> tuple[Tens
 
     The divisor has the shape of ``x`` with the axes kept, and counts as a constant for gradients.
     """
-    divisor = maximum(_scale(_extreme(reduce_max, absolute(x), axes, 0.0)), at_least)
+    divisor = maximum(scale_of(_extreme(reduce_max, absolute(x), axes, 0.0)), at_least)
     return x / divisor, divisor
 
 

@@ -185,7 +185,8 @@ def test_a_firefox_from_a_snap_is_not_taken_for_one_that_tests_can_drive(
         firefox.write_text('#!/bin/sh\nexec /snap/bin/firefox "$@"\n')
     else:
         firefox.symlink_to(launcher)
-    for program in (launcher, programs / "chromium-headless-shell", programs / "apt-get", firefox):
+    others = [programs / name for name in ("chromium-headless-shell", "apt-get", "gcc")]
+    for program in (launcher, firefox, *others):
         program.touch()
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(programs))

@@ -1,4 +1,4 @@
-"""System packages: browsers for the tests, and a Vulkan driver for wgpu.
+"""System packages: browsers and a C compiler for the tests, and a Vulkan driver for wgpu.
 
 root installs them with apt; other users are shown the command to run.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from tools.setup.steps import SetupError, Step, run
 
 _VULKAN_PACKAGES = ("mesa-vulkan-drivers", "libvulkan1")
+_COMPILER_PACKAGES = ("gcc", "libc6-dev")
 _CHROMIUM_PACKAGE = "chromium-headless-shell"
 CHROMIUM_NAMES = (_CHROMIUM_PACKAGE, "chromium", "chromium-browser", "google-chrome")
 """Programs for the tests, the best first: the shell has no window, and a page in it begins with a
@@ -62,6 +63,8 @@ def _missing_for_tests() -> list[str]:
         missing.append("firefox-esr")
     if not _has_vulkan():
         missing += _VULKAN_PACKAGES
+    if not shutil.which("gcc"):
+        missing += _COMPILER_PACKAGES
     return missing
 
 
@@ -94,7 +97,7 @@ def _install(packages: list[str]) -> None:
 
 
 def test_step() -> Step:
-    """Return the step that installs Chromium, Firefox and a Vulkan driver, which the tests need."""
+    """Return the step that installs what tests need: browsers, a Vulkan driver and a compiler."""
     return _step("test", _missing_for_tests)
 
 

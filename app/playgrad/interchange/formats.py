@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from playgrad.interchange.script.export import script_text
 from playgrad.interchange.webpage.export import page_text
 from playgrad.io.project_archive import ENDING
 from playgrad.io.weights import encode_checked, write_file
+from playgrad.io.zip_file import zip_bytes
 from playgrad.networks.inference import InferenceGraph
 from playgrad.nn.layer import Layer
 
 if TYPE_CHECKING:
+    from playgrad.compression.integer_program import IntegerProgram
     from playgrad.interchange.pytorch.writer import NetworkStructure
+    from playgrad.models.model import Model
     from playgrad.networks.compile_settings import CompileSettings
 
 Array = np.ndarray[Any, Any]
@@ -64,12 +67,17 @@ class Format:
         ending: the ending of its files, with the dot.
         encode: returns the content of a file for a model and the name of the file.
         lacks: the parts of a trained model that the file lacks.
+        files: returns the content of each file by its name, for a format of several files; then
+            ``encode`` returns a zip file with them.
+        is_quantized: whether it is for networks of integers only.
     """
 
     name: str
     ending: str
     encode: Callable[[Exported, str], bytes]
     lacks: str = "compile settings, optimizer state"
+    files: Callable[[Exported, str], dict[str, bytes]] | None = None
+    is_quantized: bool = False
 
 
 def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
@@ -79,7 +87,14 @@ def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
 
 
 def _onnx(model: Exported, opset: int | None = None) -> bytes:
-    return onnx_bytes(model.inference_graph(), opset)
+    # Imported here, like the other writers of quantized networks: the page starts without them.
+    from playgrad.compression.quantized_layers.quantized_layer import QuantizedLayer
+
+    if not any(isinstance(layer, QuantizedLayer) for _, layer in model.named_layers()):
+        return onnx_bytes(model.inference_graph(), opset)
+    from playgrad.interchange.onnx.quantized import quantized_onnx_bytes
+
+    return quantized_onnx_bytes(_integers(model), model.name, model.input_description, opset)
 
 
 def _script(model: Exported, file: str) -> bytes:
@@ -116,9 +131,33 @@ def _tfjs(model: Exported, _: str) -> bytes:
     return tfjs_bytes(model.layer_graph(), model.named_weights(), model.input_description)
 
 
+def _c_files(model: Exported, file: str) -> dict[str, bytes]:
+    from playgrad.interchange.c.export import c_files
+
+    return c_files(_integers(model), file, model.name)
+
+
+def _c(model: Exported, file: str) -> bytes:
+    return zip_bytes(_c_files(model, file))
+
+
+def _tflite(model: Exported, _: str) -> bytes:
+    from playgrad.interchange.tflite.export import tflite_bytes
+
+    return tflite_bytes(_integers(model), model.name)
+
+
+def _integers(model: Exported) -> IntegerProgram:
+    from playgrad.compression.integer_program import integer_program
+
+    return integer_program(cast("Model", model))
+
+
 def _page(model: Exported, _: str) -> bytes:
     return page_text(model, model.inference_graph()).encode()
 
+
+_OF_INTEGERS = "float32 weights, compile settings, optimizer state"
 
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", ".safetensors", _weights("safetensors")),
@@ -137,6 +176,8 @@ FORMATS: tuple[Format, ...] = (
         _tfjs,
         "compile settings, optimizer state, initializers, regularizers, constraints",
     ),
+    Format("tflite", ".tflite", _tflite, _OF_INTEGERS, is_quantized=True),
+    Format("c", ".c", _c, _OF_INTEGERS, _c_files, is_quantized=True),
     Format("script", ".py", _script),
     Format("page", ".html", _page),
 )
@@ -186,12 +227,16 @@ def export(
 
     Raises:
         CheckpointError: there is no such format, or the file cannot be written.
-        ExportError: the format has no equivalent of a layer or operation, or no such opset; the
-            file is not written.
+        ExportError: the format has no equivalent of a layer or operation, or is for networks of
+            integers, or has no such opset; the file is not written.
     """
-    chosen = format_of(path, name)
+    chosen, path = format_of(path, name), Path(path)
+    if opset is None and chosen.files is not None:
+        for file, content in chosen.files(model, path.name).items():
+            write_file(path.with_name(file), content)
+        return
     if opset is None:
-        content = chosen.encode(model, Path(path).name)
+        content = chosen.encode(model, path.name)
     elif chosen.name == "onnx":
         content = _onnx(model, opset)
     else:

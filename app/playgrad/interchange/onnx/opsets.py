@@ -14,12 +14,12 @@ _IR = {13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 2
 _BY_OPSET = {
     13: """
         Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool Cast Ceil Clip Concat
-        ConstantOfShape Conv ConvTranspose Cos Cosh CumSum Div Elu Equal Erf Exp Expand Floor Gather
-        GatherElements Greater GreaterOrEqual HardSigmoid Identity IsInf IsNaN Less LessOrEqual Log
-        LogSoftmax MatMul Max MaxPool Min Mod Mul Neg Not Or Pad Pow Range Reciprocal ReduceMax
-        ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape Resize Round Selu Shape Sigmoid Sign
-        Sin Sinh Slice Softmax Softplus Softsign Sqrt Squeeze Sub Tan Tanh TopK Transpose Unsqueeze
-        Where Xor
+        ConstantOfShape Conv ConvTranspose Cos Cosh CumSum DequantizeLinear Div Elu Equal Erf Exp
+        Expand Floor Gather GatherElements Gemm Greater GreaterOrEqual HardSigmoid Identity IsInf
+        IsNaN Less LessOrEqual Log LogSoftmax MatMul Max MaxPool Min Mod Mul Neg Not Or Pad Pow
+        QuantizeLinear Range Reciprocal ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Relu
+        Reshape Resize Round Selu Shape Sigmoid Sign Sin Sinh Slice Softmax Softplus Softsign Sqrt
+        Squeeze Sub Tan Tanh TopK Transpose Unsqueeze Where Xor
     """,
     14: "HardSwish",
     17: "LayerNormalization",

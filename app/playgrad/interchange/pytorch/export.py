@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any
@@ -18,6 +16,7 @@ from playgrad.interchange.pytorch.operations import add_operation
 from playgrad.interchange.pytorch.use import LayerUse
 from playgrad.interchange.pytorch.writer import WIDTH, NetworkStructure, ProgramWriter, call_text
 from playgrad.io.safetensors import dump
+from playgrad.io.zip_file import zip_bytes
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 
@@ -39,7 +38,6 @@ Channels are the last axis of its inputs and outputs, as in playgrad.
 
 class {name}(nn.Module):
 '''
-_DATE = (1980, 1, 1, 0, 0, 0)  # the first that zip files have: the same network, the same bytes
 
 
 def pytorch_bytes(
@@ -66,17 +64,10 @@ def pytorch_bytes(
         writer.position = position
         add_item(writer, item)
     results = [writer.read(tensor, "last") for tensor in structure.outputs]
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        metadata = {} if described is None else {KEY: described.to_json()}
-        stored = dump(writer.state, metadata)
-        program = _program(class_name(name), writer, structure, results).encode()
-        for entry, content in (
-            ("model.py", program),
-            ("model.safetensors", stored),
-        ):
-            archive.writestr(zipfile.ZipInfo(entry, _DATE), content, zipfile.ZIP_DEFLATED)
-    return file.getvalue()
+    metadata = {} if described is None else {KEY: described.to_json()}
+    stored = dump(writer.state, metadata)
+    program = _program(class_name(name), writer, structure, results).encode()
+    return zip_bytes({"model.py": program, "model.safetensors": stored})
 
 
 def add_item(writer: ProgramWriter, item: LayerCall | Node) -> None:

@@ -15,7 +15,9 @@ from playgrad.page.shown_model import LiveModel
 from playgrad.page.workspace import Workspace
 from playgrad.training.checkpoints.record import Checkpoint
 
-ExportFormat = Literal["safetensors", "npz", "onnx", "keras", "pytorch", "tfjs", "script", "page"]
+ExportFormat = Literal[
+    "safetensors", "npz", "onnx", "keras", "pytorch", "tfjs", "c", "script", "page"
+]
 
 
 class DataNames(TypedDict):
@@ -64,7 +66,8 @@ def export_model(model: LiveModel | RestoredModel, request: ExportQuestion) -> E
     else:
         content = kind.encode(cast(Exported, model), name)
     digest = hashlib.sha256(content).hexdigest()
-    return {"filename": name, "bytes": content, "sha256": digest}
+    filename = f"{name}.zip" if kind.files else name
+    return {"filename": filename, "bytes": content, "sha256": digest}
 
 
 @question("restore", "workspace")

@@ -1,0 +1,1 @@
+"""Quantized networks as TensorFlow Lite files."""

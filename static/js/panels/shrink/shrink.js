@@ -1,0 +1,165 @@
+/** Smaller versions of the trained network, which Python makes one after the other, a little at a time. */
+
+import { batch, computed, effect, signal } from "../../../vendor/preact.js";
+import { client } from "../../engine/engine.js";
+import { download } from "../../files/download.js";
+import { exportShrunk } from "../../files/model-files.js";
+import * as store from "../../state/store.js";
+import { t } from "../../words/locale.js";
+
+/** @import { ShrinkProgress, ShrunkFormat, ShrunkPoint, ShrunkReport } from "../../../engine/messages.js" */
+
+/** How long Python works before it looks for other questions, in seconds. */
+const TURN = 0.1;
+export const ORIGINAL = "original";
+
+/** What the versions are compared on; null before the first. */
+export const data = signal(/** @type {{tested: boolean, total: number} | null} */ (null));
+/** The names of all versions, in the order in which they are made. */
+export const versions = signal(/** @type {string[]} */ ([]));
+/** The versions that are ready. @type {import("../../../vendor/preact.js").Signal<ShrunkPoint[]>} */
+export const points = signal([]);
+/** Why some could not be made, by name. @type {import("../../../vendor/preact.js").Signal<Record<string, string>>} */
+export const failures = signal({});
+export const isWorking = signal(false);
+/** What went wrong, in a sentence. */
+export const problem = signal("");
+/** The report of the chosen version; null while there is none. */
+export const report = signal(/** @type {ShrunkReport | null} */ (null));
+/** The name of the version that is chosen in the panel. */
+export const chosen = signal(/** @type {string | null} */ (null));
+/** The version that is being made. */
+export const current = computed(() =>
+  isWorking.value
+    ? versions.value.find(
+        (name) => !(name in failures.value) && !points.value.some((each) => each.name === name),
+      )
+    : undefined,
+);
+
+/** The work that is under way; another object than before after a stop. */
+let work = {};
+
+/** Forget all versions: the network that they come from has changed, or is gone. */
+function forget() {
+  work = {};
+  if (!data.peek() && !problem.peek()) return;
+  batch(() => {
+    data.value = report.value = chosen.value = store.shrunk.value = null;
+    versions.value = points.value = [];
+    failures.value = {};
+    isWorking.value = false;
+    problem.value = "";
+  });
+}
+
+effect(() => {
+  // What a run, a reset, another program or loaded weights change.
+  void [store.executed.value, store.active.value, store.kept.value, store.engine.value];
+  void store.liveModel.value;
+  forget();
+});
+
+/** Make all versions, from the beginning. */
+export async function begin() {
+  forget();
+  const mine = work;
+  isWorking.value = true;
+  await attempt(mine, async () => {
+    const begun = await client.ask({ kind: "shrink_begin" });
+    if (mine !== work) return;
+    batch(() => {
+      data.value = { tested: begun.tested, total: begun.total };
+      versions.value = begun.versions;
+    });
+    await advance(mine, begun.versions);
+  });
+}
+
+/** Go on with the versions that are still to be made. */
+export async function resume() {
+  const mine = (work = {});
+  isWorking.value = true;
+  const known = new Set([...points.value.map(({ name }) => name), ...Object.keys(failures.value)]);
+  const pending = versions.value.filter((name) => !known.has(name));
+  await attempt(mine, () => advance(mine, pending));
+}
+
+/** Leave the versions that are not ready. */
+export function stop() {
+  work = {};
+  isWorking.value = false;
+}
+
+/** @param {object} mine @param {string[]} pending */
+async function advance(mine, pending) {
+  while (pending.length > 0 && mine === work) {
+    const progress = await client.ask({ kind: "shrink_next", seconds: TURN });
+    take(progress); // also after a stop: Python has made it
+    pending = progress.pending;
+  }
+}
+
+/** @param {ShrinkProgress} progress */
+function take({ point, failure }) {
+  if (!data.value) return; // forgotten meanwhile
+  if (point)
+    points.value = [...points.value.filter(({ name }) => name !== point.name), point];
+  if (failure) failures.value = { ...failures.value, [failure.name]: failure.error.message };
+}
+
+/** Choose a version: show its report, and let it answer wherever the network is tried out. @param {string} name */
+export async function choose(name) {
+  const point = points.value.find((each) => each.name === name);
+  if (!point) return;
+  const mine = { name };
+  choosing = mine;
+  batch(() => {
+    chosen.value = name;
+    report.value = null;
+    problem.value = "";
+  });
+  try {
+    const isOriginal = name === ORIGINAL;
+    await client.ask({ kind: "shrink_choose", name: isOriginal ? null : name });
+    if (choosing !== mine || chosen.value !== name) return;
+    store.shrunk.value = isOriginal ? null : point;
+    if (isOriginal) return;
+    const answer = await client.ask({ kind: "shrink_report", name });
+    if (choosing === mine && chosen.value === name) report.value = answer;
+  } catch (failure) {
+    if (chosen.value === name) problem.value = /** @type {Error} */ (failure).message;
+  }
+}
+
+/** The last choice. */
+let choosing = {};
+
+/** Let the network itself answer again. */
+export async function leave() {
+  choosing = {};
+  batch(() => {
+    chosen.value = report.value = null;
+  });
+  await client.ask({ kind: "shrink_choose", name: null });
+  store.shrunk.value = null;
+}
+
+/** Save a version as a file. @param {string} name @param {ShrunkFormat} format */
+export async function save(name, format) {
+  try {
+    await download(await exportShrunk(name, format));
+  } catch (failure) {
+    store.note(t().shrink.exportFailed(/** @type {Error} */ (failure).message));
+  }
+}
+
+/** @param {object} mine @param {() => Promise<void>} act */
+async function attempt(mine, act) {
+  try {
+    await act();
+  } catch (failure) {
+    if (mine === work) problem.value = /** @type {Error} */ (failure).message;
+  }
+  if (mine === work) isWorking.value = false;
+}

@@ -20,6 +20,9 @@ from playgrad.signals import guard_command_line
 guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
+from playgrad.compression.cluster import cluster
+from playgrad.compression.distiller import Distiller
+from playgrad.compression.prune import PolynomialSparsity, prune
 from playgrad.compression.quantization_aware import quantization_aware
 from playgrad.compression.quantize import quantize
 from playgrad.contract.check_op import OpReport, check_op
@@ -100,6 +103,7 @@ __all__ = [
     "DataError",
     "DeviceError",
     "DeviceLostError",
+    "Distiller",
     "FeedError",
     "GradientTape",
     "Graph",
@@ -115,6 +119,7 @@ __all__ = [
     "OpReport",
     "OutOfMemoryError",
     "PlaygradError",
+    "PolynomialSparsity",
     "Ray",
     "ReadError",
     "Sample",
@@ -127,6 +132,7 @@ __all__ = [
     "UnsupportedOpError",
     "between",
     "check_op",
+    "cluster",
     "control_dependencies",
     "data",
     "device",
@@ -151,6 +157,7 @@ __all__ = [
     "optim",
     "parallel",
     "plot",
+    "prune",
     "quantization_aware",
     "quantize",
     "register",

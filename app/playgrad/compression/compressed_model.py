@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from playgrad.models.model import Model
 from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
 from playgrad.nn.layer import Layer
+from playgrad.training.callbacks import Callback, History
+from playgrad.training.data_checks import as_sequence
 
 Array = np.ndarray[Any, Any]
 BATCH = 64
@@ -57,6 +60,7 @@ class Origin:
             same name and shape.
         reference: the network with the exact ones; None for ``model``.
         bytes_of: the bytes of layers in files.
+        notes_of: the forms of layers as they are at present, in addition to ``notes``.
     """
 
     model: Model
@@ -65,6 +69,7 @@ class Origin:
     pairs: Mapping[str, Pair] | None = None
     reference: Draft | None = None
     bytes_of: BytesOf = stored_bytes
+    notes_of: Callable[[Network], Mapping[str, Note]] = field(default=lambda network: {})
 
 
 class CompressedModel(Model):
@@ -75,6 +80,9 @@ class CompressedModel(Model):
     """
 
     origin: Origin
+    packs_weights = True
+    own_callbacks: tuple[Callback, ...] = ()
+    """Callbacks that each ``fit`` calls before those passed to it."""
 
     @classmethod
     def from_structure(cls, structure: Structure, origin: Origin) -> CompressedModel:
@@ -106,7 +114,8 @@ class CompressedModel(Model):
             for comparison in compare(origin.model, self, *_pair(data), is_training)
         ]
         ratios = self._ratios() if len(origin.samples) else {}
-        return make_report(origin.model, self, origin.notes, ratios, comparisons, origin.bytes_of)
+        notes = {**origin.notes_of(self), **origin.notes}
+        return make_report(origin.model, self, notes, ratios, comparisons, origin.bytes_of)
 
     def _ratios(self) -> dict[str, float]:
         """Return the signal-to-noise ratios of the layers, in decibels."""
@@ -129,8 +138,25 @@ class CompressedModel(Model):
     def _empty(self, layers: list[Layer]) -> Model:
         clone = type(self).__new__(type(self))
         # The tensors of pairs are those of this model.
-        clone.origin = Origin(self.origin.model, self.origin.notes, bytes_of=self.origin.bytes_of)
+        origin = self.origin
+        clone.origin = Origin(
+            origin.model, origin.notes, bytes_of=origin.bytes_of, notes_of=origin.notes_of
+        )
+        clone.own_callbacks = self.own_callbacks
         return clone
+
+    def clone(self, deep: bool = True) -> Model:
+        twin = super().clone(deep)
+        for old, new in zip(self.trainable_variables, twin.trainable_variables, strict=True):
+            new.keep = old.keep
+        return twin
+
+    def fit(self, *args: Any, **options: Any) -> History:
+        """Train the model as `Model.fit` does. What makes it smaller, such as zeros, is kept."""
+        bound = inspect.signature(Model.fit).bind(self, *args, **options)
+        passed = as_sequence(bound.arguments.get("callbacks") or ())
+        bound.arguments["callbacks"] = [*self.own_callbacks, *passed]
+        return Model.fit(*bound.args, **bound.kwargs)
 
 
 def original_of(model: Model) -> Model:

@@ -11,6 +11,7 @@ from playgrad.compression.conversion import Conversion
 from playgrad.compression.quantization_aware import expect_floats, without_rounding
 from playgrad.compression.rewriting import draft_of, opened
 from playgrad.compression.units import Units
+from playgrad.compression.weight_only import quantize_weights
 from playgrad.errors import DataError, GraphError
 from playgrad.models.model import Model
 
@@ -39,7 +40,8 @@ def quantize(
             set of batches. At most 512 of them are used, spread over arrays. None if the model has
             been trained with quantization in mind.
         weights: "int8", or "int4" for weights from -7 to 7.
-        activations: "int8".
+        activations: "int8"; None rounds the weights alone, and the network computes in float32.
+            Then ``weights`` can be "float16", too, and ``data`` is not needed.
         calibration: how the range of a tensor follows from its values for ``data``: "minmax" takes
             all of them, "percentile" the middle 99.99 percent, "mse" the part with the least
             squared error.
@@ -54,6 +56,8 @@ def quantize(
         DataError: there is no data, or it has no samples, or NaN or infinite values.
         ShapeError, DTypeError: the data does not fit.
     """
+    if activations is None:
+        return quantize_weights(model, weights)
     if weights not in WEIGHTS or activations != "int8":
         raise GraphError(
             f"there are no {weights} weights with {activations} activations.",

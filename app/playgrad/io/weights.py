@@ -15,6 +15,7 @@ from playgrad.errors import CheckpointError
 from playgrad.io import npz, safetensors
 from playgrad.io.file_kinds import NPZ, SAFETENSORS, TORCH, kind_of
 from playgrad.io.npz import NpzFile
+from playgrad.io.packed_file import KEY, PackedFile, packed_tensors
 from playgrad.io.safetensors import LARGEST_HEADER, SafetensorsFile
 from playgrad.io.tensor_entry import TensorFile, as_numbers, checked_name, count_text
 from playgrad.io.torch_file import TorchFile
@@ -129,20 +130,31 @@ def _opened(content: bytes) -> TensorFile:
         return NpzFile(content)
     if content[8:9] not in (b"{", b""):  # a header follows its length
         raise CheckpointError("the file is not a safetensors, npz or PyTorch file.")
-    return SafetensorsFile(content)
+    file = SafetensorsFile(content)
+    return PackedFile(file) if KEY in file.metadata else file
 
 
 def encode_checked(
-    tensors: Mapping[str, Array], format: str, metadata: Mapping[str, str] | None = None
+    tensors: Mapping[str, Array],
+    format: str,
+    metadata: Mapping[str, str] | None = None,
+    packed: bool = False,
 ) -> bytes:
     """Return the result of `encode`, after reading it back and comparing it with ``tensors``.
+
+    Args:
+        packed: whether a safetensors file has each tensor in its smallest exact form.
 
     Raises:
         CheckpointError: as `encode`; or the content differs from ``tensors``.
     """
     tensors = {name: as_numbers(name, each) for name, each in tensors.items()}
-    content = encode(tensors, format, metadata)
-    decoded = decode(content)
+    if packed and format == "safetensors":
+        stored, record = packed_tensors(tensors)
+        content = encode(stored, format, {**(metadata or {}), **record})
+    else:
+        content = encode(tensors, format, metadata)
+    decoded = decode(content, tensors)
     if list(decoded) != list(tensors):
         raise _differs(f"its names are {_list(list(decoded))} instead of {_list(list(tensors))}")
     for name, array in tensors.items():
@@ -181,6 +193,7 @@ def save(
     file: str | Path | BinaryIO,
     format: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    packed: bool = False,
 ) -> None:
     """Write ``tensors`` to a file.
 
@@ -190,14 +203,16 @@ def save(
         format: "safetensors" or "npz". None takes it from the path's extension, or means
             safetensors for an open file.
         metadata: further texts by name, for which npz files have no place.
+        packed: whether a safetensors file has each tensor in its smallest exact form; such files
+            are for playgrad alone.
 
     Raises:
         CheckpointError: the file cannot be written, or there is no such format.
     """
     if isinstance(file, (str, Path)):
-        write_file(file, encode_checked(tensors, format or format_of(file), metadata))
+        write_file(file, encode_checked(tensors, format or format_of(file), metadata, packed))
     else:
-        file.write(encode_checked(tensors, format or "safetensors", metadata))
+        file.write(encode_checked(tensors, format or "safetensors", metadata, packed))
 
 
 class Writing:
@@ -244,7 +259,7 @@ def load_metadata(file: str | Path | bytes) -> dict[str, str]:
         CheckpointError: the file cannot be read, is truncated or damaged, or has another format.
     """
     opened = open_weights(file)
-    return opened.metadata if isinstance(opened, SafetensorsFile) else {}
+    return opened.metadata if isinstance(opened, (SafetensorsFile, PackedFile)) else {}
 
 
 def load(

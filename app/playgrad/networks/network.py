@@ -61,7 +61,10 @@ class Network:
         input_keys: the keys of the dictionary that ``call`` of a class takes; None for another.
         output_keys: the keys of the dictionary of its outputs; None for another.
         takes_dictionary: whether the last data was a dictionary by the names of the inputs.
+        packs_weights: whether weights files have each weight in its smallest exact form.
     """
+
+    packs_weights = False
 
     def __init__(self, graph: Graph, structure: Structure | None, name: str | None) -> None:
         self.graph = graph
@@ -452,7 +455,8 @@ class Network:
             content = formats().keras_weights_bytes(self.layer_graph(), self.named_weights())
             write_file(file, content)  # type: ignore[arg-type]
             return
-        io.save(self.named_weights(), file, format, self.file_metadata())
+        metadata, packed = self.file_metadata(), self.packs_weights
+        io.save(self.named_weights(), file, format, metadata, packed)
 
     def file_metadata(self) -> dict[str, str]:
         """Return the description of the network in weights files, as texts by name."""

@@ -170,6 +170,10 @@ class Variable(Tensor):
         constraint: a function from a value to the one to be kept; optimizers apply it after each
             update.
 
+    Attributes:
+        keep: a function from the values before and after an update, and its constraint, to the one
+            to be kept, such as one in which zeros stay 0; None for the value after.
+
     Raises:
         ShapeError: the shape of the initial value is not known in full.
         DTypeError: there is no such dtype, or the initial value does not fit it.
@@ -210,6 +214,7 @@ class Variable(Tensor):
             node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
         self.constraint = constraint
+        self.keep: Callable[[Tensor, Tensor], Tensor] | None = None
         node.outputs = (self,)  # so that gradients() and sessions see this handle
 
     @classmethod
@@ -218,6 +223,7 @@ class Variable(Tensor):
         variable = cls.__new__(cls)
         Tensor.__init__(variable, node, 0, node.outputs[0].spec)
         variable.constraint = None
+        variable.keep = None
         node.outputs = (variable,)
         return variable
 

@@ -9,16 +9,17 @@ from playgrad.ops.state import Variable
 
 
 def constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
-    """Apply the constraint of ``variable`` to its ``new`` value; return the value that it keeps.
+    """Apply what constrains ``variable`` to its ``new`` value; return the value that it keeps.
 
     Raises:
         ShapeError, DTypeError: the constraint does not fit the variable; the error names it.
     """
-    assert variable.constraint is not None
     graph = variable.graph
     with graph.device(variable.device):
         try:
-            value = variable.constraint(new)
+            value = new if variable.constraint is None else variable.constraint(new)
+            if variable.keep is not None:
+                value = variable.keep(variable, value)
             kept = value if gate is None else where(gate, value, new)
             return variable.overwrite(new, kept, "constrained")
         except PlaygradError as error:

@@ -285,7 +285,7 @@ class Optimizer(Constructed):
                 own_decay = decay if self.weight_decay.applies_to(variable) else None
                 with graph.reenter_scope(f"{self._scope}{variable.variable_name}/"):
                     new = self._update(variable, grad, factors, update_gate, own_decay)
-                    if variable.constraint is not None:
+                    if variable.constraint is not None or variable.keep is not None:
                         new = constrained(variable, new, gate)
                     updates.append(new)
                     if kept is not None:

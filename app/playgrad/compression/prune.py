@@ -1,0 +1,161 @@
+"""``pg.prune``: a network most of whose weights are 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from playgrad.compression.compressed_model import CompressedModel
+from playgrad.compression.reduction import kernels_of, reduced, values_of
+from playgrad.errors import GraphError
+from playgrad.graph.tensor import Tensor
+from playgrad.models.model import Model
+from playgrad.ops.elementwise.definitions import not_equal, where
+from playgrad.training.callbacks import Callback, Logs
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class PolynomialSparsity:
+    """Sparsity that grows while the network is trained (Zhu & Gupta 2017, *To prune, or not to
+    prune*): after ``step`` steps it is
+    ``final + (initial - final) * (1 - (step - begin) / steps) ** power``.
+
+    Args:
+        steps: the steps of training in which it grows.
+        begin: the steps of training before that.
+        every: steps between two times at which weights are set to 0.
+        initial: the sparsity at the beginning.
+        power: 3 prunes most of the weights early, while the network can still recover.
+
+    Raises:
+        GraphError: an argument is out of bounds.
+    """
+
+    steps: int
+    begin: int = 0
+    every: int = 50
+    initial: float = 0.0
+    power: float = 3.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("steps", 1), ("begin", 0), ("every", 1)):
+            value = getattr(self, name)
+            if type(value) is not int or not least <= value < 1 << 31:
+                raise GraphError(f"{name} must be a whole number ≥ {least}, got {value!r:.40}.")
+        _checked_sparsity(self.initial, "initial")
+        if not isinstance(self.power, Real) or not 0 < float(self.power) <= 100:
+            raise GraphError(f"power must be from 0 to 100, got {self.power!r:.40}.")
+
+    def at(self, step: int, final: float) -> float:
+        """Return the sparsity after ``step`` steps."""
+        left = 1 - min(max(step - self.begin, 0), self.steps) / self.steps
+        return final + (min(self.initial, final) - final) * left**self.power
+
+
+def prune(
+    model: Model,
+    sparsity: float = 0.9,
+    schedule: PolynomialSparsity | None = None,
+    per_layer: bool = False,
+) -> CompressedModel:
+    """Return a copy of ``model`` in which the smallest weights are 0 (Han et al. 2015).
+
+    Kernels and other weights with two or more dimensions are pruned; biases are not. Zeros stay 0
+    while the copy is trained further, with every optimizer and strategy.
+
+    Args:
+        model: it is built, and is not changed.
+        sparsity: the share of weights that are 0, from 0 to below 1.
+        schedule: None prunes now. Otherwise sparsity grows while ``fit`` trains the copy.
+        per_layer: whether each layer has this share of zeros. Otherwise the smallest weights of the
+            whole network are 0; the largest weight of each layer stays.
+
+    Raises:
+        GraphError: the model is not built or is quantized, or an argument is out of bounds.
+        DataError: weights are NaN or infinite.
+    """
+    final = _checked_sparsity(sparsity, "sparsity")
+    kernels = kernels_of(model)
+    values = values_of(model, kernels)
+    now = final if schedule is None else schedule.at(0, final)
+    small, copies = reduced(model, dict(zip(kernels, pruned(values, now, per_layer), strict=True)))
+    for kernel in kernels:
+        copies[kernel].keep = copies[kernel].keep or keep_zeros
+    if schedule is not None:
+        small.own_callbacks = (*small.own_callbacks, _Growth(final, schedule, per_layer))
+    return small
+
+
+def keep_zeros(old: Tensor, new: Tensor) -> Tensor:
+    """Return ``new`` where ``old`` is not 0, and 0 elsewhere."""
+    return where(not_equal(old, 0.0), new, 0.0)
+
+
+def pruned(values: Sequence[Array], sparsity: float, per_layer: bool) -> list[Array]:
+    """Return arrays with the smallest of their values set to 0; of equal ones, the first."""
+    if per_layer:
+        return [each for value in values for each in pruned([value], sparsity, False)]
+    if not values:
+        return []
+    sizes = [np.abs(value).reshape(-1) for value in values]
+    for size in sizes:
+        if size.size:
+            size[np.argmax(size)] = np.inf
+    joined = np.concatenate(sizes)
+    count = round(sparsity * joined.size)
+    smallest = np.zeros(joined.size, bool)
+    smallest[np.argsort(joined, kind="stable")[:count]] = True
+    smallest &= np.isfinite(joined)
+    parts = np.split(smallest, np.cumsum([size.size for size in sizes])[:-1])
+    return [
+        np.where(part.reshape(value.shape), np.float32(0), value)
+        for part, value in zip(parts, values, strict=True)
+    ]
+
+
+class _Growth(Callback):
+    """Prunes more and more of the weights of the model that is trained."""
+
+    def __init__(self, final: float, schedule: PolynomialSparsity, per_layer: bool) -> None:
+        self._final, self._schedule, self._per_layer = final, schedule, per_layer
+        self._before = 0
+        self._step = 0
+
+    def on_train_begin(self, logs: Logs) -> None:
+        self._before = self._step  # of earlier trainings
+
+    def get_state(self) -> dict[str, Any]:
+        return {"before": self._before}
+
+    def set_state(self, state: Any) -> None:
+        self._before = int(state["before"])
+
+    def steps_left(self, step: int) -> int:
+        every = self._schedule.every
+        return every - (self._before + step) % every
+
+    def on_steps_end(self, step: int, logs: Logs) -> None:
+        self._step = self._before + step
+        schedule = self._schedule
+        last = schedule.begin + schedule.steps
+        if self._step < schedule.begin or self._step > last + schedule.every:
+            return
+        if self._step % schedule.every and self._step != last:
+            return
+        kernels = [v for v in self.model.trainable_variables if v.keep is not None]
+        values = self.model.session.values(kernels)
+        sparsity = schedule.at(self._step, self._final)
+        assigned = pruned(values, sparsity, self._per_layer)
+        self.model.session.assign(dict(zip(kernels, assigned, strict=True)))
+
+
+def _checked_sparsity(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < 1:
+        raise GraphError(f"{name} must be from 0 to below 1, got {value!r:.40}.")
+    return float(value)

@@ -63,6 +63,7 @@ export type Question =
   | {kind: "shrink_export"} & ShrinkExportQuestion
   | {kind: "shrink_next"} & ShrinkNextQuestion
   | {kind: "shrink_report"} & ShrunkQuestion
+  | {kind: "shrink_tune"} & ShrinkChoice
   | {kind: "task_view"} & TaskQuestion;
 export interface Answers {
   attention: AttentionView;
@@ -94,6 +95,7 @@ export interface Answers {
   shrink_export: ExportedFile;
   shrink_next: ShrinkProgress;
   shrink_report: ShrunkReport;
+  shrink_tune: ShrinkChoice;
   task_view: TaskView;
 }
 export type AttentionLayer = {name: string, heads: number};
@@ -311,20 +313,20 @@ export type SettingChange = {step: number, name: string, before: number, after: 
 export type ShownFigure = {figure: Figure};
 /** `versions`: the names of all that will be tried, the original first; `tested`: whether the samples that they are compared on are test data; `total`: how many samples there are. */
 export type ShrinkBegun = {versions: string[], tested: boolean, total: number};
-/** `name`: null for the original. */
+/** `name`: null for the original, or for none. */
 export type ShrinkChoice = {name: string | null};
 export type ShrinkExportQuestion = {name: string, format: ShrunkFormat};
 export type ShrinkFailure = {name: string, error: ErrorInfo};
 /** `seconds`: the time to work for, if no version is ready before. */
 export type ShrinkNextQuestion = {seconds: number};
-/** `pending`: the names of the versions that are still to be made. */
-export type ShrinkProgress = {point: ShrunkPoint | null, failure: ShrinkFailure | null, pending: string[]};
+/** `pending`: the names of the versions that are still to be made; `tuned`: the part of an epoch of fine-tuning that is done. */
+export type ShrinkProgress = {point: ShrunkPoint | null, failure: ShrinkFailure | null, pending: string[], tuned: number};
 export type ShrunkBytes = {raw: number, gzip: number};
 export type ShrunkFormat = "safetensors" | "npz" | "onnx" | "tflite" | "c";
 /** `form`: of its weights, such as "int8"; `reason`: why, if that needs a word; `signal_to_noise`: of its output against the original's, in decibels, null if it was not measured; `exact`: whether both are equal. */
 export type ShrunkLayer = {name: string, kind: string, form: string, reason: string, before: ShrunkBytes, after: ShrunkBytes, multiply_adds: number, signal_to_noise: number | null, exact: boolean};
-/** `raw`, `gzip`: bytes of the weights; `value`: of the metric, on `samples` samples. */
-export type ShrunkPoint = {name: string, raw: number, gzip: number, metric: "accuracy" | "loss", value: number, samples: number};
+/** `raw`, `gzip`: bytes of the weights; `value`: of the metric, on `samples` samples; `epochs`: for which it was fine-tuned, and `untuned`: the value before that; `tunable`: whether it can be fine-tuned. */
+export type ShrunkPoint = {name: string, raw: number, gzip: number, metric: "accuracy" | "loss", value: number, samples: number, epochs: number, untuned: number | null, tunable: boolean};
 export type ShrunkQuestion = {name: string};
 /** `formats`: of files that it can be exported to. */
 export type ShrunkReport = {name: string, device: string, before: ShrunkTotals, after: ShrunkTotals, layers: ShrunkLayer[], formats: ShrunkFormat[]};

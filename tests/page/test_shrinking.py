@@ -29,6 +29,7 @@ model.compile(
 )
 model.fit(x[:400], y[:400], batch_size=32, epochs=12, validation_data=(x[400:], y[400:]), verbose=0)
 """
+SHRUNK: list[Any] = []
 NUMBERS = """
 import numpy as np
 import playgrad as pg
@@ -65,18 +66,28 @@ def shrink(side: PythonSide) -> dict[str, Any]:
     return points
 
 
-@pytest.fixture
-def shrunk() -> Iterator[tuple[PythonSide, dict[str, Any]]]:
+@pytest.fixture(scope="module")
+def side() -> Iterator[PythonSide]:
     with python_side() as side:
+        yield side
+
+
+@pytest.fixture
+def shrunk(side: PythonSide) -> tuple[PythonSide, dict[str, Any]]:
+    """All versions of the network of `PROGRAM`, which are made once."""
+    if not SHRUNK or side.module.controller.shrinking is not SHRUNK[0]:
         assert side.run(PROGRAM) == "done"
         side.events.clear()
-        yield side, shrink(side)
+        points = shrink(side)
+        assert {event["kind"] for event in side.events} == {"reply"}, "nothing of a run is sent"
+        SHRUNK[:] = [side.module.controller.shrinking, points]
+    return side, SHRUNK[1]
 
 
 def test_versions_are_smaller_and_measured_on_the_test_data(
     shrunk: tuple[PythonSide, dict[str, Any]],
 ) -> None:
-    side, points = shrunk
+    _, points = shrunk
     original = points["original"]
     assert original["metric"] == "accuracy" and original["samples"] == 200
     assert original["value"] > 0.9
@@ -84,7 +95,6 @@ def test_versions_are_smaller_and_measured_on_the_test_data(
         if name != "original":
             assert point["raw"] < original["raw"] and point["gzip"] < original["gzip"]
     assert points["int8"]["value"] == pytest.approx(original["value"], abs=0.03)
-    assert {event["kind"] for event in side.events} == {"reply"}, "nothing of a run is sent"
 
 
 def test_a_report_adds_up(shrunk: tuple[PythonSide, dict[str, Any]]) -> None:
@@ -138,35 +148,70 @@ def test_a_version_is_exported_in_each_format_of_its_report(
                 assert content[4:8] == b"TFL3"
 
 
-def test_without_test_data_the_training_data_is_compared_and_said_to_be() -> None:
-    with python_side() as side:
-        side.run(NUMBERS)
-        begun = answer(side, "shrink_begin")
-        assert not begun["tested"] and begun["total"] == 64
-        point = answer(side, "shrink_next", seconds=60)["point"]
-        assert point["metric"] == "loss" and point["value"] > 0
+def test_fine_tuning_wins_accuracy_back_and_keeps_what_was_saved(
+    shrunk: tuple[PythonSide, dict[str, Any]],
+) -> None:
+    side, points = shrunk
+    for name, part in (("sparsity-90", 0.9), ("clusters-4", None)):
+        answer(side, "shrink_tune", name=name)
+        for _ in range(3):
+            answer(side, "shrink_next", seconds=0)  # a step each
+        assert 0 < answer(side, "shrink_next", seconds=0)["tuned"] < 1
+        tuned = answer(side, "shrink_next", seconds=60)["point"]
+        assert tuned["epochs"] == 1 and tuned["untuned"] == points[name]["value"]
+        assert tuned["value"] > tuned["untuned"]
+        kernel = side.module.controller.shrinking.version(name).model.layers[1].kernel
+        weights = kernel.numpy()
+        if part is None:
+            assert len(np.unique(weights)) <= 4
+        else:
+            assert np.mean(weights == 0) > part - 0.1
+    assert "cannot be trained" in problem(side, "shrink_tune", name="int8")
 
 
-def test_work_is_left_between_its_parts() -> None:
-    with python_side() as side:
-        side.run(NUMBERS)
-        versions = answer(side, "shrink_begin")["versions"]
-        first = answer(side, "shrink_next", seconds=0)
-        assert first["point"] is None and first["pending"] == versions
-        assert answer(side, "outputs", x=[[0.0, 0.0, 0.0]])
-        assert answer(side, "shrink_next", seconds=60)["point"]["name"] == "original"
+def test_fine_tuning_that_is_left_changes_nothing(
+    shrunk: tuple[PythonSide, dict[str, Any]],
+) -> None:
+    side, _ = shrunk
+    answer(side, "shrink_choose", name="sparsity-50")
+    before = bytes(answer(side, "outputs", x=[[0.3, -0.4]]))
+    answer(side, "shrink_tune", name="sparsity-50")
+    for _ in range(3):
+        answer(side, "shrink_next", seconds=0)
+    assert bytes(answer(side, "outputs", x=[[0.3, -0.4]])) != before
+    answer(side, "shrink_tune", name=None)
+    assert bytes(answer(side, "outputs", x=[[0.3, -0.4]])) == before
+    assert answer(side, "shrink_next", seconds=60)["point"] is None
+    answer(side, "shrink_choose", name=None)
 
 
-def test_versions_are_forgotten_with_the_model() -> None:
-    with python_side() as side:
-        assert "no trained model" in problem(side, "shrink_begin")
-        assert "no smaller networks" in problem(side, "shrink_next", seconds=1)
-        side.run(NUMBERS)
-        shrink(side)
-        answer(side, "shrink_choose", name="int8")
-        weights = bytes(answer(side, "export", format="safetensors")["bytes"])
-        assert answer(side, "outputs", x=[[0.0, 0.0, 0.0]])
-        side.ask("import", name="weights.safetensors", payload=weights)
-        assert "no smaller networks" in problem(side, "shrink_report", name="int8")
-        side.run("x = 1")
-        assert "no trained model" in problem(side, "shrink_begin")
+def test_without_test_data_the_training_data_is_compared_and_said_to_be(side: PythonSide) -> None:
+    side.run(NUMBERS)
+    begun = answer(side, "shrink_begin")
+    assert not begun["tested"] and begun["total"] == 64
+    point = answer(side, "shrink_next", seconds=60)["point"]
+    assert point["metric"] == "loss" and point["value"] > 0
+
+
+def test_work_is_left_between_its_parts(side: PythonSide) -> None:
+    side.run(NUMBERS)
+    versions = answer(side, "shrink_begin")["versions"]
+    first = answer(side, "shrink_next", seconds=0)
+    assert first["point"] is None and first["pending"] == versions
+    assert answer(side, "outputs", x=[[0.0, 0.0, 0.0]])
+    assert answer(side, "shrink_next", seconds=60)["point"]["name"] == "original"
+
+
+def test_versions_are_forgotten_with_the_model(side: PythonSide) -> None:
+    side.run("x = 1")
+    assert "no trained model" in problem(side, "shrink_begin")
+    assert "no smaller networks" in problem(side, "shrink_next", seconds=1)
+    side.run(NUMBERS)
+    shrink(side)
+    answer(side, "shrink_choose", name="int8")
+    weights = bytes(answer(side, "export", format="safetensors")["bytes"])
+    assert answer(side, "outputs", x=[[0.0, 0.0, 0.0]])
+    side.ask("import", name="weights.safetensors", payload=weights)
+    assert "no smaller networks" in problem(side, "shrink_report", name="int8")
+    side.run("x = 1")
+    assert "no trained model" in problem(side, "shrink_begin")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,16 @@ MOST_SECONDS = 2.0
 CALIBRATION = 256
 """Training samples that decide the ranges of activations."""
 LATENCY_SECONDS = 0.3
+SMALLEST_BATCH = 32
+MOST_STEPS = 500
+"""Steps in an epoch of fine-tuning: on more data, batches are larger."""
+SPARSITIES = (50, 80, 90, 95)
+"""In percent of the weights."""
+CLUSTERS = (4, 16, 64)
+_TUNABLE = ("sparsity-", "clusters-")
+
+Method = Callable[[Any, Array], Any]
+"""Makes a smaller model from a model, and samples such as it was trained with."""
 
 
 class Measured(NamedTuple):
@@ -37,27 +47,36 @@ class Measured(NamedTuple):
         raw, gzip: the bytes of its weights in a file, as they are and compressed.
         metric: "accuracy", or "loss" for a model that has no accuracy.
         value: the metric on ``samples`` samples.
+        epochs: for which it was fine-tuned.
+        untuned: the metric before that; None for one that was not.
     """
 
     name: str
     model: Any
-    raw: int
-    gzip: int
-    metric: str
-    value: float
-    samples: int
+    raw: int = 0
+    gzip: int = 0
+    metric: Literal["accuracy", "loss"] = "accuracy"
+    value: float = 0.0
+    samples: int = 0
+    epochs: int = 0
+    untuned: float | None = None
+
+    @property
+    def is_tunable(self) -> bool:
+        """Whether it can be trained further, and stays as small."""
+        return self.name.startswith(_TUNABLE)
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A version that could not be made, and why."""
+    """A version that could not be made or fine-tuned, and why."""
 
     name: str
     error: PlaygradError
 
 
 Result = Measured | Failed
-Job = Iterator[Result | None]
+Job = Generator[Result | None, None, None]
 """Yields None where the work can be left for a while."""
 
 
@@ -70,6 +89,7 @@ class Shrinking:
         measured: the versions that are ready, by name.
         chosen: the name of the version that answers the page's questions; None for the model.
         busy: while a part of the work is done.
+        tuned: the part of an epoch of fine-tuning that is done.
 
     Raises:
         GraphError: the model cannot be compared with others on its data.
@@ -90,10 +110,13 @@ class Shrinking:
         self.measured: dict[str, Measured] = {}
         self.chosen: str | None = None
         self.busy = False
+        self.tuned = 0.0
+        self._train = train
         self._methods = methods()
         self._pending = [ORIGINAL, *self._methods]
         self._slices = 0
-        self._jobs: deque[Job] = deque([self._all(_spread(train.x, CALIBRATION))])
+        self._making: Job = self._all(_spread(train.x, CALIBRATION))
+        self._jobs: deque[Job] = deque([self._making])
 
     @property
     def pending(self) -> list[str]:
@@ -129,6 +152,23 @@ class Shrinking:
             raise GraphError(f"there is no smaller network '{name}'.", hint="Press Shrink.")
         return self.measured[name]
 
+    def tune(self, name: str) -> None:
+        """Have `advance` train a version for an epoch, before anything else that is left to do.
+
+        Raises:
+            GraphError: there is none of that name, or it cannot be trained.
+        """
+        version = self.version(name)
+        if not version.is_tunable:
+            raise GraphError(f"the network '{name}' cannot be trained.")
+        self.stop_tuning()
+        self._jobs.appendleft(self._tuning(version))
+
+    def stop_tuning(self) -> None:
+        """Leave fine-tuning, and take its steps back."""
+        while self._jobs and self._jobs[0] is not self._making:
+            self._jobs.popleft().close()
+
     def answering(self) -> Any:
         """Return the chosen version as a model with the data of the original; None for none."""
         if self.chosen is None or self.chosen == ORIGINAL:
@@ -137,8 +177,7 @@ class Shrinking:
 
     def close(self) -> None:
         """Stop the work, and free the memory of all versions."""
-        while self._jobs:
-            self._jobs.popleft()
+        self._jobs.clear()
         for each in self.measured.values():
             if each.name != ORIGINAL:
                 each.model.close()
@@ -146,7 +185,7 @@ class Shrinking:
         self.chosen = None
 
     def _all(self, samples: Array) -> Job:
-        yield from self._measuring(ORIGINAL, self.model)
+        yield from self._measuring(Measured(ORIGINAL, self.model))
         for name, method in self._methods.items():
             try:
                 small = method(self.model, samples)
@@ -155,11 +194,43 @@ class Shrinking:
                 yield Failed(name, error)
                 continue
             yield None
-            yield from self._measuring(name, small)
+            yield from self._measuring(Measured(name, small))
 
-    def _measuring(self, name: str, model: Any) -> Job:
+    def _tuning(self, version: Measured) -> Job:
+        """Train a version for an epoch, in a new order. If that is left or fails, it has its
+        weights of before again."""
+        model = version.model
+        x, y = self._train.most()
+        batch = max(SMALLEST_BATCH, -(-len(x) // MOST_STEPS))
+        order = np.random.default_rng(version.epochs).permutation(len(x))
+        before = dict(zip(model.variables, model.session.values(model.variables), strict=True))
+        is_done = False
+        self.tuned = 0.0
+        try:
+            for start in range(0, len(x), batch):
+                rows = order[start : start + batch]
+                model.train_on_batch(x[rows], y[rows])
+                self.tuned = min(1.0, (start + batch) / len(x))
+                yield None
+            is_done = True
+        except PlaygradError as error:
+            yield Failed(version.name, error)
+        finally:
+            if not is_done:
+                model.session.assign(before)
+        if is_done:
+            first = version.value if version.untuned is None else version.untuned
+            yield from self._measuring(version._replace(epochs=version.epochs + 1, untuned=first))
+
+    def _measuring(self, version: Measured) -> Job:
+        """Measure a version, and keep it.
+
+        Args:
+            version: its name, its model, and how it was fine-tuned.
+        """
         from playgrad.compression.report import stored_bytes
 
+        name, model = version.name, version.model
         sums: dict[str, float] = {}
         x, y = self.data.most()
         slices = -(-len(x) // SLICE)
@@ -177,15 +248,14 @@ class Shrinking:
         bytes_of = stored_bytes if name == ORIGINAL else model.origin.bytes_of
         sizes = bytes_of(model).values()
         metric = next((each for each in sums if "accuracy" in each), "loss")
-        self._pending.remove(name)
-        self.measured[name] = Measured(
-            name,
-            model,
-            sum(each.raw for each in sizes),
-            sum(each.gzip for each in sizes),
-            "loss" if metric == "loss" else "accuracy",
-            sums[metric] / count,
-            count,
+        if name in self._pending:
+            self._pending.remove(name)
+        self.measured[name] = version._replace(
+            raw=sum(each.raw for each in sizes),
+            gzip=sum(each.gzip for each in sizes),
+            metric="loss" if metric == "loss" else "accuracy",
+            value=sums[metric] / count,
+            samples=count,
         )
         yield self.measured[name]
 
@@ -201,17 +271,28 @@ class _WithData:
         return getattr(self._model, name)
 
 
-def methods() -> dict[str, Callable[[Any, Array], Any]]:
-    """Return the ways to make a model smaller, by the names of the results.
-
-    Each is a function of the model and of samples such as it was trained with.
-    """
-    # Imported here: the page starts without it.
+def methods() -> dict[str, Method]:
+    """Return the ways to make a model smaller, by the names of the results."""
+    # Imported here: the page starts without them.
+    from playgrad.compression.cluster import cluster
+    from playgrad.compression.prune import prune
     from playgrad.compression.quantize import quantize
 
+    def rounded(form: str) -> Method:
+        return lambda model, _: quantize(model, weights=form, activations=None)
+
+    def sparse(percent: int) -> Method:
+        return lambda model, _: prune(model, sparsity=percent / 100)
+
+    def clustered(count: int) -> Method:
+        return lambda model, _: cluster(model, clusters=count)
+
     return {
-        "int8": lambda model, samples: quantize(model, samples, weights="int8"),
-        "int4": lambda model, samples: quantize(model, samples, weights="int4"),
+        "float16": rounded("float16"),
+        "int8": lambda model, samples: quantize(model, samples),
+        "int4": rounded("int4"),
+        **{f"sparsity-{percent}": sparse(percent) for percent in SPARSITIES},
+        **{f"clusters-{count}": clustered(count) for count in CLUSTERS},
     }
 
 

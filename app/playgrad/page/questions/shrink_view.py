@@ -40,7 +40,9 @@ class ShrinkNextQuestion(TypedDict):
 
 
 class ShrunkPoint(TypedDict):
-    """`raw`, `gzip`: bytes of the weights; `value`: of the metric, on `samples` samples."""
+    """`raw`, `gzip`: bytes of the weights; `value`: of the metric, on `samples` samples; `epochs`:
+    for which it was fine-tuned, and `untuned`: the value before that; `tunable`: whether it can be
+    fine-tuned."""
 
     name: str
     raw: int
@@ -48,6 +50,9 @@ class ShrunkPoint(TypedDict):
     metric: Literal["accuracy", "loss"]
     value: float
     samples: int
+    epochs: int
+    untuned: float | None
+    tunable: bool
 
 
 class ShrinkFailure(TypedDict):
@@ -56,11 +61,13 @@ class ShrinkFailure(TypedDict):
 
 
 class ShrinkProgress(TypedDict):
-    """`pending`: the names of the versions that are still to be made."""
+    """`pending`: the names of the versions that are still to be made; `tuned`: the part of an epoch
+    of fine-tuning that is done."""
 
     point: ShrunkPoint | None
     failure: ShrinkFailure | None
     pending: list[str]
+    tuned: float
 
 
 class ShrunkQuestion(TypedDict):
@@ -68,7 +75,7 @@ class ShrunkQuestion(TypedDict):
 
 
 class ShrinkChoice(TypedDict):
-    """`name`: null for the original."""
+    """`name`: null for the original, or for none."""
 
     name: str | None
 
@@ -152,7 +159,21 @@ def shrink_next(workspace: Workspace, request: ShrinkNextQuestion) -> ShrinkProg
             else None
         ),
         "pending": shrinking.pending,
+        "tuned": shrinking.tuned,
     }
+
+
+@question("shrink_tune", "workspace")
+def shrink_tune(workspace: Workspace, request: ShrinkChoice) -> ShrinkChoice:
+    """Have `shrink_next` train a version for an epoch before it goes on with others; null leaves
+    such a training, and takes its steps back.
+
+    Raises:
+        GraphError: there is none of that name, or it cannot be trained.
+    """
+    shrinking, name = workspace.shrunk(), request["name"]
+    shrinking.stop_tuning() if name is None else shrinking.tune(name)
+    return {"name": name}
 
 
 @question("shrink_choose", "workspace")
@@ -222,9 +243,12 @@ def _point(version: Measured) -> ShrunkPoint:
         "name": version.name,
         "raw": version.raw,
         "gzip": version.gzip,
-        "metric": "loss" if version.metric == "loss" else "accuracy",
+        "metric": version.metric,
         "value": version.value,
         "samples": version.samples,
+        "epochs": version.epochs,
+        "untuned": version.untuned,
+        "tunable": version.is_tunable,
     }
 
 

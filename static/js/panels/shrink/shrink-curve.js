@@ -10,9 +10,9 @@ import { familyOf, nameOf, valueOf } from "./versions.js";
 
 const HEIGHT = 250;
 const FRAME = { left: 54, right: 16, top: 14, bottom: 38 };
-const TICKS_UP = 4;
-/** Doublings between the labels of the axis of bytes, at the least. */
-const MOST_TICKS = 6;
+const TICKS_UP = 6;
+/** Doublings of bytes from which labels between them would be too many, and the labels of more doublings. */
+const [FEW, MOST_TICKS] = [3, 6];
 /** Of a label, in pixels. */
 const [LETTER, LINE] = [6.6, 15];
 const RADIUS = 5.5;
@@ -43,18 +43,41 @@ export function ShrinkCurve({ points, chosen, onChoose }) {
   const front = paretoFront(known);
   const isLoss = known[0]?.metric === "loss";
   const [right, bottom] = [width - FRAME.right, HEIGHT - FRAME.bottom];
-  const across = logAxis(known.map(({ gzip }) => gzip), FRAME.left + 12, right - 12);
-  const up = axis(known.map(({ value }) => value), bottom - 12, FRAME.top + 12, TICKS_UP);
-  const at = (/** @type {ShrunkPoint} */ each) => ({ x: across.place(each.gzip), y: up.place(each.value) });
+  const across = logAxis(
+    known.map(({ gzip }) => gzip),
+    FRAME.left + 12,
+    right - 12,
+  );
+  const up = axis(
+    known.map(({ value }) => value),
+    bottom - 12,
+    FRAME.top + 12,
+    TICKS_UP,
+  );
+  const at = (/** @type {ShrunkPoint} */ each) => ({
+    x: across.place(each.gzip),
+    y: up.place(each.value),
+  });
   const labels = labelled(known, front, at, { left: FRAME.left, right });
-  const summary = words.picture(front.map((each) => `${nameOf(each.name)}, ${format.bytes(each.gzip)}, ${valueOf(each)}`));
+  const summary = words.picture(
+    front.map((each) => `${nameOf(each.name)}, ${format.bytes(each.gzip)}, ${valueOf(each)}`),
+  );
   return html`
     <figure class="shrink-figure" ref=${place}>
       <svg width=${width} height=${HEIGHT} viewBox=${`0 0 ${width} ${HEIGHT}`} role="img" aria-label=${summary} data-testid="shrink-curve">
-        ${up.ticks.map(({ place: y }, index) => html`<path key=${index} class="shrink-grid" d=${`M${FRAME.left} ${y}H${right}`} />
-          <text class="shrink-tick" x=${FRAME.left - 7} y=${y + 4} text-anchor="end">${tick(up, index, isLoss)}</text>`)}
-        ${across.ticks.map((bytes) => html`<path key=${bytes} class="shrink-grid" d=${`M${across.place(bytes)} ${FRAME.top}V${bottom}`} />
-          <text class="shrink-tick" x=${across.place(bytes)} y=${bottom + 16} text-anchor="middle">${format.bytes(bytes)}</text>`)}
+        ${up.ticks.map(
+          (
+            { place: y },
+            index,
+          ) => html`<path key=${index} class="shrink-grid" d=${`M${FRAME.left} ${y}H${right}`} />
+          <text class="shrink-tick" x=${FRAME.left - 7} y=${y + 4} text-anchor="end">${tick(up, index, isLoss)}</text>`,
+        )}
+        ${across.ticks.map(
+          (
+            bytes,
+          ) => html`<path key=${bytes} class="shrink-grid" d=${`M${across.place(bytes)} ${FRAME.top}V${bottom}`} />
+          <text class="shrink-tick" x=${across.place(bytes)} y=${bottom + 16} text-anchor="middle">${format.bytes(bytes)}</text>`,
+        )}
         <text class="shrink-axis" x=${right} y=${HEIGHT - 4} text-anchor="end">${words.axisBytes}</text>
         <text class="shrink-axis" x=${FRAME.left} y=${FRAME.top - 3}>${isLoss ? words.axisLoss : words.axisAccuracy}</text>
         ${front.length > 1 && html`<polyline class="shrink-front" points=${front.map((each) => `${at(each).x},${at(each).y}`).join(" ")} />`}
@@ -66,8 +89,15 @@ export function ShrinkCurve({ points, chosen, onChoose }) {
             <title>${words.pointTitle(nameOf(each.name), format.bytes(each.gzip), valueOf(each))}</title>
             <circle class="shrink-target" r="13" /><path d=${MARKS[familyOf(each.name)]} /></g>`;
         })}
-        ${labels.map(({ name, x, y, anchor }) => html`<text key=${name} class="shrink-label" x=${x} y=${y} text-anchor=${anchor}
-          data-chosen=${name === chosen ? "" : undefined}>${nameOf(name)}</text>`)}
+        ${labels.map(
+          ({
+            name,
+            x,
+            y,
+            anchor,
+          }) => html`<text key=${name} class="shrink-label" x=${x} y=${y} text-anchor=${anchor}
+          data-chosen=${name === chosen ? "" : undefined}>${nameOf(name)}</text>`,
+        )}
       </svg>
       ${known.length === 0 && html`<p class="shrink-empty">${words.measuring}</p>`}
     </figure>
@@ -86,7 +116,7 @@ function tick(up, index, isLoss) {
   return `${Number(percent.toFixed(2))}%`;
 }
 
-/** A logarithmic axis with labels at powers of two. @param {number[]} values @param {number} start @param {number} end */
+/** A logarithmic axis with labels at powers of two, and half-way between few of them. @param {number[]} values @param {number} start @param {number} end */
 function logAxis(values, start, end) {
   const logs = values.map((value) => Math.log2(Math.max(value, 1)));
   let [low, high] = logs.length > 0 ? [Math.min(...logs), Math.max(...logs)] : [8, 12];
@@ -94,7 +124,9 @@ function logAxis(values, start, end) {
   const step = Math.ceil((high - low) / MOST_TICKS);
   const first = Math.ceil(low / step) * step;
   const ticks = [];
-  for (let power = first; power <= high; power += step) ticks.push(2 ** power);
+  for (let power = first - step; power <= high; power += step)
+    for (const bytes of high - low < FEW ? [2 ** power, 1.5 * 2 ** power] : [2 ** power])
+      if (Math.log2(bytes) >= low && Math.log2(bytes) <= high) ticks.push(bytes);
   const place = (/** @type {number} */ bytes) =>
     start + ((Math.log2(Math.max(bytes, 1)) - low) / (high - low)) * (end - start);
   return { ticks, place };
@@ -111,7 +143,8 @@ function labelled(points, front, at, { left, right }) {
   const placed = [];
   for (const each of [...front, ...points.filter((point) => !front.includes(point))]) {
     const { x, y } = at(each);
-    const width = LETTER * [...nameOf(each.name)].reduce((sum, letter) => sum + (letter > "⺀" ? 1.9 : 1), 0);
+    const width =
+      LETTER * [...nameOf(each.name)].reduce((sum, letter) => sum + (letter > "⺀" ? 1.9 : 1), 0);
     const choices = [
       { x, y: y - 11, anchor: "middle", from: x - width / 2 },
       { x, y: y + 20, anchor: "middle", from: x - width / 2 },
@@ -120,7 +153,11 @@ function labelled(points, front, at, { left, right }) {
     ];
     for (const choice of choices) {
       const box = { x: choice.from, y: choice.y - 11, width, height: LINE };
-      const isInside = box.x >= left && box.x + width <= right + 12 && box.y > 0 && box.y + LINE < HEIGHT - FRAME.bottom;
+      const isInside =
+        box.x >= left &&
+        box.x + width <= right + 12 &&
+        box.y > 0 &&
+        box.y + LINE < HEIGHT - FRAME.bottom;
       if (!isInside || taken.some((other) => overlap(box, other))) continue;
       taken.push(box);
       placed.push({ name: each.name, ...choice });

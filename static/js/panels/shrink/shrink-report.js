@@ -3,12 +3,10 @@ import { Icon } from "../../components/icons.js";
 import * as format from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
-import { leave, save } from "./shrink.js";
+import { isWorking, leave, save, stopTuning, tune, tuning } from "./shrink.js";
 import { aboutOf, nameOf, valueOf } from "./versions.js";
 
-/**
- * @import { ShrunkFormat, ShrunkLayer, ShrunkPoint, ShrunkReport } from "../../../engine/messages.js"
- */
+/** @import { ShrunkLayer, ShrunkPoint, ShrunkReport } from "../../../engine/messages.js" */
 
 /** The layers that are named as the worst ones. */
 const WORST = 3;
@@ -27,17 +25,33 @@ export function ShrinkReport({ point, original, report }) {
         <h2 id="shrink-report-title">${words.reportTitle(name)}</h2>
         <button type="button" class="button quiet small" data-testid="shrink-leave" onClick=${leave}>${words.back}</button>
       </div>
-      <p class="shrink-intro">${aboutOf(point.name)}</p>
+      <p class="shrink-intro">${aboutOf(point.name)}${
+        point.untuned !== null &&
+        html` <strong data-testid="shrink-tuned" role="status">${words.tuned(point.epochs, valueOf({ ...point, value: point.untuned }), valueOf(point))}</strong>`
+      }</p>
       <div class="shrink-actions">
         <button type="button" class="button small primary" data-testid="shrink-try" onClick=${() => (store.view.value = "training")}>${words.tryIt}</button>
+        ${point.tunable && html`<${Tuning} point=${point} />`}
         ${(report?.formats ?? []).map(
-          (each) => html`<button key=${each} type="button" class="button small" data-testid=${`shrink-export-${each}`}
+          (
+            each,
+          ) => html`<button key=${each} type="button" class="button small" data-testid=${`shrink-export-${each}`}
             title=${words.formats[each].about} onClick=${() => save(point.name, each)}><${Icon} name="save" />${words.formats[each].title}</button>`,
         )}
       </div>
       ${report ? html`<${Totals} ...${{ point, original, report }} /><${Layers} layers=${report.layers} />` : html`<p class="shrink-intro" role="status">${words.reporting}</p>`}
     </section>
   `;
+}
+
+/** Trains a version further, and says what that gave. @param {{point: ShrunkPoint}} props */
+function Tuning({ point }) {
+  const words = t().shrink;
+  const now = tuning.value;
+  if (now)
+    return html`<button key="stop" type="button" class="button small" data-testid="shrink-tune-stop" onClick=${stopTuning}>${words.stopTuning(format.percent(now.share, 0))}</button>`;
+  return html`<button key="tune" type="button" class="button small" data-testid="shrink-tune" disabled=${isWorking.value} title=${words.tuneAbout}
+    onClick=${() => tune(point.name)}>${words.tune}</button>`;
 }
 
 /** @param {{point: ShrunkPoint, original: ShrunkPoint, report: ShrunkReport}} props */
@@ -47,9 +61,21 @@ function Totals({ point, original, report }) {
   const rows = [
     [words.totals.gzip, format.bytes(before.gzip), format.bytes(after.gzip)],
     [words.totals.raw, format.bytes(before.raw), format.bytes(after.raw)],
-    [words.totals.multiplyAdds, format.count(before.multiply_adds), format.count(after.multiply_adds)],
-    [point.metric === "loss" ? words.columns.loss : words.columns.accuracy, valueOf(original), valueOf(point)],
-    [words.totals.latency(report.device), format.kernelTime(before.seconds), format.kernelTime(after.seconds)],
+    [
+      words.totals.multiplyAdds,
+      format.count(before.multiply_adds),
+      format.count(after.multiply_adds),
+    ],
+    [
+      point.metric === "loss" ? words.columns.loss : words.columns.accuracy,
+      valueOf(original),
+      valueOf(point),
+    ],
+    [
+      words.totals.latency(report.device),
+      format.kernelTime(before.seconds),
+      format.kernelTime(after.seconds),
+    ],
   ];
   return html`<div class="tables shrink-totals"><table data-testid="shrink-totals">
     <thead><tr><td></td><th scope="col">${words.before}</th><th scope="col">${words.after}</th></tr></thead>
@@ -61,7 +87,9 @@ function Totals({ point, original, report }) {
 function Layers({ layers }) {
   const words = t().shrink;
   const { layerColumns: columns } = words;
-  const shown = layers.filter(({ before, after, reason }) => before.raw > 0 || after.raw > 0 || reason);
+  const shown = layers.filter(
+    ({ before, after, reason }) => before.raw > 0 || after.raw > 0 || reason,
+  );
   const measured = shown.filter(({ signal_to_noise: ratio }) => ratio !== null);
   measured.sort((one, other) => Number(one.signal_to_noise) - Number(other.signal_to_noise));
   const worst = measured.length > 1 ? measured.slice(0, Math.min(WORST, measured.length - 1)) : [];
@@ -72,7 +100,9 @@ function Layers({ layers }) {
         <thead><tr><th scope="col">${columns.layer}</th><th scope="col">${columns.form}</th><th scope="col">${columns.raw}</th><th scope="col">${columns.gzip}</th>
           <th scope="col">${columns.multiplyAdds}</th><th scope="col"><abbr title=${words.ratioAbout}>${columns.ratio}</abbr></th></tr></thead>
         <tbody>${shown.map(
-          (layer) => html`<tr key=${layer.name} data-worst=${worst.includes(layer) ? "" : undefined}>
+          (
+            layer,
+          ) => html`<tr key=${layer.name} data-worst=${worst.includes(layer) ? "" : undefined}>
             <th scope="row">${layer.name}</th><td>${layer.form}</td>
             <td>${format.bytes(layer.before.raw)} → ${format.bytes(layer.after.raw)}</td><td>${format.bytes(layer.before.gzip)} → ${format.bytes(layer.after.gzip)}</td>
             <td>${format.count(layer.multiply_adds)}</td><td>${ratioOf(layer)}</td></tr>`,

@@ -23,7 +23,7 @@ export function ShrinkTable({ versions, points, failures, current, chosen, onCho
       <table data-testid="shrink-table">
         <thead><tr>
           <th scope="col">${columns.version}</th><th scope="col">${columns.bytes}</th><th scope="col">${columns.smaller}</th>
-          <th scope="col">${isLoss ? columns.loss : columns.accuracy}</th><th scope="col">${columns.change}</th>
+          <th scope="col">${isLoss ? columns.loss : columns.accuracy}</th><th scope="col">${isLoss ? columns.change : columns.points}</th>
           <th scope="col"><span class="visually-hidden">${columns.front}</span></th>
         </tr></thead>
         <tbody>${versions.map((name) => {

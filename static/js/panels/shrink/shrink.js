@@ -28,6 +28,8 @@ export const problem = signal("");
 export const report = signal(/** @type {ShrunkReport | null} */ (null));
 /** The name of the version that is chosen in the panel. */
 export const chosen = signal(/** @type {string | null} */ (null));
+/** The version that is being fine-tuned, and the part of the epoch that is done. */
+export const tuning = signal(/** @type {{name: string, share: number} | null} */ (null));
 /** The version that is being made. */
 export const current = computed(() =>
   isWorking.value
@@ -37,18 +39,19 @@ export const current = computed(() =>
     : undefined,
 );
 
-/** The work that is under way; another object than before after a stop. */
-let work = {};
+/** The work that is under way, and the last choice: other objects than before once something else is wanted. */
+const latest = { work: {}, choice: {} };
 
 /** Forget all versions: the network that they come from has changed, or is gone. */
 function forget() {
-  work = {};
+  latest.work = {};
   if (!data.peek() && !problem.peek()) return;
   batch(() => {
     data.value = report.value = chosen.value = store.shrunk.value = null;
     versions.value = points.value = [];
     failures.value = {};
     isWorking.value = false;
+    tuning.value = null;
     problem.value = "";
   });
 }
@@ -63,11 +66,11 @@ effect(() => {
 /** Make all versions, from the beginning. */
 export async function begin() {
   forget();
-  const mine = work;
+  const mine = latest.work;
   isWorking.value = true;
   await attempt(mine, async () => {
     const begun = await client.ask({ kind: "shrink_begin" });
-    if (mine !== work) return;
+    if (mine !== latest.work) return;
     batch(() => {
       data.value = { tested: begun.tested, total: begun.total };
       versions.value = begun.versions;
@@ -78,7 +81,7 @@ export async function begin() {
 
 /** Go on with the versions that are still to be made. */
 export async function resume() {
-  const mine = (work = {});
+  const mine = (latest.work = {});
   isWorking.value = true;
   const known = new Set([...points.value.map(({ name }) => name), ...Object.keys(failures.value)]);
   const pending = versions.value.filter((name) => !known.has(name));
@@ -87,13 +90,13 @@ export async function resume() {
 
 /** Leave the versions that are not ready. */
 export function stop() {
-  work = {};
+  latest.work = {};
   isWorking.value = false;
 }
 
 /** @param {object} mine @param {string[]} pending */
 async function advance(mine, pending) {
-  while (pending.length > 0 && mine === work) {
+  while (pending.length > 0 && mine === latest.work) {
     const progress = await client.ask({ kind: "shrink_next", seconds: TURN });
     take(progress); // also after a stop: Python has made it
     pending = progress.pending;
@@ -103,9 +106,10 @@ async function advance(mine, pending) {
 /** @param {ShrinkProgress} progress */
 function take({ point, failure }) {
   if (!data.value) return; // forgotten meanwhile
-  if (point)
-    points.value = [...points.value.filter(({ name }) => name !== point.name), point];
-  if (failure) failures.value = { ...failures.value, [failure.name]: failure.error.message };
+  if (point) points.value = [...points.value.filter(({ name }) => name !== point.name), point];
+  const isKnown = points.value.some(({ name }) => name === failure?.name);
+  if (failure && isKnown) problem.value = t().shrink.tuningFailed(failure.error.message);
+  else if (failure) failures.value = { ...failures.value, [failure.name]: failure.error.message };
 }
 
 /** Choose a version: show its report, and let it answer wherever the network is tried out. @param {string} name */
@@ -113,31 +117,56 @@ export async function choose(name) {
   const point = points.value.find((each) => each.name === name);
   if (!point) return;
   const mine = { name };
-  choosing = mine;
+  latest.choice = mine;
   batch(() => {
     chosen.value = name;
     report.value = null;
-    problem.value = "";
   });
   try {
     const isOriginal = name === ORIGINAL;
     await client.ask({ kind: "shrink_choose", name: isOriginal ? null : name });
-    if (choosing !== mine || chosen.value !== name) return;
+    if (latest.choice !== mine || chosen.value !== name) return;
     store.shrunk.value = isOriginal ? null : point;
     if (isOriginal) return;
     const answer = await client.ask({ kind: "shrink_report", name });
-    if (choosing === mine && chosen.value === name) report.value = answer;
+    if (latest.choice === mine && chosen.value === name) report.value = answer;
   } catch (failure) {
     if (chosen.value === name) problem.value = /** @type {Error} */ (failure).message;
   }
 }
 
-/** The last choice. */
-let choosing = {};
+/** Train a version for an epoch. @param {string} name */
+export async function tune(name) {
+  const mine = (latest.work = {});
+  tuning.value = { name, share: 0 };
+  problem.value = "";
+  try {
+    await client.ask({ kind: "shrink_tune", name });
+    while (mine === latest.work) {
+      const progress = await client.ask({ kind: "shrink_next", seconds: TURN });
+      if (mine !== latest.work) return;
+      take(progress);
+      tuning.value = { name, share: progress.tuned };
+      if (progress.point || progress.failure) break;
+    }
+  } catch (failure) {
+    if (mine === latest.work) problem.value = /** @type {Error} */ (failure).message;
+  }
+  if (mine !== latest.work) return;
+  tuning.value = null;
+  if (chosen.value === name) await choose(name);
+}
+
+/** Leave the fine-tuning: the version is as it was before. */
+export async function stopTuning() {
+  latest.work = {};
+  tuning.value = null;
+  await client.ask({ kind: "shrink_tune", name: null });
+}
 
 /** Let the network itself answer again. */
 export async function leave() {
-  choosing = {};
+  latest.choice = {};
   batch(() => {
     chosen.value = report.value = null;
   });
@@ -159,7 +188,7 @@ async function attempt(mine, act) {
   try {
     await act();
   } catch (failure) {
-    if (mine === work) problem.value = /** @type {Error} */ (failure).message;
+    if (mine === latest.work) problem.value = /** @type {Error} */ (failure).message;
   }
-  if (mine === work) isWorking.value = false;
+  if (mine === latest.work) isWorking.value = false;
 }

@@ -25,7 +25,11 @@ export function nameOf(name) {
 /** How it is made, in a sentence. @param {string} name */
 export function aboutOf(name) {
   const { abouts } = t().shrink;
-  return /** @type {Record<string, string>} */ (abouts)[familyOf(name) === "bits" ? name : familyOf(name)] ?? "";
+  return (
+    /** @type {Record<string, string>} */ (abouts)[
+      familyOf(name) === "bits" ? name : familyOf(name)
+    ] ?? ""
+  );
 }
 
 /** @param {ShrunkPoint} point */
@@ -36,6 +40,6 @@ export const valueOf = ({ metric, value }) =>
 export function changeOf({ metric, value }, original) {
   const change = value - original.value;
   const size = Math.abs(change);
-  const text = metric === "accuracy" ? t().shrink.points((100 * size).toFixed(2)) : format.loss(size);
+  const text = metric === "accuracy" ? (100 * size).toFixed(2) : format.loss(size);
   return `${change > 0 ? "+" : change < 0 ? "−" : "±"}${text}`;
 }

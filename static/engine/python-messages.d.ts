@@ -58,6 +58,12 @@ export type Question =
   | {kind: "prompt"} & PromptQuestion
   | {kind: "restore"}
   | {kind: "samples"} & SamplesQuestion
+  | {kind: "shrink_begin"}
+  | {kind: "shrink_choose"} & ShrinkChoice
+  | {kind: "shrink_export"} & ShrinkExportQuestion
+  | {kind: "shrink_next"} & ShrinkNextQuestion
+  | {kind: "shrink_report"} & ShrunkQuestion
+  | {kind: "shrink_tune"} & ShrinkChoice
   | {kind: "task_view"} & TaskQuestion;
 export interface Answers {
   attention: AttentionView;
@@ -84,6 +90,12 @@ export interface Answers {
   prompt: "done" | "error" | "interrupted";
   restore: RestoredWeights;
   samples: SamplesView;
+  shrink_begin: ShrinkBegun;
+  shrink_choose: ShrinkChoice;
+  shrink_export: ExportedFile;
+  shrink_next: ShrinkProgress;
+  shrink_report: ShrunkReport;
+  shrink_tune: ShrinkChoice;
   task_view: TaskView;
 }
 export type AttentionLayer = {name: string, heads: number};
@@ -299,6 +311,27 @@ export type Scale = "softmax" | "probabilities" | "scores" | "sigmoid" | "probab
 /** A setting was changed while training, after `step` steps of the fit. */
 export type SettingChange = {step: number, name: string, before: number, after: number};
 export type ShownFigure = {figure: Figure};
+/** `versions`: the names of all that will be tried, the original first; `tested`: whether the samples that they are compared on are test data; `total`: how many samples there are. */
+export type ShrinkBegun = {versions: string[], tested: boolean, total: number};
+/** `name`: null for the original, or for none. */
+export type ShrinkChoice = {name: string | null};
+export type ShrinkExportQuestion = {name: string, format: ShrunkFormat};
+export type ShrinkFailure = {name: string, error: ErrorInfo};
+/** `seconds`: the time to work for, if no version is ready before. */
+export type ShrinkNextQuestion = {seconds: number};
+/** `pending`: the names of the versions that are still to be made; `tuned`: the part of an epoch of fine-tuning that is done. */
+export type ShrinkProgress = {point: ShrunkPoint | null, failure: ShrinkFailure | null, pending: string[], tuned: number};
+export type ShrunkBytes = {raw: number, gzip: number};
+export type ShrunkFormat = "safetensors" | "npz" | "onnx" | "tflite" | "c";
+/** `form`: of its weights, such as "int8"; `reason`: why, if that needs a word; `signal_to_noise`: of its output against the original's, in decibels, null if it was not measured; `exact`: whether both are equal. */
+export type ShrunkLayer = {name: string, kind: string, form: string, reason: string, before: ShrunkBytes, after: ShrunkBytes, multiply_adds: number, signal_to_noise: number | null, exact: boolean};
+/** `raw`, `gzip`: bytes of the weights; `value`: of the metric, on `samples` samples; `epochs`: for which it was fine-tuned, and `untuned`: the value before that; `tunable`: whether it can be fine-tuned. */
+export type ShrunkPoint = {name: string, raw: number, gzip: number, metric: "accuracy" | "loss", value: number, samples: number, epochs: number, untuned: number | null, tunable: boolean};
+export type ShrunkQuestion = {name: string};
+/** `formats`: of files that it can be exported to. */
+export type ShrunkReport = {name: string, device: string, before: ShrunkTotals, after: ShrunkTotals, layers: ShrunkLayer[], formats: ShrunkFormat[]};
+/** `multiply_adds`: for one sample; `seconds`: for one sample, on this device. */
+export type ShrunkTotals = {raw: number, gzip: number, multiply_adds: number, seconds: number};
 /** `built`: whether the program has built a model that it has not trained. */
 export type Status = {state: RunState, built?: boolean};
 /** The end of an epoch ends a step of "epoch". */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Excerpt:
         x, y: copies of the inputs and the targets.
         total: the number of samples in the data set.
         whole: the inputs and the targets of the data set itself, if they are kept.
+        source: the inputs of the data set, which it does not keep alive, and the targets.
         number: different for each excerpt.
     """
 
@@ -31,6 +33,7 @@ class Excerpt:
     y: Array
     total: int
     whole: tuple[Array, Array] | None = field(default=None, repr=False)
+    source: tuple[ref[Array], Array] | None = field(default=None, repr=False)
     number: int = field(default_factory=lambda: next(_numbers))
 
     @property
@@ -61,6 +64,14 @@ class Excerpt:
         """Return the excerpt that is only one sample; see `sample`."""
         return Excerpt(*self.sample(number), self.total)
 
+    def most(self) -> tuple[Array, Array]:
+        """Return inputs and targets of as many samples as there still are: the whole data set, if
+        it is kept or in use elsewhere, or else this excerpt."""
+        if self.whole is not None:
+            return self.whole
+        x = None if self.source is None else self.source[0]()
+        return (self.x, self.y) if self.source is None or x is None else (x, self.source[1])
+
     def without_whole(self) -> Excerpt:
         """Return the excerpt without its reference to the whole data set."""
         return replace(self, whole=None)
@@ -71,7 +82,8 @@ def excerpt_of(x: Array, y: Array) -> Excerpt:
     size = max(1, x[:1].nbytes + y[:1].nbytes)
     most = min(len(x), MOST_SAMPLES, max(MOST_BYTES // size, FEWEST_SAMPLES))
     rows = _spread_rows(most, len(x))
-    return Excerpt(x[rows], y[rows], len(x), (x, y))
+    source = (ref(x), y) if y.nbytes <= MOST_BYTES else None
+    return Excerpt(x[rows], y[rows], len(x), (x, y), source)
 
 
 def _spread_rows(some: int, count: int) -> Array:

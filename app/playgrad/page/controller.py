@@ -198,6 +198,7 @@ class Controller(Workspace):
 
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """
+        self.forget_shrunk()
         self.model = self.built = None
         self.record = None
         self.lab = None
@@ -270,6 +271,7 @@ class Controller(Workspace):
 
     def weights_changed(self) -> None:
         """Send a checkpoint with the new weights."""
+        self.forget_shrunk()
         if self.model is None and self.restored is not None:
             emit_checkpoint(self.restored.checkpoint)
         elif self.record is not None:

@@ -96,8 +96,9 @@ class PageHooks(Hooks):
 
     def poll(self) -> list[Request]:
         send_output()
-        if self.controller.prompt.busy:
-            return []  # requests are for the run, and wait for the end of the prompt
+        shrinking = self.controller.shrinking
+        if self.controller.prompt.busy or (shrinking is not None and shrinking.busy):
+            return []  # requests are for the run, and wait for the end of this work
         requests, self._received = self._received, []
         while (pair := host.poll_mailbox()) is not None:
             requests.append(joined(pair))

@@ -22,7 +22,7 @@ from playgrad.page.workspace import Workspace
 from playgrad.runtime.hooks import Request
 from playgrad.training.checkpoints.record import Checkpoint
 
-About = Literal["workspace", "program", "trained", "shown"]
+About = Literal["workspace", "program", "trained", "answering", "shown"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 SCHEMA = Schema()
 """The forms of all questions and answers."""
@@ -100,6 +100,8 @@ class Question:
         models = {
             "program": workspace.trained_here,
             "trained": workspace.trained,
+            # As it was earlier, the model itself answers.
+            "answering": workspace.trained if content else workspace.answering,
             "shown": workspace.shown,
         }
         model = models[self.about]()
@@ -121,9 +123,10 @@ def question(
     the question, if it has any. ``payload`` is the field for bytes that may come with a request.
 
     Args:
-        about: "trained": the model that was trained or restored last; "program": one that was
-            trained, not restored; "shown": the first of these, or one that the program has only
-            built; "workspace": everything of the program.
+        about: "trained": the model that was trained or restored last; "answering": a smaller
+            version of it, if one was chosen; "program": one that was trained, not restored;
+            "shown": the first of these, or one that the program has only built; "workspace":
+            everything of the program.
         at_checkpoint: the payload may be a checkpoint, whose weights the model then has.
     """
 

@@ -14,6 +14,7 @@ from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_graphs import SessionGraphs
 from playgrad.page.session_runs import SessionRuns
 from playgrad.page.shown_model import LiveModel
+from playgrad.page.shrinking import Shrinking
 
 
 class Workspace(ABC):
@@ -26,6 +27,7 @@ class Workspace(ABC):
         namespace: the names of the program.
         graphs: the graphs that sessions have run, of a program that trains no model.
         runs: the last ones of the program's own sessions.
+        shrinking: the smaller versions of the trained model; None before the first.
     """
 
     def __init__(self, graphs: SessionGraphs) -> None:
@@ -33,6 +35,7 @@ class Workspace(ABC):
         self.restored: RestoredModel | None = None
         self.built: LiveModel | None = None
         self.namespace: dict[str, Any] = {}
+        self.shrinking: Shrinking | None = None
         self.histograms = HistogramRecorder()
         self.graphs = graphs
         self.runs = SessionRuns()
@@ -72,6 +75,31 @@ class Workspace(ABC):
             GraphError: there is none.
         """
         return self.trained() if self.model is not None or self.built is None else self.built
+
+    def answering(self) -> LiveModel | RestoredModel:
+        """Return the smaller version of the trained model that was chosen, or else that model.
+
+        Raises:
+            GraphError: there is no trained model.
+        """
+        small = None if self.shrinking is None else self.shrinking.answering()
+        return self.trained() if small is None else small
+
+    def shrunk(self) -> Shrinking:
+        """Return the smaller versions of the trained model.
+
+        Raises:
+            GraphError: none were begun.
+        """
+        if self.shrinking is None:
+            raise GraphError("there are no smaller networks.", hint="Press Shrink.")
+        return self.shrinking
+
+    def forget_shrunk(self) -> None:
+        """Free the memory of smaller versions of the trained model, which has changed or gone."""
+        if self.shrinking is not None:
+            self.shrinking.close()
+        self.shrinking = None
 
     @property
     def drawn(self) -> LiveModel | RestoredModel | None:

@@ -50,6 +50,9 @@ const INTERRUPT_MS = 250;
 /** How long Python may take to answer a question while no program runs. */
 const ANSWER_MS = 20_000;
 
+/** Questions that may take longer: a large file, and parts of the work on a large network. @type {ReadonlySet<string>} */
+const UNHURRIED = new Set(["model_file", "shrink_next", "shrink_report", "shrink_export"]);
+
 /** How long a run that shows no progress may keep the spare worker from being started. */
 const SPARE_MS = 10_000;
 
@@ -354,7 +357,7 @@ export class EngineClient {
       this.#python?.mailbox.post({ ...question, id }, payload);
       if (question.kind === "prompt")
         this.#prompts.add(id); // the visitor's code may take its time
-      else if (question.kind !== "model_file") this.#expectAnswer(id); // so may a large file
+      else if (!UNHURRIED.has(question.kind)) this.#expectAnswer(id);
     });
   }
 

@@ -28,6 +28,16 @@ export async function exportModel(format) {
 }
 
 /**
+ * A smaller version of the model as a file.
+ * @param {string} name @param {import("../../engine/messages.js").ShrunkFormat} format
+ * @returns {Promise<Answers["shrink_export"]>} @throws {EngineFailure}
+ */
+export async function exportShrunk(name, format) {
+  if (format === "onnx") await obtainOnnx();
+  return await client.ask({ kind: "shrink_export", name, format });
+}
+
+/**
  * Load weights into the model.
  * @param {File} file
  * @param {Record<string, string>} [matching] the tensor of each slot, for a file with other names

@@ -48,6 +48,7 @@ export const en = {
     inspect: "Inspect",
     graph: "Graph",
     runs: "Runs",
+    shrink: "Shrink",
     lab: "Lab",
     build: "Build",
     more: "More",
@@ -1865,6 +1866,129 @@ export const en = {
     },
   },
   /** The timeline of a measured step, below the graph. */
+  shrink: {
+    title: "Shrink the network",
+    loading: "Loading…",
+    about:
+      "How small can this network be? One click makes smaller copies of it, with fewer bits for each weight, with weights left out, or with weights that share a few values, and shows what each saves and what it costs. The network itself stays as it is.",
+    untrained: "Train a network first: press Run. Then try here how small it can be.",
+    whileTraining: "Once the training has ended, try here how small the network can be.",
+    restored:
+      "This network was kept from an earlier visit, without its data. Press Run or Resume: then there is data to compare smaller copies on.",
+    begin: "Try 10 ways",
+    again: "Try again",
+    stop: "Stop",
+    resume: (/** @type {string} */ left) => `Go on (${left} left)`,
+    progress: (/** @type {number} */ ready, /** @type {number} */ all) =>
+      all > 0 ? `${ready} of ${all}` : "Starting…",
+    ready: (/** @type {number} */ count) => `${plural(count, "version")} ready.`,
+    measuring: "Measuring the network itself…",
+    comparedOn: (
+      /** @type {boolean} */ tested,
+      /** @type {number | null} */ samples,
+      /** @type {number} */ total,
+    ) => {
+      const some =
+        samples === null || samples >= total
+          ? `all ${count(total)}`
+          : `${count(samples)} of ${count(total)}`;
+      return tested
+        ? `Compared on ${some} test samples.`
+        : `This program has no test data, so the copies are compared on ${some} training samples: on new data, the network does worse than shown here.`;
+    },
+    tap: "Choose a version to see its layers, to try it out, or to save it.",
+    thePicture: "the picture of size and accuracy",
+    picture: (/** @type {string[]} */ front) =>
+      front.length > 0
+        ? `Size against quality of each version. Not beaten by any other: ${front.join("; ")}.`
+        : "Size against quality of each version",
+    axisBytes: "bytes of the weights, gzip",
+    axisAccuracy: "accuracy",
+    axisLoss: "loss (lower is better)",
+    front: "Pareto front: no other version is smaller and as good",
+    beaten: "another version is smaller or better",
+    onFront: "on the Pareto front",
+    pointTitle: (
+      /** @type {string} */ name,
+      /** @type {string} */ bytes,
+      /** @type {string} */ value,
+    ) => `${name}: ${bytes}, ${value}`,
+    table: "Versions of the network",
+    columns: {
+      version: "version",
+      bytes: "gzip",
+      smaller: "smaller",
+      accuracy: "accuracy",
+      loss: "loss",
+      change: "change",
+      points: "change in points",
+      front: "Pareto front",
+    },
+    waiting: "waiting",
+    working: "working…",
+    original: "float32",
+    sparsity: (/** @type {number} */ percent) => `${percent}% zeros`,
+    clusters: (/** @type {number} */ clusters) => `${clusters} values`,
+    abouts: {
+      original: "The network as it was trained, with 32 bits for each weight.",
+      float16: "Each weight is rounded to 16 bits instead of 32.",
+      int8: "Weights and values between layers are 8-bit integers, and so is the arithmetic: a microcontroller can run it.",
+      int4: "Each weight is one of 15 multiples of a scale, in 4 bits; the network computes with floats.",
+      sparsity:
+        "The smallest weights of the network are 0, and a file stores only the others and where they are.",
+      clusters: "The weights of a layer share a few values; a file stores which of them each has.",
+    },
+    reportTitle: (/** @type {string} */ name) => `The network as ${name}`,
+    reporting: "Comparing layer by layer…",
+    tryIt: "Try it in Watch",
+    back: "Back to the full network",
+    toReport: "Its report",
+    badge: (/** @type {string} */ name, /** @type {string} */ bytes) =>
+      `The smaller network answers: ${name}, ${bytes}.`,
+    tune: "Fine-tune for an epoch",
+    tuneAbout: "Trains this version once over the training data. It stays as small.",
+    stopTuning: (/** @type {string} */ share) => `Stop fine-tuning (${share})`,
+    tuned: (
+      /** @type {number} */ epochs,
+      /** @type {string} */ before,
+      /** @type {string} */ after,
+    ) => `Fine-tuned for ${plural(epochs, "epoch")}: ${before} before, ${after} now.`,
+    tuningFailed: (/** @type {string} */ reason) => `The fine-tuning was undone: ${reason}`,
+    before: "full",
+    after: "this one",
+    totals: {
+      gzip: "weights, gzip",
+      raw: "weights",
+      multiplyAdds: "multiply-adds for a sample",
+      latency: (/** @type {string} */ device) => `time for a sample here (${device})`,
+    },
+    layers: "Layer by layer",
+    layerColumns: {
+      layer: "layer",
+      form: "form",
+      raw: "bytes",
+      gzip: "gzip",
+      multiplyAdds: "multiply-adds",
+      ratio: "signal to noise",
+    },
+    ratioAbout:
+      "The power of the layer's output in the full network over the power of the error in this one. 20 dB: the error is a tenth of the output; 40 dB: a hundredth.",
+    exact: "exact",
+    worst: (/** @type {string} */ layers) => `Farthest from the full network: ${layers}.`,
+    reason: (
+      /** @type {string} */ layer,
+      /** @type {string} */ form,
+      /** @type {string} */ reason,
+    ) => `${layer} (${form}): ${reason}`,
+    formats: {
+      safetensors: { title: "safetensors", about: "Packed weights, which pg.load_model opens" },
+      npz: { title: "NumPy", about: "Weights that numpy.load opens" },
+      onnx: { title: "ONNX", about: "For ONNX Runtime and tools in many languages" },
+      tflite: { title: "TFLite", about: "For TensorFlow Lite, on phones and microcontrollers" },
+      c: { title: "C", about: "C99 without allocation or libraries, for a microcontroller" },
+    },
+    exportFailed: (/** @type {string} */ reason) => `The smaller network was not saved: ${reason}`,
+  },
   execution: {
     title: "Timeline of a step",
     measure: "Measure a step",

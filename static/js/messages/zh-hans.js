@@ -30,6 +30,7 @@ export const zhHans = {
     inspect: "检视",
     graph: "计算图",
     runs: "运行记录",
+    shrink: "压缩",
     lab: "实验室",
     build: "搭建",
     more: "更多",
@@ -1442,6 +1443,110 @@ export const zhHans = {
       names: (first, others) =>
         `${first.join("、")}${others > 0 ? ` 等 ${first.length + others} 个` : ""}`,
     },
+  },
+  shrink: {
+    title: "压缩网络",
+    loading: "正在加载…",
+    about:
+      "这个网络最小能有多小？点击一次，就会生成若干更小的副本：每个权重用更少的位数、去掉一部分权重，或让权重共用少数几个值，并显示各自能省多少、代价是什么。网络本身保持不变。",
+    untrained: "请先训练一个网络：按“运行”。然后就可以在这里试试它能有多小。",
+    whileTraining: "训练结束后，可以在这里试试网络能有多小。",
+    restored:
+      "这个网络是上次访问时保存下来的，不含数据。按“运行”或“继续”之后才有数据可供比较更小的副本。",
+    begin: "尝试 10 种方法",
+    again: "重新尝试",
+    stop: "停止",
+    resume: (left) => `继续（还剩 ${left} 个）`,
+    progress: (ready, all) => (all > 0 ? `${ready}/${all}` : "正在开始…"),
+    ready: (count) => `已完成 ${count} 个版本。`,
+    measuring: "正在测量网络本身…",
+    comparedOn: (tested, samples, total) => {
+      const some =
+        samples === null || samples >= total
+          ? `全部 ${count(total)} 个`
+          : `${count(total)} 个中的 ${count(samples)} 个`;
+      return tested
+        ? `比较所用的数据：${some}测试样本。`
+        : `这个程序没有测试数据，因此用${some}训练样本比较：在新数据上，网络的表现会比这里显示的差。`;
+    },
+    tap: "选择一个版本，可以查看各层、试用或保存它。",
+    thePicture: "大小与准确率的图",
+    picture: (front) =>
+      front.length > 0
+        ? `各版本的大小与质量。没有被其他版本超过的：${front.join("；")}。`
+        : "各版本的大小与质量",
+    axisBytes: "权重的字节数（gzip）",
+    axisAccuracy: "准确率",
+    axisLoss: "损失（越低越好）",
+    front: "帕累托前沿：没有其他版本更小且同样好",
+    beaten: "有其他版本更小或更好",
+    onFront: "位于帕累托前沿",
+    pointTitle: (name, bytes, value) => `${name}：${bytes}，${value}`,
+    table: "网络的各个版本",
+    columns: {
+      version: "版本",
+      bytes: "gzip",
+      smaller: "缩小",
+      accuracy: "准确率",
+      loss: "损失",
+      change: "变化",
+      points: "变化（百分点）",
+      front: "帕累托前沿",
+    },
+    waiting: "等待中",
+    working: "处理中…",
+    original: "float32",
+    sparsity: (percent) => `${percent}% 为零`,
+    clusters: (clusters) => `${clusters} 个值`,
+    abouts: {
+      original: "训练得到的网络，每个权重 32 位。",
+      float16: "每个权重舍入到 16 位，而不是 32 位。",
+      int8: "权重和层间的值都是 8 位整数，运算也用整数：微控制器就能运行。",
+      int4: "每个权重是某个比例的 15 种倍数之一，只占 4 位；网络仍用浮点数计算。",
+      sparsity: "网络中最小的权重都是 0，文件只保存其余的权重及其位置。",
+      clusters: "同一层的权重共用少数几个值，文件保存每个权重用的是哪一个。",
+    },
+    reportTitle: (name) => `网络的 ${name} 版本`,
+    reporting: "正在逐层比较…",
+    tryIt: "在“观察”中试用",
+    back: "回到完整的网络",
+    toReport: "查看报告",
+    badge: (name, bytes) => `现在由更小的网络回答：${name}，${bytes}。`,
+    tune: "微调一轮",
+    tuneAbout: "用训练数据再训练这个版本一轮，大小不变。",
+    stopTuning: (share) => `停止微调（${share}）`,
+    tuned: (epochs, before, after) => `微调了 ${epochs} 轮：之前 ${before}，现在 ${after}。`,
+    tuningFailed: (reason) => `微调已撤销：${reason}`,
+    before: "完整",
+    after: "此版本",
+    totals: {
+      gzip: "权重（gzip）",
+      raw: "权重",
+      multiplyAdds: "每个样本的乘加次数",
+      latency: (device) => `在此设备上处理一个样本的时间（${device}）`,
+    },
+    layers: "逐层比较",
+    layerColumns: {
+      layer: "层",
+      form: "形式",
+      raw: "字节",
+      gzip: "gzip",
+      multiplyAdds: "乘加次数",
+      ratio: "信噪比",
+    },
+    ratioAbout:
+      "完整网络中该层输出的功率，与此版本中误差的功率之比。20 dB：误差是输出的十分之一；40 dB：百分之一。",
+    exact: "完全相同",
+    worst: (layers) => `与完整网络相差最大的层：${layers}。`,
+    reason: (layer, form, reason) => `${layer}（${form}）：${reason}`,
+    formats: {
+      safetensors: { title: "safetensors", about: "紧凑存储的权重，可用 pg.load_model 打开" },
+      npz: { title: "NumPy", about: "可用 numpy.load 打开的权重" },
+      onnx: { title: "ONNX", about: "可用 ONNX Runtime 和多种语言的工具打开" },
+      tflite: { title: "TFLite", about: "用于手机和微控制器上的 TensorFlow Lite" },
+      c: { title: "C", about: "不分配内存、不依赖库的 C99 代码，用于微控制器" },
+    },
+    exportFailed: (reason) => `更小的网络未能保存：${reason}`,
   },
   execution: {
     title: "一步的时间线",

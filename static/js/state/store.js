@@ -163,6 +163,8 @@ export const resumable = computed(() =>
   keptHere.value && !keptHere.value.finished && !active.value ? keptHere.value : null,
 );
 
+/** The smaller version of the network that answers in its place where it is tried out; null for none. */
+export const shrunk = signal(/** @type {M.ShrunkPoint | null} */ (null));
 /** What the model does with its data, as Python showed it last; null before it was asked. */
 export const task = signal(/** @type {M.TaskView | null} */ (null));
 /**

@@ -31,7 +31,7 @@ class OutputsQuestion(TypedDict):
     x: list[list[float]]
 
 
-@question("predict", "trained", at_checkpoint=True)
+@question("predict", "answering", at_checkpoint=True)
 def predict(model: LiveModel | RestoredModel, request: PredictQuestion) -> PredictionForm:
     """Classify a drawing.
 
@@ -46,7 +46,7 @@ def predict(model: LiveModel | RestoredModel, request: PredictQuestion) -> Predi
     }
 
 
-@question("outputs", "trained", at_checkpoint=True)
+@question("outputs", "answering", at_checkpoint=True)
 def outputs(model: LiveModel | RestoredModel, request: OutputsQuestion) -> bytes:
     """Return the first output for inputs as they are, as float32.
 

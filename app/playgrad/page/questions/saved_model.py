@@ -76,6 +76,7 @@ def restore(workspace: Workspace, request: RestoreQuestion) -> RestoredWeights:
         CheckpointError: the checkpoint is damaged.
     """
     checkpoint = Checkpoint.decode(request.get("payload", b""))
+    workspace.forget_shrunk()
     workspace.restored = RestoredModel(checkpoint)
     workspace.model = None  # one of an earlier run
     return {"names": sorted(checkpoint.model.weights)}

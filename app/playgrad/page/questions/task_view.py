@@ -150,7 +150,7 @@ TaskView = Annotated[NoTask | PlaneTask | PictureTask | ClassTask | RowTask | Te
 """`data` is left out if the page has it."""
 
 
-@question("task_view", "trained", at_checkpoint=True)
+@question("task_view", "answering", at_checkpoint=True)
 def task_view(model: LiveModel | RestoredModel, request: TaskQuestion) -> TaskView:
     """Return the view of the model's task, with the data if the page does not have it yet."""
     began = time.perf_counter()

@@ -124,7 +124,14 @@ function useRatings(cells, over) {
   useEffect(() => setProblem(""), [began]);
   useEffect(
     () => asker.current?.renewed(isKnown()),
-    [cells, began, store.hasModel.value, store.liveModel.value, store.past.value],
+    [
+      cells,
+      began,
+      store.hasModel.value,
+      store.liveModel.value,
+      store.past.value,
+      store.shrunk.value,
+    ],
   );
   const changed = () => asker.current?.changed(isKnown());
   useProgress(changed);

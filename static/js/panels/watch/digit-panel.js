@@ -28,11 +28,12 @@ export function DigitPanel({ isShown, title }) {
   const known = store.hasModel.value && isShown;
   const engine = store.engine.value;
   const past = store.past.value;
+  const shrunk = store.shrunk.value;
   const changed = () => predictor.current?.modelChanged(known);
   // The weights change with each step, and the prediction with them.
   useProgress(changed);
   // A question to a Python that was restarted is asked again.
-  useEffect(changed, [known, engine, past]);
+  useEffect(changed, [known, engine, past, shrunk]);
 
   const { probabilities, label, problem } = answer;
   return html`

@@ -2,6 +2,7 @@ import { html } from "../../../vendor/preact.js";
 import { isPhone } from "../../frame/layout.js";
 import { t } from "../../words/locale.js";
 import { register } from "../panels.js";
+import { ShrunkBadge } from "../shrink/shrunk-badge.js";
 import { hidden } from "../../sharing/hidden.js";
 import { isWatching } from "../../watching/watched.js";
 import { BoardPicture } from "./board-picture.js";
@@ -21,6 +22,7 @@ function WatchPanel() {
   if (isWatching) return html`<${CurvesPanel} />`;
   if (isChoosing() && !hidden.value.has("gallery")) return html`<${Gallery} />`;
   return html`
+    <${ShrunkBadge} />
     <${TaskPanel} />
     <${CurvesPanel} />
     <${WeightsPanel} />

@@ -51,6 +51,7 @@ export function TaskPanel({ isFixed = false }) {
   const fit = store.fit.value;
   const sample = store.sample.value;
   const past = store.past.value;
+  const shrunk = store.shrunk.value;
   const task = store.task.value;
   const { names, picture, other } = choice();
   const hasChosen = useRef(false);
@@ -61,7 +62,7 @@ export function TaskPanel({ isFixed = false }) {
   const show = () => asker.current?.show(isInSight.current && latest.current);
 
   useProgress(() => asker.current?.changed());
-  useEffect(() => asker.current?.changed(), [known, state, fit, sample, past]);
+  useEffect(() => asker.current?.changed(), [known, state, fit, sample, past, shrunk]);
   useEffect(show, [isWanted]);
   useEffect(() => {
     const end = onVisible(/** @type {HTMLElement} */ (stage.current), (isVisible) => {

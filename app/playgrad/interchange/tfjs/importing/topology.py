@@ -106,7 +106,7 @@ def _layer(data: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in config.items():
         if key.endswith("activation"):
             kept[key] = _activation(value)
-        elif value is None or key in _DROPPED or key.endswith("_initializer"):
+        elif _has_no_effect(key, value):
             continue
         elif key in ("layer", "backward_layer"):
             kept[key] = _layer(mapped(value))
@@ -121,6 +121,11 @@ def _layer(data: Mapping[str, Any]) -> dict[str, Any]:
             hint="UpSampling2D with interpolation 'nearest' is read.",
         )
     return _object("keras.layers", class_name, kept)
+
+
+def _has_no_effect(key: str, value: Any) -> bool:
+    is_neutral = value is None or (key, value) == ("groups", 1)  # in all convolutions of Keras 2
+    return is_neutral or key in _DROPPED or key.endswith("_initializer")
 
 
 def _activation(value: Any) -> Any:

@@ -99,6 +99,16 @@ def test_names_penalties_and_frozen_layers_are_kept(saved: Path) -> None:
     assert history.history["loss"][-1] < history.history["loss"][0]
 
 
+@pytest.mark.parametrize("name", ["converted_net", "converted_fun"])
+def test_converted_models_of_keras_2_are_read(name: str) -> None:
+    """``tensorflow/make.py`` made them."""
+    folder = Path(__file__).parent / "tensorflow" / name
+    with np.load(folder / "predictions.npz") as arrays:
+        results = as_list(pg.load_model(folder).predict(arrays["x"]))
+        for number, result in enumerate(results):
+            np.testing.assert_allclose(result, arrays[f"arr_{number}"], rtol=1e-5, atol=1e-5)
+
+
 def test_what_was_read_can_be_exported(saved: Path, tmp_path: Path) -> None:
     model = pg.load_model(saved / "reader")  # with the hard sigmoid of Keras 2
     for ending in ("tfjs.zip", "onnx", "safetensors"):

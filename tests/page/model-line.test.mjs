@@ -106,6 +106,7 @@ test("names of models are found in programs and validated", () => {
     assert.notEqual(problemOfModelName(name, ".onnx"), "", name);
   assert.equal(suggestedModelName("folder/My net (1).ONNX", []), "My-net-1.onnx");
   assert.equal(suggestedModelName("net.onnx", ["net.onnx", "net-2.onnx"]), "net-3.onnx");
+  assert.equal(suggestedModelName("a/web.TFJS.zip", ["web.tfjs.zip"]), "web-2.tfjs.zip");
   assert.ok(suggestedModelName(`${"x".repeat(200)}.safetensors`, []).length <= 60);
 });
 
@@ -121,7 +122,14 @@ test("model files are told from weights by their metadata", async () => {
   const take = (/** @type {string} */ name, /** @type {Blob} */ blob) =>
     takeIn([{ path: `folder/${name}`, blob }]);
   const blob = new Blob(["anything"]);
-  for (const name of ["a.onnx", "a.KERAS", "a.playgrad", "a.safetensors"]) {
+  for (const name of [
+    "a.onnx",
+    "a.KERAS",
+    "a.playgrad",
+    "a.safetensors",
+    "a.pt.zip",
+    "a.tfjs.zip",
+  ]) {
     const draft = await take(name, blob);
     assert.ok(draft.kind === "model" && draft.name === name && draft.bytes.length === 8);
   }
@@ -135,6 +143,9 @@ test("model files are told from weights by their metadata", async () => {
       /a\.safetensors holds weights/,
     );
   }
+  await assert.rejects(take("model.json", blob), /Pack model\.json and its \.bin files/);
+  const files = ["web/model.json", "web/weights.bin"].map((path) => ({ path, blob }));
+  await assert.rejects(takeIn(files), /Pack model\.json and its \.bin files/);
   await assert.rejects(take("a.onnx", new Blob([])), /a\.onnx is empty/);
   const large = /** @type {any} */ ({ size: 2 ** 30, slice: () => assert.fail("it is not read") });
   await assert.rejects(

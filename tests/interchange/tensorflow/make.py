@@ -5,6 +5,7 @@ python make.py FOLDER writes them. Of SavedModels, only the variables are kept.
 
 # mypy: ignore-errors
 
+import json
 import sys
 from pathlib import Path
 
@@ -34,7 +35,60 @@ def seq(library):
     ])  # fmt: skip
 
 
+def convolutions():
+    layers = tf_keras.layers
+    return tf_keras.Sequential([
+        layers.Input((6, 6, 2)), layers.Conv2D(3, 3, activation="relu", kernel_regularizer="l2"),
+        layers.BatchNormalization(), layers.SeparableConv2D(4, 2), layers.Flatten(),
+        layers.Dense(4, activation="tanh", kernel_constraint="max_norm"),
+        layers.LeakyReLU(alpha=0.2), layers.Dense(3, activation="swish"),
+    ])  # fmt: skip
+
+
+def models_in_a_model():
+    layers = tf_keras.layers
+    images, inside = tf_keras.Input((6, 6, 2)), tf_keras.Input((4,))
+    added = layers.Add()([inside, layers.Dense(4, name="in_d")(inside)])
+    block = tf_keras.Model(inside, added, name="blk")
+    chain = tf_keras.Sequential([layers.Dense(4, input_shape=(4,), name="c_d")], name="ch")
+    x = layers.GlobalAveragePooling2D()(layers.Conv2D(4, 3)(images))
+    shared = layers.Dense(4)
+    y = layers.Concatenate()([block(shared(x)), block(shared(chain(x))), chain(x)])
+    return tf_keras.Model(images, [layers.Dense(2)(y), chain(block(x))])
+
+
+def convert(model, folder):
+    """Write a model as tensorflowjs_converter writes those of Keras 2."""
+    random = np.random.default_rng(0)
+    shapes = [weight.shape for weight in model.get_weights()]
+    model.set_weights([np.abs(random.normal(size=s) * 0.3).astype("f") + 0.05 for s in shapes])
+    weights = [(each.name.split(":")[0], each.numpy()) for each in model.weights]
+    folder.mkdir()
+    file = "group1-shard1of1.bin"
+    (folder / file).write_bytes(b"".join(array.tobytes() for _, array in weights))
+    config = json.loads(model.to_json())
+    entries = [{"name": n, "shape": list(a.shape), "dtype": "float32"} for n, a in weights]
+    content = {
+        "format": "layers-model",
+        "generatedBy": "keras v2",
+        "convertedBy": "TensorFlow.js Converter",
+        "modelTopology": {
+            "keras_version": "2.21.0",
+            "backend": "tensorflow",
+            "model_config": {key: config[key] for key in ("class_name", "config")},
+        },
+        "weightsManifest": [{"paths": [file], "weights": entries}],
+    }
+    (folder / "model.json").write_text(json.dumps(content))
+    results = model.predict(X, verbose=0)
+    np.savez(
+        folder / "predictions.npz", *(results if isinstance(results, list) else [results]), x=X
+    )
+
+
 def main(folder):
+    convert(convolutions(), folder / "converted_net")
+    convert(models_in_a_model(), folder / "converted_fun")
     expected = {}
     for name, library in (("keras3", keras), ("keras2", tf_keras)):
         for build, x in ((net, X), (seq, WORDS)):

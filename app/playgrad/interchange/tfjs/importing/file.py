@@ -36,7 +36,7 @@ _DTYPES = {"float32": "<f4", "int32": "<i4", "bool": "|b1"}
 _QUANTIZED = {"uint8": "|u1", "uint16": "<u2", "float16": "<f2"}
 _MOST_FILES = 10_000
 _LARGEST_TOPOLOGY = 1 << 26
-_DAMAGED = "the TensorFlow.js file is damaged"
+DAMAGED = "the TensorFlow.js file is damaged"
 
 
 class TfjsFile:
@@ -69,24 +69,24 @@ class TfjsFile:
             raise CheckpointError("the JSON file does not describe a model of TensorFlow.js.")
         self.topology: Mapping[str, Any] = topology
         self.weights: dict[str, Array] = {}
-        groups = _listed(data.get("weightsManifest"))
+        groups = listed(data.get("weightsManifest"))
         check_count(len(groups))
         for group in groups:
-            self._add_group(_mapped(group), read)
+            self._add_group(mapped(group), read)
         user = data.get("userDefinedMetadata")
         self.input = InputDescription.from_dict(
             user.get(KEY) if isinstance(user, Mapping) else None
         )
 
     def _add_group(self, group: Mapping[str, Any], read: Callable[[str], bytes]) -> None:
-        entries = _listed(group.get("weights"))
+        entries = listed(group.get("weights"))
         check_count(len(self.weights) + len(entries))
-        paths = _listed(group.get("paths"))
+        paths = listed(group.get("paths"))
         if len(paths) > _MOST_FILES:
-            raise CheckpointError(f"{_DAMAGED}: it has more than {_MOST_FILES:,} files of weights.")
+            raise CheckpointError(f"{DAMAGED}: it has more than {_MOST_FILES:,} files of weights.")
         content = b"".join(read(_checked_path(path)) for path in paths)
         place = 0
-        for each in map(_mapped, entries):
+        for each in map(mapped, entries):
             name = checked_name(each.get("name", ""), self.weights)
             entry = _entry(name, each, place)
             if entry.end > len(content):
@@ -98,9 +98,7 @@ class TfjsFile:
             self.weights[name] = _dequantized(stored, each)
             place = entry.end
         if place != len(content):
-            raise CheckpointError(
-                f"{_DAMAGED}: {len(content) - place:,} bytes belong to no weight."
-            )
+            raise CheckpointError(f"{DAMAGED}: {len(content) - place:,} bytes belong to no weight.")
 
 
 def packed(file: Path) -> bytes:
@@ -110,8 +108,8 @@ def packed(file: Path) -> bytes:
         CheckpointError: a file is missing or damaged.
     """
     data, read = _parts(file)
-    groups = [_mapped(group) for group in _listed(data.get("weightsManifest"))]
-    paths = {_checked_path(path) for group in groups for path in _listed(group.get("paths"))}
+    groups = [mapped(group) for group in listed(data.get("weightsManifest"))]
+    paths = {_checked_path(path) for group in groups for path in listed(group.get("paths"))}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(zipfile.ZipInfo(TFJS_MODEL), json.dumps(data))
@@ -161,8 +159,8 @@ def _parsed(text: bytes) -> Mapping[str, Any]:
         data = parse_json(text)
         check_unicode(data)
     except ValueError as error:
-        raise CheckpointError(f"{_DAMAGED}: it is not JSON ({str(error)[:200]}).") from None
-    return _mapped(data)
+        raise CheckpointError(f"{DAMAGED}: it is not JSON ({str(error)[:200]}).") from None
+    return mapped(data)
 
 
 def _checked_path(path: Any) -> str:
@@ -178,7 +176,7 @@ def _entry(name: str, data: Mapping[str, Any], begin: int) -> TensorEntry:
     quantization, codes = data.get("quantization"), _DTYPES
     stored = data.get("dtype")
     if quantization is not None:
-        stored, codes = _mapped(quantization).get("dtype"), _QUANTIZED
+        stored, codes = mapped(quantization).get("dtype"), _QUANTIZED
     shape = data.get("shape")
     if not isinstance(stored, str) or stored not in codes:
         raise CheckpointError(f"'{name[:80]}' is stored as {stored!r:.40}, which is not read.")
@@ -201,19 +199,21 @@ def _dequantized(stored: Array, data: Mapping[str, Any]) -> Array:
         return stored.astype(np.float32)
     scale, lowest = (data["quantization"].get(key) for key in ("scale", "min"))
     if any(type(each) not in (int, float) or not abs(each) < 1e38 for each in (scale, lowest)):
-        raise CheckpointError(f"{_DAMAGED}: the scale of '{str(data['name'])[:80]}' is not valid.")
+        raise CheckpointError(f"{DAMAGED}: the scale of '{str(data['name'])[:80]}' is not valid.")
     dtype = np.int32 if data.get("dtype") == "int32" else np.float32
     values = stored * np.float64(scale) + lowest
     return (np.round(values) if dtype is np.int32 else values).astype(dtype)
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a list of the description, or raise CheckpointError."""
     if not isinstance(value, list):
-        raise CheckpointError(f"{_DAMAGED}: a list is missing.")
+        raise CheckpointError(f"{DAMAGED}: a list is missing.")
     return value
 
 
-def _mapped(value: Any) -> Mapping[str, Any]:
+def mapped(value: Any) -> Mapping[str, Any]:
+    """Return an object of the description, or raise CheckpointError."""
     if not isinstance(value, Mapping):
-        raise CheckpointError(f"{_DAMAGED}: an object is missing.")
+        raise CheckpointError(f"{DAMAGED}: an object is missing.")
     return value

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import CheckpointError
+from playgrad.interchange.tfjs.importing.file import DAMAGED, listed, mapped
 
 _MODELS = ("Functional", "Model", "Sequential")
 _NAMES = {"swish": "silu", "hard_sigmoid": "keras2_hard_sigmoid"}
@@ -19,7 +20,6 @@ _DROPPED = ("dtype", "batch_input_shape", "input_length", "implementation", "unr
 """Arguments of layers that have no effect here."""
 _MODULES = {"_regularizer": "keras.regularizers", "_constraint": "keras.constraints"}
 _RECURRENT = ("SimpleRNN", "LSTM", "GRU", "Bidirectional")
-_DAMAGED = "the TensorFlow.js file is damaged"
 
 
 def keras_description(topology: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def keras_description(topology: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         CheckpointError: the topology is damaged, or computes what playgrad would compute otherwise.
     """
-    return _model(_mapped(topology.get("model_config", topology)))
+    return _model(mapped(topology.get("model_config", topology)))
 
 
 def _model(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _model(data: Mapping[str, Any]) -> dict[str, Any]:
         config = {"name": data.get("name", "sequential"), "layers": config}
     if class_name not in _MODELS or not isinstance(config, Mapping):
         raise CheckpointError(f"the TensorFlow.js file has a model of class {class_name!s:.80}.")
-    layers = [_mapped(each) for each in _listed(config.get("layers"))]
+    layers = [mapped(each) for each in listed(config.get("layers"))]
     chains = {_name(each) for each in layers if each.get("class_name") == "Sequential"}
     described = {**config, "layers": [_member(each, chains) for each in layers]}
     if isinstance(config.get("output_layers"), list):
@@ -54,10 +54,10 @@ def _member(data: Mapping[str, Any], chains: set[str]) -> dict[str, Any]:
     if class_name in _MODELS:
         described = _model(data)
     elif class_name == "InputLayer":
-        described = _object("keras.layers", class_name, _mapped(data.get("config")))
+        described = _object("keras.layers", class_name, mapped(data.get("config")))
     else:
         described = _layer(data)
-    nodes = _listed(data.get("inbound_nodes", []))
+    nodes = listed(data.get("inbound_nodes", []))
     described["inbound_nodes"] = [_node(each, class_name, chains) for each in nodes]
     return {**described, "name": _name(data)}
 
@@ -69,10 +69,10 @@ def _node(node: Any, class_name: str, chains: set[str]) -> Any:
     options: dict[str, Any] = {}
     tensors = []
     for place in node:
-        parts = _listed(place)
+        parts = listed(place)
         if len(parts) not in (3, 4):
-            raise CheckpointError(f"{_DAMAGED}: a layer is called with {str(place)[:80]}.")
-        options |= _mapped(parts[3]) if len(parts) == 4 and parts[3] else {}
+            raise CheckpointError(f"{DAMAGED}: a layer is called with {str(place)[:80]}.")
+        options |= mapped(parts[3]) if len(parts) == 4 and parts[3] else {}
         history = _shifted(parts[:3], chains)
         tensors.append(_object("", "__keras_tensor__", {"keras_history": history}))
     if class_name in _RECURRENT and len(tensors) > 1:
@@ -85,11 +85,11 @@ def _node(node: Any, class_name: str, chains: set[str]) -> Any:
 
 def _places(value: list[Any], layers: list[Mapping[str, Any]], chains: set[str]) -> list[Any]:
     """Return the results of a model, counted as in Keras 3."""
-    nodes = [node for each in layers for node in _listed(each.get("inbound_nodes", []))]
+    nodes = [node for each in layers for node in listed(each.get("inbound_nodes", []))]
     if any(not isinstance(node, list) for node in nodes):  # they are
         return value
     several = value if not value or isinstance(value[0], list) else [value]
-    return [_shifted(_listed(place), chains) for place in several]
+    return [_shifted(listed(place), chains) for place in several]
 
 
 def _shifted(place: list[Any], chains: set[str]) -> list[Any]:
@@ -101,15 +101,15 @@ def _shifted(place: list[Any], chains: set[str]) -> list[Any]:
 
 
 def _layer(data: Mapping[str, Any]) -> dict[str, Any]:
-    class_name, config = str(data.get("class_name")), _mapped(data.get("config"))
+    class_name, config = str(data.get("class_name")), mapped(data.get("config"))
     kept: dict[str, Any] = {}
     for key, value in config.items():
         if key.endswith("activation"):
             kept[key] = _activation(value)
-        elif value is None or key in _DROPPED or key.endswith("_initializer"):
+        elif _has_no_effect(key, value):
             continue
         elif key in ("layer", "backward_layer"):
-            kept[key] = _layer(_mapped(value))
+            kept[key] = _layer(mapped(value))
         else:
             kept[_RENAMED.get((class_name, key), key)] = _argument(key, value)
     if class_name == "GRU":
@@ -123,10 +123,15 @@ def _layer(data: Mapping[str, Any]) -> dict[str, Any]:
     return _object("keras.layers", class_name, kept)
 
 
+def _has_no_effect(key: str, value: Any) -> bool:
+    is_neutral = value is None or (key, value) == ("groups", 1)  # in all convolutions of Keras 2
+    return is_neutral or key in _DROPPED or key.endswith("_initializer")
+
+
 def _activation(value: Any) -> Any:
     if isinstance(value, Mapping):
         value = value.get("class_name")
-    return "linear" if value is None else _NAMES.get(value, value) if _is_text(value) else value
+    return "linear" if value is None else _NAMES.get(str(value), value)
 
 
 def _argument(key: str, value: Any) -> Any:
@@ -134,7 +139,7 @@ def _argument(key: str, value: Any) -> Any:
         return [-1 if size is None else size for size in value]
     for ending, module in _MODULES.items():
         if key.endswith(ending) and isinstance(value, Mapping):
-            config = _mapped(value.get("config"))
+            config = mapped(value.get("config"))
             arguments = {k: v for k, v in config.items() if k not in ("has_l1", "has_l2")}
             return _object(module, str(value.get("class_name")), arguments)
     return value
@@ -147,11 +152,11 @@ def _first_input(layers: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     first = layers[0]
     while first.get("class_name") in _MODELS:
         config = first.get("config")
-        inner = _listed(config.get("layers") if isinstance(config, Mapping) else config)
+        inner = listed(config.get("layers") if isinstance(config, Mapping) else config)
         if not inner:
             return []
-        first = _mapped(inner[0])
-    config = _mapped(first.get("config"))
+        first = mapped(inner[0])
+    config = mapped(first.get("config"))
     shape = config.get("batch_input_shape") or config.get("batch_shape")
     if shape is None:
         return []
@@ -169,19 +174,3 @@ def _object(module: str, class_name: str, config: Mapping[str, Any]) -> dict[str
 def _name(data: Mapping[str, Any]) -> str:
     config = data.get("config")
     return str(data.get("name") or (config.get("name") if isinstance(config, Mapping) else None))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _listed(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise CheckpointError(f"{_DAMAGED}: a list is missing.")
-    return value
-
-
-def _mapped(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise CheckpointError(f"{_DAMAGED}: an object is missing.")
-    return value

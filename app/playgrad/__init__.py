@@ -15,16 +15,14 @@ The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gra
 """
 
 # ruff: noqa: E402
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from playgrad.signals import guard_command_line
 
 guard_command_line()  # before NumPy is imported
 
 from playgrad import data, io, nn, optim, parallel
-from playgrad.compression.cluster import cluster
-from playgrad.compression.distiller import Distiller
-from playgrad.compression.prune import PolynomialSparsity, prune
-from playgrad.compression.quantization_aware import quantization_aware
-from playgrad.compression.quantize import quantize
 from playgrad.contract.check_op import OpReport, check_op
 from playgrad.devices.registry import list_devices as devices
 from playgrad.devices.registry import set_logical_devices
@@ -71,6 +69,7 @@ from playgrad.models.generating import generate
 from playgrad.models.loading import model_from_json
 from playgrad.networks.formats import Formats, provide_formats
 from playgrad.nn import Input, Model, Sequential
+from playgrad.nn.layer import provide_layers
 from playgrad.ops import *  # noqa: F403 - the operations are the library's vocabulary
 from playgrad.ops import __all__ as _operations
 from playgrad.ops.custom.register_op import register_op
@@ -95,6 +94,33 @@ def _formats() -> Formats:
 
 
 provide_formats(_formats)
+
+if TYPE_CHECKING:
+    from playgrad.compression.cluster import cluster
+    from playgrad.compression.distiller import Distiller
+    from playgrad.compression.prune import PolynomialSparsity, prune
+    from playgrad.compression.quantization_aware import quantization_aware
+    from playgrad.compression.quantize import quantize
+else:
+    _COMPRESSION = {
+        "Distiller": "distiller",
+        "PolynomialSparsity": "prune",
+        "cluster": "cluster",
+        "prune": "prune",
+        "quantization_aware": "quantization_aware",
+        "quantize": "quantize",
+    }
+
+    def __getattr__(name: str) -> Any:
+        """Import what makes networks smaller when it is first used: most pages never do."""
+        if name not in _COMPRESSION:
+            raise AttributeError(f"module 'playgrad' has no attribute {name!r}", name=name)
+        value = getattr(import_module(f"playgrad.compression.{_COMPRESSION[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+provide_layers(lambda: import_module("playgrad.compression.quantize"))
 
 __all__ = [
     "CheckpointError",

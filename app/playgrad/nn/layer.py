@@ -448,12 +448,23 @@ def record_of(kind: str) -> LayerRecord:
     return RECORDED[kind].record if kind in RECORDED else LayerRecord()
 
 
+_late: list[Callable[[], object]] = []
+
+
+def provide_layers(load: Callable[[], object]) -> None:
+    """Have ``load`` define more layers when one is not known. The package itself calls this."""
+    _late[:] = [load]
+
+
 def layer_type(kind: str) -> type[Layer]:
     """Return the layer class registered as ``kind``.
 
     Raises:
         GraphError: there is no such class.
     """
+    if kind not in _REGISTRY:
+        for load in _late:
+            load()
     if kind not in _REGISTRY:
         raise GraphError(
             f"there is no layer {kind!r}.", hint=f"Use one of: {', '.join(sorted(_REGISTRY))}."

@@ -77,6 +77,11 @@ CASES: dict[str, tuple[Callable[[], list[Any]], Any, list[str]]] = {
         IMAGE,
         ["conv2d", "batch_normalization"],
     ),
+    "among floats": (
+        lambda: [nn.LSTM(3, return_sequences=True), nn.BatchNormalization(), nn.LSTM(2)],
+        SEQUENCE,
+        ["lstm", "batch_normalization", "lstm"],
+    ),
     "training only": (
         lambda: [
             nn.RandomFlip(),

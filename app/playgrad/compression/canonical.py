@@ -8,40 +8,34 @@ training only are left out.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from playgrad.compression.layer_kinds import (
+    CLAMPS,
+    LINEAR,
+    OFTEN_INTEGER,
+    TRAINING_ONLY,
+    has_masks,
+)
 from playgrad.compression.report import Note
 from playgrad.compression.rewriting import Draft, Rewrite
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.structure import StructureItem
 from playgrad.nn import activations
-from playgrad.nn.basic import Activation, Dropout, Reshape
+from playgrad.nn.basic import Activation, Reshape
 from playgrad.nn.conv import Conv1D, Conv2D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
-from playgrad.nn.masks import mask_of
 from playgrad.nn.merge import Add
-from playgrad.nn.noise import GaussianNoise
 from playgrad.nn.normalization import BatchNormalization
-from playgrad.nn.random_layer import RandomLayer
-from playgrad.ops.elementwise.activations import relu, relu6
 
 Array = np.ndarray[Any, Any]
-LINEAR = (Dense, Conv1D, Conv2D, DepthwiseConv2D, Conv2DTranspose)
-"""Layers whose results are sums of products, an activation apart."""
-TRAINING_ONLY = (Dropout, GaussianNoise, RandomLayer)
-CLAMPS: dict[Callable[[Tensor], Tensor], tuple[float, float]] = {
-    activations.linear: (-np.inf, np.inf),
-    relu: (0.0, np.inf),
-    relu6: (0.0, 6.0),
-}
-"""The limits of activation functions that are nothing but limits."""
 _UNARY = {"relu", "relu6", "sigmoid", "tanh", "softplus", "silu", "softmax"}
 """Operations of the names of activation functions."""
 
@@ -67,11 +61,6 @@ def canonical(draft: Draft, for_training: bool = False) -> Canonical:
     """
     rewrite = _Canonical(draft, for_training)
     return Canonical(rewrite.draft(), rewrite.notes, rewrite.tensors)
-
-
-def has_masks(call: LayerCall) -> bool:
-    """Return whether an input or a result of ``call`` skips steps."""
-    return any(mask_of(tensor) is not None for tensor in (*call.inputs, *call.outputs))
 
 
 class _Canonical(Rewrite):
@@ -110,6 +99,18 @@ class _Canonical(Rewrite):
             and layer.axis % len(shape) == len(shape) - 1
             and self.counts[layer] == 1
             and not has_masks(call)
+        )
+
+    def _is_among_integers(self, call: LayerCall) -> bool:
+        """Return whether a layer before or after ``call`` may compute in integers, so that it is
+        better to normalize in integers as well."""
+        users = [user for user in self.users[call.outputs[0]] if isinstance(user, LayerCall)]
+        near = [user.layer for user in users]
+        made = self.made.get(call.inputs[0])
+        if made is not None:
+            near.append(made.layer)
+        return len(call.inputs[0].shape) in (2, 3, 4) and any(
+            isinstance(layer, OFTEN_INTEGER) for layer in near
         )
 
     def _find_host(self, call: LayerCall) -> None:
@@ -181,7 +182,7 @@ class _Canonical(Rewrite):
             return inputs
         if self._is_linear(call):
             return [self._linear(call, inputs[0])]
-        if self._is_foldable(call) and len(call.inputs[0].shape) in (2, 3, 4):
+        if self._is_foldable(call) and self._is_among_integers(call):
             return [self._as_convolution(call, inputs[0])]
         is_sum = type(layer) is Add and self.counts[layer] == 1 and not has_masks(call)
         if is_sum and len(inputs) > 2:

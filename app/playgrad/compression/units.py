@@ -12,28 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compression.canonical import CLAMPS, LINEAR, TRAINING_ONLY, has_masks
+from playgrad.compression.layer_kinds import (
+    AVERAGES,
+    CLAMPS,
+    LINEAR,
+    MAXIMA,
+    RESHAPES,
+    TRAINING_ONLY,
+    has_masks,
+)
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.structure import Structure
 from playgrad.nn.activation_layers import ReLU, Softmax
-from playgrad.nn.basic import Activation, Flatten, Permute, Rescaling, Reshape
+from playgrad.nn.basic import Activation, Rescaling
 from playgrad.nn.embedding import Embedding
-from playgrad.nn.global_pooling import (
-    GlobalAveragePooling1D,
-    GlobalAveragePooling2D,
-    GlobalMaxPooling1D,
-    GlobalMaxPooling2D,
-)
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.merge import Add, Concatenate
-from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
 from playgrad.ops.reductions.softmax import softmax
 from playgrad.training.layer_costs import nodes_of
 
-AVERAGES = (AveragePool1D, AveragePool2D, GlobalAveragePooling1D, GlobalAveragePooling2D)
-MAXIMA = (MaxPool1D, MaxPool2D, GlobalMaxPooling1D, GlobalMaxPooling2D)
-RESHAPES = (Flatten, Reshape, Permute)
 UNLIMITED = (-np.inf, np.inf)
 
 

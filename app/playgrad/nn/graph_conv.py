@@ -154,9 +154,8 @@ class SAGEConv(GraphConvolution):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         edges, x, _ = self.as_one_graph(inputs)
         kernel = self.variables["kernel"]
-        if (
-            self.aggr in FUSED and self.units < kernel.spec.static_shape[0]
-        ):  # then messages are shorter
+        if self.aggr in FUSED and self.units < kernel.spec.static_shape[0]:
+            # The result is the same, and messages are shorter.
             y = self.propagate(edges, x=matmul(x, kernel))
         else:
             y = matmul(self.propagate(edges, x=x), kernel)

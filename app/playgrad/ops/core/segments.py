@@ -65,12 +65,14 @@ def reduce_segments(
         return _by_at(ufunc, _weighted(slices, weights), ids, rows)
     result = np.zeros((rows, width), x.dtype)
     order = None if bool((ids[1:] >= ids[:-1]).all()) else _stable_order(ids, rows)
+    ordered = ids if order is None else ids[order]
     if order is not None:
         sources = order if sources is None else sources[order]
         weights = None if weights is None else weights[order]
-    counts = np.bincount(ids, minlength=rows)
-    starts = np.cumsum(counts) - counts
-    largest_first = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    # Segments without slices must not cost anything: a table may have very many rows.
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.diff(starts, append=ids.size)
+    largest_first = np.argsort(-counts, kind="stable")
     block = max(FEW_ROWS, BLOCK_ELEMENTS // width)
     buffer = np.empty((block, width), x.dtype)
 
@@ -95,7 +97,7 @@ def reduce_segments(
         for number in range(left):
             rest = slices_of(np.arange(first[number] + taken, first[number] + most[number]))
             totals[number] = ufunc.reduce(np.vstack([totals[number], rest]), axis=0)
-        result[segments] = totals
+        result[ordered[first]] = totals
     return result
 
 

@@ -15,6 +15,8 @@ ${combine}
 // fn store(index: u32, value: Number)
 ${store}
 
+${update_of}
+
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let index = ${INDEX};
@@ -29,7 +31,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let at = first + i * WIDTH;
     if (indices[${PLACE}] == row) {
       low = min(low, i);
-      let update = updates[at];
+      let update = ${UPDATE};
       total = ${NEXT};
     }
   }

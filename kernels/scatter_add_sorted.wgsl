@@ -17,6 +17,8 @@ ${combine}
 // fn store(index: u32, value: Number)
 ${store}
 
+${update_of}
+
 fn place_of(line: u32, i: u32) -> u32 {
   return ${PLACE};
 }
@@ -46,7 +48,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (indices[line + at * STRIDE] != row) {
       break;
     }
-    let update = updates[first + at * WIDTH];
+    let update = ${UPDATE};
     total = ${NEXT};
   }
   store(index, total);

@@ -353,3 +353,31 @@ def test_files_that_take_graph_networks_and_files_that_do_not(tmp_path: Any) -> 
     for name in ("model.onnx", "model.keras", "model.pt.zip", "model.tfjs.zip"):
         with pytest.raises(pg.errors.ExportError, match=r"gatv2_conv_1|sage_conv_1"):
             model.export(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["gcn", "sage", "gat", "gin", "edge conv"])
+def test_graphs_may_have_any_size(name: str) -> None:
+    inputs = [pg.Input((None, FEATURES)), pg.Input((2, None), dtype="int32")]
+    model = pg.Model(inputs, LAYERS[name]()(*inputs))
+    whole = model.predict([X[None], LOOPED[None]])
+    alone = np.vstack([X, X[:2]])  # two more nodes without edges
+    more = model.predict([alone[None], LOOPED[None, :, :]])
+    np.testing.assert_allclose(more[:, :NODES], whole, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.gpu
+def test_a_gpu_trains_as_the_cpu() -> None:
+    """Attention has most kinds of segment operations, and sums of gathered rows with weights."""
+    losses = []
+    x, edges, _ = batch_of_graphs()
+    y = RANDOM.integers(0, 2, (3, NODES)).astype(np.int32)
+    for device in ("cpu", "gpu"):
+        with pg.Graph(seed=1).as_default():
+            inputs = [pg.Input(X.shape), pg.Input(LOOPED.shape, dtype="int32")]
+            model = pg.Model(inputs, nn.GATConv(2)(*inputs))
+        loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(pg.optim.SGD(0.5), loss, device=device)
+        history = model.fit([x, edges], y, batch_size=3, epochs=3, verbose=0)
+        losses.append(history.history["loss"])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)

@@ -26,6 +26,9 @@ WORDS_OF_ERRORS = r"must (lie|be classes) in \[0, (4|12)\)"
 USES: dict[str, Callable[[Any], Any]] = {
     "gather": lambda i: pg.gather(pg.constant(TABLE), i),
     "gather of integers": lambda i: pg.gather(pg.constant(TABLE.astype(np.int32)), i),
+    "gather_sum": lambda i: pg.sparse_dense_matmul(
+        pg.stack([pg.reshape(i, (-1,))] * 2), None, pg.ones((4, 3)), 4
+    ),
     "segment_max": lambda i: pg.segment_max(pg.ones((1, 3, 3)), i, 4),
     "scatter_add": lambda i: pg.scatter_add(pg.zeros((4, 3)), i, pg.ones((1, 3, 3))),
     "take": lambda i: pg.take(pg.constant(TABLE), i, axis=0),
@@ -99,8 +102,10 @@ def test_what_only_the_device_knows(use: str, device: str) -> None:
 def test_every_operation_that_checks_numbers_says_which() -> None:
     names = {name for name, op in _REGISTRY.items() if op.check is not None}
     assert names == {
-        "ctc_loss", "ctc_loss_gradient", "gather", "scatter_add", "scatter_along_axis",
+        "ctc_loss", "ctc_loss_gradient", "gather", "gather_sum", "scatter_add",
+        "scatter_along_axis",
         "segment_max", "segment_min", "sparse_softmax_cross_entropy", "take_along_axis",
+        "weighted_gather_sum",
     }  # fmt: skip
     assert all(bool(op.checked) == (op.check is not None) for op in _REGISTRY.values())
 

@@ -88,12 +88,9 @@ class _Attention(GraphConvolution):
         weights = segment_softmax(scores, edges.target, edges.dim_size)
         if training and self.dropout:
             weights = dropout(weights, self.dropout, seed=zlib.crc32(f"{self.name}".encode()))
-        y = self.propagate(edges, x=values, alpha=expand_dims(weights, -1))
+        y = self.message_and_aggregate(edges, values, weights)
         y = reshape(y, (-1, self.heads * self.units)) if self.concat else reduce_mean(y, 1)
         return edges.as_samples(self.end(y))
-
-    def message(self, x_j: Tensor, alpha: Tensor) -> Tensor:  # type: ignore[override]
-        return x_j * alpha
 
     def _divided(self, x: Tensor) -> Tensor:
         """Return ``x`` (n, heads * units) as (n, heads, units)."""

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from playgrad.errors import GraphError, ShapeError, shape_text
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
-from playgrad.nn.message_passing import AGGREGATIONS, Edges, GraphConvolution
+from playgrad.nn.message_passing import FUSED, Edges, GraphConvolution
 from playgrad.nn.options import KernelOptions
 from playgrad.ops.arrays.fill import ones_like
 from playgrad.ops.arrays.shape import expand_dims, squeeze
@@ -72,17 +72,15 @@ class GCNConv(GraphConvolution):
         edges, x, weights = self.as_one_graph(inputs)
         weights = None if weights is None else _column(weights, self.name)
         y = matmul(x, self.variables["kernel"])
+        factors = None if weights is None else squeeze(weights, 1)
         if not self.normalize:
-            return edges.as_samples(self.end(self.propagate(edges, x=y, edge_weight=weights)))
+            return edges.as_samples(self.end(self.message_and_aggregate(edges, y, factors)))
         scale, own = self._factors(edges, weights)
         # Factors of nodes are cheaper than factors of edges.
         y = y * scale
-        total = self.propagate(edges, x=y, edge_weight=weights)
+        total = self.message_and_aggregate(edges, y, factors)
         total = total if own is None else total + own * y
         return edges.as_samples(self.end(total * scale))
-
-    def message(self, x_j: Tensor, edge_weight: Tensor | None) -> Tensor:  # type: ignore[override]
-        return x_j if edge_weight is None else x_j * edge_weight
 
     def _factors(self, edges: Edges, weights: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return 1 / sqrt(degree), and what is missing of the weights of self loops, (nodes, 1)."""
@@ -156,8 +154,8 @@ class SAGEConv(GraphConvolution):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         edges, x, _ = self.as_one_graph(inputs)
         kernel = self.variables["kernel"]
-        is_linear = AGGREGATIONS[self.aggr] in (AGGREGATIONS["add"], AGGREGATIONS["mean"])
-        if is_linear and self.units < kernel.spec.static_shape[0]:  # then messages are shorter
+        if self.aggr in FUSED and self.units < kernel.spec.static_shape[0]:
+            # The result is the same, and messages are shorter.
             y = self.propagate(edges, x=matmul(x, kernel))
         else:
             y = matmul(self.propagate(edges, x=x), kernel)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from playgrad.errors import GraphError
+from playgrad.graph.eager import graph_mode
+from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape
 from playgrad.graph.tensor import Tensor
 from playgrad.nn.call_context import call_arguments, training_context
@@ -14,6 +16,7 @@ from playgrad.nn.layer import Layer, layer_type
 from playgrad.nn.message_passing import MessagePassing
 from playgrad.nn.wrapper import WrapperLayer
 from playgrad.ops.arrays.concat import concat
+from playgrad.ops.state import placeholder
 from playgrad.records import LayerRecord
 
 
@@ -41,12 +44,18 @@ class _WithNetwork(MessagePassing, WrapperLayer):
         self._passed_layers = layers
         self._network: list[Layer] = [layer.clone() for layer in layers]
 
+    def build_network(self, width: int) -> None:
+        """Build the network for ``width`` features."""
+        shape: Shape = (None, width)
+        for number, layer in enumerate(self._network):
+            self.contain(f"network_{number}", layer, shape)
+            with graph_mode(), Graph().as_default():
+                shape = layer.clone()(placeholder("float32", shape)).shape
+
     def applied(self, x: Tensor) -> Tensor:
         """Return the result of the network."""
         with training_context(None) as training:
-            for number, layer in enumerate(self._network):
-                if not layer.built:
-                    self.contain(f"network_{number}", layer, x.shape)
+            for layer in self._network:
                 x = layer.call(x, **call_arguments(layer.call, training, {}))
                 layer._penalize([x])
         return x
@@ -93,6 +102,7 @@ class GINConv(_WithNetwork):
         self.train_eps = bool(train_eps)
 
     def build(self, *shapes: Shape) -> None:
+        self.build_network(self.known(shapes[0], -1))
         if self.train_eps:
             self.add_weight("eps", (), Constant(self.eps))
 
@@ -127,6 +137,9 @@ class EdgeConv(_WithNetwork):
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         edges, x, _ = self.as_one_graph(inputs)
         return edges.as_samples(self.propagate(edges, x=x))
+
+    def build(self, *shapes: Shape) -> None:
+        self.build_network(2 * self.known(shapes[0], -1))
 
     def message(self, x_i: Tensor, x_j: Tensor) -> Tensor:  # type: ignore[override]
         return self.applied(concat([x_i, x_j - x_i], -1))

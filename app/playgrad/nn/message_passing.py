@@ -15,8 +15,8 @@ from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.create import arange
 from playgrad.ops.arrays.fill import ones_like, zeros_like
 from playgrad.ops.arrays.gather import gather
-from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.elementwise.definitions import cast, equal, greater
+from playgrad.ops.arrays.shape import expand_dims, reshape
+from playgrad.ops.elementwise.definitions import cast, equal, greater, maximum
 from playgrad.ops.reductions.cumsum import cumsum
 from playgrad.ops.reductions.segments import (
     Segments,
@@ -26,6 +26,7 @@ from playgrad.ops.reductions.segments import (
     segment_std,
     segment_sum,
 )
+from playgrad.ops.reductions.sparse import gather_sum
 
 AGGREGATIONS: dict[str, Callable[..., Tensor]] = {
     "add": segment_sum,
@@ -35,6 +36,8 @@ AGGREGATIONS: dict[str, Callable[..., Tensor]] = {
     "min": segment_min,
     "std": segment_std,
 }
+FUSED = ("add", "sum", "mean")
+"""Those that `MessagePassing.message_and_aggregate` has."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,16 @@ class MessagePassing(WeightedLayer):
                 return self._argument(name, arguments)
             return gather(tensor, ends[name[-2:]])
 
+        cls, x = type(self), tensors.get("x")
+        is_plain = cls.message is MessagePassing.message
+        is_plain &= cls.aggregate is MessagePassing.aggregate and self.aggr in FUSED
+        if is_plain and x is not None:
+            return self._updated(self.message_and_aggregate(edges, x), arguments)
         messages = self.message(**{name: lifted(name) for name in names})
         aggregated = self.aggregate(messages, edges.target, edges.dim_size)
+        return self._updated(aggregated, arguments)
+
+    def _updated(self, aggregated: Tensor, arguments: dict[str, Any]) -> Tensor:
         more = list(inspect.signature(self.update).parameters)[1:]
         return self.update(aggregated, **{name: self._argument(name, arguments) for name in more})
 
@@ -173,6 +184,26 @@ class MessagePassing(WeightedLayer):
             dim_size: the number of nodes, for the segment operations.
         """
         return AGGREGATIONS[self.aggr](inputs, index, dim_size)
+
+    def message_and_aggregate(
+        self, edges: Edges, x: Tensor, weights: Tensor | None = None
+    ) -> Tensor:
+        """Return the sum or mean of the features that arrive at each node, (nodes, ...).
+
+        Messages that are features of their sources, or multiples of them, need not stand side by
+        side in memory.
+
+        Args:
+            x: features of nodes, (nodes, ...).
+            weights: factors of the messages, (edges, ...), of their shape without some of the last
+                dimensions; None for 1.
+        """
+        total = gather_sum(x, edges.source, edges.target, edges.dim_size, weights)
+        if self.aggr != "mean":
+            return total
+        ones = cast(ones_like(edges.target), x.dtype)
+        count = maximum(segment_sum(ones, edges.target, edges.dim_size), 1.0)
+        return total / expand_dims(count, tuple(range(1, x.spec.rank)))
 
     def update(self, inputs: Tensor) -> Tensor:
         """Return the result of each node, from its aggregate. Further parameters are named after

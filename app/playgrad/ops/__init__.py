@@ -170,9 +170,9 @@ from playgrad.ops.reductions.segments import (
     segment_softmax,
     segment_std,
     segment_sum,
-    sparse_dense_matmul,
 )
 from playgrad.ops.reductions.softmax import log_softmax, softmax
+from playgrad.ops.reductions.sparse import sparse_dense_matmul
 from playgrad.ops.reductions.statistics import logsumexp, norm, std, var
 from playgrad.ops.reductions.truth import reduce_all, reduce_any
 from playgrad.ops.state import (

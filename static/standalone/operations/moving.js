@@ -160,6 +160,22 @@ const scattered =
   };
 
 /** @type {Operation} */
+function gatherSum([x, sources, targets, weights], _, [output]) {
+  const result = zeros(output);
+  const step = sizeOf(output.shape.slice(1));
+  const parts = weights ? sizeOf(weights.shape.slice(1)) : 1;
+  for (let edge = 0; edge < targets.data.length; edge += 1) {
+    const from = sources.data[edge] * step;
+    const to = targets.data[edge] * step;
+    for (let n = 0; n < step; n += 1) {
+      const part = edge * parts + Math.floor((n * parts) / step);
+      result.data[to + n] += x.data[from + n] * (weights ? weights.data[part] : 1);
+    }
+  }
+  return [result];
+}
+
+/** @type {Operation} */
 function oneHot([indices], { depth }, [output]) {
   const result = zeros(output);
   indices.data.forEach((/** @type {number} */ index, /** @type {number} */ i) => {
@@ -190,6 +206,8 @@ export const MOVING = {
   gather,
   take_along_axis: takeAlongAxis,
   scatter_add: scattered((x, y) => x + y),
+  gather_sum: gatherSum,
+  weighted_gather_sum: gatherSum,
   segment_max: scattered(Math.max),
   segment_min: scattered(Math.min),
   one_hot: oneHot,

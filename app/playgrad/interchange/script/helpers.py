@@ -96,6 +96,23 @@ def segment_min_like(x, ids, like, sorted=False):
     return segment_extreme(np.minimum, x, ids, len(like))
 
 
+def gather_sum(x, sources, targets, rows, sorted=False):
+    return scatter_add(x[sources], targets, rows)
+
+
+def weighted_gather_sum(x, sources, targets, weights, rows, sorted=False):
+    factors = weights.reshape(*weights.shape, *[1] * (x.ndim - weights.ndim))
+    return scatter_add(x[sources] * factors, targets, rows)
+
+
+def gather_sum_like(x, sources, targets, like, sorted=False):
+    return gather_sum(x, sources, targets, len(like))
+
+
+def weighted_gather_sum_like(x, sources, targets, weights, like, sorted=False):
+    return weighted_gather_sum(x, sources, targets, weights, len(like))
+
+
 def segment_extreme(ufunc, x, ids, rows):
     """The largest or smallest of the rows of each segment; 0 for none."""
     result = np.zeros((rows, *x.shape[ids.ndim :]), x.dtype)

@@ -30,11 +30,11 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 STRUCTURED = frozenset({
     "argmax", "argmin", "argsort", "avg_pool2d", "broadcast_to", "concat", "conv2d",
-    "conv2d_input_gradient", "cumsum", "dot_product_attention", "fill", "gather", "gru_cell",
-    "layer_normalization", "log_softmax", "lstm_cell", "matmul", "max_pool2d", "one_hot", "pad",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "resize", "roll",
-    "scatter_add", "segment_max", "segment_min", "slice", "softmax", "stack_rows", "strided_slice",
-    "take_along_axis", "transpose", "unstack_rows",
+    "conv2d_input_gradient", "cumsum", "dot_product_attention", "fill", "gather", "gather_sum",
+    "gru_cell", "layer_normalization", "log_softmax", "lstm_cell", "matmul", "max_pool2d",
+    "one_hot", "pad", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "resize", "roll", "scatter_add", "segment_max", "segment_min", "slice", "softmax", "stack_rows",
+    "strided_slice", "take_along_axis", "transpose", "unstack_rows", "weighted_gather_sum",
 })  # fmt: skip
 """The operations of static/standalone/operations/, which remain once all shapes are known."""
 

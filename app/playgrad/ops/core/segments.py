@@ -31,7 +31,14 @@ def sorted_problem(ids: Array) -> str | None:
     )
 
 
-def reduce_segments(ufunc: np.ufunc, x: Array, ids: Array, rows: int) -> Array:
+def reduce_segments(
+    ufunc: np.ufunc,
+    x: Array,
+    ids: Array,
+    rows: int,
+    sources: Array | None = None,
+    weights: Array | None = None,
+) -> Array:
     """Return ``ufunc`` over the slices of ``x`` that have the same id, in their order.
 
     The numbers are those of ``ufunc.at``, which takes several times as long for wide rows: the
@@ -41,46 +48,66 @@ def reduce_segments(ufunc: np.ufunc, x: Array, ids: Array, rows: int) -> Array:
         ufunc: ``np.add``, ``np.maximum`` or ``np.minimum``.
         x: an array whose first dimensions are those of ``ids``.
         ids: int32, at least 0 and less than ``rows``.
+        sources: int32 of the shape of ``ids``, for slices ``x[sources]`` in place of ``x``.
+        weights: factors of the slices, of their shape without some of the last dimensions; None for
+            1.
 
     Returns:
         An array (rows, -1). Segments without slices are 0.
     """
-    width = prod(x.shape[ids.ndim :])
+    width = prod(x.shape[ids.ndim if sources is None else 1 :])
     ids = ids.reshape(-1)
-    table = x.reshape(ids.size, width)
-    if width <= NARROW or table.size < SMALL:
-        return _by_at(ufunc, table, ids, rows)
+    sources = None if sources is None else sources.reshape(-1)
+    weights = None if weights is None else weights.reshape(ids.size, prod(weights.shape[1:]))
+    table = x.reshape(-1 if width else ids.size, width)
+    if width <= NARROW or ids.size * width < SMALL:
+        slices = table if sources is None else table.take(sources, 0)
+        return _by_at(ufunc, _weighted(slices, weights), ids, rows)
     result = np.zeros((rows, width), x.dtype)
     order = None if bool((ids[1:] >= ids[:-1]).all()) else _stable_order(ids, rows)
-    counts = np.bincount(ids, minlength=rows)
-    starts = np.cumsum(counts) - counts
-    largest_first = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    ordered = ids if order is None else ids[order]
+    if order is not None:
+        sources = order if sources is None else sources[order]
+        weights = None if weights is None else weights[order]
+    # Segments without slices must not cost anything: a table may have very many rows.
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.diff(starts, append=ids.size)
+    largest_first = np.argsort(-counts, kind="stable")
     block = max(FEW_ROWS, BLOCK_ELEMENTS // width)
     buffer = np.empty((block, width), x.dtype)
+
+    def slices_of(ranks: Array, out: Array | None = None) -> Array:
+        places = ranks if sources is None else sources[ranks]
+        taken = table.take(places, 0, out=out, mode="clip")
+        return _weighted(taken, None if weights is None else weights[ranks], taken)
+
     for begin in range(0, largest_first.size, block):
         segments = largest_first[begin : begin + block]
         first, most = starts[segments], counts[segments]
-        totals = table[_places(order, first)]
+        totals = slices_of(first)
         if ufunc is np.add and totals.dtype.kind == "f":
             totals += 0.0  # 0 + -0 is 0
         taken, left = 1, int(np.searchsorted(-most, -1))
         while left > FEW_ROWS or taken == 1:
             # The segments that have more slices are the first ones.
-            part, following = totals[:left], buffer[:left]
-            table.take(_places(order, first[:left] + taken), 0, out=following, mode="clip")
-            ufunc(part, following, out=part)
+            part = totals[:left]
+            ufunc(part, slices_of(first[:left] + taken, buffer[:left]), out=part)
             taken += 1
             left = int(np.searchsorted(-most, -taken))
         for number in range(left):
-            ranks = np.arange(first[number] + taken, first[number] + most[number])
-            slices = np.concatenate([totals[number : number + 1], table[_places(order, ranks)]])
-            totals[number] = ufunc.reduce(slices, axis=0)
-        result[segments] = totals
+            rest = slices_of(np.arange(first[number] + taken, first[number] + most[number]))
+            totals[number] = ufunc.reduce(np.vstack([totals[number], rest]), axis=0)
+        result[ordered[first]] = totals
     return result
 
 
-def _places(order: Array | None, ranks: Array) -> Array:
-    return ranks if order is None else order[ranks]
+def _weighted(slices: Array, weights: Array | None, out: Array | None = None) -> Array:
+    """Return ``slices`` (n, width) times ``weights`` (n, parts), each for a part of the columns."""
+    if weights is None:
+        return slices
+    parted = slices.reshape(*weights.shape, slices.shape[1] // max(1, weights.shape[1]))
+    into = None if out is None else out.reshape(parted.shape)
+    return np.multiply(parted, weights[..., None], out=into).reshape(slices.shape)
 
 
 def _stable_order(ids: Array, rows: int) -> Array:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 from playgrad.dtypes import dtype
+from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
@@ -102,6 +105,25 @@ def _lower_picked(request: KernelRequest, along: bool) -> Lowering:
     return Lowering((call,))
 
 
+def _gathered(inputs: Sequence[TensorSpec], width: int) -> tuple[tuple[Binding, ...], str]:
+    """Return the bindings of sources and weights, and WGSL for the update of an edge."""
+    table, sources, _, *weights = inputs
+    bindings = [input_binding("sources", 1, sources)]
+    factor = ""
+    if weights:
+        bindings.append(input_binding("weights", 3, weights[0]))
+        parts = prod(weights[0].static_shape[1:])
+        factor = f" * weights[edge * {parts}u + column / {max(1, width // max(1, parts))}u]"
+    text = f"""fn update_of(edge: u32, column: u32) -> Number {{
+  let row = u32(sources[edge]);
+  if (row >= {table.static_shape[0]}u) {{
+    return Number();
+  }}
+  return updates[row * WIDTH + column]{factor};
+}}"""
+    return tuple(bindings), text
+
+
 def _places(outer: int, count: int, width: int, picked: int, along: bool) -> dict[str, Any]:
     """Return the WIDTH of a row, and WGSL for the PLACE of its index and for the FIRST row.
 
@@ -120,6 +142,16 @@ def lower_scatter_add(request: KernelRequest) -> Lowering:
     return _lower_added(request)
 
 
+def lower_gather_sum(request: KernelRequest) -> Lowering:
+    """Lower sums of rows of x, picked by sources, for each of the targets."""
+    return _lower_added(request, gathered=3)
+
+
+def lower_weighted_gather_sum(request: KernelRequest) -> Lowering:
+    """Lower sums of rows of x times weights, picked by sources, for each of the targets."""
+    return _lower_added(request, gathered=4)
+
+
 def lower_segment_max(request: KernelRequest) -> Lowering:
     """Lower the largest of the updates with the same index; NaN where any is NaN."""
     return _lower_added(request, "max")
@@ -135,17 +167,22 @@ def lower_scatter_along_axis(request: KernelRequest) -> Lowering:
     return _lower_added(request, along=True)
 
 
-def _lower_added(request: KernelRequest, kind: str = "sum", along: bool = False) -> Lowering:
+def _lower_added(
+    request: KernelRequest, kind: str = "sum", along: bool = False, gathered: int = 0
+) -> Lowering:
     """Lower the sums of updates, or their extremes.
+
+    If ``gathered``, the number of inputs, is not 0, updates are rows of a table.
 
     Many are found by bisection of the sorted indices, few by a search of all; the order of
     additions is the same. Indices with attrs ``sorted`` are in order already.
     """
-    updates, indices = request.inputs[:2]
+    updates, indices = request.inputs[0], request.inputs[2 if gathered else 1]
     axis = request.attrs.get("axis", 0)
     shape = request.outputs[0].static_shape
     count, width = shape[axis], prod(shape[axis + 1 :])
     picked = indices.static_shape[axis] if along else indices.size
+    source = input_binding("indices", 2 if gathered else 1, indices)
     most = request.target.loop_rounds
     sorts = request.outputs[0].size * picked >= SORTED_FROM
     sorts |= most is not None and picked >= most
@@ -159,7 +196,7 @@ def _lower_added(request: KernelRequest, kind: str = "sum", along: bool = False)
         order = (Binding("order", "scratch", merges, "i32"),)
         calls, scratch = ordering(
             request,
-            input_binding("source", 1, indices),
+            replace(source, name="source"),
             INTEGER_KEY,
             length=picked,
             inner=stride,
@@ -170,13 +207,20 @@ def _lower_added(request: KernelRequest, kind: str = "sum", along: bool = False)
     sorts |= in_order
     number = number_type(updates)
     following = "combine(total, update)"
+    more: tuple[Binding, ...] = ()
+    update_of, update = "", "updates[first + at * WIDTH]" if sorts else "updates[at]"
+    if gathered:
+        edge = "at" if sorts else "i"
+        update = f"update_of({edge}, index % WIDTH)"
+        more, update_of = _gathered(request.inputs[:gathered], width)
     call = item_kernel(
         request,
         "scatter_add_sorted.wgsl" if sorts else "scatter_add.wgsl",
         request.outputs[0].size,
         (
             input_binding("updates", 0, updates),
-            input_binding("indices", 1, indices),
+            source,
+            *more,
             *order,
             *request.epilogue_bindings(),
             output_binding("result", 0, request.outputs[0]),
@@ -189,6 +233,8 @@ def _lower_added(request: KernelRequest, kind: str = "sum", along: bool = False)
         WIDTH=max(1, width),
         INDICES=picked,
         combine=combine(kind, number),
+        UPDATE=update,
+        update_of=update_of,
         NEXT=following if kind == "sum" else f"select({following}, update, i == low)",
         store=request.store("result", number=number),
         **(

@@ -1,4 +1,4 @@
-"""Reductions of rows by the number of their segment, and products with sparse matrices."""
+"""Reductions of rows by the number of their segment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.errors import DTypeError, ShapeError, shape_text
+from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Reference, Sample, register
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.fill import ones_like
@@ -168,46 +168,6 @@ def segment_softmax(
     return _divided(powers, gather(total, ids), name)
 
 
-def sparse_dense_matmul(
-    indices: Any,
-    values: Any,
-    dense: Any,
-    num_rows: Segments,
-    indices_are_sorted: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """Return the product of a sparse matrix and a dense one.
-
-    The sparse matrix has an element ``values[k]`` in row ``indices[0, k]`` and column
-    ``indices[1, k]``; elements of the same place are added. Rows are summed in a fixed order, and
-    both ``values`` and ``dense`` have gradients, which are as sparse.
-
-    Args:
-        indices: the places of the elements, (2, elements); int32.
-        values: the elements, (elements,); None if all are 1.
-        dense: (columns, n).
-        num_rows: the rows of the sparse matrix, as ``num_segments`` in ``segment_sum``.
-        indices_are_sorted: promises that the rows never decrease.
-
-    Returns:
-        A tensor of shape (num_rows, n) and the dtype of ``dense``.
-
-    Raises:
-        ShapeError, DTypeError, FeedError, DataError: as ``segment_sum`` and ``gather``.
-    """
-    matrix = as_tensor(dense)
-    places = as_indices(indices, matrix)
-    if places.spec.rank != 2 or places.shape[0] not in (None, 2):
-        raise ShapeError(
-            f"sparse_dense_matmul: the indices must be (2, elements), got "
-            f"{shape_text(places.shape)}."
-        )
-    picked = gather(matrix, places[1])
-    if values is not None:
-        picked = picked * expand_dims(as_tensor(values, matrix.graph), -1)
-    return segment_sum(picked, places[0], num_rows, indices_are_sorted, name=name)
-
-
 def _floats(x: Any, segment_ids: Any, what: str) -> tuple[Tensor, Tensor]:
     tensor = as_tensor(x)
     expect_dtype(tensor.spec, f"the rows of {what}", *FLOATS)
@@ -231,15 +191,26 @@ def _reduced(
 ) -> Tensor:
     tensor = as_tensor(x)
     inputs = [tensor, as_indices(segment_ids, tensor)]
-    attrs: dict[str, Any] = {"sorted": True} if is_sorted else {}
+    attrs = segment_attrs(num_segments, is_sorted)
     if isinstance(num_segments, Tensor):
         return add_node(_LIKE[op.name], [*inputs, num_segments], attrs, name=name).output
+    return add_node(op, inputs, attrs, name=name).output
+
+
+def segment_attrs(num_segments: Segments, is_sorted: bool) -> dict[str, Any]:
+    """Return the attributes of a segment operation; a tensor has the number of segments itself.
+
+    Raises:
+        ShapeError: ``num_segments`` is not a whole number of at least 0.
+    """
+    attrs: dict[str, Any] = {"sorted": True} if is_sorted else {}
+    if isinstance(num_segments, Tensor):
+        return attrs
     if isinstance(num_segments, bool) or not hasattr(num_segments, "__index__"):
         raise ShapeError(f"num_segments must be a whole number, got {num_segments!r}.")
-    rows = int(num_segments)
-    if rows < 0:
-        raise ShapeError(f"num_segments must be at least 0, got {rows}.")
-    return add_node(op, inputs, {"rows": rows, **attrs}, name=name).output
+    if int(num_segments) < 0:
+        raise ShapeError(f"num_segments must be at least 0, got {int(num_segments)}.")
+    return {"rows": int(num_segments), **attrs}
 
 
 def _reference(ufunc: np.ufunc) -> Reference:

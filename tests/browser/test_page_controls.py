@@ -89,6 +89,7 @@ def test_the_badge_names_the_device_in_use(training: Playground, device: str) ->
     assert training.text("backend-badge").startswith(badge)
     details = training.at("backend-badge").get_attribute("title") or ""
     assert "Training on" not in details, "nothing was chosen"
+    assert ("SIMD" in details) == (device == "cpu")
 
 
 def test_training_can_be_paused_stepped_and_resumed(training: Playground) -> None:

@@ -51,6 +51,34 @@ def test_python_starts_with_its_library_and_a_gpu(engine: Engine) -> None:
     assert device["info"]["is_software"] is True
 
 
+def test_products_of_float32_use_simd(engine: Engine) -> None:
+    """Products of views and of stacks in Python's own memory, of which the last is repeated."""
+    source = """
+from playgrad.ops.products import array_product
+
+random = np.random.default_rng(0)
+def stack(*shape):
+    return random.normal(size=shape).astype(np.float32)
+
+multiplied = [
+    (stack(70, 300), stack(300, 90)), (stack(300, 70).T, stack(90, 300).T),
+    (stack(70, 600)[::-1, ::2], stack(300, 270)[:, ::3]),
+    (stack(2, 9, 3, 40).transpose(0, 2, 1, 3), stack(2, 3, 70, 40).swapaxes(-1, -2)),
+    (stack(3, 40, 50), stack(50, 60)), (stack(40, 50), stack(3, 50, 60)),
+    (stack(3, 1, 40, 50), stack(1, 2, 50, 60)),
+]
+for a, b in multiplied:
+    product = array_product.numpy_matmul(a, b)
+    expected = a.astype(float) @ b.astype(float)
+    bound = a.shape[-1] * np.finfo(np.float32).eps * (np.abs(a) @ np.abs(b))
+    assert product.shape == expected.shape and product.dtype == np.float32
+    assert (np.abs(product - expected) <= bound).all(), (a.shape, b.shape)
+simd = array_product._simd_product()
+print(simd is not None and (simd(a, b) == product).all())
+"""
+    assert finish(engine, source) == "True"
+
+
 def test_a_plan_runs_through_the_browser_host(engine: Engine) -> None:
     source = (
         plan_text(plans.two_segments())

@@ -9,7 +9,7 @@ import * as store from "../../static/js/state/store.js";
 globalThis.document ??= { documentElement: {} };
 const IN_SOFTWARE =
   "cpu:0, since gpu:0 (a card) is a software adapter, which computes on the same cores.";
-const ON_GPU = "gpu:0 (a card), since NumPy has no fast matrix products in a page.";
+const ON_GPU = "gpu:0 (a card), since a page uses one thread of the processor.";
 
 function meet(isSoftware, reason = null) {
   const info = { name: "a card", is_software: isSoftware };

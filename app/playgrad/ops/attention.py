@@ -20,7 +20,8 @@ from playgrad.ops.core.build import add_node, as_tensor, as_tensors, constant, e
 from playgrad.ops.core.samples import floats
 from playgrad.ops.elementwise.definitions import cast, mul, where
 from playgrad.ops.lowering.attention import LARGEST, lower_attention, lower_attention_gradient
-from playgrad.ops.products.matmul import matmul, numpy_matmul
+from playgrad.ops.products.array_product import numpy_matmul
+from playgrad.ops.products.matmul import matmul
 from playgrad.ops.reductions.softmax import softmax
 
 HIDDEN = -1e9

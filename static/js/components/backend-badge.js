@@ -3,6 +3,7 @@ import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../state/actions.js";
 import { whyChosen } from "../engine/chosen-device.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
+import { hasSimd } from "../engine/simd.js";
 import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
@@ -34,8 +35,8 @@ function choose() {
     : { kind: "gpu", text: info.name, remark: "" };
 }
 
-/** @returns {string} the details of the processor, one per line */
-function details() {
+/** @param {Badge["kind"]} kind @returns {string} the details of the processor, one per line */
+function details(kind) {
   const { info, problem } = store.gpu.value;
   const words = t().devices;
   const lines = [];
@@ -51,6 +52,7 @@ function details() {
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
+  if (kind === "cpu" && hasSimd) lines.push(words.simd);
   const reason = whyChosen();
   if (reason) lines.push(words.chosen(reason));
   const { playgrad, python, numpy } = store.versions.value;
@@ -79,7 +81,7 @@ const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
 /** One chip: the processor, and the choice of the device. */
 export function DeviceChip() {
   const { kind, text, remark } = choose();
-  const about = details();
+  const about = details(kind);
   const words = t().devices;
   return html`
     <span class="chip" data-kind=${kind}>
@@ -119,5 +121,5 @@ export function GpuAgain({ after }) {
     lookForGpu();
     after?.();
   };
-  return html`<button type="button" class="button small gpu-again" data-testid="gpu-again" title=${details()} onClick=${look}>${t().devices.tryAgain}</button>`;
+  return html`<button type="button" class="button small gpu-again" data-testid="gpu-again" title=${details(choose().kind)} onClick=${look}>${t().devices.tryAgain}</button>`;
 }

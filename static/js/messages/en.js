@@ -570,7 +570,7 @@ export const en = {
       software: (/** @type {string} */ name) =>
         `cpu:0, since gpu:0 (${name}) is a software adapter, which computes on the same cores.`,
       hardware: (/** @type {string} */ name) =>
-        `gpu:0 (${name}), since NumPy has no fast matrix products in a page.`,
+        `gpu:0 (${name}), since a page uses one thread of the processor.`,
     },
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
@@ -579,6 +579,7 @@ export const en = {
       `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
+    simd: "Matrix products use SIMD instructions.",
     gone: (/** @type {string} */ problem) =>
       `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
       "To try the GPU again, press “Try the GPU again”.",

@@ -431,7 +431,7 @@ export const zhHans = {
     because: {
       noGpu: "cpu:0，因为这里没有 GPU。",
       software: (name) => `cpu:0，因为 gpu:0（${name}）是软件适配器，使用同样的处理器核进行计算。`,
-      hardware: (name) => `gpu:0（${name}），因为 NumPy 在网页中没有快速的矩阵乘法。`,
+      hardware: (name) => `gpu:0（${name}），因为网页只使用处理器的一个线程。`,
     },
     isSoftware: "软件适配器：在处理器上运行，不使用显卡。",
     buffer: (mebibytes) => `最大缓冲区：${count(mebibytes)} MiB`,
@@ -439,6 +439,7 @@ export const zhHans = {
     notMeasured: (kernels) => `内核（此适配器的默认值）：${kernels}`,
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
+    simd: "矩阵乘法使用 SIMD 指令。",
     gone: (problem) =>
       `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
     back: (name) => `找到了 GPU：${name}。下次运行即可使用。`,

@@ -27,7 +27,7 @@ from playgrad.ops.core.build import FLOATS, add_node, as_tensors, expect_dtype, 
 from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.conv2d import lower_conv2d
-from playgrad.ops.products.matmul import numpy_matmul
+from playgrad.ops.products.array_product import numpy_matmul
 
 
 def conv2d(

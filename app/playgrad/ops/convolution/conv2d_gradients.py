@@ -35,7 +35,7 @@ from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats
 from playgrad.ops.lowering.conv2d import lower_conv2d_filter_gradient, lower_conv2d_input_gradient
-from playgrad.ops.products.matmul import numpy_matmul
+from playgrad.ops.products.array_product import numpy_matmul
 
 
 def _convolved(image: Tensor, filters: Tensor, attrs: Attrs) -> Tensor:

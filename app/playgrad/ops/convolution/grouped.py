@@ -22,7 +22,7 @@ from playgrad.ops.convolution.window import (
     padded_zeros,
     shifted,
 )
-from playgrad.ops.products.matmul import numpy_matmul
+from playgrad.ops.products.array_product import numpy_matmul
 
 
 def convolved(image: Array, filters: Array, attrs: Attrs) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,21 +26,7 @@ from playgrad.ops.core.half import in_float32
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
-
-_SMALL = 1 << 15
-"""Up to this many multiplications ``@`` is faster than ``einsum``."""
-
-
-def numpy_matmul(a: Array, b: Array) -> Array:
-    """Compute ``a @ b`` of matrices or of stacks of matrices.
-
-    In a browser NumPy has no BLAS. There ``einsum`` takes longer to start than ``@`` but its loops
-    are up to four times as fast, most of all for transposed operands.
-    """
-    if sys.platform == "emscripten" and a.size * b.shape[-1] > _SMALL:
-        return np.einsum("...ij,...jk->...ik", a, b)
-    result: Array = np.matmul(a, b)
-    return result
+from playgrad.ops.products.array_product import numpy_matmul
 
 
 def matmul(

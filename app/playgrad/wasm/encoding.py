@@ -1,0 +1,37 @@
+"""Numbers and types as WebAssembly encodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+I32, F32, V128 = 0x7F, 0x7D, 0x7B
+"""Types: 32-bit integers, which are also addresses; float32; four float32."""
+TYPE_NAMES = {I32: "i32", F32: "f32", V128: "v128"}
+
+
+def unsigned(number: int) -> bytes:
+    """Return ``number`` ≥ 0 in LEB128."""
+    encoded = bytearray()
+    while number > 0x7F:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*encoded, number])
+
+
+def signed(number: int) -> bytes:
+    """Return ``number`` in signed LEB128."""
+    encoded = bytearray()
+    while not -0x40 <= number < 0x40:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*encoded, number & 0x7F])
+
+
+def vector(items: Sequence[bytes]) -> bytes:
+    """Return encoded ``items`` after their number."""
+    return unsigned(len(items)) + b"".join(items)
+
+
+def sized(content: bytes) -> bytes:
+    """Return ``content`` after its number of bytes."""
+    return unsigned(len(content)) + content

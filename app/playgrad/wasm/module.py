@@ -1,0 +1,46 @@
+"""WebAssembly modules that work on the memory of their host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playgrad.wasm.encoding import sized, unsigned, vector
+from playgrad.wasm.procedure import Procedure
+
+MEMORY = ("host", "memory")
+"""The module and the name under which the memory is imported."""
+
+
+class Module:
+    """Functions on an imported memory, some of which are exported."""
+
+    def __init__(self) -> None:
+        self._functions: list[Procedure] = []
+        self._exports: list[bytes] = []
+
+    def procedure(self, parameters: Sequence[int], export: str | None = None) -> Procedure:
+        """Add a function with parameters of these types, exported if it has a name."""
+        function = Procedure(len(self._functions), parameters)
+        self._functions.append(function)
+        if export is not None:
+            self._exports.append(_name(export) + b"\x00" + unsigned(function.number))
+        return function
+
+    def encode(self) -> bytes:
+        """Return the bytes of the module."""
+        functions = self._functions
+        types = [b"\x60" + vector([bytes([p]) for p in f.parameters]) + b"\x00" for f in functions]
+        memory = b"".join(map(_name, MEMORY)) + b"\x02\x00\x00"  # of any size
+        sections = {
+            1: types,
+            2: [memory],
+            3: [unsigned(function.number) for function in functions],
+            7: self._exports,
+            10: [function.body for function in functions],
+        }
+        encoded = (bytes([key]) + sized(vector(items)) for key, items in sections.items())
+        return b"\0asm\1\0\0\0" + b"".join(encoded)
+
+
+def _name(text: str) -> bytes:
+    return sized(text.encode())

@@ -1,0 +1,104 @@
+"""Functions of a WebAssembly module, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from playgrad.wasm.encoding import F32, I32, V128, sized, unsigned, vector
+from playgrad.wasm.values import StackValue, expect, integer
+
+_BLOCK, _LOOP, _IF, _ELSE, _END = b"\x02", b"\x03", b"\x04", b"\x05", b"\x0b"
+_BRANCH, _BRANCH_IF, _CALL, _SET = b"\x0c", b"\x0d", b"\x10", b"\x21"
+_NO_RESULT = b"\x40"
+_NOT = b"\x45"
+_STORES = {I32: b"\x36\x02", F32: b"\x38\x02", V128: b"\xfd\x0b\x02"}
+
+
+@dataclass(frozen=True)
+class Local(StackValue):
+    """A variable of a function. As a value it is its content."""
+
+    number: int
+
+
+class Procedure:
+    """A function without a result.
+
+    Args:
+        number: its number in the module.
+        parameters: their types.
+    """
+
+    def __init__(self, number: int, parameters: Sequence[int]) -> None:
+        self.number = number
+        self.parameters = tuple(parameters)
+        self.arguments = tuple(map(self._local, range(len(parameters)), parameters))
+        self._types: list[int] = []
+        self._code: list[bytes] = []
+
+    def local(self, kind: int) -> Local:
+        """Return a new variable, which is 0."""
+        self._types.append(kind)
+        return self._local(len(self.parameters) + len(self._types) - 1, kind)
+
+    def copy(self, value: StackValue) -> Local:
+        """Return a new variable with ``value``."""
+        variable = self.local(value.type)
+        self.set(variable, value)
+        return variable
+
+    def set(self, variable: Local, value: StackValue) -> None:
+        expect(value, variable.type)
+        self._code.append(value.code + _SET + unsigned(variable.number))
+
+    def add(self, variable: Local, value: StackValue | int) -> None:
+        """Add ``value`` to ``variable``."""
+        self.set(variable, variable + value)
+
+    def store(self, address: StackValue, value: StackValue, offset: int = 0) -> None:
+        """Store ``value`` at ``address`` + ``offset`` bytes."""
+        expect(address, I32)
+        self._code.append(address.code + value.code + _STORES[value.type] + unsigned(offset))
+
+    def call(self, function: Procedure, *arguments: StackValue) -> None:
+        for argument, kind in zip(arguments, function.parameters, strict=True):
+            expect(argument, kind)
+        code = b"".join(argument.code for argument in arguments)
+        self._code.append(code + _CALL + unsigned(function.number))
+
+    @contextmanager
+    def count(self, stop: StackValue, step: int = 1) -> Iterator[Local]:
+        """Repeat a block with a variable that is 0, ``step``, 2 ``step``, ... below ``stop``."""
+        variable = self.copy(integer(0))
+        self._code.append(_BLOCK + _NO_RESULT + _LOOP + _NO_RESULT)
+        self._code.append((variable < stop).code + _NOT + _BRANCH_IF + unsigned(1))
+        yield variable
+        self.add(variable, step)
+        self._code.append(_BRANCH + unsigned(0) + _END + _END)
+
+    @contextmanager
+    def when(self, condition: StackValue) -> Iterator[None]:
+        """Execute a block if ``condition`` is not 0."""
+        expect(condition, I32)
+        self._code.append(condition.code + _IF + _NO_RESULT)
+        yield
+        self._code.append(_END)
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """Execute a block if the block of `when` just before was not executed."""
+        assert self._code[-1] == _END
+        self._code[-1] = _ELSE
+        yield
+        self._code.append(_END)
+
+    @property
+    def body(self) -> bytes:
+        """Its entry in the code section."""
+        types = [unsigned(1) + bytes([kind]) for kind in self._types]
+        return sized(vector(types) + b"".join(self._code) + _END)
+
+    def _local(self, number: int, kind: int) -> Local:
+        return Local(kind, b"\x20" + unsigned(number), number)

@@ -1,0 +1,42 @@
+"""Modules in wasmtime, on a memory that tests read and write as NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import wasmtime
+
+Array = np.ndarray[Any, Any]
+
+_PAGE = 1 << 16
+
+
+class WasmtimeHost:
+    """An instance of ``module`` on ``size`` bytes of memory.
+
+    Attributes:
+        memory: all bytes.
+    """
+
+    def __init__(self, module: bytes, size: int) -> None:
+        engine = wasmtime.Engine()
+        self._store = wasmtime.Store(engine)
+        pages = -(-size // _PAGE)
+        memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(pages, None)))
+        loaded = wasmtime.Module(engine, module)
+        self._instance = wasmtime.Instance(self._store, loaded, [memory])
+        start = ctypes.cast(memory.data_ptr(self._store), ctypes.POINTER(ctypes.c_uint8))
+        self.memory: Array = np.ctypeslib.as_array(start, (pages * _PAGE,))
+
+    def function(self, name: str) -> Callable[..., None]:
+        """Return an exported function of integers."""
+        exported = self._instance.exports(self._store)[name]
+        assert isinstance(exported, wasmtime.Func)
+        return lambda *arguments: exported(self._store, *map(int, arguments))
+
+    def view(self, address: int, shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
+        """Return the array at ``address``."""
+        return np.ndarray(shape, dtype, self.memory, address)

@@ -79,6 +79,34 @@ print(simd is not None and (simd(a, b) == product).all())
     assert finish(engine, source) == "True"
 
 
+def test_expressions_of_large_arrays_use_simd(engine: Engine) -> None:
+    """Leaves that are whole, views, rows, columns and numbers, as `prepare` gets them."""
+    source = """
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.expression import expr as e
+from playgrad.ops.expression.evaluate import evaluate, prepare
+from playgrad.ops.expression.simd_function import simd_function
+
+random = np.random.default_rng(0)
+def spec(array):
+    return TensorSpec(array.shape, array.dtype.name)
+
+whole, row, column = (random.normal(size=s).astype(np.float32) for s in [(70, 90), (90,), (70, 1)])
+numbers = [np.asarray(0.3, np.float32), np.asarray(True)]
+arrays = [whole, whole[::-1, ::-1], row, column, *numbers]
+a, b, c, d, factor, gate = map(e.Leaf, range(6))
+exprs = [e.where(gate, e.tanh(a) * b + factor * c, a), e.where(d < 0.0, e.exp(d - c), b)]
+computed = prepare(exprs, [spec(array) for array in arrays])
+assert simd_function(exprs, [spec(array) for array in arrays]) is not None
+for expr, result in zip(exprs, computed(arrays)):
+    np.testing.assert_allclose(result, evaluate(expr, arrays), rtol=2e-6, atol=2e-7)
+small = [array[:1] if array.ndim == 2 else array for array in arrays]
+assert simd_function(exprs, [spec(array) for array in small]) is None
+print("computed")
+"""
+    assert finish(engine, source) == "computed"
+
+
 def test_a_plan_runs_through_the_browser_host(engine: Engine) -> None:
     source = (
         plan_text(plans.two_segments())

@@ -12,30 +12,30 @@ import wasmtime
 Array = np.ndarray[Any, Any]
 
 _PAGE = 1 << 16
+_ENGINE = wasmtime.Engine()
 
 
 class WasmtimeHost:
-    """An instance of ``module`` on ``size`` bytes of memory.
+    """An instance of ``module`` on ``size`` bytes of memory, which are freed with it.
 
     Attributes:
         memory: all bytes.
     """
 
     def __init__(self, module: bytes, size: int) -> None:
-        engine = wasmtime.Engine()
-        self._store = wasmtime.Store(engine)
+        self._store = wasmtime.Store(_ENGINE)
         pages = -(-size // _PAGE)
         memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(pages, None)))
-        loaded = wasmtime.Module(engine, module)
+        loaded = wasmtime.Module(_ENGINE, module)
         self._instance = wasmtime.Instance(self._store, loaded, [memory])
         start = ctypes.cast(memory.data_ptr(self._store), ctypes.POINTER(ctypes.c_uint8))
         self.memory: Array = np.ctypeslib.as_array(start, (pages * _PAGE,))
 
     def function(self, name: str) -> Callable[..., None]:
-        """Return an exported function of integers."""
+        """Return an exported function."""
         exported = self._instance.exports(self._store)[name]
         assert isinstance(exported, wasmtime.Func)
-        return lambda *arguments: exported(self._store, *map(int, arguments))
+        return lambda *arguments: exported(self._store, *arguments)
 
     def view(self, address: int, shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
         """Return the array at ``address``."""

@@ -17,6 +17,7 @@ from playgrad.dtypes import dtype
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
 from playgrad.ops.expression.functions import FUNCTIONS, select
+from playgrad.ops.expression.simd_function import simd_function
 
 Array = np.ndarray[Any, Any]
 
@@ -87,10 +88,11 @@ def prepare(
 ) -> Callable[[Sequence[Array]], list[Array]]:
     """Return a function from leaves of ``specs``, with known shapes, to the values of ``exprs``.
 
-    The values equal the results of ``evaluate``. Common subexpressions are computed once, and
-    temporaries that are no longer needed are overwritten.
+    The values equal the results of ``evaluate``, but for the last digits that other exponentials
+    have in a page. Common subexpressions are computed once, and temporaries that are no longer
+    needed are overwritten.
     """
-    return _prepared(_Expressions(tuple(exprs)), tuple(specs))
+    return simd_function(exprs, specs) or _prepared(_Expressions(tuple(exprs)), tuple(specs))
 
 
 class _Expressions:

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from playgrad.graph.opdef import Array
+from playgrad.wasm.memory import address
 from playgrad.wasm.product import SCRATCH, product_module
 
 _SMALL = 1 << 14
@@ -39,7 +40,7 @@ class SimdProduct:
     def __init__(self, kernel: Callable[..., None]) -> None:
         self._kernel = kernel
         self._scratch = np.empty(SCRATCH, np.uint8)
-        self._scratch_address = _address(self._scratch)
+        self._scratch_address = address(self._scratch)
 
     def __call__(self, a: Array, b: Array) -> Array:
         """Return ``a @ b`` of matrices, or of stacks of matrices that broadcast together."""
@@ -48,7 +49,7 @@ class SimdProduct:
         result = np.empty((*stack, rows, columns), np.float32)
         a, b = _stacked(a, stack), _stacked(b, stack)
         target = result.reshape(-1, rows, columns) if stack else result[None]
-        operands = (value for x in (a, b, target) for value in (_address(x), *x.strides))
+        operands = (value for x in (a, b, target) for value in (address(x), *x.strides))
         self._kernel(len(target), rows, columns, terms, *operands, self._scratch_address)
         return result
 
@@ -60,11 +61,6 @@ def _stacked(array: Array, stack: tuple[int, ...]) -> Array:
     if array.ndim == 2:
         return array[None]
     return np.broadcast_to(array, (*stack, *matrix)).reshape(-1, *matrix)
-
-
-def _address(array: Array) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 @cache

@@ -1,0 +1,140 @@
+"""The functions of expressions in WebAssembly, on four float32 at once.
+
+Most are one instruction. The others are polynomials as in Cephes (Moshier, 1989), within 2 units in
+the last place; their special values are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from playgrad.ops.expression.error_function import DENOMINATOR, NUMERATOR
+from playgrad.wasm.lanes import floats, lanes, shifted, words
+from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.values import StackValue, integer
+
+INSTRUCTIONS = {
+    "add": "add", "sub": "sub", "mul": "mul", "div": "div", "neg": "neg", "abs": "abs",
+    "sqrt": "sqrt", "maximum": "max", "minimum": "min", "floor": "floor", "ceil": "ceil",
+    "round": "nearest", "trunc": "trunc", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
+    "eq": "eq", "ne": "ne", "and": "and", "or": "or", "xor": "xor", "not": "not",
+}  # fmt: skip
+"""Functions that are one instruction, and its name."""
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
+"""ln(2) as a sum of which the first term has few bits, so that its multiples are exact."""
+_EXP = (1 / 2, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4)
+_TANH = (
+    -3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2, -5.70498872745e-3,
+)  # fmt: skip
+_LOG = (
+    3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1,
+    -1.2420140846e-1, 1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2,
+)  # fmt: skip
+_SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+_SIGN = 0x80000000
+
+
+def polynomial(coefficients: Sequence[float], x: Local) -> StackValue:
+    """Return a polynomial with these coefficients, by rising powers."""
+    value = floats(coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value = lanes("add", lanes("mul", value, x), floats(coefficient))
+    return value
+
+
+def exp(f: Procedure, x: StackValue) -> StackValue:
+    """2**n times a polynomial of the rest; the power in two factors, for results near the limits
+    of float32."""
+    bounded = f.copy(lanes("max", lanes("min", x, floats(89.0)), floats(-104.0)))
+    power = f.copy(lanes("nearest", lanes("mul", bounded, floats(_LOG2_E))))
+    rest = lanes("sub", bounded, lanes("mul", power, floats(_LN2_HIGH)))
+    r = f.copy(lanes("sub", rest, lanes("mul", power, floats(_LN2_LOW))))
+    square = lanes("mul", r, r)
+    value = lanes("mul", polynomial(_EXP, r), square)
+    value = lanes("add", lanes("add", value, r), floats(1.0))
+    whole = f.copy(lanes("i32 from f32", power))
+    half = f.copy(shifted("i32 shr_s", whole, integer(1)))
+    value = lanes("mul", value, _power_of_two(half))
+    return lanes("mul", value, _power_of_two(lanes("i32 sub", whole, half)))
+
+
+def _power_of_two(exponent: StackValue) -> StackValue:
+    return shifted("i32 shl", lanes("i32 add", exponent, words(127)), integer(23))
+
+
+def tanh(f: Procedure, x: Local) -> StackValue:
+    """An odd polynomial near 0, else by the exponential."""
+    square = f.copy(lanes("mul", x, x))
+    near = lanes("mul", lanes("mul", polynomial(_TANH, square), square), x)
+    size = f.copy(lanes("abs", x))
+    grown = lanes("add", exp(f, lanes("add", size, size)), floats(1.0))
+    far = lanes("sub", floats(1.0), lanes("div", floats(2.0), grown))
+    far = lanes("or", far, lanes("and", x, words(_SIGN)))
+    return lanes("bitselect", lanes("add", near, x), far, lanes("lt", size, floats(0.625)))
+
+
+def log(f: Procedure, x: Local) -> StackValue:
+    """The exponent, and a polynomial of a mantissa between the roots of 1/2 and 2."""
+    tiny = f.copy(lanes("lt", x, floats(_SMALLEST_NORMAL)))
+    scaled = lanes("mul", x, floats(2.0**23))
+    normal = f.copy(lanes("bitselect", scaled, x, tiny))
+    biased = shifted("i32 shr_u", normal, integer(23))
+    bias = lanes("bitselect", words(126 + 23), words(126), tiny)
+    exponent = f.copy(lanes("f32 from i32", lanes("i32 sub", biased, bias)))
+    fraction = lanes("or", lanes("and", normal, words(0x007FFFFF)), words(0x3F000000))
+    mantissa = f.copy(fraction)  # from 1/2 to 1
+    low = f.copy(lanes("lt", mantissa, floats(0.5**0.5)))
+    f.set(exponent, lanes("sub", exponent, lanes("and", low, floats(1.0))))
+    doubled = lanes("add", mantissa, lanes("and", low, mantissa))
+    m = f.copy(lanes("sub", doubled, floats(1.0)))
+    square = f.copy(lanes("mul", m, m))
+    value = lanes("mul", lanes("mul", polynomial(_LOG, m), square), m)
+    value = lanes("add", value, lanes("mul", exponent, floats(_LN2_LOW)))
+    value = lanes("sub", value, lanes("mul", square, floats(0.5)))
+    value = lanes("add", lanes("add", value, m), lanes("mul", exponent, floats(_LN2_HIGH)))
+    # Infinity and NaN are their own logarithms; then 0, and negative numbers.
+    finite = lanes("lt", x, floats(np.inf))
+    value = lanes("bitselect", value, x, finite)
+    value = lanes("bitselect", floats(-np.inf), value, lanes("eq", x, floats(0.0)))
+    return lanes("bitselect", floats(np.nan), value, lanes("lt", x, floats(0.0)))
+
+
+def erf(f: Procedure, x: Local) -> StackValue:
+    """The same quotient as in NumPy (`playgrad.ops.expression.error_function`)."""
+    bounded = f.copy(lanes("max", lanes("min", x, floats(4.0)), floats(-4.0)))
+    square = f.copy(lanes("mul", bounded, bounded))
+    quotient = lanes("mul", polynomial(NUMERATOR, square), bounded)
+    quotient = lanes("div", quotient, polynomial(DENOMINATOR, square))
+    return lanes("max", lanes("min", quotient, floats(1.0)), floats(-1.0))
+
+
+def sign(f: Procedure, x: Local) -> StackValue:
+    one = lanes("or", floats(1.0), lanes("and", x, words(_SIGN)))
+    return lanes("bitselect", one, x, lanes("gt", lanes("abs", x), floats(0.0)))
+
+
+def isnan(f: Procedure, x: Local) -> StackValue:
+    return lanes("ne", x, x)
+
+
+def isinf(f: Procedure, x: Local) -> StackValue:
+    return lanes("eq", lanes("abs", x), floats(np.inf))
+
+
+def isfinite(f: Procedure, x: Local) -> StackValue:
+    return lanes("lt", lanes("abs", x), floats(np.inf))
+
+
+def select(f: Procedure, condition: Local, a: Local, b: Local) -> StackValue:
+    return lanes("bitselect", a, b, condition)
+
+
+COMPOSED: dict[str, Callable[..., StackValue]] = {
+    function.__name__: function
+    for function in (exp, tanh, log, erf, sign, isnan, isinf, isfinite, select)
+}
+"""Functions of several instructions: from the procedure and its arguments to the result."""

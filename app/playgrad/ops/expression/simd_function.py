@@ -1,0 +1,79 @@
+"""Expressions of large arrays in a page, computed by kernels in WebAssembly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.expression.expr import Expr, count
+from playgrad.ops.expression.simd_kernel import (
+    Leaves,
+    Spread,
+    as_rows,
+    is_supported,
+    kernel_module,
+)
+from playgrad.wasm.memory import address
+
+Array = np.ndarray[Any, Any]
+
+WORTH = 1 << 14
+"""Elements times functions, from which a call of a kernel is faster than NumPy."""
+
+
+def simd_function(
+    exprs: Sequence[Expr], specs: Sequence[TensorSpec]
+) -> Callable[[Sequence[Array]], list[Array]] | None:
+    """Return a function from leaves of ``specs``, with known shapes, to the values of ``exprs``.
+
+    None outside of a page, without SIMD, for small arrays, and for what kernels cannot compute.
+    """
+    if sys.platform != "emscripten":
+        return None
+    shapes = [spec.static_shape for spec in specs]
+    shape = np.broadcast_shapes(*shapes)
+    if np.prod(shape) * sum(map(count, exprs)) < WORTH:
+        return None
+    form = as_rows(shape, shapes)
+    if form is None:
+        return None
+    rows, columns, spreads = form
+    leaves = tuple((spec.dtype, spread) for spec, spread in zip(specs, spreads, strict=True))
+    run = is_supported(exprs, leaves) and _kernel(repr(exprs), tuple(exprs), leaves)
+    if not run:
+        return None
+    single = [spread is Spread.NEITHER for spread in spreads]
+    outputs = range(len(exprs))
+
+    def compute(arrays: Sequence[Array]) -> list[Array]:
+        results = [np.empty(shape, np.float32) for _ in outputs]
+        dense = [
+            array.item() if is_single else np.ascontiguousarray(array)
+            for array, is_single in zip(arrays, single, strict=True)
+        ]
+        arguments = (
+            value if is_single else address(value)
+            for value, is_single in zip(dense, single, strict=True)
+        )
+        run(rows, columns, *arguments, *map(address, results))
+        return results
+
+    return compute
+
+
+@lru_cache(maxsize=256)
+def _kernel(text: str, exprs: tuple[Expr, ...], leaves: Leaves) -> Any:
+    """Return the function of `kernel_module`, or None without SIMD.
+
+    Args:
+        text: distinguishes expressions that are equal, but for constants like 0.0 and -0.0.
+    """
+    from playgrad.devices._emscripten import can_run, instantiate
+
+    module = kernel_module(exprs, leaves)
+    return instantiate(module).run if can_run(module) else None

@@ -1,0 +1,182 @@
+"""Kernels in WebAssembly for expressions of float32 arrays, one pass over the elements.
+
+The result is seen as rows of columns. Each leaf has an element for each of both, or is repeated
+along the rows, along the columns, or along both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from math import prod
+
+from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
+from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.wasm.encoding import F32, I32, V128
+from playgrad.wasm.lanes import floats, lanes, splat, words
+from playgrad.wasm.module import Module
+from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.values import StackValue, integer, smaller
+
+Shape = tuple[int, ...]
+WIDTH = 4
+"""Elements of a vector: a row has as many at least."""
+
+
+class Spread(Enum):
+    """The dimensions along which a leaf has elements, and its parameter of the kernel."""
+
+    BOTH = "address"
+    COLUMNS = "address of a row"
+    ROWS = "address of a column"
+    NEITHER = "number"
+
+
+Leaves = tuple[tuple[str, Spread], ...]
+"""The dtype of each leaf, and its elements."""
+
+
+def as_rows(shape: Shape, leaves: Sequence[Shape]) -> tuple[int, int, list[Spread]] | None:
+    """Return the rows and columns of a result, and the spread of each leaf; the fewest rows.
+
+    None if a leaf is repeated in another way, or a row is shorter than a vector.
+    """
+    padded = [(1,) * (len(shape) - len(leaf)) + leaf for leaf in leaves]
+    for split in range(len(shape) + 1):
+        rows, columns = prod(shape[:split]), prod(shape[split:])
+        if columns < WIDTH:
+            break
+        spreads = [_spread(leaf, split, rows, columns) for leaf in padded]
+        if None not in spreads:
+            return rows, columns, [spread for spread in spreads if spread is not None]
+    return None
+
+
+def _spread(leaf: Shape, split: int, rows: int, columns: int) -> Spread | None:
+    high, low = prod(leaf[:split]), prod(leaf[split:])
+    if high not in (1, rows) or low not in (1, columns):
+        return None
+    if low == columns:
+        return Spread.BOTH if high == rows else Spread.COLUMNS
+    return Spread.ROWS if high == rows > 1 else Spread.NEITHER
+
+
+def is_supported(exprs: Sequence[Expr], leaves: Leaves) -> bool:
+    """Return whether `kernel_module` can compute ``exprs``."""
+    names = [name for name, _ in leaves]
+    if any(
+        name != "float32" and (name, spread) != ("bool", Spread.NEITHER) for name, spread in leaves
+    ):
+        return False
+    if any(infer_dtype(expr, names) != "float32" for expr in exprs):
+        return False
+    return all(_has_instructions(part, names) for expr in exprs for part in _parts(expr))
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    children = expr.args if isinstance(expr, Call) else ()
+    for child in (expr.arg,) if isinstance(expr, Cast) else children:
+        yield from _parts(child)
+
+
+def _has_instructions(expr: Expr, names: list[str]) -> bool:
+    if isinstance(expr, Cast):
+        return expr.to == "float32"
+    if isinstance(expr, Const):
+        return expr.dtype in (None, "float32", "bool")
+    if not isinstance(expr, Call):
+        return True
+    if expr.function in ("eq", "ne"):
+        return argument_dtype(expr.args, names, None) == "float32"
+    if expr.function == "select":
+        return argument_dtype(expr.args[1:], names, "float32") == "float32"
+    return expr.function in INSTRUCTIONS or expr.function in COMPOSED
+
+
+def kernel_module(exprs: Sequence[Expr], leaves: Leaves) -> bytes:
+    """Return a module with the function ``run``.
+
+    Its parameters: the numbers of rows and of columns, at least `WIDTH`; of each leaf its address,
+    or its value if it is a single number; the addresses of the results, which overlap no leaf.
+    """
+    module = Module()
+    numbers = {"float32": F32, "bool": I32}
+    kinds = [numbers[name] if spread is Spread.NEITHER else I32 for name, spread in leaves]
+    f = module.procedure([I32, I32, *kinds, *(I32 for _ in exprs)], "run")
+    rows, columns, *values = f.arguments
+    places, results = values[: len(leaves)], values[len(leaves) :]
+    vectors = [_single(f, leaf, place) for leaf, place in zip(leaves, places, strict=True)]
+    with f.count(rows):
+        for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
+            if spread is Spread.ROWS:
+                f.set(vector, place.load_splat())
+        with f.count(columns, WIDTH) as column:
+            # The last vector may begin within the one before it.
+            offset = f.copy(smaller(column, columns - WIDTH) * 4)
+            for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
+                if spread in (Spread.BOTH, Spread.COLUMNS):
+                    f.set(vector, (place + offset).load(V128))
+            emitter = _Emitter(f, vectors, [name for name, _ in leaves])
+            for expr, result in zip(exprs, results, strict=True):
+                f.store(result + offset, emitter.value(expr, "float32"))
+        for (_, spread), place in zip(leaves, places, strict=True):
+            if spread is Spread.BOTH:
+                f.add(place, columns * 4)
+            elif spread is Spread.ROWS:
+                f.add(place, 4)
+        for result in results:
+            f.add(result, columns * 4)
+    return module.encode()
+
+
+def _single(f: Procedure, leaf: tuple[str, Spread], number: Local) -> Local:
+    """Return the variable of a leaf's vector, with its value if that is a single number."""
+    if leaf[1] is not Spread.NEITHER:
+        return f.local(V128)
+    if leaf[0] == "bool":
+        return f.copy(splat(integer(0) - number))
+    return f.copy(splat(number))
+
+
+class _Emitter:
+    """Computes each distinct subexpression once, into a variable."""
+
+    def __init__(self, f: Procedure, leaves: Sequence[Local], names: list[str]) -> None:
+        self._f = f
+        self._leaves = leaves
+        self._names = names
+        self._known: dict[tuple[str, str], Local] = {}
+
+    def value(self, expr: Expr, expected: str) -> Local:
+        if isinstance(expr, Leaf):
+            return self._leaves[expr.index]
+        key = repr(expr), expected
+        if key not in self._known:
+            self._known[key] = self._f.copy(self._computed(expr, expected))
+        return self._known[key]
+
+    def _computed(self, expr: Expr, expected: str) -> StackValue:
+        if isinstance(expr, Const):
+            if (expr.dtype or expected) == "bool":
+                return words(-1 if expr.value else 0)
+            return floats(expr.value)
+        if isinstance(expr, Cast):
+            source = infer_dtype(expr.arg, self._names)
+            value = self.value(expr.arg, source)
+            return lanes("and", value, floats(1.0)) if source == "bool" else value
+        assert isinstance(expr, Call)
+        arguments = [
+            self.value(arg, dtype) for arg, dtype in zip(expr.args, self._dtypes(expr), strict=True)
+        ]
+        if expr.function in INSTRUCTIONS:
+            return lanes(INSTRUCTIONS[expr.function], *arguments)
+        return COMPOSED[expr.function](self._f, *arguments)
+
+    def _dtypes(self, expr: Call) -> list[str]:
+        """Return the dtype of each argument."""
+        if expr.function == "select":
+            return ["bool", "float32", "float32"]
+        if expr.function in ("and", "or", "xor", "not"):
+            return ["bool"] * len(expr.args)
+        return ["float32"] * len(expr.args)

@@ -51,62 +51,6 @@ def test_python_starts_with_its_library_and_a_gpu(engine: Engine) -> None:
     assert device["info"]["is_software"] is True
 
 
-def test_products_of_float32_use_simd(engine: Engine) -> None:
-    """Products of views and of stacks in Python's own memory, of which the last is repeated."""
-    source = """
-from playgrad.ops.products import array_product
-
-random = np.random.default_rng(0)
-def stack(*shape):
-    return random.normal(size=shape).astype(np.float32)
-
-multiplied = [
-    (stack(70, 300), stack(300, 90)), (stack(300, 70).T, stack(90, 300).T),
-    (stack(70, 600)[::-1, ::2], stack(300, 270)[:, ::3]),
-    (stack(2, 9, 3, 40).transpose(0, 2, 1, 3), stack(2, 3, 70, 40).swapaxes(-1, -2)),
-    (stack(3, 40, 50), stack(50, 60)), (stack(40, 50), stack(3, 50, 60)),
-    (stack(3, 1, 40, 50), stack(1, 2, 50, 60)),
-]
-for a, b in multiplied:
-    product = array_product.numpy_matmul(a, b)
-    expected = a.astype(float) @ b.astype(float)
-    bound = a.shape[-1] * np.finfo(np.float32).eps * (np.abs(a) @ np.abs(b))
-    assert product.shape == expected.shape and product.dtype == np.float32
-    assert (np.abs(product - expected) <= bound).all(), (a.shape, b.shape)
-simd = array_product._simd_product()
-print(simd is not None and (simd(a, b) == product).all())
-"""
-    assert finish(engine, source) == "True"
-
-
-def test_expressions_of_large_arrays_use_simd(engine: Engine) -> None:
-    """Leaves that are whole, views, rows, columns and numbers, as `prepare` gets them."""
-    source = """
-from playgrad.graph.spec import TensorSpec
-from playgrad.ops.expression import expr as e
-from playgrad.ops.expression.evaluate import evaluate, prepare
-from playgrad.ops.expression.simd_function import simd_function
-
-random = np.random.default_rng(0)
-def spec(array):
-    return TensorSpec(array.shape, array.dtype.name)
-
-whole, row, column = (random.normal(size=s).astype(np.float32) for s in [(70, 90), (90,), (70, 1)])
-numbers = [np.asarray(0.3, np.float32), np.asarray(True)]
-arrays = [whole, whole[::-1, ::-1], row, column, *numbers]
-a, b, c, d, factor, gate = map(e.Leaf, range(6))
-exprs = [e.where(gate, e.tanh(a) * b + factor * c, a), e.where(d < 0.0, e.exp(d - c), b)]
-computed = prepare(exprs, [spec(array) for array in arrays])
-assert simd_function(exprs, [spec(array) for array in arrays]) is not None
-for expr, result in zip(exprs, computed(arrays)):
-    np.testing.assert_allclose(result, evaluate(expr, arrays), rtol=2e-6, atol=2e-7)
-small = [array[:1] if array.ndim == 2 else array for array in arrays]
-assert simd_function(exprs, [spec(array) for array in small]) is None
-print("computed")
-"""
-    assert finish(engine, source) == "computed"
-
-
 def test_a_plan_runs_through_the_browser_host(engine: Engine) -> None:
     source = (
         plan_text(plans.two_segments())

@@ -99,6 +99,12 @@ def smaller(a: StackValue, b: StackValue | int) -> StackValue:
     return StackValue(I32, a.code + other.code + (a < other).code + _SELECT)
 
 
+def larger(a: StackValue, b: StackValue | int) -> StackValue:
+    """Return the larger one of two integers, as signed numbers."""
+    other = integer(b) if isinstance(b, int) else b
+    return StackValue(I32, other.code + a.code + (a < other).code + _SELECT)
+
+
 def multiply_add(a: StackValue, b: StackValue, c: StackValue, relaxed: bool) -> StackValue:
     """Return a * b + c of four float32 each.
 

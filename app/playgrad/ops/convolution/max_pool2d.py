@@ -31,6 +31,12 @@ from playgrad.ops.convolution.pooling import (
     pool,
     pooled_spec,
 )
+from playgrad.ops.convolution.simd_pooling import (
+    Compute,
+    pool_form,
+    prepare_max_pool,
+    prepare_max_pool_gradient,
+)
 from playgrad.ops.convolution.window import (
     Padding,
     add_image_gradient,
@@ -120,6 +126,13 @@ def _max_pool(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [best, position]
 
 
+def _prepare_max(inputs: Sequence[TensorSpec], attrs: Attrs) -> Compute:
+    (image,) = inputs
+    out = _infer_max(inputs, attrs)[0].static_shape[1:3]
+    simd = prepare_max_pool(pool_form(image.static_shape, out, attrs), image.dtype, attrs)
+    return simd or (lambda arrays: _max_pool(arrays, attrs))
+
+
 def _max_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     inputs = [grads[0], node.outputs[1]]
@@ -157,6 +170,14 @@ def _scatter(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
         pixels = shifted(result, offset, out, attrs["strides"])
         pixels += select(chosen, grad, grad.dtype.type(0))
     return [crop(result, attrs["padding"], size)]
+
+
+def _prepare_scatter(inputs: Sequence[TensorSpec], attrs: Attrs) -> Compute:
+    grad = inputs[0]
+    image = _infer_scatter(inputs, attrs)[0].static_shape
+    form = pool_form(image, grad.static_shape[1:3], attrs)
+    simd = prepare_max_pool_gradient(form, grad.dtype, attrs)
+    return simd or (lambda arrays: _scatter(arrays, attrs))
 
 
 def _scatter_gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -206,6 +227,7 @@ _MAX = register(
         name="max_pool2d",
         infer=_infer_max,
         reference=_max_pool,
+        prepare=_prepare_max,
         gradient=_max_gradient,
         lower=lower_max_pool2d,
         samples=tuple(Sample((image,), attrs) for image, _, _, attrs in _SAMPLES),
@@ -217,6 +239,7 @@ _MAX_GRADIENT = register(
         name="max_pool2d_gradient",
         infer=_infer_scatter,
         reference=_scatter,
+        prepare=_prepare_scatter,
         gradient=_scatter_gradient,
         lower=lower_max_pool2d_gradient,
         epilogue=True,

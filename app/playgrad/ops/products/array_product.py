@@ -12,8 +12,8 @@ from playgrad.graph.opdef import Array
 from playgrad.wasm.memory import address
 from playgrad.wasm.product import SCRATCH, product_module
 
-_SMALL = 1 << 14
-"""Up to this many multiplications ``@`` is faster than what has to be prepared for others."""
+WORTH = 1 << 14
+"""Multiplications from which other ways than ``@`` are worth their preparation."""
 
 
 def numpy_matmul(a: Array, b: Array) -> Array:
@@ -22,7 +22,7 @@ def numpy_matmul(a: Array, b: Array) -> Array:
     In a browser NumPy has no BLAS. There products of float32 are computed by `SimdProduct`, the
     others by ``einsum``, whose loops are up to four times as fast as those of ``@``.
     """
-    if sys.platform == "emscripten" and a.size * b.shape[-1] > _SMALL:
+    if sys.platform == "emscripten" and a.size * b.shape[-1] >= WORTH:
         if a.dtype == b.dtype == np.float32 and (simd := _simd_product()):
             return simd(a, b)
         return np.einsum("...ij,...jk->...ik", a, b)

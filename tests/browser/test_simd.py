@@ -71,7 +71,7 @@ for a, b in multiplied:
     bound = a.shape[-1] * np.finfo(np.float32).eps * (np.abs(a) @ np.abs(b))
     assert product.shape == expected.shape and product.dtype == np.float32
     assert (np.abs(product - expected) <= bound).all(), (a.shape, b.shape)
-simd = array_product._simd_product()
+simd = array_product.simd_product()
 print(simd is not None and (simd(a, b) == product).all())
 """
     assert finish(engine, source) == "True"

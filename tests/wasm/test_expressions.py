@@ -11,7 +11,7 @@ from playgrad.graph.opdef import OpDef, registered
 from playgrad.ops.expression import expr as e
 from playgrad.ops.expression.evaluate import evaluate
 from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
-from playgrad.ops.expression.simd_kernel import Spread, as_rows, is_supported, kernel_module
+from playgrad.ops.expression.simd_kernel import LeafForm, as_rows, is_supported, kernel_module
 from tests.wasm.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -41,7 +41,7 @@ def run(exprs: tuple[e.Expr, ...], arrays: tuple[Array, ...]) -> list[Array] | N
     host = WasmtimeHost(kernel_module(exprs, leaves), (len(arrays) + len(exprs) + 1) * _ROOM)
     arguments: list[float] = []
     for array, spread in zip(arrays, spreads, strict=True):
-        if spread is Spread.NEITHER:
+        if spread is LeafForm.NEITHER:
             arguments.append(array.item())
             continue
         host.view(len(arguments) * _ROOM, array.shape)[...] = array

@@ -7,10 +7,12 @@ operands, or any other view, cost no more. Sums run over rising indices, in bloc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from playgrad.wasm.encoding import F32, I32, V128
 from playgrad.wasm.module import Module
-from playgrad.wasm.procedure import Procedure
-from playgrad.wasm.values import integer, multiply_add, smaller, zeros
+from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.values import StackValue, integer, multiply_add, smaller, zeros
 
 ROWS, COLUMNS = 6, 8
 """Of a tile: its 12 vectors, and 3 of operands, fill the 16 registers of x86-64."""
@@ -22,20 +24,33 @@ SCRATCH = 4 * DEPTH * (HEIGHT + WIDTH) + _TILE
 
 
 def product_module(relaxed: bool) -> bytes:
-    """Return a module with the function ``product``, for stacks of matrices.
+    """Return a module with the functions ``product`` and ``indexed_product``.
 
-    Its parameters are integers; addresses and distances are in bytes:
+    All parameters are integers; addresses and distances are in bytes. Those of ``product``, which
+    multiplies stacks of matrices:
 
     - the numbers of products, of rows and columns of each, and of terms of a sum;
     - of each operand, its address and the distances of its matrices, rows and columns;
     - the same of the result, whose columns must be dense;
     - the address of `SCRATCH` bytes.
 
+    ``indexed_product`` multiplies one matrix, whose element (i, j) is at its address + ``rows[i]``
+    + ``columns[j]``, by another one. So are the pixels under the windows of a convolution. Its
+    parameters:
+
+    - the numbers of rows, columns and terms;
+    - the addresses of the first operand, and of the int32 arrays ``rows`` and ``columns``;
+    - of the second operand, the address and the distances of its rows and columns;
+    - the address of the result and the distance of its rows, and of `SCRATCH` bytes.
+
     Args:
         relaxed: use Relaxed SIMD, which may leave products unrounded.
     """
     module = Module()
-    product = _product(module, relaxed)
+    tile, edge = _tile(module, relaxed), _edge(module)
+    pack_rows, pack_columns = _pack(module, ROWS), _pack(module, COLUMNS)
+    product = module.procedure([I32] * 12)
+    _write_product(product, tile, edge, pack_columns, _strided_rows(product, pack_rows))
     f = module.procedure([I32] * 17, "product")
     count, *size = f.arguments[:4]
     a, a_step, *a_steps = f.arguments[4:8]
@@ -45,16 +60,45 @@ def product_module(relaxed: bool) -> bytes:
         f.call(product, *size, a, *a_steps, b, *b_steps, c, c_row, scratch)
         for place, step in ((a, a_step), (b, b_step), (c, c_step)):
             f.add(place, step)
+    pack_indexed = _pack_indexed(module, ROWS)
+    indexed = module.procedure([I32] * 12, "indexed_product")
+    _write_product(indexed, tile, edge, pack_columns, _indexed_rows(indexed, pack_indexed))
     return module.encode()
 
 
-def _product(module: Module, relaxed: bool) -> Procedure:
-    """Add a function for one product, whose parameters are those of a stack without the first."""
-    tile = _tile(module, relaxed)
-    edge = _edge(module)
-    pack_rows, pack_columns = _pack(module, ROWS), _pack(module, COLUMNS)
-    f = module.procedure([I32] * 12)
-    m, n, k, a, a_row, a_column, b, b_row, b_column, c, c_row, scratch = f.arguments
+PackRows = Callable[[StackValue, StackValue, StackValue, Local, StackValue], None]
+"""Packs a panel: its address, the first row and the first term, the numbers of terms and rows."""
+
+
+def _strided_rows(f: Procedure, pack: Procedure) -> PackRows:
+    a, a_row, a_column = f.arguments[3:6]
+
+    def pack_rows(
+        panel: StackValue, row: StackValue, term: StackValue, terms: Local, valid: StackValue
+    ) -> None:
+        source = a + row * a_row + term * a_column
+        f.call(pack, panel, source, terms, valid, a_row, a_column)
+
+    return pack_rows
+
+
+def _indexed_rows(f: Procedure, pack: Procedure) -> PackRows:
+    a, rows, columns = f.arguments[3:6]
+
+    def pack_rows(
+        panel: StackValue, row: StackValue, term: StackValue, terms: Local, valid: StackValue
+    ) -> None:
+        f.call(pack, panel, a, terms, valid, rows + row * 4, columns + term * 4)
+
+    return pack_rows
+
+
+def _write_product(
+    f: Procedure, tile: Procedure, edge: Procedure, pack_columns: Procedure, pack_rows: PackRows
+) -> None:
+    """Write a function for one product, with 12 parameters: of a stack without the first, or of an
+    indexed product."""
+    m, n, k, _, _, _, b, b_row, b_column, c, c_row, scratch = f.arguments
     columns = f.copy(scratch + _TILE)
     rows = f.copy(columns + 4 * DEPTH * WIDTH)
     with f.count(k, DEPTH) as term, f.count(n, WIDTH) as left:
@@ -66,9 +110,8 @@ def _product(module: Module, relaxed: bool) -> Procedure:
         with f.count(m, HEIGHT) as top:
             height = f.copy(smaller(m - top, HEIGHT))
             with f.count(height, ROWS) as y:
-                source = a + (top + y) * a_row + term * a_column
                 valid = smaller(height - y, ROWS)
-                f.call(pack_rows, rows + y * terms * 4, source, terms, valid, a_row, a_column)
+                pack_rows(rows + y * terms * 4, top + y, term, terms, valid)
             with f.count(width, COLUMNS) as x, f.count(height, ROWS) as y:
                 operands = (rows + y * terms * 4, columns + x * terms * 4)
                 target = f.copy(c + (top + y) * c_row + (left + x) * 4)
@@ -79,7 +122,6 @@ def _product(module: Module, relaxed: bool) -> Procedure:
                     f.call(tile, *operands, terms, scratch, integer(4 * COLUMNS), integer(0))
                     size = (smaller(height - y, ROWS), smaller(width - x, COLUMNS))
                     f.call(edge, scratch, *size, target, c_row, term)
-    return f
 
 
 def _tile(module: Module, relaxed: bool) -> Procedure:
@@ -148,6 +190,27 @@ def _pack(module: Module, width: int) -> Procedure:
                 f.store(panel, place.load(F32), 4 * number)
                 f.add(place, element)
             f.add(panel, 4 * width)
+    return f
+
+
+def _pack_indexed(module: Module, width: int) -> Procedure:
+    """Add a function like `_pack`, for an operand whose elements are found by tables.
+
+    Its parameters: the panel, the operand, the number of elements of each line, the number of
+    lines that exist, and the addresses of the distances of lines and of elements.
+    """
+    f = module.procedure([I32] * 6)
+    panel, operand, length, valid, lines, elements = f.arguments
+    sources = []
+    for number in range(width):
+        last = smaller(integer(number), valid - 1)
+        sources.append(f.copy(operand + (lines + last * 4).load(I32)))
+    with f.count(length):
+        offset = f.copy(elements.load(I32))
+        for number, place in enumerate(sources):
+            f.store(panel, (place + offset).load(F32), 4 * number)
+        f.add(elements, 4)
+        f.add(panel, 4 * width)
     return f
 
 

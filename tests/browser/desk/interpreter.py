@@ -261,9 +261,12 @@ class _Stream(io.TextIOBase):
 
 def pretend() -> None:
     """Have the library see what it sees in a page. Call this before it is imported."""
-    ffi = SimpleNamespace(JsException=JsError)
+    ffi = SimpleNamespace(JsException=JsError, to_js=lambda value: value)
+    # A browser without SIMD: this Python's memory is not one of WebAssembly.
+    web_assembly = SimpleNamespace(validate=lambda module: False)
     memory = SimpleNamespace(HEAPU8=SimpleNamespace(byteLength=64 << 20))
     modules: dict[str, Any] = {
+        "js": SimpleNamespace(WebAssembly=web_assembly),
         "playgrad_host": _Host("playgrad_host"),
         "pyodide": SimpleNamespace(ffi=ffi),
         "pyodide.ffi": ffi,

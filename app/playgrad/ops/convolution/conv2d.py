@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -11,6 +11,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.convolution import grouped
+from playgrad.ops.convolution.simd_convolution import prepare_convolution
 from playgrad.ops.convolution.window import (
     Padding,
     add_image_gradient,
@@ -146,6 +147,16 @@ def _reference(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [result.reshape(*pixels.shape[:3], filters.shape[3])]
 
 
+_rounded = in_float32(_reference)
+
+
+def _prepare(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., Sequence[Array]]:
+    image, filters = inputs
+    out = infer_conv2d(inputs, attrs)[0].static_shape[1:3]
+    simd = prepare_convolution(image, filters, out, attrs)
+    return simd or (lambda arrays: _rounded(arrays, attrs))
+
+
 def _gradient(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     image, filters = node.inputs
@@ -189,7 +200,8 @@ _CONV2D = register(
     OpDef(
         name="conv2d",
         infer=infer_conv2d,
-        reference=in_float32(_reference),
+        reference=_rounded,
+        prepare=_prepare,
         gradient=_gradient,
         lower=lower_conv2d,
         epilogue=True,

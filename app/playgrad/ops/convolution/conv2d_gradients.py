@@ -5,7 +5,7 @@ Convolution is linear in both, so each of the three operations is a gradient of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from playgrad.errors import ShapeError, shape_text
@@ -19,6 +19,10 @@ from playgrad.ops.convolution.conv2d import (
     filter_gradient,
     infer_conv2d,
     patches,
+)
+from playgrad.ops.convolution.simd_convolution import (
+    prepare_filter_gradient,
+    prepare_image_gradient,
 )
 from playgrad.ops.convolution.window import (
     add_image_gradient,
@@ -80,6 +84,15 @@ def _by_image(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [crop(result, attrs["padding"], attrs["image_size"])]
 
 
+_rounded_by_image = in_float32(_by_image)
+
+
+def _prepare_by_image(inputs: Sequence[TensorSpec], attrs: Attrs) -> Callable[..., Sequence[Array]]:
+    filters, grad = inputs
+    simd = prepare_image_gradient(filters, grad, attrs)
+    return simd or (lambda arrays: _rounded_by_image(arrays, attrs))
+
+
 def _gradient_by_image(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     filters, grad = node.inputs[:2]
@@ -119,6 +132,17 @@ def _by_filters(inputs: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [result.reshape(*size, image.shape[3], grad.shape[3])]
 
 
+_rounded_by_filters = in_float32(_by_filters)
+
+
+def _prepare_by_filters(
+    inputs: Sequence[TensorSpec], attrs: Attrs
+) -> Callable[..., Sequence[Array]]:
+    image, grad = inputs
+    simd = prepare_filter_gradient(image, grad, attrs)
+    return simd or (lambda arrays: _rounded_by_filters(arrays, attrs))
+
+
 def _gradient_by_filters(node: Node, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
     assert grads[0] is not None
     image, grad = node.inputs
@@ -143,7 +167,8 @@ BY_IMAGE = register(
     OpDef(
         name="conv2d_input_gradient",
         infer=_infer_by_image,
-        reference=in_float32(_by_image),
+        reference=_rounded_by_image,
+        prepare=_prepare_by_image,
         gradient=_gradient_by_image,
         lower=lower_conv2d_input_gradient,
         epilogue=True,
@@ -172,7 +197,8 @@ _BY_FILTERS = register(
     OpDef(
         name="conv2d_filter_gradient",
         infer=_infer_by_filters,
-        reference=in_float32(_by_filters),
+        reference=_rounded_by_filters,
+        prepare=_prepare_by_filters,
         gradient=_gradient_by_filters,
         lower=lower_conv2d_filter_gradient,
         epilogue=True,

@@ -12,8 +12,8 @@ import numpy as np
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.expression.expr import Expr, count
 from playgrad.ops.expression.simd_kernel import (
+    LeafForm,
     Leaves,
-    Spread,
     as_rows,
     is_supported,
     kernel_module,
@@ -47,7 +47,7 @@ def simd_function(
     run = is_supported(exprs, leaves) and _kernel(repr(exprs), tuple(exprs), leaves)
     if not run:
         return None
-    single = [spread is Spread.NEITHER for spread in spreads]
+    single = [spread is LeafForm.NEITHER for spread in spreads]
     outputs = range(len(exprs))
 
     def compute(arrays: Sequence[Array]) -> list[Array]:

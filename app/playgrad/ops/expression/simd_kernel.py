@@ -23,7 +23,7 @@ WIDTH = 4
 """Elements of a vector: a row has as many at least."""
 
 
-class Spread(Enum):
+class LeafForm(Enum):
     """The dimensions along which a leaf has elements, and its parameter of the kernel."""
 
     BOTH = "address"
@@ -32,11 +32,11 @@ class Spread(Enum):
     NEITHER = "number"
 
 
-Leaves = tuple[tuple[str, Spread], ...]
+Leaves = tuple[tuple[str, LeafForm], ...]
 """The dtype of each leaf, and its elements."""
 
 
-def as_rows(shape: Shape, leaves: Sequence[Shape]) -> tuple[int, int, list[Spread]] | None:
+def as_rows(shape: Shape, leaves: Sequence[Shape]) -> tuple[int, int, list[LeafForm]] | None:
     """Return the rows and columns of a result, and the spread of each leaf; the fewest rows.
 
     None if a leaf is repeated in another way, or a row is shorter than a vector.
@@ -52,20 +52,21 @@ def as_rows(shape: Shape, leaves: Sequence[Shape]) -> tuple[int, int, list[Sprea
     return None
 
 
-def _spread(leaf: Shape, split: int, rows: int, columns: int) -> Spread | None:
+def _spread(leaf: Shape, split: int, rows: int, columns: int) -> LeafForm | None:
     high, low = prod(leaf[:split]), prod(leaf[split:])
     if high not in (1, rows) or low not in (1, columns):
         return None
     if low == columns:
-        return Spread.BOTH if high == rows else Spread.COLUMNS
-    return Spread.ROWS if high == rows > 1 else Spread.NEITHER
+        return LeafForm.BOTH if high == rows else LeafForm.COLUMNS
+    return LeafForm.ROWS if high == rows > 1 else LeafForm.NEITHER
 
 
 def is_supported(exprs: Sequence[Expr], leaves: Leaves) -> bool:
     """Return whether `kernel_module` can compute ``exprs``."""
     names = [name for name, _ in leaves]
     if any(
-        name != "float32" and (name, spread) != ("bool", Spread.NEITHER) for name, spread in leaves
+        name != "float32" and (name, spread) != ("bool", LeafForm.NEITHER)
+        for name, spread in leaves
     ):
         return False
     if any(infer_dtype(expr, names) != "float32" for expr in exprs):
@@ -102,37 +103,37 @@ def kernel_module(exprs: Sequence[Expr], leaves: Leaves) -> bytes:
     """
     module = Module()
     numbers = {"float32": F32, "bool": I32}
-    kinds = [numbers[name] if spread is Spread.NEITHER else I32 for name, spread in leaves]
+    kinds = [numbers[name] if spread is LeafForm.NEITHER else I32 for name, spread in leaves]
     f = module.procedure([I32, I32, *kinds, *(I32 for _ in exprs)], "run")
     rows, columns, *values = f.arguments
     places, results = values[: len(leaves)], values[len(leaves) :]
     vectors = [_single(f, leaf, place) for leaf, place in zip(leaves, places, strict=True)]
     with f.count(rows):
         for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
-            if spread is Spread.ROWS:
+            if spread is LeafForm.ROWS:
                 f.set(vector, place.load_splat())
         with f.count(columns, WIDTH) as column:
             # The last vector may begin within the one before it.
             offset = f.copy(smaller(column, columns - WIDTH) * 4)
             for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
-                if spread in (Spread.BOTH, Spread.COLUMNS):
+                if spread in (LeafForm.BOTH, LeafForm.COLUMNS):
                     f.set(vector, (place + offset).load(V128))
             emitter = _Emitter(f, vectors, [name for name, _ in leaves])
             for expr, result in zip(exprs, results, strict=True):
                 f.store(result + offset, emitter.value(expr, "float32"))
         for (_, spread), place in zip(leaves, places, strict=True):
-            if spread is Spread.BOTH:
+            if spread is LeafForm.BOTH:
                 f.add(place, columns * 4)
-            elif spread is Spread.ROWS:
+            elif spread is LeafForm.ROWS:
                 f.add(place, 4)
         for result in results:
             f.add(result, columns * 4)
     return module.encode()
 
 
-def _single(f: Procedure, leaf: tuple[str, Spread], number: Local) -> Local:
+def _single(f: Procedure, leaf: tuple[str, LeafForm], number: Local) -> Local:
     """Return the variable of a leaf's vector, with its value if that is a single number."""
-    if leaf[1] is not Spread.NEITHER:
+    if leaf[1] is not LeafForm.NEITHER:
         return f.local(V128)
     if leaf[0] == "bool":
         return f.copy(splat(integer(0) - number))

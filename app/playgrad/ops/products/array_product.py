@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def numpy_matmul(a: Array, b: Array) -> Array:
     others by ``einsum``, whose loops are up to four times as fast as those of ``@``.
     """
     if sys.platform == "emscripten" and a.size * b.shape[-1] >= WORTH:
-        if a.dtype == b.dtype == np.float32 and (simd := _simd_product()):
+        if a.dtype == b.dtype == np.float32 and (simd := simd_product()):
             return simd(a, b)
         return np.einsum("...ij,...jk->...ik", a, b)
     result: Array = np.matmul(a, b)
@@ -31,14 +32,15 @@ def numpy_matmul(a: Array, b: Array) -> Array:
 
 
 class SimdProduct:
-    """Products of float32 arrays by the function of `playgrad.wasm.product`.
+    """Products of float32 arrays by the functions of `playgrad.wasm.product`.
 
     Args:
-        kernel: the function, on the memory in which NumPy has its arrays.
+        kernels: the functions, on the memory in which NumPy has its arrays.
     """
 
-    def __init__(self, kernel: Callable[..., None]) -> None:
-        self._kernel = kernel
+    def __init__(self, kernels: Any) -> None:
+        self._product: Callable[..., None] = kernels.product
+        self._indexed_product: Callable[..., None] = kernels.indexed_product
         self._scratch = np.empty(SCRATCH, np.uint8)
         self._scratch_address = address(self._scratch)
 
@@ -50,7 +52,17 @@ class SimdProduct:
         a, b = _stacked(a, stack), _stacked(b, stack)
         target = result.reshape(-1, rows, columns) if stack else result[None]
         operands = (value for x in (a, b, target) for value in (address(x), *x.strides))
-        self._kernel(len(target), rows, columns, terms, *operands, self._scratch_address)
+        self._product(len(target), rows, columns, terms, *operands, self._scratch_address)
+        return result
+
+    def indexed(self, a: Array, rows: Array, columns: Array, b: Array) -> Array:
+        """Return the product with a matrix ``b`` of the matrix whose element (i, j) is
+        ``rows[i] + columns[j]`` bytes behind the first one of ``a``; both are int32."""
+        result = np.empty((len(rows), b.shape[1]), np.float32)
+        size = len(rows), b.shape[1], len(columns)
+        places = address(a), address(rows), address(columns), address(b), *b.strides
+        target = address(result), result.strides[0], self._scratch_address
+        self._indexed_product(*size, *places, *target)
         return result
 
 
@@ -64,12 +76,12 @@ def _stacked(array: Array, stack: tuple[int, ...]) -> Array:
 
 
 @cache
-def _simd_product() -> SimdProduct | None:
+def simd_product() -> SimdProduct | None:
     """Return the fastest product that the browser can compute, or None without SIMD."""
     from playgrad.devices import _emscripten
 
     for relaxed in (True, False):
         module = product_module(relaxed)
         if _emscripten.can_run(module):
-            return SimdProduct(_emscripten.instantiate(module).product)
+            return SimdProduct(_emscripten.instantiate(module))
     return None

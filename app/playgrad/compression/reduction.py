@@ -76,6 +76,7 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
     rewrite = Rewrite(draft_of(model))
     draft = rewrite.draft()
     small = CompressedModel.from_structure(draft.structure, origin_of(model))
+    small.take_callbacks(model)
     copies: Any = rewrite.variables
     values = dict(draft.values) | {copies[v]: array for v, array in changed.items()}
     small.session.assign(values)

@@ -23,7 +23,7 @@ def test_weights_share_values(name: str) -> None:
     small = pg.cluster(model, 5)
     for key, value in small.named_weights().items():
         if value.ndim > 1:
-            assert len(np.unique(value)) <= 5
+            assert len(np.unique(value)) == 5
             assert abs(value - before[key]).max() < np.ptp(before[key]) / 2
         else:
             np.testing.assert_array_equal(value, before[key])
@@ -39,6 +39,15 @@ def test_centroids_are_those_of_k_means() -> None:
         nearest = np.abs(values[:, None] - centers).argmin(axis=1)
         centers = np.array([values[nearest == each].mean() for each in range(6)])
     np.testing.assert_allclose(centroids_of(values, 6), centers, atol=1e-5)
+
+
+def test_no_cluster_is_empty() -> None:
+    sides = np.concatenate([random.uniform(-9, -8, 50), random.uniform(8, 9, 50)])
+    centers = centroids_of(sides.astype(np.float32), 8)
+    nearest = np.abs(sides[:, None] - centers).argmin(axis=1)
+    assert len(np.unique(nearest)) == 8
+    for each in range(8):
+        assert centers[each] == pytest.approx(sides[nearest == each].mean(), abs=1e-5)
 
 
 def test_fewer_weights_than_clusters_stay_as_they_are() -> None:

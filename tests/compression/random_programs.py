@@ -72,10 +72,12 @@ class RandomProgram:
     def kernel(self, *shape: int) -> Array:
         """Return dense, clustered or pruned weights."""
         values = self.random.integers(-127, 128, self.int(2, 40))
-        kind = self.int(0, 4)
+        kind = self.int(0, 5)
         weights = self.random.integers(-127, 128, shape)
         if kind in (1, 3):
             weights = self.random.choice(values, shape)
+        if kind == 5:  # each unit has values of its own
+            weights = self.random.choice(values[:9], shape) * self.random.uniform(0, 1, shape[-1])
         if kind in (2, 3):
             weights = np.where(self.random.random(shape) < 0.85, 0, weights)
         return (weights * (kind != 4 or self.int(0, 3) > 0)).astype(np.int8)

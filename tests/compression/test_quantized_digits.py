@@ -65,33 +65,33 @@ def test_eight_bits_lose_little(trained: pg.Model, digits: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # torch.ao.quantization moves to another package
 def test_pytorch_does_not_lose_less(trained: pg.Model, digits: Any) -> None:
-    """The least loss of PyTorch's engines and its two schemes of ranges, within 10 of 10,000."""
+    """The same weights and the same 512 samples, with two engines and two schemes of ranges each.
+
+    Of 10,000 digits, some 20 change their class by rounding alone, so accuracies have a margin of
+    10. The scores themselves are compared with those of the scheme that is also ours.
+    """
     (x, _), test = digits
     images = torch.tensor(test[0][:, None].astype(np.float32) / 255)
     chosen = np.linspace(0, len(x) - 1, 512).round().astype(int)
     samples = torch.tensor(x[chosen][:, None].astype(np.float32) / 255)
-    exact = as_torch(trained)
-    assert share(exact(images), test[1]) == pytest.approx(accuracy(trained, test), abs=2e-4)
-    best = 0.0
+    with torch.no_grad():
+        exact = as_torch(trained)(images).numpy()
+    assert share(exact, test[1]) == pytest.approx(accuracy(trained, test), abs=2e-4)
+    small = pg.quantize(trained, x)
+    error = float(np.linalg.norm(small.predict(test[0]) - exact))
+    shares = []
     for engine in ("x86", "qnnpack"):
         torch.backends.quantized.engine = engine
-        plain = quantization.QConfig(
+        ours = quantization.QConfig(
             activation=quantization.MinMaxObserver.with_args(dtype=torch.quint8),
             weight=quantization.default_per_channel_weight_observer,
         )
-        for scheme in (quantization.get_default_qconfig(engine), plain):
-            network = quantization.fuse_modules(
-                as_torch(trained), [["0", "1", "2"], ["4", "5"], ["8", "9"]]
-            )
-            observed = torch.nn.Sequential(
-                quantization.QuantStub(), network, quantization.DeQuantStub()
-            ).eval()
-            observed.qconfig = scheme
-            prepared = quantization.prepare(observed)
-            prepared(samples)
-            best = max(best, share(quantization.convert(prepared)(images), test[1]))
-    ours = accuracy(pg.quantize(trained, x), test)
-    assert ours >= best - 0.001
+        for scheme in (quantization.get_default_qconfig(engine), ours):
+            scores = quantized_by_torch(trained, scheme, samples)(images).numpy()
+            shares.append(share(scores, test[1]))
+            if scheme is ours:
+                assert error < 1.1 * float(np.linalg.norm(scores - exact))
+    assert accuracy(small, test) >= np.mean(shares) - 0.001
 
 
 def test_training_with_rounding_regains_half_of_what_four_bits_lose(
@@ -110,8 +110,20 @@ def test_training_with_rounding_regains_half_of_what_four_bits_lose(
     assert (steps > 0.5).mean() < 1e-3
 
 
-def share(scores: torch.Tensor, labels: Array) -> float:
-    return float((scores.argmax(1).numpy() == labels).mean())
+def share(scores: Array, labels: Array) -> float:
+    return float((scores.argmax(1) == labels).mean())
+
+
+def quantized_by_torch(model: pg.Model, scheme: Any, samples: torch.Tensor) -> torch.nn.Module:
+    """Return the network of integers that PyTorch makes of the same weights."""
+    fused = quantization.fuse_modules(as_torch(model), [["0", "1", "2"], ["4", "5"], ["8", "9"]])
+    stubs = quantization.QuantStub(), quantization.DeQuantStub()
+    network = torch.nn.Sequential(stubs[0], fused, stubs[1]).eval()
+    network.qconfig = scheme
+    prepared = quantization.prepare(network)
+    prepared(samples)
+    converted: torch.nn.Module = quantization.convert(prepared)
+    return converted
 
 
 class _ChannelsLast(torch.nn.Module):

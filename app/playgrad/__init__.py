@@ -19,6 +19,8 @@ from playgrad.signals import guard_command_line
 
 guard_command_line()  # before NumPy is imported
 
+# The package first: pg.cluster is the function, also after a module of the package is imported.
+from playgrad import cluster as _package  # noqa: F401
 from playgrad import data, io, nn, optim, parallel
 from playgrad.compression.cluster import cluster
 from playgrad.compression.distiller import Distiller

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -106,3 +107,8 @@ def test_pruned_after_clustering() -> None:
     assert (
         0.45 < np.mean(np.concatenate([v.reshape(-1) for v in kernels(small).values()]) == 0) < 0.65
     )
+
+
+def test_the_package_of_that_name_does_not_replace_the_function() -> None:
+    importlib.import_module("playgrad.cluster.hosts")
+    assert callable(pg.cluster)

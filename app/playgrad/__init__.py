@@ -22,6 +22,8 @@ from playgrad.signals import guard_command_line
 
 guard_command_line()  # before NumPy is imported
 
+# The package first: pg.cluster is the function, also after a module of the package is imported.
+from playgrad import cluster as _package  # noqa: F401
 from playgrad import data, io, nn, optim, parallel
 from playgrad.contract.check_op import OpReport, check_op
 from playgrad.devices.registry import list_devices as devices

@@ -66,6 +66,12 @@ def centroids_of(values: Array, clusters: int) -> Array:
         ends = np.concatenate([[0], borders, [len(ordered)]])
         counts = np.diff(ends)
         means = np.where(counts > 0, np.diff(sums[ends]) / np.maximum(counts, 1), centers)
+        if not counts.all():
+            # Between the two sides of a pruned layer there is nothing: use the value that is
+            # farthest from its centroid.
+            farthest = np.argmax(np.abs(ordered - np.repeat(means, counts)))
+            means[np.argmin(counts)] = ordered[farthest]
+            means.sort()
         if np.array_equal(means, centers):
             break
         centers = means

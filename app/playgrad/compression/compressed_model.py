@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -142,8 +143,13 @@ class CompressedModel(Model):
         clone.origin = Origin(
             origin.model, origin.notes, bytes_of=origin.bytes_of, notes_of=origin.notes_of
         )
-        clone.own_callbacks = self.own_callbacks
+        clone.take_callbacks(self)
         return clone
+
+    def take_callbacks(self, other: Model) -> None:
+        """Take over the callbacks of ``other``, as far as they are, of which this is a copy."""
+        if isinstance(other, CompressedModel):
+            self.own_callbacks = tuple(map(copy, other.own_callbacks))
 
     def clone(self, deep: bool = True) -> Model:
         twin = super().clone(deep)

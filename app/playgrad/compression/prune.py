@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,7 +15,10 @@ from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
+from playgrad.networks.shared_session import shared_session
 from playgrad.ops.elementwise.definitions import not_equal, where
+from playgrad.ops.state import Variable
+from playgrad.parallel.replicas import mirrored_by
 from playgrad.training.callbacks import Callback, Logs
 
 Array = np.ndarray[Any, Any]
@@ -161,8 +164,9 @@ class _Growth(Callback):
         self._before = int(state["before"])
 
     def steps_left(self, step: int) -> int:
-        every = self._schedule.every
-        return every - (self._before + step) % every
+        every, now = self._schedule.every, self._before + step
+        left = self._schedule.begin + self._schedule.steps - now
+        return min(every - now % every, left if left > 0 else every)
 
     def on_steps_end(self, step: int, logs: Logs) -> None:
         self._step = self._before + step
@@ -174,9 +178,31 @@ class _Growth(Callback):
             return
         kernels = [v for v in self.model.trainable_variables if v.keep is not None]
         values = self.model.session.values(kernels)
-        sparsity = schedule.at(self._step, self._final)
-        assigned = pruned(values, sparsity, self._per_layer)
-        self.model.session.assign(dict(zip(kernels, assigned, strict=True)))
+        assigned = pruned(values, schedule.at(self._step, self._final), self._per_layer)
+        zeros = {k: value == 0 for k, value in zip(kernels, assigned, strict=True)}
+        optimizer = self.model.optimizer
+        if optimizer is not None and optimizer.use_ema:  # averages may become the weights
+            averages = {optimizer.average_of(k): zero for k, zero in zeros.items()}
+            zeros |= {average: zero for average, zero in averages.items() if average is not None}
+        self._set_to_zero(zeros)
+
+    def _set_to_zero(self, zeros: Mapping[Variable, Array]) -> None:
+        """Set variables to 0 where arrays are true, also those of the replicas of a strategy."""
+        by_name = {variable.variable_name: zero for variable, zero in zeros.items()}
+        everywhere = dict(zeros)
+        for kernel in list(zeros)[:1]:
+            for mirror in shared_session(kernel.graph).mirrors:
+                zero = by_name.get(mirrored_by(mirror.node.name))
+                if zero is not None:
+                    everywhere[mirror] = zero
+        session = self.model.session
+        values = session.values(list(everywhere))
+        session.assign(
+            {
+                variable: np.where(zero, np.float32(0), value)
+                for (variable, zero), value in zip(everywhere.items(), values, strict=True)
+            }
+        )
 
 
 def _checked_sparsity(value: Any, name: str) -> float:

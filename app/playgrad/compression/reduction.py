@@ -55,7 +55,9 @@ def origin_of(model: Model, notes: Mapping[str, Note] | None = None) -> Origin:
         notes: the forms of layers that do not follow from their weights.
     """
     excerpt = model.train_excerpt
-    seen: Any = [] if excerpt is None else excerpt.x
+    seen: Any = model.origin.samples if isinstance(model, CompressedModel) else []
+    if excerpt is not None:
+        seen = excerpt.x
     return Origin(
         original_of(model),
         notes or {},
@@ -76,6 +78,7 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
     rewrite = Rewrite(draft_of(model))
     draft = rewrite.draft()
     small = CompressedModel.from_structure(draft.structure, origin_of(model))
+    small.take_callbacks(model)
     copies: Any = rewrite.variables
     values = dict(draft.values) | {copies[v]: array for v, array in changed.items()}
     small.session.assign(values)

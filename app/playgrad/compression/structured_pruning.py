@@ -56,6 +56,7 @@ def prune_units(model: Model, sparsity: float) -> CompressedModel:
     }
     origin = origin_of(model, kept_widths)
     small = CompressedModel.from_structure(narrow.structure, origin)
+    small.take_callbacks(model)
     small.session.assign(dict(narrow.values))
     for old, new in rewrite.variables.items():
         if isinstance(old, Variable) and isinstance(new, Variable):

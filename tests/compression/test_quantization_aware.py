@@ -84,3 +84,17 @@ def test_bad_arguments_are_refused() -> None:
     coarse = pg.Sequential([pg.Input((3,)), nn.FakeQuantize(4), nn.Dense(2)])
     with pytest.raises(pg.GraphError, match="rounds to 4 bits"):
         pg.quantize(coarse, np.ones((4, 3), np.float32))
+
+
+@pytest.mark.parametrize("kind", [pg.parallel.DataParallel, pg.parallel.Pipeline])
+def test_strategies_train_with_rounding(kind: type[pg.parallel.DataParallel]) -> None:
+    model, x = network("dense")
+    y = model.predict(x)[::-1].copy()
+    aware = pg.quantization_aware(model, x)
+    aware.compile(pg.optim.SGD(1e-2), "mse", device="cpu", strategy=kind(["cpu:0", "cpu:1"]))
+    before = aware.named_weights()
+    aware.fit(x, y, batch_size=8, epochs=2, verbose=0)
+    after = aware.named_weights()
+    assert before["fake_quantize_2/high"] != after["fake_quantize_2/high"]
+    small = pg.quantize(aware)
+    assert np.allclose(small.predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.001)

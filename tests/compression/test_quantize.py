@@ -9,6 +9,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.compression.integer_program import integer_program
 from tests.compression.networks import NETWORKS, network
 
 CALIBRATIONS = ["minmax", "percentile", "mse"]
@@ -177,6 +178,11 @@ def test_bad_arguments_are_refused() -> None:
         pg.quantize(pg.Sequential([nn.Dense(2)]), x)
     with pytest.raises(pg.GraphError, match="is quantized already"):
         pg.quantize(pg.quantize(built(), x), x)
+    recurrent = pg.Sequential([pg.Input((4, 3)), nn.LSTM(2)])
+    with pytest.raises(
+        pg.GraphError, match="can compute in integers: 'lstm_1' has no integer form"
+    ):
+        pg.quantize(recurrent, np.ones((5, 4, 3), np.float32))
     with pytest.raises(pg.GraphError, match="no int3 weights with int8 activations"):
         pg.quantize(built(), x, weights="int3")
     with pytest.raises(pg.GraphError, match=r"no calibration 'median'.*minmax"):
@@ -187,3 +193,50 @@ def test_data_sets_calibrate() -> None:
     model, x = network("dense")
     batches = pg.data.Dataset.from_tensor_slices((x, np.zeros(len(x)))).batch(7)
     assert np.array_equal(pg.quantize(model, batches).predict(x), pg.quantize(model, x).predict(x))
+
+
+def test_models_with_several_inputs_and_outputs() -> None:
+    random = np.random.default_rng(0)
+    first, second = pg.Input((4,), name="first"), pg.Input((6,), name="second")
+    x = nn.Concatenate()([nn.Dense(5)(first), nn.Dense(3, activation="relu")(second)])
+    model = pg.Model([first, second], {"left": nn.Dense(2)(x), "right": nn.Softmax()(x)})
+    data = [random.normal(size=(40, size)).astype(np.float32) for size in (4, 6)]
+    small = pg.quantize(model, data)
+    exact, close = model.predict(data), small.predict(data)
+    assert set(close) == {"left", "right"}
+    for key, values in exact.items():
+        assert relative_error(values, close[key]) < 0.05
+    named = {"first": data[0], "second": data[1]}
+    assert np.array_equal(pg.quantize(model, named).predict(named)["left"], close["left"])
+
+
+def test_functions_of_users_become_tables() -> None:
+    x = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    model = pg.Sequential(
+        [
+            nn.Dense(8, activation=lambda x: pg.sin(x) * 2.0),
+            nn.Lambda(lambda x: pg.maximum(x, -0.5) + x * x),
+            nn.Dense(2),
+        ]
+    )
+    model.build((4,))
+    small = pg.quantize(model, x)
+    assert [layer.kind for layer in small.layers].count("lookup") == 2
+    assert relative_error(model.predict(x), small.predict(x)) < 0.05
+
+
+def test_layers_without_weights_may_be_shared_and_operations_may_stand_alone() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 6, 6, 2)).astype(np.float32)
+    entry = pg.Input((6, 6, 2))
+    pool, curve, relu = nn.MaxPool2D(2, 1), nn.Activation("tanh"), nn.ReLU(name="relu")
+    first = curve(pool(relu(nn.Conv2D(3, 2)(entry))))
+    second = curve(pool(relu(nn.Conv2D(3, 2)(entry))))
+    total = pg.relu(first + second)
+    model = pg.Model(entry, nn.Dense(2)(nn.Flatten()(total)))
+    small = pg.quantize(model, x)
+    assert relative_error(model.predict(x), small.predict(x)) < 0.05
+    integer_program(small)
+    aware = pg.quantization_aware(model, x)
+    assert np.allclose(
+        pg.quantize(aware).predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.01
+    )

@@ -23,6 +23,8 @@ from tests.interchange.predictions import OPERATIONS
 
 RUN = Path(__file__).with_name("standalone_samples.mjs")
 LEFT_OUT = {"while_loop"}
+EXPRESSIONS = {"quantize", "dequantize", "quantized_add"}
+"""Elementwise, so that a page can compute them."""
 HALVES = {"float16"}
 
 
@@ -31,7 +33,9 @@ def _has_halves(case: Case) -> bool:
     return bool(HALVES & {*dtypes, case.sample.attrs.get("dtype")})
 
 
-EVERY = [case for name in sorted(OPERATIONS - LEFT_OUT) for case in cases_of(lookup(name))]
+EVERY = [
+    case for name in sorted(OPERATIONS - LEFT_OUT | EXPRESSIONS) for case in cases_of(lookup(name))
+]
 CASES = [case for case in EVERY if case.sample.inputs and not _has_halves(case)]
 
 

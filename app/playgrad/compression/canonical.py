@@ -7,6 +7,7 @@ training only are left out.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ import numpy as np
 
 from playgrad.compression.report import Note
 from playgrad.compression.rewriting import Draft, Rewrite
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.networks.structure import StructureItem
 from playgrad.nn import activations
 from playgrad.nn.basic import Activation, Dropout
 from playgrad.nn.conv import Conv1D, Conv2D
@@ -27,18 +29,21 @@ from playgrad.nn.masks import mask_of
 from playgrad.nn.merge import Add
 from playgrad.nn.noise import GaussianNoise
 from playgrad.nn.normalization import BatchNormalization
+from playgrad.nn.random_layer import RandomLayer
 from playgrad.ops.elementwise.activations import relu, relu6
 
 Array = np.ndarray[Any, Any]
 LINEAR = (Dense, Conv1D, Conv2D, DepthwiseConv2D, Conv2DTranspose)
 """Layers whose results are sums of products, an activation apart."""
-TRAINING_ONLY = (Dropout, GaussianNoise)
+TRAINING_ONLY = (Dropout, GaussianNoise, RandomLayer)
 CLAMPS: dict[Callable[[Tensor], Tensor], tuple[float, float]] = {
     activations.linear: (-np.inf, np.inf),
     relu: (0.0, np.inf),
     relu6: (0.0, 6.0),
 }
 """The limits of activation functions that are nothing but limits."""
+_UNARY = {"relu", "relu6", "sigmoid", "tanh", "softplus", "silu", "softmax"}
+"""Operations of the names of activation functions."""
 
 
 class Canonical(NamedTuple):
@@ -78,6 +83,9 @@ class _Canonical(Rewrite):
         for item in draft.structure.items:
             if isinstance(item, LayerCall):
                 self.counts[item.layer] = self.counts.get(item.layer, 0) + 1
+        self.inside = {*draft.structure.inputs}.union(
+            *(item.outputs for item in draft.structure.items)
+        )
         self.made = {
             tensor: item
             for item in draft.structure.items
@@ -138,6 +146,27 @@ class _Canonical(Rewrite):
         offset = weights.get("beta", 0.0) - weights["moving_mean"] * factor
         return factor, offset
 
+    # Operations that the user added without a layer
+
+    def take(self, item: StructureItem) -> None:
+        layer = self._layer_like(item) if isinstance(item, Node) else None
+        if layer is None:
+            super().take(item)
+        else:
+            self[item.outputs[0]] = self.put(layer, [self[tensor] for tensor in item.inputs])
+
+    def _layer_like(self, node: Node) -> Layer | None:
+        """Return a layer that does what ``node`` does, if it is one of a few operations."""
+        if not set(node.inputs) <= self.inside:
+            return None
+        name = node.name.replace("/", "_")
+        taken = set(self.names.values())
+        numbered = (f"{name}_{number}" for number in itertools.count(1))
+        name = next(each for each in itertools.chain([name], numbered) if each not in taken)
+        if node.op.name == "add" and len({tensor.shape for tensor in node.inputs}) == 1:
+            return Add(name=name)
+        return Activation(node.op.name, name=name) if node.op.name in _UNARY else None
+
     # Calls
 
     def call(self, call: LayerCall) -> Sequence[Tensor]:
@@ -154,7 +183,8 @@ class _Canonical(Rewrite):
             return [self._linear(call, inputs[0])]
         if self._is_foldable(call) and len(call.inputs[0].shape) == 4:
             return [self._as_convolution(call, inputs[0])]
-        if type(layer) is Add and len(inputs) > 2 and not has_masks(call):
+        is_sum = type(layer) is Add and self.counts[layer] == 1 and not has_masks(call)
+        if is_sum and len(inputs) > 2:
             total = inputs[0]
             for number, other in enumerate(inputs[1:], 1):
                 last = number == len(inputs) - 1

@@ -80,7 +80,7 @@ class Conversion(Rewrite):
         self.known: dict[Tensor, Parameters] = {}
         self.notes: dict[str, Note] = {}
         self.pairs: dict[str, Pair] = {}
-        self.counts = {"quantize": 0, "dequantize": 0}
+        self.counts: dict[str, int] = {}
         self._converters: dict[str, Callable[[Unit, str], Tensor]] = {
             "linear": self._linear,
             "embedding": self._embedding,
@@ -135,8 +135,12 @@ class Conversion(Rewrite):
         return self.parameters(first)
 
     def _numbered(self, kind: str) -> str:
-        self.counts[kind] += 1
-        return f"{kind}_{self.counts[kind]}"
+        taken = set(self.names.values())
+        while True:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            name = f"{kind}_{self.counts[kind]}"
+            if name not in taken:
+                return name
 
     # Items
 
@@ -144,8 +148,9 @@ class Conversion(Rewrite):
         if isinstance(item, Node):
             super().take(item)
             return
-        name = self.names[item.layer]
-        unit = self.units.by_call.get(item)
+        name, unit = self.names[item.layer], self.units.by_call.get(item)
+        if self.units.counts[item.layer] > 1 and unit is not None and unit.is_integer:
+            name = self._numbered(name)
         reason = self.units.reasons.get(item, "is between layers that stay float32")
         if unit is not None and unit.is_integer:
             try:

@@ -17,6 +17,8 @@ from playgrad.models.model import Model
 
 WEIGHTS = {"int8": 8, "int4": 4}
 """The bits of weights beside int8 activations."""
+_REASONS = 5
+"""At most so many are in an error."""
 
 
 def quantize(
@@ -51,8 +53,8 @@ def quantize(
         but not trained.
 
     Raises:
-        GraphError: the model is not built or is quantized already, or an argument has another
-            value.
+        GraphError: the model is not built or is quantized already, none of its layers has an
+            integer form, or an argument has another value.
         DataError: there is no data, or it has no samples, or NaN or infinite values.
         ShapeError, DTypeError: the data does not fit.
     """
@@ -71,6 +73,14 @@ def quantize(
     trained = without_rounding(draft_of(model))
     form = canonical(trained.draft)
     units = Units(form.draft.structure)
+    if not units.integer_units:
+        names, calls = form.draft.names, units.reasons.items()
+        reasons = [f"'{names[call.layer]}' {reason}" for call, reason in calls]
+        raise GraphError(
+            f"no layer of the model '{model.name}' can compute in integers: "
+            f"{', '.join(reasons[:_REASONS]) or 'it has none'}.",
+            source=model.source,
+        )
     ranges = {form.tensors[tensor]: limits for tensor, limits in trained.ranges.items()}
     missing = [tensor for tensor in units.points() if tensor not in ranges]
     samples = [] if data is None else calibration_samples(model, data)

@@ -147,8 +147,7 @@ class CompressionReport:
             ("weights", before.raw, after.raw),
             ("weights, gzip", before.gzip, after.gzip),
         ):
-            smaller = f", {old / new:.1f} times smaller" if new else ""
-            yield f"{what}: {old:,} to {new:,} bytes{smaller}"
+            yield f"{what}: {old:,} to {new:,} bytes{_times(old, new)}"
         yield f"multiply-adds: {self.multiply_adds_before:,} to {self.multiply_adds:,}"
         for each in self.comparisons:
             yield (
@@ -289,6 +288,13 @@ def _form(layer: Any) -> str:
 def _sum(parts: Iterable[LayerBytes]) -> LayerBytes:
     each = list(parts)
     return LayerBytes(sum(part.raw for part in each), sum(part.gzip for part in each))
+
+
+def _times(old: int, new: int) -> str:
+    if not old or not new or old == new:
+        return ""
+    ratio = max(old / new, new / old)
+    return f", {ratio:.1f} times {'smaller' if new < old else 'larger'}"
 
 
 def _decibels(layer: LayerReport) -> str:

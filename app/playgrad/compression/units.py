@@ -24,6 +24,7 @@ from playgrad.nn.global_pooling import (
     GlobalMaxPooling1D,
     GlobalMaxPooling2D,
 )
+from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.merge import Add, Concatenate
 from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
@@ -77,6 +78,8 @@ class Units:
 
     Attributes:
         by_output: by the tensors that they compute.
+        by_call: by the calls of their layers.
+        counts: how often each layer is called.
         clamps: the units that have taken over the limits of other calls.
         reasons: for calls that are no units, the reasons.
     """
@@ -84,10 +87,10 @@ class Units:
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self.users: dict[Tensor, list[Any]] = {}
-        calls: dict[Any, int] = {}
+        self.counts: dict[Layer, int] = {}
         for item in structure.items:
             if isinstance(item, LayerCall):
-                calls[item.layer] = calls.get(item.layer, 0) + 1
+                self.counts[item.layer] = self.counts.get(item.layer, 0) + 1
             for tensor in item.inputs:
                 self.users.setdefault(tensor, []).append(item)
         for tensor in structure.outputs:
@@ -98,7 +101,7 @@ class Units:
         self.reasons: dict[LayerCall, str] = {}
         for item in structure.items:
             if isinstance(item, LayerCall) and item not in self.clamps:
-                kind, reason = _kind(item, calls[item.layer])
+                kind, reason = _kind(item, self.counts[item.layer])
                 if kind == "scale" and not self._is_first(item):
                     kind = "table"
                 if kind:

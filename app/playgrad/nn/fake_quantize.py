@@ -115,13 +115,16 @@ class FakeQuantize(Layer):
         return result if moves else where(greater(self.variables["observed"], 0.0), result, x)
 
     def _moved(self, name: str, value: Tensor) -> Tensor:
-        """Return the range with that of the batch, and have the step keep it."""
+        """Return the range with that of the batch, and have the step keep it.
+
+        A replica rounds by the range of its part of the batch; replicas keep the mean of theirs.
+        """
         observed = self.variables["observed"]
-        mean = cross_replica_mean(value)
 
-        def update(average: Tensor) -> Tensor:
-            moved = average * self.momentum + mean * (1.0 - self.momentum)
-            return where(greater(observed, 0.0), moved, mean)
+        def moved(average: Tensor, value: Tensor) -> Tensor:
+            mean = average * self.momentum + value * (1.0 - self.momentum)
+            return where(greater(observed, 0.0), mean, value)
 
-        self.add_update(self.variables[name], update)
-        return update(self.variables[name])
+        kept = cross_replica_mean(value)
+        self.add_update(self.variables[name], lambda average: moved(average, kept))
+        return moved(self.variables[name], value)

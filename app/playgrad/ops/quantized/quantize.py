@@ -63,7 +63,8 @@ def expect_scale(attrs: Attrs, what: str) -> None:
 def _formula(attrs: Attrs) -> tuple[e.Expr, ...]:
     x, zero_point = e.Leaf(0), attrs["zero_point"]
     factor = float(np.float32(1.0 / np.float64(np.float32(attrs["scale"]))))
-    steps = e.call("round", x * factor) + float(zero_point)
+    # The cast says to JavaScript, which has no float32 product, to round it.
+    steps = e.call("round", e.Cast("float32", x * factor)) + float(zero_point)
     limited = e.call("minimum", e.call("maximum", steps, float(LEAST)), float(MOST))
     return (e.Cast("int8", e.where(e.call("isnan", x), float(zero_point), limited)),)
 

@@ -46,8 +46,8 @@ class Distiller(Model):
         alpha: the part of the loss by the labels, from 0 to 1.
         hints: pairs of names of layers, one of the teacher's and one of the student's, whose
             outputs are to be alike as well (Romero et al. 2015): their mean squared difference is
-            added, times ``hint_weight``. Where their last dimensions differ, a layer that is trained
-            along projects the student's.
+            added, times ``hint_weight``. Where their last dimensions differ, a layer that is
+            trained along projects the student's.
         hint_weight: see ``hints``.
 
     Raises:
@@ -144,11 +144,10 @@ def _scores(output: Tensor, are_scores: bool, binary: bool) -> Tensor:
 
 
 def _number(value: Any, name: str, least: float, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise GraphError(f"{name} must be a number, got {value!r:.40}.")
-    if not least <= value <= most:
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not least <= number <= most:
         raise GraphError(f"{name} must be from {least:g} to {most:g}, got {value!r:.40}.")
-    return float(value)
+    return number
 
 
 def _expect_same_shapes(teacher: Structure, student: Structure) -> None:

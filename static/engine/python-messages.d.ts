@@ -137,7 +137,7 @@ export type ExecutionQuestion = {apart: boolean};
 export type Expected = {token: string, chance: number};
 /** `least`: tokens before the first prediction; `length`: positions of the model; `tokens`: the first ones, of `total`; `problem`: why the text does not fit. */
 export type ExpectedTokens = {shows: "tokens", unit: "character" | "word", least: number, length: number, sample: SampleNumber, text: string, total: number, tokens: string[], predictions: NextToken[], perplexity: number | null, problem: string | null, seconds: number};
-export type ExportFormat = "safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "c" | "script" | "page";
+export type ExportFormat = "safetensors" | "npz" | "onnx" | "keras" | "pytorch" | "tfjs" | "script" | "page";
 export type ExportQuestion = {format?: ExportFormat, names?: DataNames};
 /** `sha256`: for the page to compare. */
 export type ExportedFile = {filename: string, bytes: Uint8Array, sha256: string};

@@ -72,10 +72,12 @@ class RandomProgram:
     def kernel(self, *shape: int) -> Array:
         """Return dense, clustered or pruned weights."""
         values = self.random.integers(-127, 128, self.int(2, 40))
-        kind = self.int(0, 4)
+        kind = self.int(0, 5)
         weights = self.random.integers(-127, 128, shape)
         if kind in (1, 3):
             weights = self.random.choice(values, shape)
+        if kind == 5:  # each unit has values of its own
+            weights = self.random.choice(values[:9], shape) * self.random.uniform(0, 1, shape[-1])
         if kind in (2, 3):
             weights = np.where(self.random.random(shape) < 0.85, 0, weights)
         return (weights * (kind != 4 or self.int(0, 3) > 0)).astype(np.int8)
@@ -116,7 +118,8 @@ class RandomProgram:
         return self.convolution(x, strides, dilations, [1, 1], groups)
 
     def transposed_conv2d(self, x: str) -> str:
-        return self.convolution(x, [1, 1], [1, 1], [self.int(1, 2), self.int(1, 3)], 1)
+        dilations, spread = [self.int(1, 2), self.int(1, 2)], [self.int(1, 2), self.int(1, 3)]
+        return self.convolution(x, [1, 1], dilations, spread, 1)
 
     def convolution(
         self, x: str, strides: list[int], dilations: list[int], spread: list[int], groups: int
@@ -128,7 +131,8 @@ class RandomProgram:
             (height, width), spread, dilations, strides, size, strict=True
         ):
             window, inside = (taps - 1) * gap + 1, (extent - 1) * apart + 1
-            before, after = self.int(0, window - 1), self.int(0, window - 1)
+            most = window - 1 if apart == 1 else window + 1  # with rows of the bias alone
+            before, after = self.int(0, most), self.int(0, most)
             after += max(0, window - inside - before - after)
             padding.append([before, after])
             out.append((inside + before + after - window) // stride + 1)

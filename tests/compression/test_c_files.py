@@ -74,6 +74,10 @@ KERNELS = {
     # 1,024 weights of 4 bits
     "uint8_t dense_kernel[512]": lambda random: random.choice(np.arange(-60, 60, 8)[:16], (32, 32)),
     "uint8_t dense_kernel[128]": lambda random: random.choice([-9, 100], (32, 32)),
+    # 1,024 weights of 2 bits, and 4 values for each unit
+    "int8_t dense_codebook[128]": lambda random: (
+        random.choice([-1, -0.3, 0.4, 1], (32, 32)) * np.arange(30, 126, 3)
+    ),
     # a bit for each weight, and a byte for each tenth
     "uint8_t dense_kernel[231]": lambda random: thinned(random.integers(1, 128, 1024)),
     # a bit for each weight, and 2 more for each tenth
@@ -95,12 +99,13 @@ def test_pruned_and_clustered_weights_are_packed(declared: str) -> None:
 
 def test_packed_weights_of_every_width_give_the_bits_of_plain_ones(tmp_path: Path) -> None:
     random = RandomProgram(3)
-    x, outputs = random.input((23,)), []
+    x, outputs = random.input((40,)), []
     for values in (1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 65, 129):
         chosen = random.random.permutation(np.arange(-127, 128))[:values]
         for zeros in (0, 0.5, 0.95, 1):
-            kept = random.random.random((23, 5)) >= zeros
-            kernel = (random.random.choice(chosen, (23, 5)) * kept).astype(np.int8)
+            kept = random.random.random((40, 5)) >= zeros
+            factors = random.random.uniform(0.2, 1, 5) if values < 10 else 1
+            kernel = (random.random.choice(chosen, (40, 5)) * kept * factors).astype(np.int8)
             constants, scale = random.products(x, kernel)
             ends = random.ends()
             outputs.append(random.step("quantized_matmul", [x], (5,), ends, constants, scale))

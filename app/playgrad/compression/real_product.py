@@ -32,10 +32,10 @@ class TransposedConvolution(NamedTuple):
     """The convolution of an image whose pixels are spread, as a transposed convolution.
 
     Attributes:
-        kernel: int8 (height, width, in, out / groups), turned by 180°.
+        kernel: int8 (height, width, in, out), turned by 180°. Zeros stand between its weights if
+            the convolution is dilated, and around them if the result is larger than the full one.
         strides: how far pixels are spread.
-        crop: ((top, bottom), (left, right)) that are cut off the full result; negative ones extend
-            it with the bias alone.
+        crop: ((top, bottom), (left, right)) that are cut off the full result.
     """
 
     kernel: Array
@@ -67,28 +67,31 @@ def transposed_convolution(step: IntegerStep) -> TransposedConvolution | None:
     """Return the transposed convolution that a convolution stands for; None for an ordinary one.
 
     Raises:
-        ExportError: the strides are not 1.
+        ExportError: the strides are not 1, or there are groups of channels.
     """
     attrs, kernel = step.attrs, step.constants["kernel"]
     spread = attrs["input_dilation"]
     if tuple(spread) == (1, 1):
         return None
-    if tuple(attrs["strides"]) != (1, 1):
+    if tuple(attrs["strides"]) != (1, 1) or attrs["groups"] != 1:
         raise ExportError(
-            f"'{step.name}' has strides and spreads its input, which only C files express.",
+            f"'{step.name}' spreads its input, and has strides or groups. Only C files express it.",
             op=step.name,
         )
-    height, width, per_group, units = kernel.shape
-    groups = attrs["groups"]
-    parts = kernel[::-1, ::-1].reshape(height, width, per_group, groups, units // groups)
-    turned = parts.transpose(0, 1, 3, 2, 4).reshape(height, width, groups * per_group, -1)
-    top, left = (
-        ((size - 1) * gap - before, (size - 1) * gap - after)
-        for size, gap, (before, after) in zip(
-            kernel.shape[:2], attrs["dilation"], attrs["padding"], strict=True
-        )
+    dilation, padding = attrs["dilation"], attrs["padding"]
+    sizes = [(size - 1) * gap + 1 for size, gap in zip(kernel.shape[:2], dilation, strict=True)]
+    crops = [
+        [size - 1 - side for side in sides] for size, sides in zip(sizes, padding, strict=True)
+    ]
+    around = [[max(0, -side) for side in sides] for sides in crops]
+    wide = np.zeros((*sizes, *kernel.shape[2:]), np.int8)
+    wide[:: dilation[0], :: dilation[1]] = kernel[::-1, ::-1]
+    (top, bottom), (left, right) = ((max(0, a), max(0, b)) for a, b in crops)
+    return TransposedConvolution(
+        np.pad(wide, [*around, (0, 0), (0, 0)]),
+        (spread[0], spread[1]),
+        ((top, bottom), (left, right)),
     )
-    return TransposedConvolution(turned, (spread[0], spread[1]), (top, left))
 
 
 def bounds(program: IntegerProgram, step: IntegerStep) -> tuple[float, float] | None:

@@ -31,7 +31,6 @@ export function ExportFiles() {
     { id: "keras", ...model("keras", ".keras"), ...words.keras },
     { id: "pytorch", ...model("pytorch", ".pt.zip"), ...words.pytorch },
     { id: "tfjs", ...model("tfjs", ".tfjs.zip"), ...words.tfjs },
-    { id: "c", ...model("c", ".c.zip"), ...words.c },
     { id: "script", ...model("script", ".py"), ...words.script },
     { id: "page", ...model("page", ".html"), ...words.page },
     {

@@ -2270,12 +2270,6 @@ export const en = {
         "A zip file with model.json and the weights: unpack it, and tf.loadLayersModel opens it",
       lacks: "compile settings, optimizer state, initializers, regularizers, constraints",
     },
-    c: {
-      title: "C program",
-      about:
-        "A zip file with model.c and model.h, for microcontrollers: of quantized networks only",
-      lacks: "float32 weights, compile settings, optimizer state",
-    },
     script: {
       title: "Script that predicts",
       about: "The trained network as Python: needs NumPy, nothing else",

@@ -1789,11 +1789,6 @@ export const zhHans = {
       about: "包含 model.json 和权重的 zip 文件：解压后可用 tf.loadLayersModel 打开",
       lacks: "编译设置、优化器状态、初始化器、正则化、约束",
     },
-    c: {
-      title: "C 程序",
-      about: "包含 model.c 和 model.h 的 zip 文件，用于微控制器：只适用于量化后的网络",
-      lacks: "float32 权重、编译设置、优化器状态",
-    },
     script: {
       title: "预测脚本",
       about: "训练好的网络写成 Python：只需要 NumPy",

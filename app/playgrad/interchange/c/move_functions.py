@@ -29,7 +29,7 @@ static void gather_indices(int32_t count, int32_t rows, int32_t size, const uint
     for (; count > 0; count--) {
         int32_t i, row = *indices++;
         uint32_t bit;
-        cursor c = {0, 0, 0, 0};
+        cursor c = {0, 0, 0, 0, 0};
         row = row < 0 ? 0 : row < rows ? row : rows - 1;
         bit = (uint32_t)row * (uint32_t)size * width;
         c.next = table + bit / 8;

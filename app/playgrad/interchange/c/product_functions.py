@@ -6,6 +6,7 @@ PRODUCTS = {
 typedef struct {
     const uint8_t *next;
     const int8_t *next_plain;
+    const int8_t *codebook;
     uint32_t bits;     /* read, but not used yet */
     uint32_t bit_count;
 } cursor;
@@ -20,6 +21,7 @@ typedef struct layer {
     const int8_t *plain;     /* the kernel, */
     const uint8_t *packed;   /* or the packed kernel */
     const int8_t *codebook;  /* the values of its indices; without one, they are the values */
+    int32_t stride;          /* a unit has so many values of the codebook; 0: it has all */
     uint32_t width;          /* bits of an index */
     int32_t size;            /* weights of a unit, which are stored one after the other */
     int32_t units;
@@ -64,7 +66,7 @@ static int32_t dot_indices(const layer *l, cursor *c, const int8_t *x, int32_t a
 {
     int32_t i;
     for (i = 0; i < l->size; i++) {
-        acc += x[i] * weight(l->codebook, take(c, l->width));
+        acc += x[i] * weight(c->codebook, take(c, l->width));
     }
     return acc;
 }
@@ -76,10 +78,20 @@ static int32_t dot_sparse(const layer *l, cursor *c, const int8_t *x, int32_t ac
     int32_t i;
     for (i = 0; i < l->size; i++) {
         if (take(c, 1)) {
-            acc += x[i] * weight(l->codebook, take(c, l->width));
+            acc += x[i] * weight(c->codebook, take(c, l->width));
         }
     }
     return acc;
+}
+""",
+    "start": """
+static cursor start(const layer *l)
+{
+    cursor c = {0, 0, 0, 0, 0};
+    c.next = l->packed;
+    c.next_plain = l->plain;
+    c.codebook = l->codebook;
+    return c;
 }
 """,
     "products": """
@@ -91,6 +103,9 @@ static void products(const layer *l, cursor *c, int32_t first, int32_t count,
         int32_t acc = l->dot(l, c, x, l->bias[unit]);
         int64_t scaled = shift_right((int64_t)acc * l->multiplier[unit], l->shift[unit]);
         y[unit] = clamp(scaled + l->zero_point, l->low, l->high);
+        if (l->stride) {
+            c->codebook += l->stride;
+        }
     }
 }
 """,
@@ -98,9 +113,7 @@ static void products(const layer *l, cursor *c, int32_t first, int32_t count,
 static void matmul(const layer *l, int32_t rows, const int8_t *x, int8_t *y)
 {
     for (; rows > 0; rows--) {
-        cursor c = {0, 0, 0, 0};
-        c.next = l->packed;
-        c.next_plain = l->plain;
+        cursor c = start(l);
         products(l, &c, 0, l->units, x, y);
         x += l->size;
         y += l->units;
@@ -132,9 +145,7 @@ static void conv2d(const convolution *v, const int8_t *x, int8_t *patch, int8_t 
     int32_t oy, ox, group, ky, kx, i;
     for (oy = 0; oy < v->out_height; oy++) {
         for (ox = 0; ox < v->out_width; ox++) {
-            cursor c = {0, 0, 0, 0};
-            c.next = v->units.packed;
-            c.next_plain = v->units.plain;
+            cursor c = start(&v->units);
             for (group = 0; group < v->groups; group++) {
                 int8_t *p = patch;
                 for (ky = 0; ky < v->kernel_height; ky++) {

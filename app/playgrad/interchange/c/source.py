@@ -54,14 +54,14 @@ class CSource:
         self.declarations.append(f"static const {kind} {name}[{values.size}] = {{\n{text}\n}};")
         return name
 
-    def weights(self, name: str, weights: StoredWeights) -> tuple[str, str, str, int]:
-        """Declare weights, and return plain values, packed values, codebook, and width."""
+    def weights(self, name: str, weights: StoredWeights) -> tuple[str, str, str]:
+        """Declare weights, and return the names of plain values, packed values, and codebook."""
         values = self.array(f"{name}_kernel", weights.values)
         codebook = "0"
         if weights.codebook is not None:
             codebook = self.array(f"{name}_codebook", weights.codebook)
         plain = weights.kind == "plain"
-        return values if plain else "0", "0" if plain else values, codebook, weights.width
+        return values if plain else "0", "0" if plain else values, codebook
 
 
 def identifier(name: str) -> str:

@@ -75,7 +75,7 @@ def _layer(call: StepCall) -> str:
         for name, dtype in (("bias", np.int32), ("multiplier", np.int32), ("shift", np.uint8))
     ]
     ends = (attrs["zero_point"], attrs["low"], attrs["high"])
-    fields = [dot, *pointers, kernel.shape[1], units]
+    fields = [dot, *pointers, weights.stride, weights.width, kernel.shape[1], units]
     lines = [", ".join(map(str, line)) for line in (fields, arrays, ends)]
     return "{" + ",\n     ".join(lines) + "}"
 
@@ -148,12 +148,14 @@ def _pool(function: str) -> Callable[[StepCall], None]:
 def _gather(call: StepCall) -> None:
     table = call.step.constants["table"]
     weights = stored(table, random_access=True)
-    plain, packed, codebook, width = call.source.weights(call.name, weights)
+    plain, packed, codebook = call.source.weights(call.name, weights)
     sizes = [math.prod(call.shapes[0]), *table.shape]
     if weights.kind == "plain":
         call.source.call("gather", *sizes, plain, call.x[0], call.y)
     else:
-        call.source.call("gather_indices", *sizes, packed, codebook, width, call.x[0], call.y)
+        call.source.call(
+            "gather_indices", *sizes, packed, codebook, weights.width, call.x[0], call.y
+        )
 
 
 def _reshape(call: StepCall) -> None:

@@ -168,23 +168,16 @@ def _matmul(w: _QDQWriter, step: IntegerStep) -> None:
 def _conv2d(w: _QDQWriter, step: IntegerStep) -> None:
     product = real_product(w.program, step)
     bias = w.real_constant(step, "bias", product.bias, product.bias_scale, axis=0)
-    attributes = {"dilations": list(step.attrs["dilation"]), "group": step.attrs["groups"]}
-    transposed = transposed_convolution(step)
+    transposed, attrs = transposed_convolution(step), step.attrs
     if transposed is None:
         kernel, axis, kind = product.kernel.transpose(3, 2, 0, 1), 0, "Conv"
-        attributes |= {"strides": list(step.attrs["strides"])}
-        attributes |= {"pads": _pads(step.attrs["padding"])}
+        pads, strides = _pads(attrs["padding"]), attrs["strides"]
+        attributes = {"dilations": list(attrs["dilation"]), "group": attrs["groups"]}
     else:
         kernel, axis, kind = transposed.kernel.transpose(2, 3, 0, 1), 1, "ConvTranspose"
-        pads = _pads(transposed.crop)
-        attributes |= {"strides": list(transposed.strides)}
-        attributes |= {"pads": [max(0, pad) for pad in pads]}
-        attributes |= {"output_padding": [max(0, -pad) for pad in pads[2:]]}
-        if min(pads[:2]) < 0 or step.attrs["groups"] > 1:
-            raise ExportError(
-                f"ONNX has no equivalent of the padding or the groups of '{step.name}'.",
-                op=step.name,
-            )
+        pads, strides = _pads(transposed.crop), transposed.strides
+        attributes = {}
+    attributes |= {"strides": list(strides), "pads": pads}
     weights = w.real_constant(step, "kernel", kernel, product.kernel_scale, axis)
     result = w.op(kind, step, w.real(step, nchw=True), weights, bias, **attributes)
     w.keep_real(step, result, nchw=True)

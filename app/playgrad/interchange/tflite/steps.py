@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from playgrad.compression.integer_program import IntegerStep
-from playgrad.compression.real_product import RealProduct, real_product, transposed_convolution
+from playgrad.compression.real_product import (
+    RealProduct,
+    TransposedConvolution,
+    real_product,
+    transposed_convolution,
+)
 from playgrad.errors import ExportError
 from playgrad.interchange.tflite.builder import Quantization
 from playgrad.interchange.tflite.writer import TFLiteWriter, quantization
@@ -64,8 +69,9 @@ def _matmul(w: TFLiteWriter, step: IntegerStep) -> None:
 
 
 def _conv2d(w: TFLiteWriter, step: IntegerStep) -> None:
-    if transposed_convolution(step) is not None:
-        _transposed(w, step)
+    turned = transposed_convolution(step)
+    if turned is not None:
+        _transposed(w, step, turned)
         return
     product, attrs = real_product(w.program, step), step.attrs
     height, width, _, units = product.kernel.shape
@@ -95,36 +101,37 @@ def _conv2d(w: TFLiteWriter, step: IntegerStep) -> None:
     w.limited(step, add)
 
 
-def _transposed(w: TFLiteWriter, step: IntegerStep) -> None:
-    product, turned = real_product(w.program, step), transposed_convolution(step)
-    assert turned is not None
-    height, width = w.program.tensors[step.inputs[0]].shape[:2]
-    shape = w.program.tensors[step.output].shape
-    fits = {"VALID": True, "SAME": True}
-    for axis, size in enumerate((height, width)):
-        taps, stride = turned.kernel.shape[axis], turned.strides[axis]
-        extra, crop, out = max(0, taps - stride), list(turned.crop[axis]), shape[axis]
-        fits["VALID"] &= crop == [0, 0] and out == (size - 1) * stride + taps
-        fits["SAME"] &= crop == [extra // 2, extra - extra // 2] and out == size * stride
-    fitting = [name for name, fit in fits.items() if fit]
-    if not fitting or step.attrs["groups"] > 1 or tuple(step.attrs["dilation"]) != (1, 1):
-        raise ExportError(
-            "TensorFlow Lite has no transposed convolution with the padding, groups or dilation of "
-            f"'{step.name}'.",
-            op=step.name,
-        )
+def _transposed(w: TFLiteWriter, step: IntegerStep, turned: TransposedConvolution) -> None:
     w.builder.fixed_batch = True  # the operator takes the shape of its output
-    size = w.ints(step, [1, *shape])
+    shape, (crop_y, crop_x) = w.program.tensors[step.output].shape, turned.crop
+    same = [_cut_for_same(*pair) for pair in zip(turned.kernel.shape, turned.strides, strict=False)]
+    padding = "SAME" if [crop_y, crop_x] == same else "VALID"
+    whole = shape if padding == "SAME" else (
+        shape[0] + sum(crop_y), shape[1] + sum(crop_x), shape[2]
+    )  # fmt: skip
+    size = w.ints(step, [1, *whole])
+    product = real_product(w.program, step)
     kernel, bias = _constants(w, step, turned.kernel.transpose(3, 0, 1, 2), product, 0)
 
     def add(output: int, activation: int) -> None:
+        result = output if whole == shape else w.temporary(step, whole, step.output)
         w.builder.operator(
-            "TRANSPOSE_CONV", [size, kernel, *w.inputs(step), bias], output, 3,
-            "TransposeConvOptions", Padding=w.padding(fitting[0]),
+            "TRANSPOSE_CONV", [size, kernel, *w.inputs(step), bias], result, 3,
+            "TransposeConvOptions", Padding=w.padding(padding),
             StrideH=turned.strides[0], StrideW=turned.strides[1],
         )  # fmt: skip
+        if whole != shape:
+            corner = w.ints(step, [0, crop_y[0], crop_x[0], 0])
+            kept = w.ints(step, [1, *shape])
+            w.builder.operator("SLICE", [result, corner, kept], output, 2, "SliceOptions")
 
     w.limited(step, add, bare=True)
+
+
+def _cut_for_same(window: int, stride: int) -> tuple[int, int]:
+    """Return what the padding "SAME" cuts off before and after the result."""
+    total = max(0, window - stride)
+    return total // 2, total - total // 2
 
 
 def _add(w: TFLiteWriter, step: IntegerStep) -> None:

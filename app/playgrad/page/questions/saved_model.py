@@ -15,9 +15,7 @@ from playgrad.page.shown_model import LiveModel
 from playgrad.page.workspace import Workspace
 from playgrad.training.checkpoints.record import Checkpoint
 
-ExportFormat = Literal[
-    "safetensors", "npz", "onnx", "keras", "pytorch", "tfjs", "c", "script", "page"
-]
+ExportFormat = Literal["safetensors", "npz", "onnx", "keras", "pytorch", "tfjs", "script", "page"]
 
 
 class DataNames(TypedDict):
@@ -66,8 +64,7 @@ def export_model(model: LiveModel | RestoredModel, request: ExportQuestion) -> E
     else:
         content = kind.encode(cast(Exported, model), name)
     digest = hashlib.sha256(content).hexdigest()
-    filename = f"{name}.zip" if kind.files else name
-    return {"filename": filename, "bytes": content, "sha256": digest}
+    return {"filename": name, "bytes": content, "sha256": digest}
 
 
 @question("restore", "workspace")

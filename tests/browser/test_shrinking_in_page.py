@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 import playgrad as pg
 from tests.browser.playground import Playground
-from tests.browser.test_accessibility import AXE, violations_in_both_themes
+from tests.browser.test_accessibility import AXE, violations, violations_in_both_themes
 from tests.page.test_shrinking import NUMBERS, PROGRAM
 
 pytestmark = [pytest.mark.browser, pytest.mark.gpu]
@@ -62,7 +62,7 @@ def test_a_network_is_made_smaller_tried_fine_tuned_and_saved(
     expect(shrink.at("shrink-totals").get_by_role("row").nth(4)).not_to_have_text(before)
     shrink.at("shrink-try").click()
     expect(shrink.at("shrunk-badge")).to_contain_text("4 values")
-    assert violations_in_both_themes(page) == []
+    assert violations(page) == []
     shrink.at("shrunk-back").click()
     expect(shrink.at("shrunk-badge")).to_have_count(0)
 

@@ -17,8 +17,9 @@ export function ShrinkPanel() {
   const count = points.value.length;
   const name = chosen.value;
   const report = shrink.report.value;
+  const shown = useRef(report);
   useEffect(() => {
-    if (report) detail.current?.scrollIntoView({ block: "nearest" });
+    if (report && report !== shown.current) detail.current?.scrollIntoView({ block: "nearest" });
   }, [report]);
   return html`
     <section class="panel shrink" aria-labelledby="shrink-title" data-testid="shrink" ref=${panel}>

@@ -65,7 +65,12 @@ CASES: dict[str, tuple[Callable[[], list[Any]], Any, list[str]]] = {
     "after an activation": (
         lambda: [nn.Dense(4, activation="relu"), nn.BatchNormalization()],
         ROW,
-        ["dense", "batch_normalization"],
+        ["dense", "reshape", "conv1d", "reshape"],
+    ),
+    "sequence with padding": (
+        lambda: [nn.BatchNormalization(), nn.Conv1D(4, 3, padding="causal")],
+        SEQUENCE,
+        ["conv1d", "conv1d"],
     ),
     "another axis": (
         lambda: [nn.Conv2D(4, 3), nn.BatchNormalization(axis=1)],

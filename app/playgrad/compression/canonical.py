@@ -18,7 +18,7 @@ from playgrad.compression.rewriting import Draft, Rewrite
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.structure import StructureItem
 from playgrad.nn import activations
-from playgrad.nn.basic import Activation, Dropout
+from playgrad.nn.basic import Activation, Dropout, Reshape
 from playgrad.nn.conv import Conv1D, Conv2D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
@@ -181,7 +181,7 @@ class _Canonical(Rewrite):
             return inputs
         if self._is_linear(call):
             return [self._linear(call, inputs[0])]
-        if self._is_foldable(call) and len(call.inputs[0].shape) == 4:
+        if self._is_foldable(call) and len(call.inputs[0].shape) in (2, 3, 4):
             return [self._as_convolution(call, inputs[0])]
         is_sum = type(layer) is Add and self.counts[layer] == 1 and not has_masks(call)
         if is_sum and len(inputs) > 2:
@@ -229,11 +229,17 @@ class _Canonical(Rewrite):
         return self.put(Activation(activation, name=f"{name}_activation"), [y])
 
     def _as_convolution(self, call: LayerCall, x: Tensor) -> Tensor:
-        """Normalize the channels of images by a convolution of each with one weight."""
+        """Normalize each channel by a convolution with one weight."""
         factor, offset = self._factor_and_offset(call)
-        layer = DepthwiseConv2D(1, name=self.names[call.layer])
-        kernel = factor.reshape(1, 1, -1, 1)
-        return self.put(layer, [x], {"kernel": kernel, "bias": offset})
+        name, channels, rank = self.names[call.layer], len(factor), len(call.inputs[0].shape)
+        if rank == 4:
+            layer: Layer = DepthwiseConv2D(1, name=name)
+            return self.put(layer, [x], {"kernel": factor.reshape(1, 1, -1, 1), "bias": offset})
+        if rank == 2:
+            x = self.put(Reshape((1, channels), name=f"{name}_step"), [x])
+        layer = Conv1D(channels, 1, groups=channels, name=name)
+        y = self.put(layer, [x], {"kernel": factor.reshape(1, 1, -1), "bias": offset})
+        return y if rank == 3 else self.put(Reshape((channels,), name=f"{name}_row"), [y])
 
 
 def _renamed(layer: Layer, name: str) -> Layer:

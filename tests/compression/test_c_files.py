@@ -174,7 +174,7 @@ def test_the_object_needs_no_library_and_gives_one_name_to_the_linker(tmp_path: 
     assert re.findall(r"[A-Z] (\w+)$", symbols.stdout, re.M) == ["net_run"]
 
 
-@pytest.mark.parametrize("name", ["int", "a b/*c*/", "größe", "7", "_", "a", "a kernel"])
+@pytest.mark.parametrize("name", ["int", "a b/*c*/", "größe", "7", "_", "a", "a kernel", 'say "x"'])
 def test_any_name_of_a_layer_or_file_is_written(name: str, tmp_path: Path) -> None:
     program = product_program(np.arange(6).reshape(3, 2))
     step = program.steps[0]._replace(name=name)

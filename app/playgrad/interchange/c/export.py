@@ -30,6 +30,8 @@ def c_files(program: IntegerProgram, file: str, title: str) -> dict[str, bytes]:
     """
     stem = PurePath(file).stem
     name = identifier(stem)
+    if not stem.isprintable() or set('"\\') & set(stem):  # which #include cannot name
+        stem = name
     program = integer_core(program)
     takes, gives = parameters(program.inputs, "input"), parameters(program.outputs, "output")
     placement = placed(program, takes, gives)

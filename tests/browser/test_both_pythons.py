@@ -78,6 +78,7 @@ SKIPPED = {
     "sha256", "runs", "seconds", "seconds_alone", "start", "end", "duration", "idle", "round_trips",
     "chrome", "eta_seconds", "steps_per_second", "traceback", "timeline", "kinds", "headline",
     "histograms",  # of steps that a clock chooses
+    "gzip", "signal_to_noise",
 }  # fmt: skip
 """Parts of messages that depend on time, or on the last bit of a number."""
 

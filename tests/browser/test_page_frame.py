@@ -130,7 +130,7 @@ def test_a_phone_shows_the_network_or_a_panel(phone: Playground) -> None:
     expect(more).to_have_attribute("aria-expanded", "false")
     keyboard.press("Enter")
     expect(phone.at("tab-graph")).to_be_focused()
-    for key in ("End", "ArrowUp", "Enter"):
+    for key in ("End", "ArrowUp", "ArrowUp", "Enter"):
         keyboard.press(key)
     expect(phone.page.locator(".panel.runs")).to_be_visible()
     phone.at("tab-build").click()

@@ -434,9 +434,9 @@ def test_placement_is_explained_and_keys_move_through_tracks_and_tabs(lab: LabPa
     assert lab.text("lab-looked") != first
     lab.at("tab-lab").focus()
     lab.at("tab-lab").press("ArrowLeft")
-    expect(lab.at("tab-runs")).to_be_focused()
-    expect(lab.at("runs-table")).to_be_visible()
-    lab.at("tab-runs").press("Home")
+    expect(lab.at("tab-shrink")).to_be_focused()
+    expect(lab.at("shrink")).to_be_visible()
+    lab.at("tab-shrink").press("Home")
     expect(lab.at("tab-training")).to_be_focused()
     expect(lab.at("task")).to_be_visible()
     lab.at("tab-training").press("End")

@@ -81,6 +81,13 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "attention", "sample": 0, "layer": ""},
     {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1},
     {"kind": "one_sample", "number": 3},
+    {"kind": "shrink_begin"},
+    *[{"kind": "shrink_next", "seconds": 60}] * 3,
+    {"kind": "shrink_tune", "name": None},
+    {"kind": "shrink_choose", "name": "int8"},
+    {"kind": "shrink_report", "name": "int8"},
+    {"kind": "shrink_export", "name": "float16", "format": "npz"},
+    {"kind": "shrink_choose", "name": None},
     {"kind": "export", "format": "npz"},
 ]
 """About the model that the program trains; those with a file of their own are not among them."""

@@ -146,6 +146,9 @@ def test_a_version_is_exported_in_each_format_of_its_report(
             assert content.startswith(starts.get(each, b"")), each
             if each == "tflite":
                 assert content[4:8] == b"TFL3"
+    whole = answer(side, "export", format="safetensors")
+    packed = answer(side, "shrink_export", name="sparsity-95", format="safetensors")
+    assert len(packed["bytes"]) < len(whole["bytes"]) - 1000, "only weights other than 0 are stored"
 
 
 def test_fine_tuning_wins_accuracy_back_and_keeps_what_was_saved(

@@ -41,6 +41,9 @@ class Exported(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def packs_weights(self) -> bool: ...
+
     def layer_graph(self) -> dict[str, Any]: ...
 
     def compile_settings(self) -> CompileSettings | None: ...
@@ -84,7 +87,7 @@ class Format:
 
 def _weights(format_name: str) -> Callable[[Exported, str], bytes]:
     return lambda model, _: encode_checked(
-        model.named_weights(), format_name, model.file_metadata()
+        model.named_weights(), format_name, model.file_metadata(), model.packs_weights
     )
 
 

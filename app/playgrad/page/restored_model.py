@@ -34,6 +34,8 @@ class RestoredModel:
         gives_logits: whether the output is scores before softmax.
     """
 
+    packs_weights = False
+
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.checkpoint = checkpoint
         record = self._record = checkpoint.model

@@ -1938,7 +1938,7 @@ export const en = {
         "The smallest weights of the network are 0, and a file stores only the others and where they are.",
       clusters: "The weights of a layer share a few values; a file stores which of them each has.",
     },
-    reportTitle: (/** @type {string} */ name) => `The network as ${name}`,
+    reportTitle: (/** @type {string} */ name) => `Version: ${name}`,
     reporting: "Comparing layer by layer…",
     tryIt: "Try it in Watch",
     back: "Back to the full network",

@@ -1506,7 +1506,7 @@ export const zhHans = {
       sparsity: "网络中最小的权重都是 0，文件只保存其余的权重及其位置。",
       clusters: "同一层的权重共用少数几个值，文件保存每个权重用的是哪一个。",
     },
-    reportTitle: (name) => `网络的 ${name} 版本`,
+    reportTitle: (name) => `版本：${name}`,
     reporting: "正在逐层比较…",
     tryIt: "在“观察”中试用",
     back: "回到完整的网络",

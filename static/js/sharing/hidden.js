@@ -25,7 +25,7 @@ const hiddenByLink = computed(() =>
 
 /** What needs the model is of no use for a training elsewhere. */
 const ABSENT = isWatching
-  ? ["gallery", "blocks", "graph", "inspect"]
+  ? ["gallery", "blocks", "graph", "inspect", "shrink"]
   : isEmbedded
     ? ["gallery"]
     : [];

@@ -148,6 +148,7 @@ function labelled(points, front, at, { left, right }) {
     const choices = [
       { x, y: y - 11, anchor: "middle", from: x - width / 2 },
       { x, y: y + 20, anchor: "middle", from: x - width / 2 },
+      { x: x - 6, y: y - 11, anchor: "start", from: x - 6 },
       { x: x + 11, y: y + 4, anchor: "start", from: x + 11 },
       { x: x - 11, y: y + 4, anchor: "end", from: x - 11 - width },
     ];

@@ -16,10 +16,11 @@ export function ShrinkPanel() {
   const words = t().shrink;
   const count = points.value.length;
   const name = chosen.value;
+  const report = shrink.report.value;
+  const shown = useRef(report);
   useEffect(() => {
-    if (name && shrink.report.value === null)
-      detail.current?.scrollIntoView?.({ block: "nearest" });
-  }, [name]);
+    if (report && report !== shown.current) detail.current?.scrollIntoView({ block: "nearest" });
+  }, [report]);
   return html`
     <section class="panel shrink" aria-labelledby="shrink-title" data-testid="shrink" ref=${panel}>
       <div class="panel-head">
@@ -53,7 +54,7 @@ export function ShrinkPanel() {
       name &&
       name !== shrink.ORIGINAL &&
       html`<${ShrinkReport} point=${points.value.find((each) => each.name === name)}
-      original=${points.value.find((each) => each.name === shrink.ORIGINAL)} report=${shrink.report.value} />`
+      original=${points.value.find((each) => each.name === shrink.ORIGINAL)} report=${report} />`
     }</div>
   `;
 }

@@ -381,3 +381,17 @@ def test_a_gpu_trains_as_the_cpu() -> None:
         history = model.fit([x, edges], y, batch_size=3, epochs=3, verbose=0)
         losses.append(history.history["loss"])
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
+
+
+def test_a_network_is_copied() -> None:
+    dense = nn.Dense(4)
+    with pg.Graph().as_default():
+        dense(pg.constant(X))
+        layer = nn.GINConv(dense)
+        layer(pg.constant(X), pg.constant(PLAIN))
+        assert list(layer.variables) == ["network_0/kernel", "network_0/bias"]
+        assert all(dense.kernel is not each for each in layer.variables.values())
+        again = nn.GINConv.from_config(layer.get_config())
+        again(pg.constant(X), pg.constant(PLAIN))
+    assert list(again.variables) == list(layer.variables)
+    assert again.get_config() == layer.get_config()

@@ -33,7 +33,7 @@ class _WithNetwork(MessagePassing, WrapperLayer):
         self, network: Layer | Sequence[Layer], aggr: str, flow: str, name: str | None
     ) -> None:
         super().__init__(aggr, flow, name=name)
-        layers: list[Any] = list(network) if isinstance(network, (list, tuple)) else [network]
+        layers = _layers(network)
         wrong = next((each for each in layers if not isinstance(each, Layer)), None)
         if wrong is not None or not layers:
             raise GraphError(
@@ -41,7 +41,6 @@ class _WithNetwork(MessagePassing, WrapperLayer):
                 f"got {'none' if wrong is None else type(wrong).__name__}.",
                 source=self.source,
             )
-        self._passed_layers = layers
         self._network: list[Layer] = [layer.clone() for layer in layers]
 
     def build_network(self, width: int) -> None:
@@ -60,12 +59,11 @@ class _WithNetwork(MessagePassing, WrapperLayer):
                 layer._penalize([x])
         return x
 
-    def _arguments(self) -> dict[str, Any]:
-        return {**super()._arguments(), "network": self._passed_layers}
-
     def get_config(self) -> dict[str, Any]:
-        layers = [{"kind": each.kind, "config": each.get_config()} for each in self._passed_layers]
-        config = {**super()._arguments(), "network": layers}
+        arguments = self._arguments()
+        layers = _layers(arguments["network"])
+        kinds = [{"kind": each.kind, "config": each.get_config()} for each in layers]
+        config = {**arguments, "network": kinds}
         return config if self.trainable else {**config, "trainable": False}
 
     @classmethod
@@ -143,3 +141,7 @@ class EdgeConv(_WithNetwork):
 
     def message(self, x_i: Tensor, x_j: Tensor) -> Tensor:  # type: ignore[override]
         return self.applied(concat([x_i, x_j - x_i], -1))
+
+
+def _layers(network: Any) -> list[Any]:
+    return list(network) if isinstance(network, (list, tuple)) else [network]

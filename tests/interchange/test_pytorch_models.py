@@ -31,6 +31,7 @@ REFUSED = {
     "group_normalization": "nn.GroupNorm has no axis but that of the channels",
     "prelu": "nn.PReLU has one slope for each channel",
     "masking": "kind 'masking' has no equivalent",
+    "fake_quantize": "kind 'fake_quantize' has no equivalent",
     "time_distributed": "kind 'time_distributed' has no equivalent",
     "multi_head_attention": "nn.MultiheadAttention has 3 features",
     "parallel_multi_head_attention": "kind 'parallel_multi_head_attention' has no equivalent",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from playgrad.data.edges import as_attributes, as_edges
 from playgrad.errors import DataError, shape_text
+from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
 _FILES = ("indptr", "indices", "edge_attr")
@@ -57,9 +59,13 @@ class CSRGraph:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
-            array = getattr(self, name)
-            if array is not None:
-                np.save(path / f"{name}.npy", array)
+            array, file = getattr(self, name), path / f"{name}.npy"
+            if array is None:
+                file.unlink(missing_ok=True)  # of a graph that was saved here before
+                continue
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asarray(array), allow_pickle=False)
+            write_whole(file, content.getbuffer())
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> CSRGraph:

@@ -23,6 +23,8 @@ from playgrad.interchange.formats import format_of
 from tests.compression.compiled import SANITIZED, compiled, run_programs
 from tests.compression.litert import run_tflite
 from tests.compression.networks import NETWORKS, network
+from tests.compression.test_random_networks import random_network
+from tests.sweeps import budget, dice
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).parents[2]
@@ -76,6 +78,27 @@ def test_each_kind_of_layer_computes_the_same_elsewhere(name: str, tmp_path: Pat
     batch = 1 if name == "branches" else len(x)  # a transposed convolution takes no batches
     by_litert = computed_by_litert(tmp_path / "net.tflite", x, batch)
     assert steps_apart(by_litert, expected, small).max() <= 1
+
+
+def test_random_networks_compute_the_same_in_c(tmp_path: Path) -> None:
+    programs, feeds, expected = [], [], []
+    for case in range(budget(6, 60)):
+        with pg.Graph().as_default():
+            model = random_network(dice("exported", case))
+        model.compile("adam", "mse", device="cpu")
+        x = np.random.default_rng(case).normal(size=(12, *model.input_shape[1:]))
+        small = pg.quantize(model, x.astype(np.float32), weights=("int8", "int4")[case % 2])
+        program = integer_program(small)
+        (first, *_), (last,) = program.steps, program.outputs
+        feeds.append({first.output: lookup("quantize").reference([np.float32(x)], first.attrs)[0]})
+        programs.append(integer_core(program))
+        expected.append(small.predict(x.astype(np.float32)))
+        assert first.op == "quantize" and program.tensors[last].dtype == "float32"
+    results = run_programs(tmp_path, programs, feeds, *SANITIZED)
+    for program, (integers,), numbers in zip(programs, results, expected, strict=True):
+        kept = program.tensors[program.outputs[0]]
+        attrs = {"scale": kept.scale, "zero_point": kept.zero_point}
+        np.testing.assert_array_equal(lookup("dequantize").reference([integers], attrs)[0], numbers)
 
 
 def test_a_loaded_network_is_exported_as_the_original(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import playgrad as pg
 from playgrad import paths
 from playgrad.contract.cases import Case, add_case, cases_of
 from playgrad.errors import ExportError
@@ -51,6 +52,16 @@ def _text(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
+def _computed(samples: list[dict[str, Any]]) -> list[Any]:
+    """Return the results of JavaScript for programs, with their weights and inputs."""
+    done = subprocess.run(
+        ["node", RUN], input=json.dumps(samples), capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr
+    results: list[Any] = json.loads(done.stdout)
+    return results
+
+
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
     """Return the results of JavaScript for every sample, or the reason where it has none."""
@@ -64,16 +75,8 @@ def results() -> dict[str, Any]:
         data = [_text(np.ascontiguousarray(each).tobytes()) for each in inputs]
         sample = {"program": program.data, "weights": _text(program.weights), "inputs": data}
         work.append((str(case), sample))
-    done = subprocess.run(
-        ["node", RUN],
-        input=json.dumps([sample for _, sample in work]),
-        capture_output=True,
-        text=True,
-        timeout=500,
-    )
-    assert done.returncode == 0, done.stderr
-    names = [name for name, _ in work]
-    return computed | dict(zip(names, json.loads(done.stdout), strict=True))
+    found = _computed([sample for _, sample in work])
+    return computed | dict(zip([name for name, _ in work], found, strict=True))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -90,6 +93,20 @@ def test_javascript_computes_the_sample(case: Case, results: dict[str, Any]) -> 
         # JavaScript sums in float64, so that long sums differ by the rounding of the reference.
         largest = np.abs(wanted[np.isfinite(wanted)], dtype=np.float64).max(initial=10.0)
         np.testing.assert_allclose(array, wanted, rtol=tolerance, atol=1e-6 * largest)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_weights_of_bytes_are_read(kind: str) -> None:
+    table = (np.arange(15, dtype=np.uint8) * 17).view(kind).reshape(5, 3)
+    indices = np.array([4, 0], np.int32)
+    with Graph().as_default():
+        rows, x = pg.Variable(table, dtype=kind), pg.placeholder("int32", [2], name="x")
+        network = InferenceGraph("bytes", (x,), (pg.gather(rows, x),), {rows: table})
+    program = page_program(network, {"x": indices.shape})
+    sample = {"program": program.data, "weights": _text(program.weights)}
+    ((result,),) = _computed([{**sample, "inputs": [_text(indices.tobytes())]}])
+    values = np.frombuffer(base64.b64decode(result["data"]), kind)
+    np.testing.assert_array_equal(values.reshape(2, 3), table[indices])
 
 
 def test_python_knows_the_operations_of_javascript() -> None:

@@ -242,3 +242,8 @@ def test_ranges_are_not_promised_where_numbers_wrap_around() -> None:
         assert range_of(x * 1000)[0] == 0
         assert range_of(x * 3000) == (-np.inf, np.inf)
         assert range_of(pg.sqrt(pg.cast(x, "float32"))) == (-np.inf, np.inf)
+        for kind, most in (("int8", 127), ("uint8", 255), ("uint32", 2**20)):
+            assert range_of(pg.cast(pg.clip(x, 0, most), kind)) == (0, most)
+        for kind, most in (("int8", 128), ("uint8", 256)):
+            assert range_of(pg.cast(pg.clip(x, 0, most), kind)) == (-np.inf, np.inf)
+        assert range_of(pg.cast(pg.clip(x, 0, 9) - 10, "uint32")) == (-np.inf, np.inf)

@@ -22,7 +22,6 @@ from playgrad.signals import guard_command_line
 
 guard_command_line()  # before NumPy is imported
 
-# The package first: pg.cluster is the function, also after a module of the package is imported.
 from playgrad import cluster as _package  # noqa: F401
 from playgrad import data, io, nn, optim, parallel
 from playgrad.contract.check_op import OpReport, check_op
@@ -104,6 +103,8 @@ if TYPE_CHECKING:
     from playgrad.compression.quantization_aware import quantization_aware
     from playgrad.compression.quantize import quantize
 else:
+    # pg.cluster is a function. A package that has been imported once does not take its name again.
+    del cluster
     _COMPRESSION = {
         "Distiller": "distiller",
         "PolynomialSparsity": "prune",

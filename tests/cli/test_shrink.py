@@ -69,6 +69,16 @@ def test_narrower(saved, tmp_path, capsys) -> None:
     assert pg.load_model(small).predict(np.load(data)["x_test"]).shape == (50, 2)
 
 
+def test_a_program_in_c(saved, tmp_path, capsys) -> None:
+    model, data = saved
+    code, out, err = run(capsys, "shrink", model, "--int8", "--data", data, "-o", tmp_path / "a.c")
+    assert code == 0, err
+    assert "accuracy on 50 samples of test data" in out
+    assert "int8_t" in (tmp_path / "a.c").read_text() and (tmp_path / "a.h").exists()
+    code, out, err = run(capsys, "shrink", model, "--float16", "-o", tmp_path / "b.c")
+    assert code == 1 and "times smaller" in out and "b.safetensors" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

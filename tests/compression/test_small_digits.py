@@ -63,6 +63,7 @@ def report_of(small: Any, digits: Data, most_lost: float) -> CompressionReport:
     report: CompressionReport = small.report(test_data=digits[1])
     accuracy = report.comparisons[1]
     assert (accuracy.metric, accuracy.samples, accuracy.data) == ("accuracy", 10_000, "test data")
+    print(f"accuracy {accuracy.before} to {accuracy.after}, {report.before} to {report.after}")
     assert accuracy.before > 0.98
     assert accuracy.after > accuracy.before - most_lost
     return report
@@ -116,7 +117,8 @@ def test_a_student_is_better_with_a_teacher(network: Any, digits: Data) -> None:
         trained(pg.Distiller(network, other), (x[some], y[some]), 3e-3, 50)
         distilled.append(accuracy_of(other, test))
     gains = np.array(distilled) - np.array(alone)
-    print(f"alone {np.mean(alone):.4f}, distilled {np.mean(distilled):.4f}, gains {gains}")
+    for name, values in (("alone", alone), ("distilled", distilled), ("gains", gains)):
+        print(f"{name}: mean {np.mean(values):.4f}, deviation {np.std(values, ddof=1):.4f}")
     assert gains.mean() > 0.005 and gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(5)
 
 

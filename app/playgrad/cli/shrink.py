@@ -51,13 +51,16 @@ def shrink(options: argparse.Namespace) -> int:
         _compile(model, samples.train[1])
     small = _shrunk(model, options, samples)
     report = small.report(None if samples is None else samples.test)
+    if not options.json:
+        print(report, flush=True)  # it is not lost if the file cannot be written
     if options.output is not None:
         if options.output.suffix == ".safetensors":
             small.save_weights(options.output)
         else:
             export(small, str(options.output))
-    print(json.dumps(report.as_dict()) if options.json else report)
-    if options.output is not None and not options.json:
+    if options.json:
+        print(json.dumps(report.as_dict()))
+    elif options.output is not None:
         print(f"{written(options.output)}: {os.path.getsize(options.output):,} bytes")
     return 0
 

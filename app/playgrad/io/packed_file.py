@@ -58,7 +58,7 @@ class PackedFile(TensorFile):
         self.metadata = file.metadata
         try:
             records = parse_json(file.metadata[KEY])
-            self._packed = {name: _PackedTensor(name, data, file) for name, data in records.items()}
+            self._packed = {name: _PackedEntry(name, data, file) for name, data in records.items()}
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise CheckpointError(f"the record of packed weights is damaged: {error}.") from None
         parts = {part for record in self._packed.values() for part in record.parts.values()}
@@ -80,7 +80,7 @@ class PackedFile(TensorFile):
             raise
 
 
-class _PackedTensor:
+class _PackedEntry:
     """The record of a packed tensor.
 
     Attributes:

@@ -44,7 +44,7 @@ def test_an_added_panel_has_a_tab_a_style_and_a_place_in_links(
 ) -> None:
     opened = Playground(chromium, address)
     tabs = opened.page.get_by_role("tablist", name="Views").get_by_role("tab")
-    expect(tabs).to_have_text(["Watch", "Inspect", "Clock", "Graph", "Runs", "Lab"])
+    expect(tabs).to_have_text(["Watch", "Inspect", "Clock", "Graph", "Runs", "Shrink", "Lab"])
     opened.at("tab-clock").click()
     shown = opened.page.get_by_role("tabpanel", name="Clock").get_by_text("12:00")
     expect(shown).to_have_css("color", "rgb(1, 2, 3)")
@@ -56,8 +56,8 @@ def test_an_added_panel_has_a_tab_a_style_and_a_place_in_links(
     opened.at("share").click()
     opened.at("share-hide-graph").check()
     for hidden, left in (
-        ("inspect", ["Watch", "Clock", "Runs", "Lab"]),
-        ("clock", ["Watch", "Runs", "Lab"]),
+        ("inspect", ["Watch", "Clock", "Runs", "Shrink", "Lab"]),
+        ("clock", ["Watch", "Runs", "Shrink", "Lab"]),
     ):
         opened.at(f"share-hide-{hidden}").check()
         pupil = Playground(chromium, _link_without(opened, hidden), path="")

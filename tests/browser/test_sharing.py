@@ -143,9 +143,9 @@ def test_a_lesson_hides_the_parts_it_does_not_need(playground: Playground, opene
     playground.write("print('a lesson')")
     playground.at("share").click()
     field = playground.at("share-link")
-    for name in ("gallery", "inspect", "graph", "lab", "output", "blocks"):
+    for name in ("gallery", "inspect", "graph", "shrink", "lab", "output", "blocks"):
         playground.at(f"share-hide-{name}").check()
-    playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 6)
+    playground.wait(lambda: len(playground.page.evaluate(_HIDDEN, field.input_value())) == 7)
     visitor = opened(field.input_value())
     expect(visitor.at("gallery")).to_have_count(0)
     tabs = visitor.page.get_by_role("tab")
@@ -155,7 +155,9 @@ def test_a_lesson_hides_the_parts_it_does_not_need(playground: Playground, opene
     expect(tabs).to_have_text(["Watch", "Runs"])
     expect(visitor.at("shared-dismiss")).to_have_count(0)
     visitor.at("shared-show-all").click()
-    expect(tabs).to_have_text(["Blocks", "Python", "Watch", "Inspect", "Graph", "Runs", "Lab"])
+    expect(tabs).to_have_text(
+        ["Blocks", "Python", "Watch", "Inspect", "Graph", "Runs", "Shrink", "Lab"]
+    )
     expect(visitor.at("output-toggle")).to_be_visible()
     expect(visitor.at("shared-dismiss")).to_be_visible()
     playground.page.keyboard.press("Escape")

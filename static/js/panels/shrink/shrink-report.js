@@ -4,7 +4,7 @@ import * as format from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
 import { isWorking, leave, save, stopTuning, tune, tuning } from "./shrink.js";
-import { aboutOf, nameOf, valueOf } from "./versions.js";
+import { aboutOf, formOf, nameOf, valueOf } from "./versions.js";
 
 /** @import { ShrunkLayer, ShrunkPoint, ShrunkReport } from "../../../engine/messages.js" */
 
@@ -103,14 +103,14 @@ function Layers({ layers }) {
           (
             layer,
           ) => html`<tr key=${layer.name} data-worst=${worst.includes(layer) ? "" : undefined}>
-            <th scope="row">${layer.name}</th><td>${layer.form}</td>
+            <th scope="row">${layer.name}</th><td>${formOf(layer.form)}</td>
             <td>${format.bytes(layer.before.raw)} → ${format.bytes(layer.after.raw)}</td><td>${format.bytes(layer.before.gzip)} → ${format.bytes(layer.after.gzip)}</td>
             <td>${format.count(layer.multiply_adds)}</td><td>${ratioOf(layer)}</td></tr>`,
         )}</tbody>
       </table>
     </div>
     ${worst.length > 0 && html`<p class="hint shrink-about">${words.worst(t().numbers.list(worst.map(({ name }) => name)))}</p>`}
-    ${shown.filter(({ reason }) => reason).map((layer) => html`<p class="hint shrink-about" key=${layer.name}>${words.reason(layer.name, layer.form, layer.reason)}</p>`)}
+    ${shown.filter(({ reason }) => reason).map((layer) => html`<p class="hint shrink-about" key=${layer.name}>${words.reason(layer.name, formOf(layer.form), layer.reason)}</p>`)}
   `;
 }
 

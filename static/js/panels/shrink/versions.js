@@ -43,3 +43,14 @@ export function changeOf({ metric, value }, original) {
   const text = metric === "accuracy" ? (100 * size).toFixed(2) : format.loss(size);
   return `${change > 0 ? "+" : change < 0 ? "−" : "±"}${text}`;
 }
+
+/** The form of a layer's weights, which Python says as "55% zeros, 16 values" or "int8". @param {string} form */
+export function formOf(form) {
+  const words = t().shrink;
+  const parts = form.split(", ").map((part) => {
+    const [, number, what] = /^(\d+)(% zeros| values)$/.exec(part) ?? [];
+    if (!what) return part;
+    return what === " values" ? words.clusters(Number(number)) : words.sparsity(Number(number));
+  });
+  return t().numbers.list(parts);
+}

@@ -93,7 +93,7 @@ session.close()
     ("kind", "size"),
     [
         ("gpu", 16),
-        ("cpu", 16),
+        ("cpu", 64),
         *slow(("gpu", 1100), ("cpu", 1100)),
     ],
 )

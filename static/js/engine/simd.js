@@ -6,5 +6,5 @@ const MODULE = [
   [10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11],
 ];
 
-/** Whether Python multiplies matrices with SIMD (`app/playgrad/ops/products/array_product.py`). */
+/** Whether Python computes with SIMD (docs/decisions/045). */
 export const hasSimd = WebAssembly.validate(Uint8Array.from(MODULE.flat()));

@@ -15,7 +15,16 @@ import numpy as np
 
 from playgrad.dtypes import dtype
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
+from playgrad.ops.expression.expr import (
+    Call,
+    Cast,
+    Const,
+    DistinctExpressions,
+    Expr,
+    Leaf,
+    argument_dtype,
+    infer_dtype,
+)
 from playgrad.ops.expression.functions import FUNCTIONS, select
 from playgrad.ops.expression.simd_function import simd_function
 
@@ -92,26 +101,13 @@ def prepare(
     have in a page. Common subexpressions are computed once, and temporaries that are no longer
     needed are overwritten.
     """
-    return simd_function(exprs, specs) or _prepared(_Expressions(tuple(exprs)), tuple(specs))
-
-
-class _Expressions:
-    """Expressions as a key. Unlike the expressions, 0, 0.0, -0.0 and False are not equal."""
-
-    def __init__(self, exprs: tuple[Expr, ...]) -> None:
-        self.exprs = exprs
-        self._text = repr(exprs)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Expressions) and self._text == other._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
+    key = DistinctExpressions(tuple(exprs))
+    return simd_function(key, specs) or _prepared(key, tuple(specs))
 
 
 @lru_cache(maxsize=1024)  # the layers of a deep network have a few shapes among them
 def _prepared(
-    key: _Expressions, specs: tuple[TensorSpec, ...]
+    key: DistinctExpressions, specs: tuple[TensorSpec, ...]
 ) -> Callable[[Sequence[Array]], list[Array]]:
     return _Preparation(key.exprs, specs).finish()
 

@@ -94,6 +94,20 @@ class Cast(Expr):
     arg: Expr
 
 
+class DistinctExpressions:
+    """Expressions as a key. Unlike the expressions, 0, 0.0, -0.0 and False are not equal."""
+
+    def __init__(self, exprs: tuple[Expr, ...]) -> None:
+        self.exprs = exprs
+        self._text = repr(exprs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DistinctExpressions) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
 Operand = Expr | Number
 
 

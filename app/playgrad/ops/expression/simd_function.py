@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.expression.expr import Expr, count
+from playgrad.ops.expression.expr import DistinctExpressions, count
 from playgrad.ops.expression.simd_kernel import (
     LeafForm,
     Leaves,
@@ -27,9 +27,9 @@ WORTH = 1 << 14
 
 
 def simd_function(
-    exprs: Sequence[Expr], specs: Sequence[TensorSpec]
+    key: DistinctExpressions, specs: Sequence[TensorSpec]
 ) -> Callable[[Sequence[Array]], list[Array]] | None:
-    """Return a function from leaves of ``specs``, with known shapes, to the values of ``exprs``.
+    """Return a function from leaves of ``specs``, with known shapes, to the expressions' values.
 
     None outside of a page, without SIMD, for small arrays, and for what kernels cannot compute.
     """
@@ -37,18 +37,18 @@ def simd_function(
         return None
     shapes = [spec.static_shape for spec in specs]
     shape = np.broadcast_shapes(*shapes)
-    if np.prod(shape) * sum(map(count, exprs)) < WORTH:
+    if np.prod(shape) * sum(map(count, key.exprs)) < WORTH:
         return None
     form = as_rows(shape, shapes)
     if form is None:
         return None
     rows, columns, spreads = form
     leaves = tuple((spec.dtype, spread) for spec, spread in zip(specs, spreads, strict=True))
-    run = is_supported(exprs, leaves) and _kernel(repr(exprs), tuple(exprs), leaves)
-    if not run:
+    run = _kernel(key, leaves)
+    if run is None:
         return None
     single = [spread is LeafForm.NEITHER for spread in spreads]
-    outputs = range(len(exprs))
+    outputs = range(len(key.exprs))
 
     def compute(arrays: Sequence[Array]) -> list[Array]:
         results = [np.empty(shape, np.float32) for _ in outputs]
@@ -67,13 +67,11 @@ def simd_function(
 
 
 @lru_cache(maxsize=256)
-def _kernel(text: str, exprs: tuple[Expr, ...], leaves: Leaves) -> Any:
-    """Return the function of `kernel_module`, or None without SIMD.
-
-    Args:
-        text: distinguishes expressions that are equal, but for constants like 0.0 and -0.0.
-    """
+def _kernel(key: DistinctExpressions, leaves: Leaves) -> Any:
+    """Return the function of `kernel_module`; None if there is none, or without SIMD."""
     from playgrad.devices._emscripten import can_run, instantiate
 
-    module = kernel_module(exprs, leaves)
+    if not is_supported(key.exprs, leaves):
+        return None
+    module = kernel_module(key.exprs, leaves)
     return instantiate(module).run if can_run(module) else None

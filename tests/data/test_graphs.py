@@ -43,6 +43,15 @@ def test_edges_match_pytorch_geometric() -> None:
     plain, values = data.remove_self_loops(EDGES, VALUES)
     ours = data.gcn_norm(plain, NODES, values)
     same(ours, gcn_norm(*utils.remove_self_loops(LONG, FLOATS), NODES))
+    once, values = data.coalesce(EDGES, VALUES)  # with self loops
+    same(data.gcn_norm(once, NODES, values), gcn_norm(*utils.coalesce(LONG, FLOATS), NODES))
+    for wrong, reason in (([-1], "from 0 to 2, got -1"), ([5], "got 5"), ([0.5], "float64")):
+        with pytest.raises(DataError, match=reason):
+            data.degree(wrong, 3)
+    with pytest.raises(DataError, match=r"fill_value must be a whole number, .* got 0\.5"):
+        data.add_self_loops(EDGES, NODES, np.arange(33), 0.5)
+    with pytest.raises(DataError, match=r"shape \(edges,\), got \(33, 1\)"):
+        data.gcn_norm(EDGES, NODES, VALUES[:, None])
     with pytest.raises(DataError, match=r"must have the shape \(2, edges\), got \(33, 2\)"):
         data.to_undirected(EDGES.T)
     with pytest.raises(DataError, match="numbers of 5 nodes from 0 to 4, got 11"):
@@ -181,7 +190,7 @@ def test_samples_are_parts_of_the_graph(tmp_path: Path) -> None:
         assert (arriving[8:] <= 2).all()
     assert sorted(seen) == list(range(50))
     np.testing.assert_array_equal(sampler.sample([4, 9])[0][1], sampler.sample([4, 9])[0][1])
-    with pytest.raises(DataError, match="x must have a row for each of 50 nodes, got 49"):
+    with pytest.raises(DataError, match=r"x must have a row for each of 50 nodes, got \(49, 1\)"):
         data.NeighborSampler(graph, [3], x[1:])
     with pytest.raises(DataError, match="input_nodes must hold numbers from 0 to 49"):
         data.NeighborSampler(graph, [3], x, input_nodes=[50])

@@ -16,6 +16,7 @@ from playgrad.errors import CheckpointError
 from playgrad.io.tensorflow.bundle import TensorBundle
 from playgrad.io.tensorflow.checksum import crc32c, masked_crc32c
 from playgrad.io.tensorflow.fields import varint
+from playgrad.io.tensorflow.table import read_table
 from tests.io.damage import delete, flip_bits, insert, truncate
 from tests.sweeps import budget, dice
 
@@ -139,6 +140,20 @@ def test_hostile_indices_are_refused_by_name(words: str, tmp_path: Path) -> None
         words = r"cannot read '.*data-00000-of-00127'"
     with pytest.raises(CheckpointError, match=words):
         pg.load_model(folder, model=net())
+
+
+def test_blocks_are_read_once() -> None:
+    """A small file could make the reader compute checksums for days."""
+    empty = bytes(4)
+    entry = b"\x00\x01\x02k\x00\x04"  # a key of one byte, and the place of the empty block
+    content = b""
+    for block in (empty, entry * 2 + bytes(4)):
+        place = len(content)
+        content += block + b"\0" + masked_crc32c(block + b"\0").to_bytes(4, "little")
+    footer = bytes([0, 0, place, len(entry) * 2 + 4]).ljust(40, b"\0")
+    content += footer + (0xDB4775248B80FB57).to_bytes(8, "little")
+    with pytest.raises(CheckpointError, match="a block begins in the one before it"):
+        read_table(content)
 
 
 def test_damaged_and_missing_data_are_refused(tmp_path: Path) -> None:

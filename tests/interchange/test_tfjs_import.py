@@ -225,6 +225,12 @@ HOSTILE: dict[str, Callable[[Model], Any]] = {
     "more than 10,000 files of weights": lambda m: (
         m["weightsManifest"][0].update(paths=["group1-shard1of2.bin"] * 10_001)
     ),
+    "'group1-shard1of2.bin' has the weights of two places": (
+        lambda m: m["weightsManifest"][0].update(paths=["group1-shard1of2.bin"] * 9)
+    ),
+    "is of booleans, but has bytes other than 0 and 1": lambda m: weight(m).update(
+        dtype="bool", quantization=None
+    ),
     "the values of 'dense_Dense\\d/kernel' are truncated": (
         lambda m: m["weightsManifest"][0]["paths"].pop()
     ),
@@ -292,6 +298,15 @@ def test_damaged_archives_and_lone_descriptions_are_refused(saved: Path) -> None
         archive.writestr("group1-shard1of2.bin", bytes(1 << 28))
     with pytest.raises(CheckpointError, match=r"has 268,435,456 bytes, more than"):
         pg.load_model(bomb.getvalue())
+    data = json.loads(text)
+    data["weightsManifest"][0]["paths"] = [f"{number}.bin" for number in range(9)]
+    several = io.BytesIO()
+    with zipfile.ZipFile(several, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", json.dumps(data))
+        for number in range(9):
+            archive.writestr(f"{number}.bin", bytes(1 << 22))
+    with pytest.raises(CheckpointError, match=r"'4\.bin' .* has 4,194,304 bytes, more than"):
+        pg.load_model(several.getvalue())
 
 
 ODD: tuple[Any, ...] = (

@@ -106,6 +106,17 @@ def test_a_whole_module_is_refused() -> None:
         decode(saved(NET))
 
 
+def test_values_that_are_not_as_stored_are_refused() -> None:
+    imaginary = torch.ones(2, dtype=torch.complex64).conj().imag
+    assert imaginary.is_neg()
+    with pytest.raises(CheckpointError, match=r"conjugated or negated .*resolve_neg\(\)"):
+        decode(saved({"w": imaginary}))
+    np.testing.assert_array_equal(decode(saved({"w": imaginary.resolve_neg()}))["w"], [0, 0])
+    for dtype in (torch.bfloat16, torch.complex64):
+        with pytest.raises(CheckpointError, match=r"Storage', which are not read.*model\.float"):
+            decode(saved({"w": torch.ones(2, dtype=dtype)}))
+
+
 def test_windows_that_overlap_are_refused() -> None:
     content = saved({"w": torch.arange(3.0).unfold(0, 2, 1)})
     with pytest.raises(CheckpointError, match="beyond its 3 stored values"):

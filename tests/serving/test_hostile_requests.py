@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import re
@@ -12,6 +13,7 @@ import numpy as np
 import orjson
 import pytest
 
+from playgrad.serving.batching import VersionRunner
 from playgrad.serving.choice import ServingChoice, write_choice
 from playgrad.serving.store import ModelStore
 from tests.serving.serving import RunningServer, content, model, put, samples, serving
@@ -236,6 +238,32 @@ def test_tokens(tmp_path: object, server: RunningServer) -> None:
 def test_values_at_the_edges_of_a_dtype_are_taken(server: RunningServer) -> None:
     edges = np.float32([[0, -0.0, 1e-45, 1.1754944e-38, 1, -1]])
     assert server.predict("digits", instances=edges).status == 200
+
+
+def test_requests_wait_with_their_arrays_alone(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes of arrays are limited; lists of JSON have many times as many."""
+    compute, kept = VersionRunner.outputs, []
+
+    async def outputs(runner: VersionRunner, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        lists = (o for o in gc.get_objects() if type(o) is list and len(o) == 1)
+        kept.extend(o for o in lists if isinstance(o[0], str) and o[0] == "ballast")
+        assert all(array.base is None or array.base.nbytes == array.nbytes for array in arrays)
+        return await compute(runner, arrays)
+
+    monkeypatch.setattr(VersionRunner, "outputs", outputs)
+    row, ballast = [1.0, 2, 3, 4, 5, 6], ["ballast"]
+    assert server.predict("digits", instances=[row], ballast=ballast).status == 200
+    named = {"name": "input", "datatype": "FP32", "shape": [1, 6], "ballast": ballast}
+    path = "/v2/models/digits/infer"
+    data = {"inputs": [{**named, "data": row}], "ballast": ballast}
+    assert server.request("POST", path, orjson.dumps(data)).status == 200
+    head = orjson.dumps({"inputs": [{**named, "parameters": {"binary_data_size": 24}}]})
+    length = {"Inference-Header-Content-Length": str(len(head))}
+    body = head + np.float32(row).tobytes()
+    assert server.request("POST", path, body, **length).status == 200
+    assert [each for each in kept if each is not ballast] == []
 
 
 def test_more_connections_than_allowed_are_refused(server: RunningServer) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from playgrad.graph.opdef import lookup
+from playgrad.ops.convolution import simd_pooling
 from playgrad.ops.convolution.pooling import make_attrs, out_size
 from playgrad.ops.convolution.simd_pooling import pool_form
 from playgrad.ops.convolution.window import crop, pad_image, padded_zeros
@@ -70,3 +71,16 @@ def test_gradients_of_windows_that_do_not_overlap(
     attrs = {**attrs, "image_size": list(shape[1:3])}
     (expected,) = lookup("max_pool2d_gradient").reference([gradients, positions], attrs)
     np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(("height", "has_kernel"), [(16, True), (17, False)])
+def test_large_windows_have_no_kernel(
+    height: int, has_kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code of a kernel grows with the window, and with it the time to compile it."""
+    monkeypatch.setattr("sys.platform", "emscripten")
+    monkeypatch.setattr(simd_pooling, "_instance", lambda emit, form: emit(form))
+    attrs = make_attrs([height, 16], [height, 16], NO_PADDING)
+    form = pool_form((64, height, 16, 64), (1, 1), attrs)
+    for prepare in (simd_pooling.prepare_max_pool, simd_pooling.prepare_max_pool_gradient):
+        assert (prepare(form, "float32", attrs) is not None) == has_kernel

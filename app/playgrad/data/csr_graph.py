@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.edges import as_attributes, as_edges
+from playgrad.data.pipeline.base import whole_number
 from playgrad.errors import DataError, shape_text
 from playgrad.io.whole_files import write_whole
 
@@ -25,14 +26,26 @@ class CSRGraph:
             ``indptr[i + 1]``; int64 (nodes + 1,).
         indices: the nodes that they leave, int32 (edges,).
         edge_attr: their features, (edges, ...); None for none.
+
+    Raises:
+        DataError: the arrays do not fit each other.
     """
 
     def __init__(self, indptr: Array, indices: Array, edge_attr: Array | None = None) -> None:
-        if indptr.ndim != 1 or len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(indices):
+        indptr, indices = np.asanyarray(indptr), np.asanyarray(indices)
+        for name, array in (("indptr", indptr), ("indices", indices)):
+            if array.ndim != 1 or array.dtype.kind not in "iu":
+                raise DataError(
+                    f"{name} must be a row of whole numbers, got {shape_text(array.shape)} of "
+                    f"{array.dtype}."
+                )
+        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(indices):
             raise DataError(
                 f"indptr must lead from 0 to the number of edges, {len(indices)}, got "
                 f"{shape_text(indptr.shape)}."
             )
+        if (indptr[1:] < indptr[:-1]).any():
+            raise DataError("indptr must not decrease.")
         self.indptr, self.indices = indptr, indices
         self.edge_attr = None if edge_attr is None else as_attributes(edge_attr, len(indices))
 
@@ -43,6 +56,7 @@ class CSRGraph:
         Raises:
             DataError: the arrays do not fit.
         """
+        num_nodes = whole_number(num_nodes, "num_nodes")
         edges = as_edges(edge_index, num_nodes)
         source, target = edges
         # Two passes of NumPy's radix sort, which takes 16 bits.
@@ -80,7 +94,7 @@ class CSRGraph:
             if name == "edge_attr" and not file.exists():
                 continue
             try:
-                arrays.append(np.load(file, mmap_mode="r"))
+                arrays.append(np.lib.format.open_memmap(file, mode="r"))
             except (OSError, ValueError) as error:
                 raise DataError(f"{file} cannot be read: {error}") from None
         return CSRGraph(*arrays)
@@ -116,6 +130,20 @@ class CSRGraph:
             chosen = _without_replacement(counts[many], most, random)
             offsets[np.isin(rows, many, assume_unique=False)] = chosen.reshape(-1)
         return starts[rows] + offsets, rows
+
+    def sources(self, positions: Array) -> Array:
+        """Return the nodes that the edges at ``positions`` leave, int64.
+
+        Raises:
+            DataError: there is no such node: the graph, or its file, is damaged.
+        """
+        nodes = np.asarray(self.indices[positions], np.int64)
+        if nodes.size and (nodes.min() < 0 or nodes.max() >= self.num_nodes):
+            raise DataError(
+                f"indices must hold numbers of {self.num_nodes} nodes from 0 to "
+                f"{self.num_nodes - 1}, got {nodes.min() if nodes.min() < 0 else nodes.max()}."
+            )
+        return nodes
 
 
 def _without_replacement(counts: Array, most: int, random: np.random.Generator) -> Array:

@@ -115,7 +115,8 @@ def add_self_loops(
         As `coalesce`.
 
     Raises:
-        DataError: the arrays do not fit.
+        DataError: the arrays do not fit, or ``edge_attr`` has whole numbers and ``fill_value`` is
+            another.
     """
     edges = as_edges(edge_index, num_nodes)
     nodes = np.arange(num_nodes, dtype=np.int32)
@@ -123,13 +124,20 @@ def add_self_loops(
     if edge_attr is None:
         return looped
     attributes = as_attributes(edge_attr, edges.shape[1])
+    if attributes.dtype.kind in "iu" and not float(fill_value).is_integer():
+        raise DataError(f"fill_value must be a whole number, as edge_attr has, got {fill_value}.")
     filled = np.full((num_nodes, *attributes.shape[1:]), fill_value, attributes.dtype)
     return looped, np.concatenate([attributes, filled])
 
 
 def degree(index: Any, num_nodes: int) -> Array:
-    """Return how often each node occurs in ``index`` (edges,), int32 (num_nodes,)."""
-    return np.bincount(np.asarray(index), minlength=num_nodes).astype(np.int32)
+    """Return how often each node occurs in ``index`` (edges,), int32 (num_nodes,).
+
+    Raises:
+        DataError: ``index`` does not hold numbers of nodes.
+    """
+    numbers = as_edges([index, index], num_nodes, "index")[0]
+    return np.bincount(numbers, minlength=num_nodes).astype(np.int32)
 
 
 def gcn_norm(
@@ -145,7 +153,7 @@ def gcn_norm(
         num_nodes: the number of nodes.
         edge_weight: (edges,); None for 1.
         add_loops: whether to add an edge from each node to itself, in the place of those that
-            there are.
+            there are, whose mean weight it gets; else its weight is 1.
 
     Returns:
         ``edge_index``, int32, and its weights, float32.
@@ -156,15 +164,19 @@ def gcn_norm(
     edges = as_edges(edge_index, num_nodes)
     count = edges.shape[1]
     weight = np.ones(count) if edge_weight is None else as_attributes(edge_weight, count)
+    if weight.ndim != 1:
+        raise DataError(
+            f"edge_weight must have the shape (edges,), got {shape_text(weight.shape)}."
+        )
     weight = weight.astype(np.float32)
     if add_loops:
-        edges, weight = add_self_loops(*_without_loops(edges, weight, num_nodes))
+        is_loop = edges[0] == edges[1]
+        loops = edges[0, is_loop]
+        present = np.bincount(loops, minlength=num_nodes)
+        mean = np.bincount(loops, weight[is_loop], num_nodes) / np.maximum(present, 1)
+        edges = add_self_loops(edges[:, ~is_loop], num_nodes)
+        weight = np.concatenate([weight[~is_loop], np.where(present, mean, 1)])
     total = np.bincount(edges[1], weight, num_nodes)
-    with np.errstate(divide="ignore"):
-        scale = np.where(total > 0, 1 / np.sqrt(total), 0)
+    is_positive = total > 0
+    scale = np.where(is_positive, 1 / np.sqrt(np.where(is_positive, total, 1)), 0)
     return edges, (scale[edges[0]] * weight * scale[edges[1]]).astype(np.float32)
-
-
-def _without_loops(edges: Array, weight: Array, num_nodes: int) -> tuple[Array, int, Array]:
-    kept, left = remove_self_loops(edges, weight)
-    return kept, num_nodes, left

@@ -105,11 +105,11 @@ def batch_graphs(
     nodes = sum(graph.num_nodes for graph in graphs) + 1
     edges = sum(graph.num_edges for graph in graphs)
     sizes = (nodes, edges, len(graphs))
-    padded = sizes if pad_to is None else pad_to
-    if any(size > most for size, most in zip(sizes, padded, strict=True)):
+    pad_to = sizes if pad_to is None else pad_to
+    if any(size > most for size, most in zip(sizes, pad_to, strict=True)):
         raise DataError(
             f"the graphs have {nodes - 1} nodes, {edges} edges and {len(graphs)} targets, which "
-            f"do not fit into pad_to={tuple(padded)}, with one node of padding."
+            f"do not fit into pad_to={tuple(pad_to)}, with one node of padding."
         )
     first = graphs[0]
     for number, graph in enumerate(graphs):
@@ -121,19 +121,19 @@ def batch_graphs(
                 )
     starts = np.cumsum([0, *(graph.num_nodes for graph in graphs)])
     joined = [graph.edge_index + start for graph, start in zip(graphs, starts, strict=False)]
-    edge_index = np.full((2, padded[1]), padded[0] - 1, np.int32)
+    edge_index = np.full((2, pad_to[1]), pad_to[0] - 1, np.int32)
     edge_index[:, :edges] = np.hstack(joined)
     batch = np.repeat(np.arange(len(graphs)), [graph.num_nodes for graph in graphs])
-    weight = np.zeros(padded[2], np.float32)
-    weight[: len(graphs)] = padded[2] / len(graphs)
+    weight = np.zeros(pad_to[2], np.float32)
+    weight[: len(graphs)] = pad_to[2] / len(graphs)
     return GraphBatch(
-        x=_filled(np.concatenate([graph.x for graph in graphs]), padded[0]),
+        x=padded(np.concatenate([graph.x for graph in graphs]), pad_to[0]),
         edge_index=edge_index,
-        batch=_filled(batch.astype(np.int32), padded[0], padded[2]),
+        batch=padded(batch.astype(np.int32), pad_to[0], pad_to[2]),
         edge_attr=None
         if first.edge_attr is None
-        else _filled(np.concatenate([np.asarray(g.edge_attr) for g in graphs]), padded[1]),
-        y=None if first.y is None else _filled(np.stack([g.y for g in graphs]), padded[2]),
+        else padded(np.concatenate([np.asarray(g.edge_attr) for g in graphs]), pad_to[1]),
+        y=None if first.y is None else padded(np.stack([g.y for g in graphs]), pad_to[2]),
         weight=weight,
     )
 
@@ -183,12 +183,22 @@ def _form(graph: GraphData, name: str) -> str:
     return f"the shape {shape_text(shape)}" if name == "y" else f"rows {shape_text(shape[1:])}"
 
 
-def _filled(array: Array, size: int, value: Any = 0) -> Array:
-    """Return ``array`` with rows of ``value`` up to ``size`` rows, in a dtype of models."""
-    result = np.full((size, *array.shape[1:]), value, _dtype(array))
+def padded(rows: Any, size: int, value: int = 0) -> Array:
+    """Return ``rows`` with further ones of ``value`` up to ``size``, as float32 or int32.
+
+    Raises:
+        DataError: they are not numbers, or whole numbers that int32 does not have.
+    """
+    array = np.asarray(rows)
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"features and targets must be numbers, got {array.dtype}.")
+    dtype = np.float32 if array.dtype.kind == "f" else np.int32
+    if dtype is np.int32 and array.size and not np.can_cast(array.dtype, dtype):
+        low, high, limits = array.min(), array.max(), np.iinfo(np.int32)
+        if low < limits.min or high > limits.max:
+            raise DataError(
+                f"whole numbers must be from {limits.min} to {limits.max}, got {low} to {high}."
+            )
+    result = np.full((size, *array.shape[1:]), value, dtype)
     result[: len(array)] = array
     return result
-
-
-def _dtype(array: Array) -> Any:
-    return np.float32 if array.dtype.kind == "f" else np.int32

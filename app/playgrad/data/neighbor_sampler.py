@@ -10,8 +10,9 @@ import numpy as np
 
 from playgrad.data.csr_graph import CSRGraph
 from playgrad.data.dataset import Dataset
+from playgrad.data.graph_batches import padded
 from playgrad.data.pipeline.base import Round, Transformation, whole_number
-from playgrad.errors import DataError
+from playgrad.errors import DataError, shape_text
 
 Array = np.ndarray[Any, Any]
 
@@ -55,17 +56,14 @@ class NeighborSampler:
     ) -> None:
         self.graph = graph
         self.num_neighbors = [whole_number(n, "num_neighbors", 1) for n in num_neighbors]
-        for name, array in (("x", x), ("y", y)):
-            if array is not None and len(array) != graph.num_nodes:
-                raise DataError(
-                    f"{name} must have a row for each of {graph.num_nodes} nodes, got {len(array)}."
-                )
-        self.x, self.y = x, y
+        if not self.num_neighbors:
+            raise DataError("num_neighbors must have a number for each layer of the model.")
+        self.x = _rows("x", x, graph)
+        self.y = None if y is None else _rows("y", y, graph)
         nodes = np.arange(graph.num_nodes) if input_nodes is None else np.asarray(input_nodes)
-        nodes = np.flatnonzero(nodes) if nodes.dtype == bool else nodes.astype(np.int64)
-        if not nodes.size or nodes.min() < 0 or nodes.max() >= graph.num_nodes:
-            raise DataError(f"input_nodes must hold numbers from 0 to {graph.num_nodes - 1}.")
-        self.input_nodes = nodes
+        if nodes.dtype == bool:
+            nodes = np.flatnonzero(_rows("input_nodes", nodes, graph))
+        self.input_nodes = self._checked("input_nodes", nodes)
         self.batch_size = min(whole_number(batch_size, "batch_size", 1), len(nodes))
         self.shuffle, self.seed = bool(shuffle), whole_number(seed, "seed")
         layer, total, self.num_edges = self.batch_size, self.batch_size, 0
@@ -101,22 +99,32 @@ class NeighborSampler:
             the weights of nodes: 0 but for ``nodes``, and so much for these that the mean over all
             nodes is the mean over them. Without targets, only the inputs.
         """
-        nodes = np.asarray(nodes, np.int64)
+        nodes = self._checked("nodes", np.asarray(nodes))
         if len(nodes) > self.batch_size:
             raise DataError(f"a sample has {self.batch_size} nodes to predict, got {len(nodes)}.")
         random = np.random.default_rng([self.seed, zlib.crc32(nodes.tobytes())])
         known, positions, edges = self._expanded(nodes, random)
-        x = _padded(self.x[known], self.num_nodes)
+        x = padded(self.x[known], self.num_nodes)
         edge_index = np.full((2, self.num_edges), self.num_nodes - 1, np.int32)
         edge_index[:, : edges.shape[1]] = edges
         inputs: tuple[Array, ...] = (x, edge_index)
         if self.graph.edge_attr is not None:
-            inputs += (_padded(self.graph.edge_attr[positions], self.num_edges),)
+            inputs += (padded(self.graph.edge_attr[positions], self.num_edges),)
         if self.y is None:
             return inputs
         weight = np.zeros(self.num_nodes, np.float32)
         weight[: len(nodes)] = self.num_nodes / len(nodes)
-        return inputs, _padded(self.y[nodes], self.num_nodes), weight
+        return inputs, padded(self.y[nodes], self.num_nodes), weight
+
+    def _checked(self, name: str, nodes: Array) -> Array:
+        """Return numbers of nodes, int64; raise DataError if they are not."""
+        most = self.graph.num_nodes - 1
+        is_valid = nodes.ndim == 1 and nodes.size and nodes.dtype.kind in "iu"
+        if not is_valid or nodes.min() < 0 or nodes.max() > most:
+            raise DataError(f"{name} must hold numbers from 0 to {most}.")
+        if len(np.unique(nodes)) < len(nodes):
+            raise DataError(f"{name} must hold each node once.")
+        return nodes.astype(np.int64)
 
     def _expanded(self, nodes: Array, random: np.random.Generator) -> tuple[Array, Array, Array]:
         """Return all nodes of a sample, and its edges: their positions, and both ends' rows."""
@@ -126,7 +134,7 @@ class NeighborSampler:
         ends: list[Array] = []
         for most in self.num_neighbors:
             found, rows = self.graph.positions(frontier, most, random)
-            sources = np.asarray(self.graph.indices[found], np.int64)
+            sources = self.graph.sources(found)
             new = np.setdiff1d(sources, known)
             known = np.concatenate([known, new])
             order = np.argsort(known, kind="stable")
@@ -176,14 +184,20 @@ def infer_layers(
 
     Returns:
         The result of the last layer, (nodes, ...).
+
+    Raises:
+        DataError: ``x`` does not fit the graph, or there are no nodes.
     """
     size = whole_number(batch_size, "batch_size", 1)
+    x = _rows("x", x, graph)
+    if not graph.num_nodes:
+        raise DataError("the graph has no nodes.")
     for layer in layers:
         results = []
         for first in range(0, graph.num_nodes, size):
             nodes = np.arange(first, min(first + size, graph.num_nodes))
             positions, rows = graph.positions(nodes)
-            sources = np.asarray(graph.indices[positions], np.int64)
+            sources = graph.sources(positions)
             others = np.setdiff1d(sources, nodes)
             known = np.concatenate([nodes, others])
             inside = (sources >= first) & (sources <= nodes[-1])
@@ -192,9 +206,9 @@ def infer_layers(
             count = _bucket(len(known) + 1)
             edges = np.full((2, _bucket(max(len(rows), 1))), count - 1, np.int32)
             edges[:, : len(rows)] = numbers, rows
-            inputs = [_padded(x[known], count), edges]
+            inputs = [padded(x[known], count), edges]
             if graph.edge_attr is not None:
-                inputs.append(_padded(graph.edge_attr[positions], edges.shape[1]))
+                inputs.append(padded(graph.edge_attr[positions], edges.shape[1]))
             results.append(np.asarray(layer(*inputs))[: len(nodes)])
         x = np.concatenate(results)
     return np.asarray(x)
@@ -206,10 +220,12 @@ def _bucket(count: int) -> int:
     return max(2, power * 3 // 4 if count <= power * 3 // 4 else power)
 
 
-def _padded(rows: Any, count: int) -> Array:
-    array = np.asarray(rows)
-    result = np.zeros(
-        (count, *array.shape[1:]), np.float32 if array.dtype.kind == "f" else np.int32
-    )
-    result[: len(array)] = array
-    return result
+def _rows(name: str, array: Any, graph: CSRGraph) -> Array:
+    """Return an array, which may be in a file; raise DataError if it has no row for each node."""
+    rows = np.asanyarray(array)
+    if rows.ndim == 0 or len(rows) != graph.num_nodes:
+        raise DataError(
+            f"{name} must have a row for each of {graph.num_nodes} nodes, got "
+            f"{shape_text(rows.shape)}."
+        )
+    return rows

@@ -26,6 +26,7 @@ DTYPES = {
     "BoolStorage": "?",
 }
 """Codes of NumPy by the names of PyTorch's storages."""
+_OTHERS = ("torch BFloat16Storage", "torch ComplexFloatStorage", "torch ComplexDoubleStorage")
 LARGEST_PICKLE = 1 << 24
 """Maximum number of bytes; the values of tensors are not among them."""
 _MOST_STEPS = 1 << 20
@@ -163,6 +164,11 @@ class _Machine:
     def persistent(self) -> None:
         kind, of, key, _, count = self.stack.pop()
         module, _, storage = of.text.partition(" ")
+        if kind == "storage" and of.text in _OTHERS:
+            raise CheckpointError(
+                f"the PyTorch file has values of '{of.text}', which are not read.",
+                hint="Convert them before saving: torch.save(model.float().state_dict(), file).",
+            )
         if kind != "storage" or module != "torch" or storage not in DTYPES:
             raise _refused(f"'{of.text[:80]}' as the type of values")
         self.stack.append(TorchStorage(DTYPES[storage], _of_type(key, str), _of_type(count, int)))
@@ -173,6 +179,12 @@ class _Machine:
             self.stack.append({})
         elif name.text == _TENSOR:
             storage, offset, shape, strides = arguments[:4]
+            if any(arguments[6:]):  # such as "neg", for values whose signs are to be changed
+                raise CheckpointError(
+                    "the PyTorch file has a tensor whose values are conjugated or negated when "
+                    "they are read, which is not supported.",
+                    hint="Save the values themselves: tensor.resolve_conj().resolve_neg().",
+                )
             self.stack.append(StoredTensor(_of_type(storage, TorchStorage), offset, shape, strides))
         elif name.text == _PARAMETER:
             self.stack.append(_of_type(arguments[0], StoredTensor))

@@ -146,7 +146,7 @@ class VersionRunner:
                 raise AnswerError(
                     503,
                     f"{len(self._waiting)} requests wait for version {self.version} of "
-                    f"'{self.name}', as many as may.",
+                    f"'{self.name}', with {self._waiting_bytes:,} bytes: as many as may.",
                     retry_after=1,
                 )
             self._waiting.append(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,15 +106,24 @@ async def _infer(
             raise AnswerError(400, f"{_LENGTH_HEADER} is not a length within the body.")
         binary = memoryview(body)[int(length) :]
     data = parsed(memoryview(body)[: len(body) - len(binary)])
+    del body
     identifier = data.get("id", "")
     if not isinstance(identifier, str):
         raise AnswerError(400, "'id' must be a text.")
     most = manager.settings.max_instances
-    answer = await answered(
-        request, manager, name, version, None,
-        lambda signature: _inputs(data, signature, binary, most),
-    )  # fmt: skip
-    return _answer(data, name, identifier, answer)
+    requested: list[tuple[str, bool]] = []
+
+    def inputs(signature: ModelSignature) -> list[Array]:
+        nonlocal binary
+        requested.extend(_requested(data, [tensor.name for tensor in signature.outputs]))
+        arrays = _inputs(data, signature, binary, most)
+        # Requests wait with their arrays alone, the bytes of which are limited.
+        data.clear()
+        binary = memoryview(b"")
+        return arrays
+
+    answer = await answered(request, manager, name, version, None, inputs)
+    return _answer(requested, name, identifier, answer)
 
 
 # Inputs
@@ -194,8 +203,7 @@ def _from_binary(
             "the body.",
         )
     array = np.frombuffer(binary[:size], np.uint8 if signature.dtype == "bool" else kind)
-    if signature.dtype == "bool":
-        array = array.astype(bool)
+    array = array.astype(bool) if signature.dtype == "bool" else array.copy()
     return fitting(array.reshape(shape), signature)
 
 
@@ -209,13 +217,14 @@ def _parameters(data: Mapping[str, Any]) -> dict[str, Any]:
 # Outputs
 
 
-def _answer(data: Mapping[str, Any], name: str, identifier: str, answer: Answer) -> Response:
+def _answer(
+    requested: Sequence[tuple[str, bool]], name: str, identifier: str, answer: Answer
+) -> Response:
     tensors = dict(zip((t.name for t in answer.signature.outputs), answer.outputs, strict=True))
     signatures = {tensor.name: tensor for tensor in answer.signature.outputs}
-    by_default = _parameters(data).get("binary_data_output") is True
     described: list[dict[str, Any]] = []
     binary: list[bytes] = []
-    for output, is_binary in _requested(data, tensors, by_default):
+    for output, is_binary in requested:
         array, signature = tensors[output], signatures[output]
         entry: dict[str, Any] = {
             "name": output, "datatype": DATATYPES[signature.dtype], "shape": list(array.shape),
@@ -242,10 +251,9 @@ def _answer(data: Mapping[str, Any], name: str, identifier: str, answer: Answer)
     )
 
 
-def _requested(
-    data: Mapping[str, Any], tensors: Mapping[str, Array], by_default: bool
-) -> list[tuple[str, bool]]:
-    """Return the names of the outputs to send, and whether as binary data."""
+def _requested(data: Mapping[str, Any], tensors: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return which of the outputs to send, and whether as binary data."""
+    by_default = _parameters(data).get("binary_data_output") is True
     outputs = data.get("outputs")
     if outputs is None:
         return [(name, by_default) for name in tensors]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,7 +19,7 @@ from playgrad.serving.errors import AnswerError
 from playgrad.serving.manager import ModelManager, ServedModel
 from playgrad.serving.names import version_of
 from playgrad.serving.samples import check_finite, from_columns, from_rows, parsed, to_json
-from playgrad.serving.signature import TensorSignature
+from playgrad.serving.signature import ModelSignature, TensorSignature
 
 _PATH = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>[^/:]+)|/labels/(?P<label>[^/:]+))?"
@@ -68,11 +69,13 @@ async def _predict(
         raise AnswerError(400, "the body needs either 'instances' or 'inputs'.")
     most = manager.settings.max_instances
     by_rows = "instances" in data
-    answer = await answered(
-        request, manager, name, version, label,
-        lambda signature: from_rows(data["instances"], signature, most)
-        if by_rows else from_columns(data["inputs"], signature, most),
-    )  # fmt: skip
+
+    def inputs(signature: ModelSignature) -> list[np.ndarray[Any, Any]]:
+        values = data["instances" if by_rows else "inputs"]
+        data.clear()  # requests wait with their arrays alone, the bytes of which are limited
+        return (from_rows if by_rows else from_columns)(values, signature, most)
+
+    answer = await answered(request, manager, name, version, label, inputs)
     check_finite(answer.outputs, answer.signature)
     named = {
         tensor.name: array

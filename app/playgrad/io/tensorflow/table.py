@@ -34,8 +34,12 @@ def read_table(content: bytes) -> dict[bytes, bytes]:
     (start, size), _ = _handle(footer, place)
     found: dict[bytes, bytes] = {}
     left = 4 * len(content)  # prefixes of keys are shared: they may unpack to more than the file
+    end = 0
     for _, value in _entries(_block(content, start, size)):
         (start, size), _ = _handle(value, 0)
+        if start < end:
+            raise CheckpointError(f"{_DAMAGED}: a block begins in the one before it.")
+        end = start + size + _TRAILER
         for key, entry in _entries(_block(content, start, size)):
             left -= len(key) + len(entry)
             check_count(len(found) // 4)  # beside the tensors, there are those of the optimizer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ Compute = Callable[[Sequence[Array]], Sequence[Array]]
 
 WORTH = 1 << 12
 """Elements of the results from which a kernel is worth it, which has to be compiled."""
+MOST_PIXELS = 256
+"""Pixels of a window, for each of which a kernel has code: browsers compile much of it slowly."""
 
 
 def pool_form(image: Sequence[int], out: Sequence[int], attrs: Attrs) -> PoolForm:
@@ -70,6 +73,8 @@ def prepare_max_pool_gradient(form: PoolForm, dtype: str, attrs: Attrs) -> Compu
 
 def _kernel(emit: Callable[[PoolForm], bytes], form: PoolForm, dtype: str) -> Any:
     if sys.platform != "emscripten" or dtype != "float32" or form.channels < WIDTH:
+        return None
+    if prod(form.window) > MOST_PIXELS:
         return None
     if form.batch * form.out[0] * form.out[1] * form.channels < WORTH:
         return None

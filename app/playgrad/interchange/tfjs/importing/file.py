@@ -25,6 +25,7 @@ from playgrad.io.tensor_entry import (
     MOST_DIMENSIONS,
     TensorEntry,
     check_count,
+    check_flags,
     checked_entry,
     checked_name,
 )
@@ -69,6 +70,7 @@ class TfjsFile:
             raise CheckpointError("the JSON file does not describe a model of TensorFlow.js.")
         self.topology: Mapping[str, Any] = topology
         self.weights: dict[str, Array] = {}
+        self._files: set[str] = set()
         groups = listed(data.get("weightsManifest"))
         check_count(len(groups))
         for group in groups:
@@ -84,7 +86,7 @@ class TfjsFile:
         paths = listed(group.get("paths"))
         if len(paths) > _MOST_FILES:
             raise CheckpointError(f"{DAMAGED}: it has more than {_MOST_FILES:,} files of weights.")
-        content = b"".join(read(_checked_path(path)) for path in paths)
+        content = b"".join(read(self._next_file(path)) for path in paths)
         place = 0
         for each in map(mapped, entries):
             name = checked_name(each.get("name", ""), self.weights)
@@ -95,10 +97,18 @@ class TfjsFile:
                     f"{len(content):,}."
                 )
             stored = np.frombuffer(content[place : entry.end], entry.dtype).reshape(entry.shape)
+            check_flags(name, stored)
             self.weights[name] = _dequantized(stored, each)
             place = entry.end
         if place != len(content):
             raise CheckpointError(f"{DAMAGED}: {len(content) - place:,} bytes belong to no weight.")
+
+    def _next_file(self, path: Any) -> str:
+        """Return the name of a file of weights, each of which is read once."""
+        if (name := _checked_path(path)) in self._files:
+            raise CheckpointError(f"{DAMAGED}: '{name[:80]}' has the weights of two places.")
+        self._files.add(name)
+        return name
 
 
 def packed(file: Path) -> bytes:
@@ -128,7 +138,15 @@ def _parts(file: str | Path | bytes) -> tuple[Mapping[str, Any], Callable[[str],
         archive = Archive(content, "the TensorFlow.js file")
         place = _folder(archive.names)
         text = archive.read(f"{place}{TFJS_MODEL}", _LARGEST_TOPOLOGY)
-        return _parsed(text), lambda name: archive.read(f"{place}{name}", archive.most_unpacked)
+        left = archive.most_unpacked
+
+        def inside(name: str) -> bytes:
+            nonlocal left
+            unpacked = archive.read(f"{place}{name}", left)
+            left -= len(unpacked)
+            return unpacked
+
+        return _parsed(text), inside
     if len(content) > _LARGEST_TOPOLOGY:
         raise CheckpointError(f"the JSON file has more than {_LARGEST_TOPOLOGY:,} bytes.")
     data = _parsed(content)
@@ -193,7 +211,7 @@ def _entry(name: str, data: Mapping[str, Any], begin: int) -> TensorEntry:
 
 def _dequantized(stored: Array, data: Mapping[str, Any]) -> Array:
     """Return the values that TensorFlow.js computes with: ``stored * scale + min``."""
-    if "quantization" not in data:
+    if data.get("quantization") is None:
         return stored.astype(stored.dtype.newbyteorder("="))
     if stored.dtype.kind == "f":
         return stored.astype(np.float32)

@@ -22,7 +22,6 @@ from playgrad.signals import guard_command_line
 
 guard_command_line()  # before NumPy is imported
 
-# The package first: pg.cluster is the function, also after a module of the package is imported.
 from playgrad import cluster as _package  # noqa: F401
 from playgrad import data, io, nn, optim, parallel
 from playgrad.contract.check_op import OpReport, check_op
@@ -120,6 +119,10 @@ else:
         value = getattr(import_module(f"playgrad.compression.{_COMPRESSION[name]}"), name)
         globals()[name] = value
         return value
+
+    # pg.cluster is the function. The package of that name was imported above, because its first
+    # import, which may come later, would set the attribute.
+    del globals()["cluster"]
 
 
 provide_layers(lambda: import_module("playgrad.compression.quantize"))

@@ -171,6 +171,8 @@ def test_sparsity_out_of_bounds(value: Any) -> None:
 def test_schedules_out_of_bounds(options: dict[str, Any]) -> None:
     with pytest.raises(pg.GraphError, match="must be"):
         pg.PolynomialSparsity(**{"steps": 10, **options})
+    with pytest.raises(pg.GraphError, match="the schedule is 'slowly'"):
+        pg.prune(made(), 0.5, "slowly")  # type: ignore[arg-type]
 
 
 MAKERS = [pg.prune, pg.cluster, lambda model: pg.quantize(model, weights="int8", activations=None)]
@@ -180,6 +182,8 @@ MAKERS = [pg.prune, pg.cluster, lambda model: pg.quantize(model, weights="int8",
 def test_models_that_cannot_be_made_smaller(make: Any) -> None:
     with pytest.raises(pg.GraphError, match="is not built"):
         make(pg.Sequential([nn.Dense(3)]))
+    with pytest.raises(pg.GraphError, match="a model is needed here, got 'digits'"):
+        make("digits")
     model = made()
     weights = model.named_weights()
     weights["dense_1/kernel"][2, 3] = np.nan

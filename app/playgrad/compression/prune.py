@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel
+from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
-from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
 from playgrad.networks.shared_session import shared_session
-from playgrad.ops.elementwise.definitions import not_equal, where
 from playgrad.ops.state import Variable
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.training.callbacks import Callback, Logs
@@ -95,6 +94,10 @@ def prune(
         DataError: weights are NaN or infinite.
     """
     final = _checked_sparsity(sparsity, "sparsity")
+    if not isinstance(schedule, PolynomialSparsity | None):
+        raise GraphError(
+            f"the schedule is {schedule!r:.60}.", hint="Pass a pg.PolynomialSparsity, or nothing."
+        )
     if structured:
         if schedule is not None:
             raise GraphError(
@@ -117,11 +120,6 @@ def prune(
     if schedule is not None:
         small.own_callbacks = (*small.own_callbacks, _Growth(final, schedule, per_layer))
     return small
-
-
-def keep_zeros(old: Tensor, new: Tensor) -> Tensor:
-    """Return ``new`` where ``old`` is not 0, and 0 elsewhere."""
-    return where(not_equal(old, 0.0), new, 0.0)
 
 
 def pruned(values: Sequence[Array], sparsity: float, per_layer: bool) -> list[Array]:

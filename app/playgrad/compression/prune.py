@@ -14,6 +14,7 @@ from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
+from playgrad.graph.source import warn_user
 from playgrad.models.model import Model
 from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import Variable
@@ -147,6 +148,8 @@ def pruned(values: Sequence[Array], sparsity: float, per_layer: bool) -> list[Ar
 class _Growth(Callback):
     """Prunes more and more of the weights of the model that is trained."""
 
+    ends_last = True
+
     def __init__(self, final: float, schedule: PolynomialSparsity, per_layer: bool) -> None:
         self._final, self._schedule, self._per_layer = final, schedule, per_layer
         self._before = 0
@@ -174,15 +177,36 @@ class _Growth(Callback):
             return
         if self._step % schedule.every and self._step != last:
             return
+        self._prune(self._step)
+
+    def on_train_end(self, logs: Logs) -> None:
+        schedule = self._schedule
+        last = schedule.begin + schedule.steps
+        due = last if self._step >= last else self._step - self._step % schedule.every
+        if due >= schedule.begin and self._prune(due):
+            warn_user(
+                "the weights that training ended with, such as the best ones of EarlyStopping, are "
+                "of a time with fewer zeros. They have been pruned again, and not been trained "
+                "since. EarlyStopping(start_from_epoch=...) can wait for the complete sparsity, "
+                f"after step {last:,}."
+            )
+
+    def _prune(self, step: int) -> bool:
+        """Prune the weights as is due at ``step``; return whether one was set to 0."""
+        schedule = self._schedule
         kernels = [v for v in self.model.trainable_variables if v.keep is not None]
         values = self.model.session.values(kernels)
-        assigned = pruned(values, schedule.at(self._step, self._final), self._per_layer)
+        assigned = pruned(values, schedule.at(step, self._final), self._per_layer)
         zeros = {k: value == 0 for k, value in zip(kernels, assigned, strict=True)}
+        is_new = any(
+            (zero & (value != 0)).any() for zero, value in zip(zeros.values(), values, strict=True)
+        )
         optimizer = self.model.optimizer
         if optimizer is not None and optimizer.use_ema:  # averages may become the weights
             averages = {optimizer.average_of(k): zero for k, zero in zeros.items()}
             zeros |= {average: zero for average, zero in averages.items() if average is not None}
         self._set_to_zero(zeros)
+        return is_new
 
     def _set_to_zero(self, zeros: Mapping[Variable, Array]) -> None:
         """Set variables to 0 where arrays are true, also those of the replicas of a strategy."""

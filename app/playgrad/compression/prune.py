@@ -51,7 +51,10 @@ class PolynomialSparsity:
         for name, least in (("steps", 1), ("begin", 0), ("every", 1)):
             value = getattr(self, name)
             if type(value) is not int or not least <= value < 1 << 31:
-                raise GraphError(f"{name} must be a whole number ≥ {least}, got {value!r:.40}.")
+                raise GraphError(
+                    f"{name} must be a whole number from {least} to 2,147,483,647, got "
+                    f"{value!r:.40}."
+                )
         _checked_sparsity(self.initial, "initial")
         if not isinstance(self.power, Real) or not 0 < float(self.power) <= 100:
             raise GraphError(f"power must be from 0 to 100, got {self.power!r:.40}.")

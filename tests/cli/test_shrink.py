@@ -105,3 +105,25 @@ def test_unknown_data(saved, capsys) -> None:
     assert code == 1 and "there is no data set 'no-such-set'" in err
     code, _, err = run(capsys, "shrink", model, "--int8", "--data", "mnist")
     assert code == 1 and "ShapeError" in err
+
+
+@pytest.mark.parametrize("activation", [None, "sigmoid"])
+def test_two_classes_in_one_output(activation: str | None, saved, tmp_path, capsys) -> None:
+    _, data = saved
+    model = pg.Sequential([pg.Input((12,)), nn.Dense(1, activation=activation)])
+    kernel = np.repeat(np.float32([[1.0], [0.0]]), [4, 8], axis=0)
+    model.set_weights({"dense_1/kernel": kernel, "dense_1/bias": np.zeros(1, np.float32)})
+    model.save_weights(tmp_path / "one.safetensors")
+    options = ("--sparsity", "0.5", "--int8", "--data", data, "--epochs", "1", "--json")
+    report = result_of(run(capsys, "shrink", tmp_path / "one.safetensors", *options))
+    loss, accuracy = report["comparisons"]
+    assert accuracy["before"] == 1 and accuracy["after"] > 0.9
+    assert loss["after"] == pytest.approx(loss["before"], abs=0.05)
+
+
+def test_the_model_is_not_overwritten(saved, capsys) -> None:
+    model, _ = saved
+    before = model.read_bytes()
+    code, _, err = run(capsys, "shrink", model, "--sparsity", "0.5", "-o", model)
+    assert code == 2 and "write the smaller model to another file" in err
+    assert model.read_bytes() == before

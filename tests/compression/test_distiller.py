@@ -118,6 +118,16 @@ def test_a_pruned_student() -> None:
     assert np.mean(student.named_weights()["dense_1/kernel"] == 0) > 0.3
 
 
+def test_a_student_whose_sparsity_grows() -> None:
+    student = pg.prune(net(16, seed=4), 0.5, pg.PolynomialSparsity(4, every=2))
+    distiller = pg.Distiller(net(16), student)
+    distiller.compile(pg.optim.Adam(0.01), LOSS, device="cpu")
+    distiller.fit(X, Y, epochs=3, verbose=0)
+    kernels = [each for each in student.named_weights().values() if each.ndim > 1]
+    zeros, count = sum((each == 0).sum() for each in kernels), sum(each.size for each in kernels)
+    assert zeros == pytest.approx(count / 2, abs=1)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -127,6 +137,8 @@ def test_a_pruned_student() -> None:
         ({"alpha": True}, "alpha must be from 0 to 1"),
         ({"hint_weight": -1}, "hint_weight must be from"),
         ({"hints": [("dense_9", "dense_1")]}, "has no layer 'dense_9'"),
+        ({"hints": "dense_1"}, "hints are pairs of names of layers"),
+        ({"hints": [("dense_1",)]}, "hints are pairs of names"),
     ],
 )
 def test_arguments_out_of_bounds(options: dict[str, Any], words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,30 @@ def test_averages_of_weights_do_not_bring_back_what_is_pruned() -> None:
     assert sparsity(small) == pytest.approx(0.8, abs=0.02)
 
 
+def test_the_best_weights_of_before_are_pruned_as_well() -> None:
+    small = pg.prune(made(), 0.8, pg.PolynomialSparsity(10, every=5))
+    best = nn.EarlyStopping("loss", mode="max", patience=9, restore_best_weights=True)  # epoch 1
+    with pytest.warns(
+        RuntimeWarning, match="pruned again, and not been trained since.*after step 10"
+    ):
+        small.fit(X, Y, batch_size=32, epochs=5, verbose=0, callbacks=best)
+    assert best.best_epoch == 0
+    assert sparsity(small) == pytest.approx(0.8, abs=0.02)
+
+
+def test_training_in_a_file_is_not_resumed_without_its_zeros(tmp_path: Path) -> None:
+    small = pg.prune(made(), 0.8)
+    small.fit(X, Y, batch_size=32, epochs=1, verbose=0, seed=1)
+    small.save(tmp_path / "run.playgrad")
+    loaded = pg.load(tmp_path / "run.playgrad")
+    assert sparsity(loaded) == sparsity(small)
+    with pytest.raises(pg.CheckpointError, match="kept zeros or shared values"):
+        loaded.fit(X, Y, batch_size=32, epochs=2, verbose=0, seed=1, resume=True)
+    again = pg.prune(loaded, 0)
+    again.fit(X, Y, batch_size=32, epochs=1, verbose=0)
+    assert sparsity(again) == sparsity(small)
+
+
 def test_a_copy_goes_on_as_its_original() -> None:
     small = pg.prune(made(), 0.8, pg.PolynomialSparsity(10))
     for copy in (small.clone(), pg.cluster(small, 8)):
@@ -171,6 +196,8 @@ def test_sparsity_out_of_bounds(value: Any) -> None:
 def test_schedules_out_of_bounds(options: dict[str, Any]) -> None:
     with pytest.raises(pg.GraphError, match="must be"):
         pg.PolynomialSparsity(**{"steps": 10, **options})
+    with pytest.raises(pg.GraphError, match="the schedule is 'slowly'"):
+        pg.prune(made(), 0.5, "slowly")  # type: ignore[arg-type]
 
 
 MAKERS = [pg.prune, pg.cluster, lambda model: pg.quantize(model, weights="int8", activations=None)]
@@ -180,6 +207,8 @@ MAKERS = [pg.prune, pg.cluster, lambda model: pg.quantize(model, weights="int8",
 def test_models_that_cannot_be_made_smaller(make: Any) -> None:
     with pytest.raises(pg.GraphError, match="is not built"):
         make(pg.Sequential([nn.Dense(3)]))
+    with pytest.raises(pg.GraphError, match="a model is needed here, got 'digits'"):
+        make("digits")
     model = made()
     weights = model.named_weights()
     weights["dense_1/kernel"][2, 3] = np.nan

@@ -98,3 +98,35 @@ def test_strategies_train_with_rounding(kind: type[pg.parallel.DataParallel]) ->
     assert before["fake_quantize_2/high"] != after["fake_quantize_2/high"]
     small = pg.quantize(aware)
     assert np.allclose(small.predict(x), aware.predict(x), atol=small.layers[-1].scale * 1.001)
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_zeros_and_shared_values_stay_while_rounding_is_trained(folded: bool) -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(32, 6, 6, 4)).astype(np.float32)
+    normalization = [nn.BatchNormalization()] if folded else []
+    layers = [nn.SeparableConv2D(6, 3), *normalization, nn.ReLU(), nn.Flatten(), nn.Dense(3)]
+    model = pg.Sequential([pg.Input((6, 6, 4)), *layers])
+    model.compile(pg.optim.Adam(0.01, weight_decay=0.1, use_ema=True), "mse")
+    small = pg.cluster(pg.prune(model, 0.6), 4)
+    aware = pg.quantization_aware(small, x)
+    before = {key: value for key, value in aware.named_weights().items() if value.ndim > 1}
+    assert sum((value == 0).sum() for value in before.values()) > 100
+    aware.fit(x, random.normal(size=(32, 3)), batch_size=8, epochs=3, verbose=0)
+    for key, old in before.items():
+        new = aware.named_weights()[key]
+        assert (new != old).any()
+        np.testing.assert_array_equal(new == 0, old == 0)
+        is_scaled = folded and "separable" in key and "depthwise" not in key
+        assert is_scaled or len(np.unique(new)) == len(np.unique(old)) <= 5
+
+
+def test_sparsity_grows_on_while_rounding_is_trained() -> None:
+    model, x = network("dense")
+    model.compile("adam", "mse")
+    small = pg.prune(model, 0.8, pg.PolynomialSparsity(steps=4, every=2))
+    aware = pg.quantization_aware(small, x)
+    aware.fit(x, model.predict(x), batch_size=8, epochs=8, verbose=0)
+    kernels = [value for value in aware.named_weights().values() if value.ndim > 1]
+    zeros, count = sum((k == 0).sum() for k in kernels), sum(k.size for k in kernels)
+    assert zeros == pytest.approx(0.8 * count, abs=1)

@@ -87,3 +87,22 @@ def test_senseless_arguments() -> None:
         pg.prune(pg.cluster(model, 4), 0.5, structured=True)
     with pytest.raises(pg.GraphError, match="quantized already"):
         pg.prune(pg.quantize(model, x), 0.5, structured=True)
+
+
+def test_units_before_a_softmax_go_and_those_with_it_stay() -> None:
+    layers = [nn.Dense(8, activation="relu"), nn.Dense(6, activation="softmax")]
+    model = pg.Sequential([pg.Input((4,)), *layers, nn.Dense(5), nn.Dense(3, activation="softmax")])
+    weights = model.named_weights()
+    weights["dense_1/kernel"][:, [0, 3, 5, 6]] = 0
+    weights["dense_3/kernel"][:, [1, 4]] = 0
+    model.set_weights(weights)
+    small = pg.prune(model, 0.4, structured=True)
+    shapes = {name: value.shape for name, value in small.named_weights().items()}
+    assert shapes["dense_1/kernel"] == (4, 5) and shapes["dense_2/kernel"] == (5, 6)
+    assert shapes["dense_3/kernel"] == (6, 3) and shapes["dense_4/kernel"] == (3, 3)
+    x = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
+    np.testing.assert_allclose(small.predict(x), model.predict(x), rtol=1e-5)
+    reasons = {row.name: row.reason for row in small.report().layers if row.reason}
+    assert reasons == {
+        "dense_2": "has an activation that needs all of its results, so it keeps its width"
+    }

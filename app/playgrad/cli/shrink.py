@@ -23,8 +23,9 @@ from playgrad.errors import DataError
 from playgrad.io.weights import read_file
 from playgrad.models.model import Model
 from playgrad.nn.activation_layers import Softmax
-from playgrad.nn.cross_entropy_losses import SparseCategoricalCrossentropy
+from playgrad.nn.cross_entropy_losses import BinaryCrossentropy, SparseCategoricalCrossentropy
 from playgrad.nn.layer_calls import layers_of
+from playgrad.nn.ratio_metrics import BinaryAccuracy
 from playgrad.optim.adam import Adam
 
 Array = np.ndarray[Any, Any]
@@ -119,14 +120,19 @@ def _samples(name: str) -> _Samples:
 
 
 def _compile(model: Model, y: Array) -> None:
-    """Compile a model whose file has no loss, for the kind of its targets."""
-    if y.dtype.kind not in "iu":
+    """Compile a model whose file has no loss, for the kind of its targets and outputs."""
+    is_whole = y.dtype.kind in "iub"
+    has_one_output = model.outputs[0].shape[-1] == 1
+    if not is_whole or (has_one_output and not np.isin(y, (0, 1)).all()):
         model.compile(Adam(_RATE), "mse")
         return
     call = layers_of(model.graph).calls.get(model.outputs[0])
     layer: Any = None if call is None else call.layer
-    are_probabilities = isinstance(layer, Softmax) or (
-        getattr(layer, "activation", None) == "softmax"
-    )
-    loss = SparseCategoricalCrossentropy(from_logits=not are_probabilities)
+    activation = "softmax" if isinstance(layer, Softmax) else getattr(layer, "activation", None)
+    if has_one_output:
+        are_scores = activation != "sigmoid"
+        right = BinaryAccuracy("accuracy", 0.0 if are_scores else 0.5)
+        model.compile(Adam(_RATE), BinaryCrossentropy(from_logits=are_scores), [right])
+        return
+    loss = SparseCategoricalCrossentropy(from_logits=activation != "softmax")
     model.compile(Adam(_RATE), loss, ["accuracy"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TypeAlias
 
 from playgrad.cli import kinds
@@ -80,6 +81,8 @@ def run_shrink(options: argparse.Namespace, parser: argparse.ArgumentParser) -> 
             parser.error(f"{needing[0]} needs --data NAME|FILE")
     if options.epochs is not None and options.sparsity is None and options.clusters is None:
         parser.error("--epochs has no effect without --sparsity S or --clusters N")
+    if options.output is not None and options.output.resolve() == Path(options.source).resolve():
+        parser.error("-o FILE is SOURCE itself: write the smaller model to another file")
     from playgrad.cli.shrink import shrink
     from playgrad.signals import signals
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.layer_kinds import (
     CLAMPS,
     LINEAR,
@@ -198,11 +199,9 @@ class _Canonical(Rewrite):
         layer, name = call.layer, self.names[call.layer]
         weights = self.weights(layer)
         if isinstance(layer, SeparableConv2D):
-            x = self.put(
-                _renamed(_depthwise_of(layer), f"{name}_depthwise"),
-                [x],
-                {"kernel": weights.pop("depthwise_kernel")},
-            )
+            depthwise = _renamed(_depthwise_of(layer), f"{name}_depthwise")
+            x = self.put(depthwise, [x], {"kernel": weights.pop("depthwise_kernel")})
+            depthwise.variables["kernel"].keep = layer.variables["depthwise_kernel"].keep
             weights["kernel"] = weights.pop("pointwise_kernel")
             layer = _pointwise_of(layer)
         copy: Any = layer.clone()
@@ -225,6 +224,11 @@ class _Canonical(Rewrite):
         if copy._activate not in CLAMPS:
             copy.activation, copy._activate = None, activations.linear
         y = self.put(_renamed(copy, name), [x], weights)
+        for each in ("kernel", "pointwise_kernel"):
+            keep = call.layer.variables[each].keep if each in call.layer.variables else None
+            if keep is not None:  # shared values have another factor for each channel now
+                is_folded = call in self.before or call in self.after
+                copy.variables["kernel"].keep = keep_zeros if is_folded else keep
         if copy.activation is activation:
             return y
         return self.put(Activation(activation, name=f"{name}_activation"), [y])

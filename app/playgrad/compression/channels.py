@@ -65,7 +65,8 @@ class Channels:
         for item in draft.structure.items:
             self._follow(item)
         for tensor in draft.structure.outputs:
-            self._fix(self.units[tensor], OUTPUT)
+            units = self.units[tensor]
+            self._fixed.update(dict.fromkeys(units[units != FIXED].tolist(), OUTPUT))
         self._settle()
 
     def kept(self, units: Array, removed: set[int]) -> Array:
@@ -146,10 +147,12 @@ class Channels:
         kind = type(layer)
         if getattr(layer, "data_format", None) == "channels_first":
             return None
-        if getattr(layer, "groups", 1) != 1 or not _is_elementwise(layer):
+        if getattr(layer, "groups", 1) != 1:
             return None
         if kind in (Dense, Conv1D, Conv2D, Conv2DTranspose, SeparableConv2D):
             return self._product
+        if not _is_elementwise(layer):
+            return None
         if kind is DepthwiseConv2D:
             return self._depthwise
         if kind is Embedding:
@@ -230,6 +233,8 @@ class Channels:
         if "bias" in layer.variables:
             cuts["bias"] = {0: units}
         self.cuts[layer], self.widths[layer] = cuts, width
+        if not _is_elementwise(layer):
+            self._fix(units, "has an activation that needs all of its results")
         return units
 
 

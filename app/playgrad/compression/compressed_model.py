@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -26,8 +25,6 @@ from playgrad.models.model import Model
 from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
 from playgrad.nn.layer import Layer
-from playgrad.training.callbacks import Callback, History
-from playgrad.training.data_checks import as_sequence
 
 Array = np.ndarray[Any, Any]
 BATCH = 64
@@ -82,8 +79,6 @@ class CompressedModel(Model):
 
     origin: Origin
     packs_weights = True
-    own_callbacks: tuple[Callback, ...] = ()
-    """Callbacks that each ``fit`` calls before those passed to it."""
 
     @classmethod
     def from_structure(cls, structure: Structure, origin: Origin) -> CompressedModel:
@@ -148,21 +143,13 @@ class CompressedModel(Model):
 
     def take_callbacks(self, other: Model) -> None:
         """Take over the callbacks of ``other``, as far as they are, of which this is a copy."""
-        if isinstance(other, CompressedModel):
-            self.own_callbacks = tuple(map(copy, other.own_callbacks))
+        self.own_callbacks = tuple(map(copy, other.own_callbacks))
 
     def clone(self, deep: bool = True) -> Model:
         twin = super().clone(deep)
         for old, new in zip(self.trainable_variables, twin.trainable_variables, strict=True):
             new.keep = old.keep
         return twin
-
-    def fit(self, *args: Any, **options: Any) -> History:
-        """Train the model as `Model.fit` does. What makes it smaller, such as zeros, is kept."""
-        bound = inspect.signature(Model.fit).bind(self, *args, **options)
-        passed = as_sequence(bound.arguments.get("callbacks") or ())
-        bound.arguments["callbacks"] = [*self.own_callbacks, *passed]
-        return Model.fit(*bound.args, **bound.kwargs)
 
 
 def original_of(model: Model) -> Model:

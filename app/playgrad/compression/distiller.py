@@ -25,6 +25,7 @@ from playgrad.ops.arrays.join import stack
 from playgrad.ops.elementwise.definitions import clip, log, square
 from playgrad.ops.reductions.reduce import reduce_mean, reduce_sum
 from playgrad.ops.reductions.softmax import log_softmax, softmax
+from playgrad.training.data_checks import as_sequence
 from playgrad.training.gradient_tape import GradientTape
 
 _LEAST = 1e-7
@@ -70,11 +71,18 @@ class Distiller(Model):
         self.hint_weight = _number(hint_weight, "hint_weight", 0, 1e6)
         for each in (teacher, student):
             each.expect_outputs()
+        hints = as_sequence(hints)
+        if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in hints):
+            raise GraphError(
+                f"hints are pairs of names of layers, got {hints!r:.80}.",
+                hint="Write hints=[(layer of the teacher, layer of the student)].",
+            )
         _expect_same_shapes(teacher.structure, student.structure)
         super().__init__(
             list(student.inputs), list(student.outputs), name or f"distilled_{student.name}"
         )
         self.take_settings(student)
+        self.own_callbacks = student.own_callbacks
         self.teacher, self.student = teacher, student
         ours = [_output(student, name) for _, name in hints]
         self._features = find_structure(list(student.inputs), [*student.outputs, *ours])

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel
+from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.source import warn_user
 from playgrad.models.model import Model
 from playgrad.networks.shared_session import shared_session
-from playgrad.ops.elementwise.definitions import not_equal, where
 from playgrad.ops.state import Variable
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.training.callbacks import Callback, Logs
@@ -51,7 +51,10 @@ class PolynomialSparsity:
         for name, least in (("steps", 1), ("begin", 0), ("every", 1)):
             value = getattr(self, name)
             if type(value) is not int or not least <= value < 1 << 31:
-                raise GraphError(f"{name} must be a whole number ≥ {least}, got {value!r:.40}.")
+                raise GraphError(
+                    f"{name} must be a whole number from {least} to 2,147,483,647, got "
+                    f"{value!r:.40}."
+                )
         _checked_sparsity(self.initial, "initial")
         if not isinstance(self.power, Real) or not 0 < float(self.power) <= 100:
             raise GraphError(f"power must be from 0 to 100, got {self.power!r:.40}.")
@@ -95,6 +98,10 @@ def prune(
         DataError: weights are NaN or infinite.
     """
     final = _checked_sparsity(sparsity, "sparsity")
+    if not isinstance(schedule, PolynomialSparsity | None):
+        raise GraphError(
+            f"the schedule is {schedule!r:.60}.", hint="Pass a pg.PolynomialSparsity, or nothing."
+        )
     if structured:
         if schedule is not None:
             raise GraphError(
@@ -117,11 +124,6 @@ def prune(
     if schedule is not None:
         small.own_callbacks = (*small.own_callbacks, _Growth(final, schedule, per_layer))
     return small
-
-
-def keep_zeros(old: Tensor, new: Tensor) -> Tensor:
-    """Return ``new`` where ``old`` is not 0, and 0 elsewhere."""
-    return where(not_equal(old, 0.0), new, 0.0)
 
 
 def pruned(values: Sequence[Array], sparsity: float, per_layer: bool) -> list[Array]:
@@ -148,6 +150,8 @@ def pruned(values: Sequence[Array], sparsity: float, per_layer: bool) -> list[Ar
 
 class _Growth(Callback):
     """Prunes more and more of the weights of the model that is trained."""
+
+    ends_last = True
 
     def __init__(self, final: float, schedule: PolynomialSparsity, per_layer: bool) -> None:
         self._final, self._schedule, self._per_layer = final, schedule, per_layer
@@ -176,15 +180,36 @@ class _Growth(Callback):
             return
         if self._step % schedule.every and self._step != last:
             return
+        self._prune(self._step)
+
+    def on_train_end(self, logs: Logs) -> None:
+        schedule = self._schedule
+        last = schedule.begin + schedule.steps
+        due = last if self._step >= last else self._step - self._step % schedule.every
+        if due >= schedule.begin and self._prune(due):
+            warn_user(
+                "the weights that training ended with, such as the best ones of EarlyStopping, are "
+                "of a time with fewer zeros. They have been pruned again, and not been trained "
+                "since. EarlyStopping(start_from_epoch=...) can wait for the complete sparsity, "
+                f"after step {last:,}."
+            )
+
+    def _prune(self, step: int) -> bool:
+        """Prune the weights as is due at ``step``; return whether one was set to 0."""
+        schedule = self._schedule
         kernels = [v for v in self.model.trainable_variables if v.keep is not None]
         values = self.model.session.values(kernels)
-        assigned = pruned(values, schedule.at(self._step, self._final), self._per_layer)
+        assigned = pruned(values, schedule.at(step, self._final), self._per_layer)
         zeros = {k: value == 0 for k, value in zip(kernels, assigned, strict=True)}
+        is_new = any(
+            (zero & (value != 0)).any() for zero, value in zip(zeros.values(), values, strict=True)
+        )
         optimizer = self.model.optimizer
         if optimizer is not None and optimizer.use_ema:  # averages may become the weights
             averages = {optimizer.average_of(k): zero for k, zero in zeros.items()}
             zeros |= {average: zero for average, zero in averages.items() if average is not None}
         self._set_to_zero(zeros)
+        return is_new
 
     def _set_to_zero(self, zeros: Mapping[Variable, Array]) -> None:
         """Set variables to 0 where arrays are true, also those of the replicas of a strategy."""

@@ -31,8 +31,10 @@ def quantization_aware(
 
     Batch normalization is folded into the weights first, as it is in the network of integers, so
     train the model before. Kernels are rounded with a scale for each output, and activations by
-    `playgrad.nn.FakeQuantize`. A few epochs with a small learning rate are enough. Then
-    ``pg.quantize(model)``, without data, gives the network that was trained.
+    `playgrad.nn.FakeQuantize`. Zeros and shared values of `playgrad.prune` and `playgrad.cluster`
+    are kept, but values are shared no longer where a normalization is folded in. A few epochs with
+    a small learning rate are enough. Then ``pg.quantize(model)``, without data, gives the network
+    that was trained.
 
     Args:
         model: it is not changed.
@@ -68,12 +70,15 @@ def quantization_aware(
     notes = {**form.notes, **rewrite.notes}
     origin = Origin(original_of(model), notes, samples)
     aware = CompressedModel.from_structure(draft.structure, origin)
+    aware.take_callbacks(model)
     aware.session.assign(dict(draft.values))
     return aware
 
 
 def expect_floats(model: Model) -> None:
-    """Raise GraphError if ``model`` is not built, has no outputs, or computes in integers."""
+    """Raise GraphError if ``model`` is not a built one with outputs, or computes in integers."""
+    if not isinstance(model, Model):
+        raise GraphError(f"a model is needed here, got {model!r:.60}.")
     if any(isinstance(layer, QuantizedLayer) for layer in model.structure.layers):
         raise GraphError(
             f"the model '{model.name}' is quantized already.",
@@ -126,7 +131,10 @@ class _Awareness(Rewrite):
             aware.trainable = call.layer.trainable
             weights = {f"layer/{name}": v for name, v in self.weights(call.layer).items()}
             self.notes[self.names[call.layer]] = Note(f"float32, rounded to int{self.bits}")
-            return [self.put(aware, [*inputs, *ends], weights)]
+            result = self.put(aware, [*inputs, *ends], weights)
+            for name, variable in call.layer.variables.items():
+                aware.variables[f"layer/{name}"].keep = variable.keep
+            return [result]
         kept = {tensor: self[tensor] for tensor in call.inputs}
         self.tensors.update(zip(call.inputs, inputs, strict=False))
         results = super().call(call)

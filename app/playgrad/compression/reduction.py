@@ -82,7 +82,4 @@ def reduced(model: Model, changed: Mapping[Variable, Array]) -> tuple[Compressed
     copies: Any = rewrite.variables
     values = dict(draft.values) | {copies[v]: array for v, array in changed.items()}
     small.session.assign(values)
-    for old, new in copies.items():
-        if isinstance(old, Variable):
-            new.keep = old.keep
     return small, copies

@@ -119,7 +119,7 @@ class CompressionReport:
         for layer in data["layers"]:
             for key in ("before", "after"):
                 layer[key] = layer[key]._asdict()
-            if layer["signal_to_noise"] == math.inf:
+            if layer["signal_to_noise"] in (math.inf, -math.inf):
                 layer["signal_to_noise"] = None
         return {
             **data,

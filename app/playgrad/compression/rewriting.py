@@ -14,6 +14,7 @@ from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
+from playgrad.ops.state import Variable
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[Tensor, Array]
@@ -67,8 +68,11 @@ class Rewrite(StructureCopy):
         self.users = _users(draft.structure)
 
     def draft(self) -> Draft:
-        """Make the copy, and return it."""
+        """Make the copy, and return it. What training keeps, such as zeros, its variables keep."""
         structure = self.structure()
+        for old, new in self.variables.items():
+            if isinstance(old, Variable) and isinstance(new, Variable):
+                new.keep = old.keep
         copied = {
             self.variables[v]: array for v, array in self.values.items() if v in self.variables
         }

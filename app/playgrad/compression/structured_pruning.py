@@ -20,7 +20,6 @@ from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
 from playgrad.nn.layer_calls import LayerCall
-from playgrad.ops.state import Variable
 
 Array = np.ndarray[Any, Any]
 
@@ -58,9 +57,6 @@ def prune_units(model: Model, sparsity: float) -> CompressedModel:
     small = CompressedModel.from_structure(narrow.structure, origin)
     small.take_callbacks(model)
     small.session.assign(dict(narrow.values))
-    for old, new in rewrite.variables.items():
-        if isinstance(old, Variable) and isinstance(new, Variable):
-            new.keep = old.keep
     return small
 
 

@@ -49,6 +49,9 @@ class Model(StepMethods):
         GraphError: there are no inputs or outputs, or an output does not depend on the inputs.
     """
 
+    own_callbacks: tuple[Callback, ...] = ()
+    """Callbacks that each ``fit`` calls before those passed to it."""
+
     def __init__(
         self,
         inputs: Tensor | Sequence[Tensor] | None = None,
@@ -260,7 +263,7 @@ class Model(StepMethods):
             batch_size,
             epochs,
             verbose,
-            tuple(as_sequence(callbacks)),
+            (*self.own_callbacks, *as_sequence(callbacks)),
             validation_data,
             shuffle,
             seed,

@@ -29,8 +29,8 @@ from playgrad.optim.weight_decay import WeightDecay
 from playgrad.records import OptimizerRecord
 
 _NONE_TO_TRAIN = (
-    "There are none: all layers are without weights, or frozen. Set trainable = True on a frozen "
-    "layer or model before training."
+    "There are none: all layers are without weights, frozen, or quantized. Set trainable = True on "
+    "a frozen layer or model before training; train a network before it is quantized."
 )
 
 _AVERAGE = "average"

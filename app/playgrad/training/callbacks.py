@@ -62,11 +62,14 @@ class Callback:
             the current epoch, or in ``on_train_batch_end`` after the current step.
         observer: an `Observer` that watches the training for the callback, if there is one.
         runs_last: whether it is called after the others, so that it saves their states.
+        ends_last: whether its ``on_train_end`` is called after those of others, which may have
+            replaced the weights.
     """
 
     model: TrainedModel
     observer: Any = None
     runs_last: bool = False
+    ends_last: bool = False
 
     def steps_left(self, step: int) -> int:
         """Return the most steps that the next chunk after ``step`` steps may have.

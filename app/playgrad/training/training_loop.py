@@ -20,6 +20,7 @@ from playgrad.training.checkpoints.capture import Replaced, capture, same_state
 from playgrad.training.checkpoints.fit_record import fit_record, restore_fit
 from playgrad.training.checkpoints.length import Length
 from playgrad.training.checkpoints.record import FitRecord
+from playgrad.training.checkpoints.resume import kept_weights
 from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
@@ -103,7 +104,7 @@ class TrainingLoop:
         self._has_shown_rest = False
         callbacks = settings.callbacks
         self.initial_epoch = settings.initial_epoch
-        self.facts_of_settings = settings.facts()
+        self.facts_of_settings = settings.facts() | kept_weights(recipe.network)
         self.length = Length.of(settings, steps_per_epoch)
         self.total, self.epochs = self.length.steps, self.length.epochs
         self.callbacks = callbacks
@@ -263,7 +264,7 @@ class TrainingLoop:
             if isinstance(callback, SwapEMAWeights):
                 callback.swap(False)
         take_averages(self.optimizer, self.recipe.network.trainable_variables, self.session)
-        for callback in self.callbacks:
+        for callback in sorted(self.callbacks, key=lambda callback: callback.ends_last):
             callback.on_train_end(self.logs)
 
     def _begin_callbacks(self, resumed: FitRecord | None) -> None:

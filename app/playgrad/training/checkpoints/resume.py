@@ -23,6 +23,7 @@ from playgrad.training.checkpoints.record import (
 )
 
 HINT = "Undo the change to resume, or train from the start."
+KEPT = "kept_weights"
 _MOST_NAMED = 4
 
 
@@ -76,6 +77,13 @@ def take_over(
     if recorded is checkpoint.fits[-1]:
         first = int(state.get(recipe.optimizer.iterations.node.name, 0)) - recorded.step
     check_fits(before, now, _data_before(recorded, data, first), data)
+    if recorded.settings.get(KEPT) and not fit.facts_of_settings.get(KEPT):
+        raise CheckpointError(
+            "the training in the file kept zeros or shared values of weights, and this model does "
+            "not: a model that is loaded no longer knows them.",
+            hint="Prune or cluster it again, for instance by pg.prune(model, 0), and call fit() "
+            "without resume=True.",
+        )
     _check_settings(recorded.settings, fit.facts_of_settings)
     resumed = recorded
     if recorded is checkpoint.fits[-1]:
@@ -112,6 +120,12 @@ def _data_before(recorded: FitRecord, data: Mapping[str, int], first: int) -> Ma
             hint="Train from the start.",
         )
     return data
+
+
+def kept_weights(network: Network) -> dict[str, Any]:
+    """Return the fact that training keeps zeros or shared values of weights, if it does."""
+    keeps = any(variable.keep is not None for variable in network.trainable_variables)
+    return {KEPT: True} if keeps else {}
 
 
 def _check_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -63,6 +63,26 @@ def test_a_report_says_which_data_it_compares_on() -> None:
     assert disguised.data == declared.data == "training data"
 
 
+def test_a_report_has_the_time_for_a_sample_on_request() -> None:
+    small = rounded(trained(), "scores")
+    assert small.report().latency is None and small.report().as_dict()["latency"] is None
+    report = small.report(test_data=(X[60:], Y[60:]), latency=True)
+    latency = report.as_dict()["latency"]
+    assert latency["device"] == "cpu:0"
+    assert 0 < latency["before"] < 10_000 and 0 < latency["after"] < 10_000
+    assert "\nmilliseconds for one sample on cpu:0: " in str(report)
+
+
+def test_the_time_for_a_sample_needs_its_size() -> None:
+    model = pg.Sequential([pg.Input((None, 3)), nn.Conv1D(2, 2), nn.GlobalMaxPooling1D()])
+    small = pg.prune(model, 0.5)
+    with pytest.raises(pg.GraphError, match="depends on the size of a sample"):
+        small.report(latency=True)
+    closed = pg.Sequential([pg.Input((4, 3)), nn.Conv1D(2, 2), nn.GlobalMaxPooling1D()])
+    latency = pg.prune(closed, 0.5).report(latency=True).latency
+    assert latency is not None and latency.after > 0
+
+
 def test_a_comparison_needs_a_loss() -> None:
     model = pg.Sequential([nn.Dense(2)])
     model.build((3,))

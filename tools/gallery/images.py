@@ -90,6 +90,48 @@ def filtered_digit(picture: Picture, trained: Trained) -> None:
         picture.image(pixels, left + column * (side + 6), top + row * (side + 6), side, side)
 
 
+@paints("digits-in-12-kb")
+def bytes_of_digits(picture: Picture, trained: Trained) -> None:
+    """A digit, and the bytes of the weights as float32 and as int8, with both accuracies."""
+    picture.image(trained["x_test"][4] / 255.0, 12, 44, 112, 112)
+    numbers = (
+        r"weights: ([\d,]+) to ",
+        r"to ([\d,]+) bytes",
+        r"accuracy .*: ([\d.]+)",
+        r"([\d.]+)\nworst",
+    )
+    before, after, *shares = (trained.number(each).replace(",", "") for each in numbers)
+    for y, name, size, share, colour in (
+        (56, "float32", before, shares[0], ORANGE), (136, "int8", after, shares[1], TEAL),
+    ):  # fmt: skip
+        picture.text(144, y - 28, f"{name} {float(share):.1%}", size=17, anchor="start")
+        picture.rect(144, y - 13, 164 * int(size) / int(before), 30, colour, radius=4)
+        words = f"{int(size) / 1000:.0f} KB"
+        picture.text(150, y + 2, words, GROUND, size=15, anchor="start", weight=700)
+
+
+@paints("distilled-digits")
+def teaching(picture: Picture, trained: Trained) -> None:
+    """A digit, the probabilities of the teacher at the temperature of the example, and what the
+    student gains by them."""
+    images, labels, teacher = trained["x_test"], trained["y_test"], trained["teacher"]
+    soft = _scores(teacher.predict(images[:200]) / trained["distiller"].temperature)
+    unsure = np.sort(soft, axis=-1)[:, -2] * (soft.argmax(axis=-1) == labels[:200])
+    place = int(unsure.argmax())
+    picture.image(images[place] / 255, 10, 12, 96, 96)
+    for digit, share in enumerate(soft[place] / soft[place].max()):
+        x, colour = 122 + 19 * digit, TEAL if digit == labels[place] else ORANGE
+        picture.rect(x, 88 - 76 * share, 14, 76 * share + 2, colour, radius=2)
+        picture.text(x + 7, 102, str(digit), MUTED, size=14)
+    for y, pattern, words, colour in (
+        (137, r"alone ([\d.]+)%", "alone", MUTED), (173, r"the teacher ([\d.]+)%", "taught", TEAL),
+    ):  # fmt: skip
+        percent = float(trained.number(pattern))
+        picture.text(14, y, words, size=17, anchor="start")
+        picture.rect(86, y - 13, (percent - 80) * 13, 26, colour, radius=4)
+        picture.text(300, y, f"{percent:.0f}%", size=17, anchor="end", weight=700)
+
+
 @paints("digits-row-by-row")
 def rows_of_digit(picture: Picture, trained: Trained) -> None:
     """The rows of a digit, and the scores of the ten classes."""

@@ -104,6 +104,21 @@ def sound(picture: Picture, trained: Trained) -> None:
         picture.circle(x, 186 - (value - low) / (high - low) * 172, 2.2, YELLOW)
 
 
+@paints("sounds-in-four-bits")
+def chirps(picture: Picture, trained: Trained) -> None:
+    """A sound of each kind, with the answer of the network of 4 bits."""
+    sounds, kinds = trained["test"]
+    guess = trained["small"].predict(sounds[:100]).argmax(axis=-1)
+    for kind, colour in enumerate((ORANGE, MUTED, TEAL)):
+        place = int(np.flatnonzero((kinds[:100] == kind) & (guess == kind))[0])
+        wave = sounds[place, ::2, 0]
+        across = np.linspace(14, 244, len(wave))
+        picture.line(zip(across, 36 + 64 * kind - 9 * wave, strict=True), colour, width=1.4)
+        up = 20 * (kind - 1)
+        y = 36 + 64 * kind
+        picture.arrow((258, y + up), (306, y - up), colour, width=4)
+
+
 @paints("schedules-raced")
 def raced(picture: Picture, trained: Trained) -> None:
     """The losses of the four trainings."""

@@ -51,7 +51,7 @@ def shrink(options: argparse.Namespace) -> int:
     if samples is not None and not model.is_compiled:
         _compile(model, samples.train[1])
     small = _shrunk(model, options, samples)
-    report = small.report(None if samples is None else samples.test)
+    report = small.report() if samples is None else small.report(samples.test, latency=True)
     if not options.json:
         print(report, flush=True)  # it is not lost if the file cannot be written
     if options.output is not None:

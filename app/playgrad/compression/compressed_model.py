@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from playgrad.compression.latency import Latency, measured_latency, zero_sample
 from playgrad.compression.report import (
     BytesOf,
     CompressionReport,
@@ -89,7 +90,9 @@ class CompressedModel(Model):
         model.origin = origin
         return model
 
-    def report(self, test_data: Any = None, training_data: Any = None) -> CompressionReport:
+    def report(
+        self, test_data: Any = None, training_data: Any = None, latency: bool = False
+    ) -> CompressionReport:
         """Return what the model costs and has lost; ``print`` it for a table.
 
         Args:
@@ -97,9 +100,13 @@ class CompressedModel(Model):
                 of both are compared on them.
             training_data: ``(x, y)`` to compare on as well; the report says that it is training
                 data.
+            latency: whether to measure the time for one sample on this device as well, with both
+                models: about half a second, without other work on the machine. The sample is the
+                first one of the data, or of the samples with which the model was made; or zeros.
 
         Raises:
-            GraphError: there is data, but the original is not compiled.
+            GraphError: there is data, but the original is not compiled; or there is no sample, and
+                the size of one is open.
             DataError, ShapeError, DTypeError: the data does not fit.
         """
         origin = self.origin
@@ -111,7 +118,27 @@ class CompressedModel(Model):
         ]
         ratios = self._ratios() if len(origin.samples) else {}
         notes = {**origin.notes_of(self), **origin.notes}
-        return make_report(origin.model, self, notes, ratios, comparisons, origin.bytes_of)
+        report = make_report(origin.model, self, notes, ratios, comparisons, origin.bytes_of)
+        if not latency:
+            return report
+        data = next(
+            (_pair(each)[0] for each in (test_data, training_data) if each is not None), None
+        )
+        return replace(report, latency=self._latency(data))
+
+    def _latency(self, x: Any) -> Latency:
+        """Return the times for the first sample of ``x``; of another one if that is None."""
+        if x is None:
+            arrays = list(self.origin.samples) or zero_sample(self)
+            x = arrays if len(arrays) > 1 else arrays[0]
+        if isinstance(x, Mapping):
+            x = {name: np.asarray(each)[:1] for name, each in x.items()}
+        elif isinstance(x, (list, tuple)):
+            x = [np.asarray(each)[:1] for each in x]
+        else:
+            x = np.asarray(x)[:1]
+        before, after = (measured_latency(model, x) for model in (self.origin.model, self))
+        return Latency(str(self.session.device), before, after)
 
     def _ratios(self) -> dict[str, float]:
         """Return the signal-to-noise ratios of the layers, in decibels."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playgrad.compression.arithmetic import multiply_adds
+from playgrad.compression.latency import Latency
 from playgrad.errors import DataError, GraphError
 from playgrad.networks.network import Network
 from playgrad.nn.layer_calls import LayerCall
@@ -82,11 +83,13 @@ class CompressionReport:
         layers: in the order of the compressed network, and then those that it no longer has.
         comparisons: losses and metrics; empty without data.
         multiply_adds_before: for one sample, in the original.
+        latency: the time for one sample; None if it has not been measured.
     """
 
     layers: tuple[LayerReport, ...]
     comparisons: tuple[Comparison, ...]
     multiply_adds_before: int
+    latency: Latency | None = None
 
     @property
     def before(self) -> LayerBytes:
@@ -126,6 +129,7 @@ class CompressionReport:
             "before": self.before._asdict(),
             "after": self.after._asdict(),
             "multiply_adds": self.multiply_adds,
+            "latency": None if self.latency is None else self.latency._asdict(),
         }
 
     def __str__(self) -> str:
@@ -149,6 +153,9 @@ class CompressionReport:
         ):
             yield f"{what}: {old:,} to {new:,} bytes{_times(old, new)}"
         yield f"multiply-adds: {self.multiply_adds_before:,} to {self.multiply_adds:,}"
+        if self.latency is not None:
+            device, old_time, new_time = self.latency
+            yield f"milliseconds for one sample on {device}: {old_time:.3g} to {new_time:.3g}"
         for each in self.comparisons:
             yield (
                 f"{each.metric} on {each.samples:,} samples of {each.data}: "

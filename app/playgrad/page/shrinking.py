@@ -5,7 +5,6 @@ All work is done a little at a time, for the page to have its other questions an
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Generator
@@ -27,7 +26,6 @@ MOST_SECONDS = 2.0
 """The time for which the original is evaluated: all versions are, on the samples that it got to."""
 CALIBRATION = 256
 """Training samples that decide the ranges of activations."""
-LATENCY_SECONDS = 0.3
 SMALLEST_BATCH = 32
 MOST_STEPS = 500
 """Steps in an epoch of fine-tuning: on more data, batches are larger."""
@@ -294,18 +292,6 @@ def methods() -> dict[str, Method]:
         **{f"sparsity-{percent}": sparse(percent) for percent in SPARSITIES},
         **{f"clusters-{count}": clustered(count) for count in CLUSTERS},
     }
-
-
-def latency(model: Any, x: Array) -> float:
-    """Return the seconds that ``model`` takes for a sample (1, ...), the median of several runs."""
-    model.predict(x)  # the first one compiles
-    times: list[float] = []
-    end = time.perf_counter() + LATENCY_SECONDS
-    while not times or time.perf_counter() < end:
-        began = time.perf_counter()
-        model.predict(x)
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
 
 
 def _spread(x: Array, most: int) -> Array:

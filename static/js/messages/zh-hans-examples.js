@@ -67,6 +67,11 @@ export const EXAMPLES = {
     description:
       "噪声掩盖了每幅图像的笔画。网络把带噪声的图像压缩成 64 个数，再由它们画出干净的图像，因此必须学会数字的样子。平方误差应只剩 28%。",
   },
+  "digits-in-12-kb": {
+    title: "12 KB 的手写数字识别，给没有浮点运算的芯片",
+    description:
+      "小型卷积网络先用 float32 学会认数字。然后它的权重和各层的结果变成 8 位整数：字节数只有四分之一，所用的运算每个微控制器都有。变换前后准确率都应达到 98%。从 C 编译之后，网络连同权重不到 12 KB。",
+  },
   "digits-row-by-row": {
     title: "手写数字，逐行读取",
     description:
@@ -76,6 +81,11 @@ export const EXAMPLES = {
     title: "用膨胀卷积预测声音",
     description:
       "声音由两个音和少许噪声组成。每一层回看的距离是下一层的两倍，即 1、2、4、8 和 16 个采样点，五个小层因此能看到 32 个采样点（van den Oord 等，2016，WaveNet）。使用因果填充，任何一层都看不到未来。误差应为声音功率的 1%；而重复上一个采样点的误差是 18%。",
+  },
+  "distilled-digits": {
+    title: "残差网络教普通网络认数字",
+    description:
+      "教师是一个小型残差网络，见过 20,000 个数字。它的得分比标签说得更多：这个 7 有点像 1，一点也不像 0。没有卷积的网络所需的乘法只有四分之一，它借助这些得分从 1,000 个数字中学习（Hinton 等，2015）。准确率应达到 91%；同样的网络独自学习时为 88%。",
   },
   "film-ratings": {
     title: "猜测观众怎样给电影打分的玻尔兹曼机",
@@ -151,6 +161,11 @@ export const EXAMPLES = {
     title: "识别数字的小型残差网络",
     description:
       "每个模块把计算结果加到输入上（He 等，2015），梯度因此能原样传到最前面的层，网络深也无妨。在图像减半的地方，一个像素的卷积把模块的输入变成新的形状。一轮之后准确率应达到 98.5%。",
+  },
+  "sounds-in-four-bits": {
+    title: "用 4 位权重的网络分辨三种声音",
+    description:
+      "关键词识别器整天都在听，所以它的网络必须很小。这个网络有 711 个权重，沿时间做卷积，分辨噪声中的音调是降、是平还是升。每个权重只有 15 种取值，文件中的权重因此从 2,844 字节变成 942 字节。float32 时准确率应为 98%，训练之后再舍入权重为 94%，带着舍入继续训练则为 98%。损失多少要看运气：换一组初始权重，事后舍入只损失 0.5 个百分点。",
   },
   spiral: {
     title: "分开螺旋线",
@@ -269,6 +284,21 @@ export const TEXTS = {
   // denoising-autoencoder
   "squared error {before:.4f} with noise, {after:.4f} restored: {after / before:.0%} left":
     "平方误差：有噪声时 {before:.4f}，还原后 {after:.4f}，剩下 {after / before:.0%}",
+  // digits-in-12-kb
+  "bytes, as a camera delivers them": "字节，与相机给出的一样",
+  "Strides of 2 halve the image, so that there is less to compute and to keep.":
+    "步幅为 2，图像逐层减半，要计算和保存的就更少。",
+  "8,578 weights in all": "总共 8,578 个权重",
+  "A few hundred digits show how large the results of each layer become: their range is divided":
+    "几百个数字就能看出每一层的结果有多大：它们的范围分成",
+  "into 255 steps. Digits that the network has not seen show what the rounding costs. NumPy computes":
+    "255 级。网络没见过的数字则能看出舍入的代价。NumPy 用整数",
+  "no faster with integers, but a chip without floating-point numbers does.":
+    "并不算得更快，没有浮点运算的芯片却会。",
+  "Take the network away as a C file: choose int8 in the page's tab Shrink and save it as C.":
+    "把网络存成 C 文件带走：在页面的“压缩”标签中选择 int8，保存为 C。",
+  'Or, outside of the page, write small.export("digits.c").':
+    '在页面之外，可以写 small.export("digits.c")。',
   // digits-row-by-row
   "(28, 28): 28 steps of 28 pixels": "(28, 28)：28 步，每步 28 个像素",
   "The same weights are used 28 times, so gradients may become large:":
@@ -282,6 +312,22 @@ export const TEXTS = {
     "预测声音的前 32 个采样点时，网络看到的还不足它能看的范围。",
   "error {error:.1%} of the power; repeating the last sample {repeated:.1%}":
     "误差为功率的 {error:.1%}；重复上一个采样点时为 {repeated:.1%}",
+  // distilled-digits
+  "Halve the image; add the results to the input, as in the small residual network.":
+    "把图像减半；把结果加到输入上，与小型残差网络相同。",
+  "Train ``model`` with ``count`` digits; return its accuracy on new ones.":
+    "用 ``count`` 个数字训练 ``model``；返回它在新数字上的准确率。",
+  "teacher {fit(teacher, MANY, epochs=1, rate=0.01):.1%}":
+    "教师 {fit(teacher, MANY, epochs=1, rate=0.01):.1%}",
+  "student alone {fit(student(), FEW, epochs=20, rate=0.003):.1%}":
+    "学生独自学习 {fit(student(), FEW, epochs=20, rate=0.003):.1%}",
+  "A Distiller is a model that trains the student: a tenth of the loss is that of the labels, the":
+    "Distiller 是训练学生的模型：损失的十分之一来自标签，",
+  "rest is the distance from the teacher's probabilities. A temperature above 1 makes those softer,":
+    "其余是与教师的概率之间的距离。温度高于 1 时，概率变得更平缓，",
+  "so that small ones count, too.": "小的概率也有分量。",
+  "student with the teacher {fit(distiller, FEW, epochs=20, rate=0.003):.1%}":
+    "学生跟教师学习 {fit(distiller, FEW, epochs=20, rate=0.003):.1%}",
   // film-ratings
   "not shown to the machine": "不给玻尔兹曼机看",
   "error {error(guesses(ratings)):.2f} stars; {error(means):.2f} with the mean of each film":
@@ -387,6 +433,21 @@ export const TEXTS = {
   // small-resnet
   "A convolution whose results have mean 0 and deviation 1 in each batch.":
     "一个卷积，它的结果在每个批次中均值为 0、标准差为 1。",
+  // sounds-in-four-bits
+  "Tones in noise, (count, LENGTH, 1), and their kinds: 0 falls, 1 stays, 2 rises.":
+    "噪声中的音调 (count, LENGTH, 1)，以及它们的种类：0 降，1 平，2 升。",
+  "cycles per sound, half way through it": "声音正中处的频率，以整段声音的周期数计",
+  "6 filters of 16 samples": "6 个滤波器，各 16 个采样点",
+  "each sees 44 samples": "每个看到 44 个采样点",
+  "each sees 156": "每个看到 156 个",
+  "wherever in the sound": "不论在声音的何处",
+  "float32: {accuracy(model):.1%}": "float32 的准确率：{accuracy(model):.1%}",
+  "rounded to 4 bits: {accuracy(rounded):.1%}": "舍入到 4 位：{accuracy(rounded):.1%}",
+  "In this copy each step computes with rounded weights and results, and improves those that are":
+    "在这个副本中，每一步都用舍入后的权重和结果计算，而更新的是",
+  "not: so the network learns to live with the rounding. quantize then gives what was trained.":
+    "未舍入的权重：网络因此学会适应舍入。quantize 给出的就是训练好的网络。",
+  "trained with 4 bits: {accuracy(small):.1%}": "带着 4 位舍入训练：{accuracy(small):.1%}",
   // spiral
   "500 points of the plane, and their classes 0 and 1: four fifths to train, the others to test.":
     "平面上的 500 个点和它们的类别 0 和 1：五分之四用来训练，其余用来测试。",

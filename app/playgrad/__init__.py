@@ -122,10 +122,6 @@ else:
         globals()[name] = value
         return value
 
-    # pg.cluster is the function. The package of that name was imported above, because its first
-    # import, which may come later, would set the attribute.
-    del globals()["cluster"]
-
 
 provide_layers(lambda: import_module("playgrad.compression.quantize"))
 

@@ -35,6 +35,7 @@ def test_pruned_clustered_and_quantized(saved, tmp_path, capsys) -> None:
     changes = ("--sparsity", "0.5", "--clusters", "8", "--int8", "--data", data, "--epochs", "2")
     report = result_of(run(capsys, "shrink", model, *changes, "-o", small, "--json"))
     assert report["after"]["raw"] < report["before"]["raw"] / 2
+    assert min(report["latency"]["before"], report["latency"]["after"]) > 0
     accuracy = report["comparisons"][1]
     assert (accuracy["metric"], accuracy["samples"], accuracy["data"]) == (
         "accuracy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,7 +29,13 @@ class Latency(NamedTuple):
     after: float
 
 
-def measured_latency(model: Model, x: Array | Sequence[Array]) -> float:
+class Predictor(Protocol):
+    """A model, or what answers for one."""
+
+    def predict(self, x: Any) -> Any: ...
+
+
+def measured_latency(model: Predictor, x: Array | Sequence[Array]) -> float:
     """Return the milliseconds that ``model`` takes to predict ``x``, the least of several runs.
 
     Others are longer only because of other work of the machine. Measuring takes about

@@ -1485,7 +1485,7 @@ export const zhHans = {
     table: "网络的各个版本",
     columns: {
       version: "版本",
-      bytes: "gzip",
+      bytes: "gzip 压缩后",
       smaller: "缩小",
       accuracy: "准确率",
       loss: "损失",
@@ -1530,7 +1530,7 @@ export const zhHans = {
       layer: "层",
       form: "形式",
       raw: "字节",
-      gzip: "gzip",
+      gzip: "gzip 压缩后",
       multiplyAdds: "乘加次数",
       ratio: "信噪比",
     },

@@ -51,7 +51,7 @@ def test_a_member_that_dies_ends_the_run_and_is_named(launcher: Launcher) -> Non
 def test_a_run_goes_on_from_its_checkpoint_with_the_same_numbers(
     launcher: Launcher, tmp_path: Path
 ) -> None:
-    program = launcher.trains(24)
+    program = launcher.trains(60)  # the end must not come before the signal
     whole = launcher.start(program, "localhost:2")
     assert whole.wait() == 0, whole.err
     cut = launcher.start(

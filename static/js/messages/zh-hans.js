@@ -1540,7 +1540,7 @@ export const zhHans = {
     worst: (layers) => `与完整网络相差最大的层：${layers}。`,
     reason: (layer, form, reason) => `${layer}（${form}）：${reason}`,
     formats: {
-      safetensors: { title: "safetensors", about: "紧凑存储的权重，可用 pg.load_model 打开" },
+      safetensors: { title: "safetensors 文件", about: "紧凑存储的权重，可用 pg.load_model 打开" },
       npz: { title: "NumPy", about: "可用 numpy.load 打开的权重" },
       onnx: { title: "ONNX", about: "可用 ONNX Runtime 和多种语言的工具打开" },
       tflite: { title: "TFLite", about: "用于手机和微控制器上的 TensorFlow Lite" },

@@ -45,7 +45,7 @@ def serve_models_on_ray(
     The folder, and the file of tokens, must be at the same place on all machines of the cluster.
 
     Raises:
-        DataError: the cluster serves models already.
+        DataError: the cluster serves something already.
         DeviceError: Ray Serve is not installed, cannot be used, or has no room for the replicas.
         ReadError: the tokens cannot be read.
         SystemExit: the address cannot be used.
@@ -76,30 +76,29 @@ def serve_models_on_ray(
             graceful_shutdown_timeout_s=settings.request_seconds + 1,
             ray_actor_options={"num_cpus": cluster.cpus, "num_gpus": cluster.gpus},
         )
-        with _until_signal() as ended:
-            serve.start(
-                http_options={"host": host, "port": port, "keep_alive_timeout_s": KEEP_ALIVE}
+        if serve.status().applications:
+            raise DataError(
+                "Ray Serve runs on this cluster already, at an address of its own.",
+                hint="End its applications first, or use another cluster.",
             )
-            others = serve.status().applications
-            if _NAME in others:
-                raise DataError(
-                    "the Ray cluster serves models already.",
-                    hint="End the other `playgrad models serve --ray` first.",
-                )
-            try:
-                serve.run(deployment.bind(), name=_NAME, route_prefix="/")
-                print(
-                    f"playgrad serves models at {page_address(host, port)} by {replicas} replicas "
-                    "(Ctrl+C stops them)",
-                    flush=True,
-                )
-                ended.wait()
-            except RuntimeError as error:
-                raise DeviceError(f"the replicas do not start: {first_line(error)}") from None
-            finally:
-                serve.delete(_NAME)  # when requests that have begun are answered
-                if cluster.address != "local" and not others:
-                    serve.shutdown()
+        options = {"host": host, "port": port, "keep_alive_timeout_s": KEEP_ALIVE}
+        try:
+            serve.start(http_options=options)
+            with _until_signal() as ended:
+                try:
+                    serve.run(deployment.bind(), name=_NAME, route_prefix="/")
+                    print(
+                        f"playgrad serves models at {page_address(host, port)} by {replicas} "
+                        "replicas (Ctrl+C stops them)",
+                        flush=True,
+                    )
+                    ended.wait()
+                finally:
+                    serve.delete(_NAME)  # when requests that have begun are answered
+                    if cluster.address != "local":
+                        serve.shutdown()
+        except (RuntimeError, ray.exceptions.RayError) as error:
+            raise DeviceError(f"the replicas do not start: {first_line(error)}") from None
 
 
 def _replica(

@@ -15,6 +15,7 @@ The lower level is TensorFlow's: ``Graph``, ``placeholder``, ``Variable``, ``gra
 """
 
 # ruff: noqa: E402
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,8 @@ else:
     def __getattr__(name: str) -> Any:
         """Import what makes networks smaller when it is first used: most pages never do."""
         if name not in _COMPRESSION:
-            raise AttributeError(f"module 'playgrad' has no attribute {name!r}", name=name)
+            text = f"module 'playgrad' has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=sys.modules[__name__])
         value = getattr(import_module(f"playgrad.compression.{_COMPRESSION[name]}"), name)
         globals()[name] = value
         return value

@@ -66,4 +66,4 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="cannot write"):
         lenet().export(tmp_path / "none" / "model.onnx")
     with pytest.raises(CheckpointError, match="no format has the ending"):
-        lenet().export(tmp_path / "model.tflite")
+        lenet().export(tmp_path / "model.pb")

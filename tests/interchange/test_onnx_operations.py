@@ -71,7 +71,8 @@ def test_files_have_the_lowest_opset_that_their_operators_need(case: Case) -> No
 
 def test_every_operator_that_is_written_is_read() -> None:
     written = {node.op_type for case in CASES for node in exported(case).graph.node}
-    assert written == OPSETS.keys()
+    of_integers = {"DequantizeLinear", "Gemm", "QuantizeLinear"}  # no operation is written as these
+    assert written == OPSETS.keys() - of_integers
     assert written <= READ.keys()
 
 

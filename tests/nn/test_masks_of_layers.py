@@ -304,6 +304,9 @@ def test_every_layer_is_compared_and_in_the_table_of_the_guide() -> None:
         for c in _REGISTRY.values()
         if c.__module__.startswith("playgrad.") and "interchange" not in c.__module__
         if not issubclass(c, (nn.MessagePassing, nn.GlobalGraphPooling))  # graphs have no steps
+        # Rounding depends on the range of the whole batch; integers are made from layers.
+        and c is not nn.FakeQuantize
+        and "compression" not in c.__module__
     }
     assert {getattr(nn, name).__name__ for name in LAYERS} == library
     assert GUIDE.keys() == LAYERS.keys()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,7 +134,7 @@ def test_a_version_is_exported_in_each_format_of_its_report(
     shrunk: tuple[PythonSide, dict[str, Any]],
 ) -> None:
     side, points = shrunk
-    starts = {"npz": b"PK", "c": b"PK", "onnx": b"\x08", "tflite": struct.pack("<I", 0x1C)[:1]}
+    starts = {"npz": b"PK", "c": b"PK", "onnx": b"\x08"}
     for name in points:
         formats = answer(side, "shrink_report", name=name)["formats"] if name != "original" else []
         for each in formats:

@@ -161,7 +161,7 @@ def encode_checked(
         content = encode(stored, format, {**(metadata or {}), **record})
     else:
         content = encode(tensors, format, metadata)
-    decoded = decode(content, tensors)
+    decoded = decode(content, tensors if packed else None)
     if list(decoded) != list(tensors):
         raise _differs(f"its names are {_list(list(decoded))} instead of {_list(list(tensors))}")
     for name, array in tensors.items():

@@ -17,6 +17,7 @@ from playgrad.models.loading import model_from_json
 from playgrad.models.trainable import ARCHITECTURE
 from playgrad.networks.inference import InferenceGraph, inference_graph
 from playgrad.nn.deferred import DEFERRED
+from playgrad.nn.layer import Layer
 from playgrad.runtime.session import Session
 from playgrad.training.checkpoints.record import Checkpoint, Weight
 
@@ -43,6 +44,10 @@ class RestoredModel:
         self.input_dtype = record.input_dtype
         self.input_description = InputDescription.from_metadata(record.file_metadata)
         self.gives_logits = record.gives_logits
+
+    def named_layers(self) -> list[tuple[str, Layer]]:
+        """Return none: a checkpoint has the graph, but not the layers."""
+        return []
 
     def weight_specs(self) -> dict[str, TensorSpec]:
         """Return shapes and dtypes of all weights by name, as in files."""

@@ -7,4 +7,4 @@ const MODULE = [
 ];
 
 /** Whether Python computes with SIMD (docs/decisions/045). */
-export const hasSimd = WebAssembly.validate(Uint8Array.from(MODULE.flat()));
+export const hasSimd = globalThis.WebAssembly?.validate(Uint8Array.from(MODULE.flat())) ?? false;

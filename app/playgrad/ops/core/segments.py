@@ -59,7 +59,9 @@ def reduce_segments(
     ids = ids.reshape(-1)
     sources = None if sources is None else sources.reshape(-1)
     weights = None if weights is None else weights.reshape(ids.size, prod(weights.shape[1:]))
-    table = x.reshape(-1 if width else ids.size, width)
+    table = x.reshape(-1, width) if width else x
+    if not width:
+        return np.zeros((rows, 0), x.dtype)
     if width <= NARROW or ids.size * width < SMALL:
         slices = table if sources is None else table.take(sources, 0)
         return _by_at(ufunc, _weighted(slices, weights), ids, rows)

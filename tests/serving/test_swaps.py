@@ -159,13 +159,13 @@ def resident(port: int) -> float:
 @pytest.mark.parametrize(
     ("swaps", "answers"),
     [
-        (6, 100),
+        (50, 100),
         pytest.param(50, 2500, marks=pytest.mark.slow),
         pytest.param(200, 500, marks=pytest.mark.slow),
     ],
 )
 def test_swaps_under_load(tmp_path: Path, swaps: int, answers: int) -> None:
-    """The next swap comes when the version has given ``answers`` answers: 50 take a minute."""
+    """The next swap comes when a version has given ``answers`` answers: 2500 take a minute."""
     store = ModelStore(tmp_path)
     files = {"1": wide(1), "2": wide(2)}
     for file in files.values():

@@ -12,7 +12,7 @@ MOST_MEMBERS = 1024
 _HOST = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?)(?::([0-9]{1,4}))?")
 LOCAL = ("localhost", "127.0.0.1")
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8")
-"""What reaches a machine: it fails rather than asks, as nobody could answer."""
+"""The command that reaches a machine: it fails rather than asks, as nobody could answer."""
 
 
 @dataclass(frozen=True)

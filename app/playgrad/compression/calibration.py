@@ -153,5 +153,5 @@ METHODS: dict[str, Callable[[Array, Range], Range] | None] = {
     "percentile": _middle,
     "mse": _least_error,
 }
-"""How a range follows from a histogram between the smallest and the largest value; None for these
+"""Ways from a histogram to a range, between the smallest and the largest value; None for these
 themselves."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compression.report import LayerBytes, Note, bytes_of_arrays
+from playgrad.compression.report import LayerBytes, Note, bytes_of_arrays, weights_by_layer
 from playgrad.io.packing import pack
 from playgrad.networks.network import Network
 
@@ -15,24 +15,17 @@ Array = np.ndarray[Any, Any]
 
 def packed_bytes(network: Network) -> dict[str, LayerBytes]:
     """Return the bytes of the weights of each layer in their smallest exact forms."""
-    return {name: bytes_of_arrays(_parts(arrays)) for name, arrays in _by_layer(network).items()}
+    layers = weights_by_layer(network)
+    return {name: bytes_of_arrays(_parts(arrays)) for name, arrays in layers.items()}
 
 
 def packed_notes(network: Network) -> dict[str, Note]:
     """Return the forms of the weights of each layer, such as "90 % zeros, 16 values"."""
     return {
         name: Note(_form(max(arrays, key=lambda array: array.size)))
-        for name, arrays in _by_layer(network).items()
+        for name, arrays in weights_by_layer(network).items()
         if arrays
     }
-
-
-def _by_layer(network: Network) -> dict[str, list[Array]]:
-    parts: dict[str, list[Array]] = {name: [] for name, _ in network.named_layers()}
-    for name, array in network.named_weights().items():
-        layer = max((each for each in parts if name.startswith(f"{each}/")), key=len)
-        parts[layer].append(array)
-    return parts
 
 
 def _parts(arrays: list[Array]) -> list[Array]:

@@ -197,7 +197,7 @@ class _Awareness(Rewrite):
 
 
 class Trained(NamedTuple):
-    """What a training with rounding has found.
+    """The findings of a training with rounding.
 
     Attributes:
         draft: the network without rounding.

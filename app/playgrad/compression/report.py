@@ -77,7 +77,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CompressionReport:
-    """What a compressed network costs, and what it has lost. ``str()`` of it is a table.
+    """The costs of a compressed network, and its losses. ``str()`` of it is a table.
 
     Attributes:
         layers: in the order of the compressed network, and then those that it no longer has.
@@ -170,11 +170,16 @@ class CompressionReport:
 
 def stored_bytes(network: Network) -> dict[str, LayerBytes]:
     """Return the bytes of the weights of each layer, each weight in its own dtype."""
+    return {name: bytes_of_arrays(arrays) for name, arrays in weights_by_layer(network).items()}
+
+
+def weights_by_layer(network: Network) -> dict[str, list[Array]]:
+    """Return the weights of each layer, by the names of the layers."""
     parts: dict[str, list[Array]] = {name: [] for name, _ in network.named_layers()}
     for name, array in network.named_weights().items():
         layer = max((each for each in parts if name.startswith(f"{each}/")), key=len)
         parts[layer].append(array)
-    return {name: bytes_of_arrays(arrays) for name, arrays in parts.items()}
+    return parts
 
 
 def bytes_of_arrays(arrays: Iterable[Array]) -> LayerBytes:

@@ -1,4 +1,4 @@
-"""Where a network's numbers become integers, and where integers become numbers."""
+"""The layers between a network's numbers and integers, in both directions."""
 
 from __future__ import annotations
 

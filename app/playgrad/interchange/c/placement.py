@@ -13,7 +13,7 @@ _IN_PLACE = ("quantized_add", "rescale", "lookup")
 
 
 class TensorPlacement(NamedTuple):
-    """Where the C program keeps its tensors.
+    """The places of the tensors in the memory of the C program.
 
     Attributes:
         pointers: the C expression of the address of each tensor.

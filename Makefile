@@ -13,7 +13,8 @@
 HOST ?= 127.0.0.1
 PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
-WORKERS ?= 2
+# One more than two processors: a test that waits for a browser or a server leaves its own free.
+WORKERS ?= 3
 # Which of the tests that take turns to run: the commit's part, part 1, 2 or 3, or all. See tests/rotation.py.
 PART ?= commit
 # Where set-up installs Node if there is none, or only an old one.

@@ -1,9 +1,9 @@
 """Rotation: the commit's hash chooses a third of the operations on GPUs, and of the costly files.
 
 *Costly files* of tests took over `COSTLY` seconds when they were measured (``tests/seconds.json``):
-two thirds of the time of all. They take turns, except those in ``tests/core.txt``; each as a whole, since
-its tests share a page and build upon each other. `make test PART=all` and `make nightly` leave none
-of them out.
+two thirds of the time of all. They take turns, except those in ``tests/core.txt``; each as a whole,
+since its tests share a page and build upon each other. `make test PART=all` and `make nightly`
+leave none of them out.
 
 *Operations on GPUs*: the files listed below decide what a GPU computes. `make contract` writes
 their digest to ``tests/gpu.sha256`` when all operations have passed. Where the files have another

@@ -115,8 +115,8 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "or truncated": lambda index: b"",
     "it has 0 files of data": replaced(HEADER, b"\x08\x00" + HEADER[2:]),
     "it has 127 files of data": replaced(HEADER, b"\x08\x7f" + HEADER[2:]),
-    "'sequential/conv2d/bias' in the TensorFlow file is of type 14": (
-        replaced(VECTOR, b"\x08\x0e" + VECTOR[2:])  # bfloat16
+    "'sequential/conv2d/bias' in the TensorFlow file is of type 8": (
+        replaced(VECTOR, b"\x08\x08" + VECTOR[2:])  # complex64
     ),
     "the place of 'sequential/conv2d/bias' is not valid": (
         replaced(VECTOR, b"\x08\x02" + VECTOR[2:])  # float64
@@ -140,6 +140,20 @@ def test_hostile_indices_are_refused_by_name(words: str, tmp_path: Path) -> None
         words = r"cannot read '.*data-00000-of-00127'"
     with pytest.raises(CheckpointError, match=words):
         pg.load_model(folder, model=net())
+
+
+def test_bfloat16_variables_are_read_as_float32(tmp_path: Path) -> None:
+    """The three float32 of a bias are read as six values of two bytes."""
+    folder = shutil.copytree(FOLDER / "keras3_net", tmp_path / "m")
+    path = folder / "variables" / "variables.index"
+    name = "sequential/conv2d/bias"
+    expected = TensorBundle(path).read(name)
+    six = b"\x08\x0e\x12\x04\x12\x02\x08\x06"
+    path.write_bytes(replaced(VECTOR, six)(path.read_bytes()))
+    values = TensorBundle(path).read(name)
+    assert values.dtype == np.float32
+    halves = np.ascontiguousarray(expected, "<f4").view("<u2").astype(np.uint32)
+    np.testing.assert_array_equal(values.view(np.uint32), halves << 16)
 
 
 def test_blocks_are_read_once() -> None:

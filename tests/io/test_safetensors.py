@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+import safetensors.torch
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +53,22 @@ def test_the_safetensors_package_reads_our_files() -> None:
 def test_files_of_the_safetensors_package_are_read() -> None:
     loaded = parse(safetensors.numpy.save(TENSORS, {"producer": "elsewhere"}))
     assert_equal({name: loaded[name] for name in TENSORS}, TENSORS)
+
+
+def test_bfloat16_is_read_as_float32() -> None:
+    """Every value that bfloat16 has, NaN with its digits included."""
+    halves = torch.arange(1 << 16, dtype=torch.int32).to(torch.uint16).view(torch.bfloat16)
+    loaded = parse(safetensors.torch.save({"w": halves.reshape(256, 256), "none": halves[:0]}))
+    assert loaded["w"].dtype == np.float32
+    assert loaded["none"].shape == (0,)
+    bits = loaded["w"].reshape(-1).view(np.uint32)
+    np.testing.assert_array_equal(bits, np.arange(1 << 16, dtype=np.uint32) << 16)
+
+
+def test_bfloat16_of_another_size_is_refused() -> None:
+    header = {"w": entry("BF16", (2,), (0, 8))}
+    with pytest.raises(CheckpointError, match=r"has 8 bytes, but its shape \(2,\) needs 4"):
+        parse(file_of(header, bytes(8)))
 
 
 def test_tensors_survive_a_round_trip_even_without_any() -> None:

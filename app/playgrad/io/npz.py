@@ -17,7 +17,6 @@ from playgrad.io.tensor_entry import (
     TensorEntry,
     TensorFile,
     check_count,
-    check_flags,
     checked_name,
     count_text,
 )
@@ -103,10 +102,9 @@ class NpzFile(TensorFile):
                 _read_into(file, values)
         except DAMAGE as error:
             raise _as_checkpoint_error(error) from None
-        array: Array = values.view(entry.dtype)
-        check_flags(name, array)
+        array = entry.values(name, values.data)
         shape = entry.shape[::-1] if fortran_order else entry.shape
-        array = array.astype(entry.dtype.newbyteorder("="), copy=False).reshape(shape)
+        array = array.reshape(shape)
         return np.ascontiguousarray(array.T) if fortran_order else array
 
 

@@ -18,7 +18,6 @@ from playgrad.io.safetensors_header import DTYPES, METADATA, HeaderReader
 from playgrad.io.tensor_entry import (
     TensorEntry,
     TensorFile,
-    check_flags,
     checked_entry,
     count_text,
 )
@@ -88,9 +87,8 @@ class SafetensorsFile(TensorFile):
             CheckpointError: the values are not of its dtype.
         """
         entry = self.entries[name]
-        stored = np.frombuffer(self._data[entry.begin : entry.end], entry.dtype)
-        check_flags(name, stored)
-        return stored.astype(entry.dtype.newbyteorder("=")).reshape(entry.shape)
+        values = entry.values(name, self._data[entry.begin : entry.end])
+        return np.array(values).reshape(entry.shape)
 
 
 def metadata(content: bytes) -> dict[str, str]:
@@ -105,7 +103,7 @@ def metadata(content: bytes) -> dict[str, str]:
 def parse(content: bytes) -> dict[str, Array]:
     """Return the arrays in the bytes of a safetensors file, by name.
 
-    They take no more memory than ``content``.
+    They take no more memory than ``content``, or twice as much if they are bfloat16.
 
     Raises:
         CheckpointError: the file is truncated or damaged, or is not a safetensors file.
@@ -136,10 +134,10 @@ def _split(content: memoryview) -> tuple[memoryview, memoryview]:
 
 
 def _check_entry(name: str, entry: TensorEntry, available: int) -> None:
-    if entry.end - entry.begin != entry.size:
+    if entry.end - entry.begin != entry.stored_size:
         raise CheckpointError(
             f"'{name}' has {entry.end - entry.begin:,} bytes, but its shape {entry.shape} needs "
-            f"{count_text(entry.size)}."
+            f"{count_text(entry.stored_size)}."
         )
     if entry.end > available:
         raise CheckpointError(

@@ -13,10 +13,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from playgrad.errors import CheckpointError
-from playgrad.io.tensor_entry import MOST_DIMENSIONS, TensorEntry, check_count, checked_name
+from playgrad.io.tensor_entry import (
+    BFLOAT16,
+    MOST_DIMENSIONS,
+    TensorEntry,
+    check_count,
+    checked_name,
+)
 
 METADATA = "__metadata__"
 DTYPES = {
@@ -108,15 +112,17 @@ class HeaderReader:
         begin, end = fields["data_offsets"]
         if begin > end:
             raise CheckpointError(f"'{name}' begins at byte {begin:,}, after its end {end:,}.")
-        return TensorEntry(fields["dtype"], tuple(fields["shape"]), begin, end)
+        return TensorEntry.of_code(fields["dtype"], tuple(fields["shape"]), begin, end)
 
-    def _dtype(self, name: str) -> np.dtype[Any]:
+    def _dtype(self, name: str) -> str:
         if self._next() != b'"':
             raise CheckpointError(f"the dtype of '{name}' is not a text.")
         code = self._string()
+        if code == "BF16":  # read, but never written, so not among the DTYPES
+            return BFLOAT16
         if code not in DTYPES:
             raise CheckpointError(f"'{name}' is of dtype {code!r:.60}, which playgrad cannot read.")
-        return np.dtype(DTYPES[code])
+        return DTYPES[code]
 
     def _numbers(self, name: str) -> list[int]:
         wrong = CheckpointError(f"the shape or data_offsets of '{name}' are not whole numbers.")

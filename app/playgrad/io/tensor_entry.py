@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from playgrad.errors import CheckpointError
 MOST_TENSORS = 20_000
 """Maximum number of tensors of a file."""
 MOST_DIMENSIONS = 32
+ByteOrder = Literal["<", ">"]
+BFLOAT16 = "bfloat16"
+"""The code of a dtype that NumPy does not have: the upper 16 bits of a float32."""
 LONGEST_NAME = 4096
 """Maximum number of bytes of a tensor's name."""
 
@@ -25,20 +28,61 @@ class TensorEntry:
     """A tensor in a file.
 
     Attributes:
-        dtype: as stored; the byte order may be foreign.
+        dtype: of the values; the byte order is the file's, and may be foreign.
         shape: whole numbers of at least 0.
         begin, end: the bytes of its values; their meaning is the format's.
+        is_bfloat16: whether the file has the upper halves of the values, which are float32.
     """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     begin: int
     end: int
+    is_bfloat16: bool = False
+
+    @classmethod
+    def of_code(
+        cls, code: str, shape: tuple[int, ...], begin: int, end: int, order: ByteOrder = "<"
+    ) -> TensorEntry:
+        """Return the entry of a tensor of the dtype with NumPy's ``code``, or `BFLOAT16`.
+
+        Args:
+            order: "<" or ">", the file's byte order.
+        """
+        if code == BFLOAT16:
+            return cls(np.dtype(order + "f4"), shape, begin, end, is_bfloat16=True)
+        return cls(np.dtype(code).newbyteorder(order), shape, begin, end)
 
     @property
     def size(self) -> int:
-        """The number of bytes that shape and dtype need."""
+        """The number of bytes of the values, once they are read."""
         return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def stored_itemsize(self) -> int:
+        """The number of bytes of a value in the file."""
+        return 2 if self.is_bfloat16 else self.dtype.itemsize
+
+    @property
+    def stored_size(self) -> int:
+        """The number of bytes that shape and dtype need in the file."""
+        return math.prod(self.shape) * self.stored_itemsize
+
+    def values(self, name: str, stored: bytes | memoryview) -> np.ndarray[Any, Any]:
+        """Return the values in ``stored``, in one dimension and the machine's byte order.
+
+        They may be a view of ``stored``.
+
+        Raises:
+            CheckpointError: booleans are neither 0 nor 1.
+        """
+        if self.is_bfloat16:
+            halves = np.frombuffer(stored, f"{self.dtype.str[0]}u2")
+            return (halves.astype(np.uint32) << 16).view(np.float32)
+        values = np.frombuffer(stored, self.dtype)
+        if values.dtype == np.bool_ and values.size and values.view(np.uint8).max() > 1:
+            raise CheckpointError(f"'{name}' is of booleans, but has bytes other than 0 and 1.")
+        return values.astype(self.dtype.newbyteorder("="), copy=False)
 
 
 class TensorFile(ABC):
@@ -90,7 +134,7 @@ def as_numbers(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]
         dtype: for a list of numbers, which has none.
 
     Raises:
-        CheckpointError: it is not an array of numbers.
+        CheckpointError: it is not an array of numbers, or ``dtype`` cannot hold one.
     """
     try:
         array = np.asarray(value)
@@ -100,7 +144,28 @@ def as_numbers(name: str, value: Any, dtype: Any = None) -> np.ndarray[Any, Any]
         raise CheckpointError(
             f"'{name}' must be an array of numbers, got {type(value).__name__} {value!r:.80}."
         )
-    return array if dtype is None or hasattr(value, "dtype") else array.astype(dtype, copy=False)
+    return array if dtype is None or hasattr(value, "dtype") else converted(name, array, dtype)
+
+
+def converted(name: str, values: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """Return ``values`` in ``dtype``; digits that it does not have are rounded away.
+
+    Raises:
+        CheckpointError: a value would become another number, infinite or a boolean.
+    """
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):  # found below
+        result = values.astype(dtype)
+        if result.dtype.kind == "f":
+            changed = np.isinf(result) & ~np.isinf(values)
+        else:
+            changed = result.astype(np.longdouble) != values
+    if changed.any():
+        raise CheckpointError(
+            f"'{name}' has the value {values[changed].flat[0]}, which {result.dtype} cannot hold."
+        )
+    return result
 
 
 def check_count(count: int) -> None:
@@ -131,12 +196,6 @@ def checked_name(name: str, known: Mapping[str, Any]) -> str:
     if name in known:
         raise CheckpointError(f"the name '{name}' occurs twice in the file.")
     return name
-
-
-def check_flags(name: str, array: np.ndarray[Any, Any]) -> None:
-    """Raise CheckpointError if ``array`` is of booleans that are neither 0 nor 1."""
-    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
-        raise CheckpointError(f"'{name}' is of booleans, but has bytes other than 0 and 1.")
 
 
 def count_text(count: int) -> str:

@@ -13,10 +13,10 @@ from playgrad.errors import CheckpointError
 from playgrad.io.npz import DAMAGE, check_places
 from playgrad.io.tensor_entry import (
     MOST_DIMENSIONS,
+    ByteOrder,
     TensorEntry,
     TensorFile,
     check_count,
-    check_flags,
     checked_entry,
     checked_name,
 )
@@ -57,7 +57,9 @@ class TorchFile(TensorFile):
             check_places(self._archive)
             first = self._archive.infolist()[0].filename
             self._root = first.removesuffix(_PICKLE)
-            self._order = "<" if self._record("byteorder", 16) in (b"little", None) else ">"
+            self._order: ByteOrder = (
+                "<" if self._record("byteorder", 16) in (b"little", None) else ">"
+            )
             pickle = self._record("data.pkl", LARGEST_PICKLE)
         except DAMAGE as error:
             raise _damaged(error) from None
@@ -93,9 +95,10 @@ class TorchFile(TensorFile):
             )
         _check_view(name, tensor)
         self._tensors[checked_name(name, self.entries)] = tensor
-        dtype = np.dtype(self._order + tensor.storage.code)
-        size = math.prod(tensor.shape) * dtype.itemsize
-        self.entries[name] = checked_entry(name, TensorEntry(dtype, tensor.shape, 0, size))
+        code, shape = tensor.storage.code, tensor.shape
+        self.entries[name] = checked_entry(
+            name, TensorEntry.of_code(code, shape, 0, 0, self._order)
+        )
 
     def read(self, name: str) -> Array:
         """Return the values of a tensor.
@@ -104,15 +107,14 @@ class TorchFile(TensorFile):
             CheckpointError: they are damaged.
         """
         entry, tensor = self.entries[name], self._tensors[name]
-        stored_bytes = tensor.storage.length * entry.dtype.itemsize
+        stored_bytes = tensor.storage.length * entry.stored_itemsize
         try:
             record = self._record(f"data/{tensor.storage.key}", stored_bytes)
         except DAMAGE as error:
             raise _damaged(error) from None
         if record is None or len(record) != stored_bytes:
             raise CheckpointError(f"the values of '{name}' are missing or truncated.")
-        stored = np.frombuffer(record, entry.dtype)
-        check_flags(name, stored)
+        stored = entry.values(name, record)
         # Without a second element the stride is not used, and may be any number.
         strides = [
             stride * entry.dtype.itemsize if size > 1 and 0 not in entry.shape else 0
@@ -121,7 +123,7 @@ class TorchFile(TensorFile):
         # `_check_view` has made sure that the view stays within the storage.
         start = stored[tensor.offset :]
         view = np.lib.stride_tricks.as_strided(start, entry.shape, strides, writeable=False)
-        return np.array(view, entry.dtype.newbyteorder("="), order="C")
+        return np.array(view, order="C")
 
 
 def _check_view(name: str, tensor: StoredTensor) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from playgrad.errors import CheckpointError
-from playgrad.io.tensor_entry import count_text
+from playgrad.io.tensor_entry import BFLOAT16, count_text
 
 DTYPES = {
     "DoubleStorage": "f8",
@@ -24,9 +24,10 @@ DTYPES = {
     "CharStorage": "i1",
     "ByteStorage": "u1",
     "BoolStorage": "?",
+    "BFloat16Storage": BFLOAT16,
 }
-"""Codes of NumPy by the names of PyTorch's storages."""
-_OTHERS = ("torch BFloat16Storage", "torch ComplexFloatStorage", "torch ComplexDoubleStorage")
+"""Codes for `TensorEntry.of_code` by the names of PyTorch's storages."""
+_OTHERS = ("torch ComplexFloatStorage", "torch ComplexDoubleStorage")
 LARGEST_PICKLE = 1 << 24
 """Maximum number of bytes; the values of tensors are not among them."""
 _MOST_STEPS = 1 << 20
@@ -167,7 +168,7 @@ class _Machine:
         if kind == "storage" and of.text in _OTHERS:
             raise CheckpointError(
                 f"the PyTorch file has values of '{of.text}', which are not read.",
-                hint="Convert them before saving: torch.save(model.float().state_dict(), file).",
+                hint="Save their real and imaginary parts as two tensors.",
             )
         if kind != "storage" or module != "torch" or storage not in DTYPES:
             raise _refused(f"'{of.text[:80]}' as the type of values")

@@ -23,7 +23,7 @@ from playgrad.graph.tensor import Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.io.file_kinds import is_keras
 from playgrad.io.hdf5.layout import is_hdf5
-from playgrad.io.tensor_entry import as_numbers
+from playgrad.io.tensor_entry import as_numbers, converted
 from playgrad.io.weights import named_after, path_or_bytes, read_file, write_file
 from playgrad.networks.formats import formats
 from playgrad.networks.inference import InferenceGraph, inference_graph
@@ -397,8 +397,8 @@ class Network:
                 ``named_weights()``. Lists of numbers are arrays, too.
 
         Raises:
-            CheckpointError: an array is missing or superfluous, is not one of numbers, or a shape
-                or dtype differs.
+            CheckpointError: an array is missing or superfluous, is not one of numbers, a shape
+                differs, a named array is of another dtype, or a dtype cannot hold a value.
         """
         is_named = isinstance(values, Mapping)
         expected = self.weight_specs() if is_named else self._listed_specs()
@@ -428,7 +428,7 @@ class Network:
                 f"the model '{self.name}' has {len(specs)} weights, got {len(values)} arrays."
             )
         return {
-            name: as_numbers(name, value).astype(specs[name].dtype, copy=False)
+            name: converted(name, as_numbers(name, value), specs[name].dtype)
             for name, value in zip(specs, values, strict=True)
         }
 

@@ -11,6 +11,7 @@ from playgrad.constructed import Recorded
 from playgrad.errors import GraphError
 from playgrad.graph.eager import assign_values
 from playgrad.graph.spec import TensorSpec
+from playgrad.io.tensor_entry import as_numbers, converted
 from playgrad.ops.state import Variable
 
 Array = np.ndarray[Any, Any]
@@ -73,7 +74,8 @@ class LayerWeights(Recorded):
 
         Raises:
             GraphError: their number is wrong, or the layer has not been called yet.
-            ShapeError, DTypeError: one does not fit.
+            ShapeError: one does not fit.
+            CheckpointError: one is not an array of numbers, or its dtype cannot hold a value.
         """
         specs = self.weight_specs()
         if len(weights) != len(specs) or not self.built:
@@ -83,7 +85,10 @@ class LayerWeights(Recorded):
                 hint=None if self.built else "Call the layer, or build its model, first.",
             )
         pairs = zip(specs.items(), weights, strict=True)
-        arrays = {name: np.asarray(value, spec.dtype) for (name, spec), value in pairs}
+        arrays = {
+            name: converted(name, as_numbers(name, value), spec.dtype)
+            for (name, spec), value in pairs
+        }
         parts = self.divided(arrays)
         assign_values({self.variables[name]: array for name, array in parts.items()})
 

@@ -13,7 +13,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.interchange.matching.assignment import How, assigned, layout_of, natural
 from playgrad.interchange.matching.slots import Described, Layout, Slot, slots_of
 from playgrad.io.safetensors import SafetensorsFile
-from playgrad.io.tensor_entry import TensorFile
+from playgrad.io.tensor_entry import TensorFile, converted
 from playgrad.io.tensorflow.bundle import TensorBundle
 from playgrad.io.weights import open_weights
 
@@ -171,7 +171,7 @@ class WeightMatching:
         """Return the arrays of all weights by name; every slot must have its tensor.
 
         Raises:
-            CheckpointError: the file is damaged.
+            CheckpointError: the file is damaged, or a dtype cannot hold a value.
         """
         sizes = [spec.size for spec in self._specs.values()]
         elements = np.zeros(sum(sizes), np.float64)  # holds float32 and int32 exactly
@@ -183,7 +183,9 @@ class WeightMatching:
                 elements[slot.places] = values
         starts = np.cumsum([0, *sizes])
         return {
-            name: elements[start : start + spec.size].reshape(spec.static_shape).astype(spec.dtype)
+            name: converted(
+                name, elements[start : start + spec.size].reshape(spec.static_shape), spec.dtype
+            )
             for (name, spec), start in zip(self._specs.items(), starts[:-1], strict=True)
         }
 

@@ -72,8 +72,8 @@ class Hdf5File(TensorFile):
     def read(self, path: str) -> Array:
         """Return the values of an array."""
         entry = self.entries[path]
-        values = np.frombuffer(self._content[entry.begin : entry.end], entry.dtype)
-        return values.astype(entry.dtype.newbyteorder("=")).reshape(entry.shape)
+        values = entry.values(path, self._content[entry.begin : entry.end])
+        return np.array(values).reshape(entry.shape)
 
     # Bytes
 

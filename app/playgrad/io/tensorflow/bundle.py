@@ -15,11 +15,12 @@ import numpy as np
 
 from playgrad.errors import CheckpointError
 from playgrad.io.tensor_entry import (
+    BFLOAT16,
     MOST_DIMENSIONS,
+    ByteOrder,
     TensorEntry,
     TensorFile,
     check_count,
-    check_flags,
     checked_entry,
     checked_name,
 )
@@ -33,10 +34,10 @@ _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 _OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _STRING = 7
 _DTYPES = {
-    1: "f4", 2: "f8", 3: "i4", 4: "u1", 5: "i2", 6: "i1", 9: "i8", 10: "?", 17: "u2", 19: "f2",
-    22: "u4", 23: "u8",
+    1: "f4", 2: "f8", 3: "i4", 4: "u1", 5: "i2", 6: "i1", 9: "i8", 10: "?", 14: BFLOAT16, 17: "u2",
+    19: "f2", 22: "u4", 23: "u8",
 }  # fmt: skip
-"""Codes of NumPy by those of ``tensorflow/core/framework/types.proto``."""
+"""Codes for `TensorEntry.of_code` by those of ``tensorflow/core/framework/types.proto``."""
 _LARGEST_INDEX = 1 << 26
 _LARGEST_OBJECTS = 1 << 26
 _MOST_SHARDS = 10_000
@@ -78,7 +79,7 @@ class TensorBundle(TensorFile):
         table = read_table(_part(index, 0, None, _LARGEST_INDEX))
         header = fields(table.pop(b"", b""))
         self._shards = number(header, 1)
-        self._order = "<" if number(header, 2) == 0 else ">"
+        self._order: ByteOrder = "<" if number(header, 2) == 0 else ">"
         if not 0 < self._shards <= _MOST_SHARDS:
             raise CheckpointError(f"{_DAMAGED}: it has {self._shards:,} files of data.")
         messages = {_text(key): fields(value) for key, value in table.items()}
@@ -104,12 +105,11 @@ class TensorBundle(TensorFile):
             raise CheckpointError(f"'{name[:80]}' in the TensorFlow file is {what}: not read.")
         dims = [dim for shape in parts(message, 2) for dim in parts(fields(shape), 2)]
         shape = tuple(number(fields(dim), 1) for dim in dims)
-        dtype = np.dtype(self._order + code)
         begin, size = number(message, 4), number(message, 5)
-        entry = TensorEntry(dtype, shape, begin, begin + size)
+        entry = TensorEntry.of_code(code, shape, begin, begin + size, self._order)
         if len(shape) > MOST_DIMENSIONS or any(each >= 1 << 62 for each in shape):
             raise CheckpointError(f"the shape of '{name[:80]}' is not valid.")
-        if checked_entry(name, entry).size != size or number(message, 3) >= self._shards:
+        if checked_entry(name, entry).stored_size != size or number(message, 3) >= self._shards:
             raise CheckpointError(f"{_DAMAGED}: the place of '{name[:80]}' is not valid.")
         return entry
 
@@ -145,12 +145,10 @@ class TensorBundle(TensorFile):
             CheckpointError: they are missing or damaged.
         """
         entry, message = self.entries[name], self._messages[name]
-        stored = self._stored(name, message, entry.size)
+        stored = self._stored(name, message, entry.stored_size)
         if 6 in message and masked_crc32c(stored) != number(message, 6):
             raise CheckpointError(f"the values of '{name}' are damaged: their checksum differs.")
-        array = np.frombuffer(stored, entry.dtype).reshape(entry.shape)
-        check_flags(name, array)
-        return array.astype(entry.dtype.newbyteorder("="))
+        return np.array(entry.values(name, stored)).reshape(entry.shape)
 
 
 def _is_weight(key: str) -> bool:

@@ -25,7 +25,6 @@ from playgrad.io.tensor_entry import (
     MOST_DIMENSIONS,
     TensorEntry,
     check_count,
-    check_flags,
     checked_entry,
     checked_name,
 )
@@ -96,8 +95,7 @@ class TfjsFile:
                     f"the values of '{name[:80]}' are truncated: they end at byte {entry.end:,} of "
                     f"{len(content):,}."
                 )
-            stored = np.frombuffer(content[place : entry.end], entry.dtype).reshape(entry.shape)
-            check_flags(name, stored)
+            stored = entry.values(name, content[place : entry.end]).reshape(entry.shape)
             self.weights[name] = _dequantized(stored, each)
             place = entry.end
         if place != len(content):

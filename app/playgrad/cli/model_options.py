@@ -6,12 +6,11 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 from playgrad.cli import commands, kinds
+from playgrad.cli.parsers import Parsers
 from playgrad.cli.ray_options import add_ray_options
 
-Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _FOLDER = Path("models")
 
 

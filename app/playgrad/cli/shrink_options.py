@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TypeAlias
 
 from playgrad.cli import kinds
-
-Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from playgrad.cli.parsers import Parsers
 
 
 def add_shrink(parsers: Parsers) -> None:

@@ -12,7 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.optim.optimizer import BY_KIND
-from playgrad.parallel import AsynchronousDataParallel, DataParallel, LocalSGD, Strategy
+from playgrad.parallel import AsynchronousDataParallel, DataParallel, LocalSGD, Pipeline, Strategy
 from tests.compression.networks import NETWORKS, network
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +21,7 @@ X = random.normal(size=(96, 10)).astype(np.float32)
 Y = (X[:, :3].sum(1) > 0).astype(np.int32)
 LOSS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TWO = ("cpu:0", "cpu:1")
+THREE = (*TWO, "cpu:2")
 
 
 def made(optimizer: Any = "adam", strategy: Strategy | None = None) -> pg.Model:
@@ -77,7 +78,12 @@ def test_zeros_stay_with_every_optimizer(name: str) -> None:
 
 @pytest.mark.parametrize(
     "strategy",
-    [DataParallel(TWO), LocalSGD(TWO, every=3), AsynchronousDataParallel(TWO)],
+    [
+        DataParallel(THREE),
+        LocalSGD(THREE, every=3),
+        AsynchronousDataParallel(TWO),
+        Pipeline(TWO),
+    ],
     ids=lambda each: type(each).__name__,
 )
 @pytest.mark.parametrize("makes", ["zeros", "clusters"])

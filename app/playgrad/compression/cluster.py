@@ -12,9 +12,11 @@ from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
 from playgrad.ops.arrays.create import constant, zeros
+from playgrad.ops.arrays.fill import fill
 from playgrad.ops.arrays.gather import gather, scatter_add
 from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.elementwise.definitions import cast, maximum, not_equal, where
+from playgrad.ops.core.invariant import Invariant
+from playgrad.ops.elementwise.definitions import maximum, not_equal, where
 
 Array = np.ndarray[Any, Any]
 MOST_CLUSTERS = 256
@@ -29,8 +31,8 @@ def cluster(model: Model, clusters: int = 16) -> CompressedModel:
     The values are the centroids of k-means, which starts with equal distances between the smallest
     and the largest weight. Kernels and other weights with two or more dimensions are clustered;
     biases are not. Weights that are 0, as in a pruned network, stay 0 beside the clusters. While
-    the copy is trained further, with every optimizer and strategy, each value moves by the mean of
-    the updates of its weights.
+    the copy is trained further, with every optimizer and strategy, the gradient of each value is
+    the sum of the gradients of its weights.
 
     Args:
         model: it is built, and is not changed.
@@ -78,16 +80,21 @@ def centroids_of(values: Array, clusters: int) -> Array:
     return centers.astype(np.float32)
 
 
-class _Shared:
-    """Keeps the weights of each cluster equal, and zeros 0.
+class _Shared(Invariant):
+    """Keeps the weights of each cluster equal, and zeros 0. The gradient of a shared value is the
+    sum of those of its weights.
 
     Args:
         indices: the cluster of each weight, in the order of the flat array.
+        kept: where weights are not 0.
     """
 
-    def __init__(self, indices: Array, clusters: int) -> None:
+    def __init__(self, indices: Array, kept: Array, clusters: int) -> None:
         self._indices = indices.astype(np.int32)
         self._clusters = clusters
+        self._first = np.zeros(clusters, np.int32)
+        members = np.flatnonzero(kept)[::-1]
+        self._first[self._indices[members]] = members
 
     @classmethod
     def of(cls, value: Array, clusters: int) -> tuple[Array, _Shared]:
@@ -95,18 +102,35 @@ class _Shared:
         flat = value.reshape(-1)
         kept = flat != 0
         if not kept.any():
-            return value, cls(np.zeros(flat.size), 1)
+            return value, cls(np.zeros(flat.size), kept, 1)
         centers = centroids_of(flat[kept], clusters)
         indices = np.searchsorted((centers[1:] + centers[:-1]) / 2, flat)
         shared = np.where(kept, centers[indices], np.float32(0)).reshape(value.shape)
-        return shared, cls(indices, len(centers))
+        return shared, cls(indices, kept, len(centers))
 
-    def __call__(self, old: Tensor, new: Tensor) -> Tensor:
-        indices = constant(self._indices, "int32")
+    def gradient(self, variable: Tensor, grad: Tensor) -> Tensor:
+        kept = reshape(not_equal(variable, 0.0), (-1,))
+        return self._spread(self._sums(reshape(grad, (-1,)), kept), kept, grad)
+
+    def value(self, old: Tensor, new: Tensor) -> Tensor:
         kept = reshape(not_equal(old, 0.0), (-1,))
-        nothing = zeros((self._clusters,))
-        moved = where(kept, reshape(new, (-1,)), 0.0)
-        sums = scatter_add(nothing, indices, moved)
-        counts = scatter_add(nothing, indices, cast(kept, "float32"))
-        means = gather(sums / maximum(counts, 1.0), indices)
-        return reshape(where(kept, means, 0.0), new.shape)
+        values = reshape(new, (-1,))
+        counts = maximum(self._sums(fill(self._indices.shape, 1.0), kept), 1.0)
+        # A sum of many numbers is rounded often, one of zeros never: so equal values stay what they
+        # are. The first weight of a cluster may have been pruned since.
+        first = constant(self._first, "int32")
+        means = self._sums(values, kept) / counts
+        near = where(gather(kept, first), gather(values, first), means)
+        rest = self._sums(values - gather(near, self._constant()), kept) / counts
+        return self._spread(near + rest, kept, new)
+
+    def _constant(self) -> Tensor:
+        return constant(self._indices, "int32")
+
+    def _sums(self, values: Tensor, kept: Tensor) -> Tensor:
+        """Return the sum of the values of each cluster that are ``kept``."""
+        return scatter_add(zeros((self._clusters,)), self._constant(), where(kept, values, 0.0))
+
+    def _spread(self, shared: Tensor, kept: Tensor, like: Tensor) -> Tensor:
+        """Return the value of each weight, in the shape of ``like``."""
+        return reshape(where(kept, gather(shared, self._constant()), 0.0), like.shape)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel
-from playgrad.compression.kept_zeros import keep_zeros
+from playgrad.compression.kept_zeros import KEEP_ZEROS
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
@@ -108,7 +108,7 @@ def prune(
                 "a schedule sets single weights to 0, but units are removed at once.",
                 hint="Prune several times with a growing sparsity, and train in between.",
             )
-        if any(kernel.keep not in (None, keep_zeros) for kernel in kernels_of(model)):
+        if any(kernel.keep not in (None, KEEP_ZEROS) for kernel in kernels_of(model)):
             raise GraphError(
                 f"the weights of '{model.name}' are clustered, so its units are not removed.",
                 source=model.source,
@@ -120,7 +120,7 @@ def prune(
     now = final if schedule is None else schedule.at(0, final)
     small, copies = reduced(model, dict(zip(kernels, pruned(values, now, per_layer), strict=True)))
     for kernel in kernels:
-        copies[kernel].keep = copies[kernel].keep or keep_zeros
+        copies[kernel].keep = copies[kernel].keep or KEEP_ZEROS
     if schedule is not None:
         small.own_callbacks = (*small.own_callbacks, _Growth(final, schedule, per_layer))
     return small

@@ -119,7 +119,7 @@ class TrainableNetwork(Network):
                 does not have.
         """
         described = {"class_name": self.class_in_files, "config": self.get_config()}
-        return json.dumps(described, default=_not_json)
+        return json.dumps(described, default=_not_json, separators=(",", ":"))
 
     def file_metadata(self) -> dict[str, str]:
         """Return the structure, if JSON can have it, and the description of the input."""

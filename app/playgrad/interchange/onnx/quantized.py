@@ -118,13 +118,16 @@ class _QDQWriter:
     ) -> str:
         """Return the name of a constant's real numbers, with a scale for each index of ``axis``."""
         integers = self.constant(values, f"{step.name}/{name}")
-        zero = np.zeros(scale.shape, values.dtype)
+        # ONNX Runtime needs the zeros to compute in integers, but not those of a bias.
+        zero = np.zeros(scale.shape, np.int8) if values.dtype == np.int8 else None
         return self._dequantized(integers, step, scale, zero, axis=axis)
 
     def _dequantized(
-        self, integers: str, step: IntegerStep, scale: Array, zero: Array, **attributes: int
+        self, integers: str, step: IntegerStep, scale: Array, zero: Array | None, **attributes: int
     ) -> str:
-        ends = (self.constant(scale, "scale"), self.constant(zero, "zero_point"))
+        ends = [self.constant(scale, "scale")]
+        if zero is not None:
+            ends.append(self.constant(zero, "zero_point"))
         return self.op("DequantizeLinear", step, integers, *ends, **attributes)
 
     def keep(self, step: IntegerStep, integers: str, nchw: bool = False) -> None:

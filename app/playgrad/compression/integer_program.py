@@ -20,8 +20,9 @@ rescale                 input_zero_point, multiplier, shift,
                         zero_point, low, high
 lookup                                                                 table int8 (256,)
 quantized_softmax                                                      table int32 (256,)
-quantized_max_pool2d,   window, strides, padding
-quantized_avg_pool2d
+quantized_max_pool2d    window, strides, padding
+quantized_avg_pool2d    window, strides, padding, input_zero_point,
+                        multipliers, shifts, zero_point, low, high
 gather                                                                 table int8 (rows, width)
 reshape
 transpose               permutation
@@ -251,7 +252,10 @@ class _Program:
 
     def _pool(self, layer: Any, name: str, call: LayerCall) -> None:
         is_max = isinstance(layer, QuantizedMaxPooling)
-        attrs = {"window": layer.window, "strides": layer.strides, "padding": layer.padding}
+        attrs = {
+            "window": layer.window, "strides": layer.strides, "padding": layer.padding,
+            **layer.attributes,
+        }  # fmt: skip
         op = "quantized_max_pool2d" if is_max else "quantized_avg_pool2d"
         self._windowed(op, name, call, layer, layer.is_sequence, attrs)
 

@@ -123,6 +123,27 @@ def multiplier_and_shift(factor: float) -> tuple[int, int] | None:
     return (multiplier, shift) if shift <= _MOST_SHIFT else (1 << 30, _MOST_SHIFT)
 
 
+class MeanFactors(NamedTuple):
+    """The factors of sums over windows of which 0, 1, 2... pixels lie outside the image."""
+
+    multipliers: list[int]
+    shifts: list[int]
+
+
+def mean_factors(factor: float, pixels: int, padded: bool) -> MeanFactors | None:
+    """Return the factors for means over ``pixels``, times ``factor``; None if that is too large.
+
+    Args:
+        padded: whether pixels of a window may lie outside the image.
+    """
+    counts = range(pixels, 0, -1) if padded else [pixels]
+    pairs = [multiplier_and_shift(factor / count) for count in counts]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    return MeanFactors([pair[0] for pair in known], [pair[1] for pair in known])
+
+
 def addition_multipliers(left: float, right: float) -> tuple[int, int, int] | None:
     """Return multipliers for both sides of an addition, and their shift; None if a factor is too
     large. The larger factor gets the most bits with which sums fit in int32."""

@@ -71,7 +71,7 @@ class QuantizedAveragePooling(_QuantizedPooling):
     """Mean of each window of int8, in a scale of its own; padding does not count.
 
     Args:
-        input_zero_point, multipliers, shifts: the arguments of `quantized_avg_pool2d`.
+        input_zero_point, multipliers, shifts, low, high: the arguments of `quantized_avg_pool2d`.
         scale, zero_point, window, strides, padding, is_sequence, is_global: as in
             `QuantizedMaxPooling`.
     """
@@ -91,9 +91,13 @@ class QuantizedAveragePooling(_QuantizedPooling):
         shifts: Sequence[int],
         is_sequence: bool = False,
         is_global: bool = False,
+        low: int = LOW,
+        high: int = HIGH,
         name: str | None = None,
     ) -> None:
         super().__init__(scale, zero_point, window, strides, padding, is_sequence, is_global, name)
+        self.low = self.byte("low", low)
+        self.high = self.byte("high", high)
         self.input_zero_point = self.byte("input_zero_point", input_zero_point)
         self.multipliers = [self.positive("a multiplier", each) for each in multipliers]
         self.shifts = [self.positive("a shift", each) for each in shifts]
@@ -105,6 +109,6 @@ class QuantizedAveragePooling(_QuantizedPooling):
             "multipliers": self.multipliers,
             "shifts": self.shifts,
             "zero_point": self.zero_point,
-            "low": LOW,
-            "high": HIGH,
+            "low": self.low,
+            "high": self.high,
         }

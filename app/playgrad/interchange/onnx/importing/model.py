@@ -56,7 +56,7 @@ def model_from_onnx(file: str | Path | bytes) -> Model:
     whole = any(each.dtype == "int8" for each in graph.inputs)
     if whole or any(node.operator in _QUANTIZED for node in graph.nodes):
         # Imported here: only files of integers need it.
-        from playgrad.interchange.onnx.importing.qdq.reader import model_from_qdq
+        from playgrad.interchange.onnx.importing.qdq.model import model_from_qdq
 
         return model_from_qdq(graph)
     weights = naming.weights_of(graph)

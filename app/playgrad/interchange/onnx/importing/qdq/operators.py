@@ -42,9 +42,9 @@ from playgrad.interchange.onnx.importing.qdq.values import (
     Index,
     Integers,
     Numbers,
-    Pending,
-    Product,
+    OpenProduct,
     Real,
+    Unscaled,
     Value,
     Weights,
 )
@@ -64,9 +64,9 @@ def _quantize(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
         return Integers(reader.put(layer, [x.tensor]))
     if isinstance(x, Real):
         return x.integers if x.at == to else reader.finished(_rescaled(reader, node, x), to)
-    if isinstance(x, Product):
+    if isinstance(x, OpenProduct):
         x = pending(reader, node, x, None)
-    if not isinstance(x, Pending):
+    if not isinstance(x, Unscaled):
         raise reader.refusal(node, "its input is not a result of integers.")
     return reader.finished(x, to)
 
@@ -97,7 +97,7 @@ def _ends(reader: QDQReader, node: OnnxNode, values: Values, needs_zero: bool = 
     return scale, zero
 
 
-def _rescaled(reader: QDQReader, node: OnnxNode, x: Real) -> Pending:
+def _rescaled(reader: QDQReader, node: OnnxNode, x: Real) -> Unscaled:
     def make(to: Parameters, low: int, high: int) -> Integers:
         factor = multiplier_and_shift(x.at.scale / to.scale)
         if factor is None:
@@ -106,7 +106,7 @@ def _rescaled(reader: QDQReader, node: OnnxNode, x: Real) -> Pending:
         layer = Rescale(*to, x.at.zero_point, *factor, low, high, name)
         return x.integers._replace(tensor=reader.put(layer, [x.integers.tensor]))
 
-    return Pending(make)
+    return Unscaled(make)
 
 
 def _clip(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
@@ -125,21 +125,23 @@ def _relu(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
 
 def _limited(
     reader: QDQReader, node: OnnxNode, x: Value | None, low: float, high: float
-) -> Pending:
-    if isinstance(x, Product):
+) -> Unscaled:
+    if isinstance(x, OpenProduct):
         x = pending(reader, node, x, None)
     if isinstance(x, Real):
         x = _rescaled(reader, node, x)
-    if not isinstance(x, Pending) or not low <= high:
+    if not isinstance(x, Unscaled) or not low <= high:
         raise reader.refusal(node, "it does not limit a result of integers.")
-    return Pending(x.make, (max(low, x.limits[0]), min(high, x.limits[1])))
+    return Unscaled(x.make, (max(low, x.limits[0]), min(high, x.limits[1])))
 
 
 def _add(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
     a, b = values
-    if isinstance(b, (Product, Index)) or (isinstance(a, np.ndarray) and not isinstance(b, Real)):
+    if isinstance(b, (OpenProduct, Index)) or (
+        isinstance(a, np.ndarray) and not isinstance(b, Real)
+    ):
         a, b = b, a
-    if isinstance(a, Product) and isinstance(b, Weights):
+    if isinstance(a, OpenProduct) and isinstance(b, Weights):
         return pending(reader, node, a, b)
     if isinstance(a, Index) and isinstance(b, np.ndarray) and b.size == 1:
         return Index(a.integers, a.offset + int(b.reshape(())))
@@ -159,7 +161,7 @@ def _add(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
         layer = QuantizedAdd(*to, *zeros, *factors, low, high, name=name)
         return Integers(reader.put(layer, tensors), nchw)
 
-    return Pending(make)
+    return Unscaled(make)
 
 
 def _softmax(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
@@ -178,7 +180,7 @@ def _softmax(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
         table = softmax_table(at.scale, tensor.shape[-1] or 1)
         return Integers(reader.put(layer, [tensor], {"table": table}))
 
-    return Pending(make)
+    return Unscaled(make)
 
 
 OPERATORS: dict[str, Operator] = {

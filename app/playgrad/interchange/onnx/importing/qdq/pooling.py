@@ -12,7 +12,7 @@ from playgrad.compression.quantized_layers.pooling import (
 from playgrad.compression.scales import Parameters, mean_factors
 from playgrad.interchange.onnx.importing.file import OnnxNode
 from playgrad.interchange.onnx.importing.qdq.reader import QDQReader
-from playgrad.interchange.onnx.importing.qdq.values import Integers, Pending, Real, Value
+from playgrad.interchange.onnx.importing.qdq.values import Integers, Real, Unscaled, Value
 from playgrad.ops.quantized.quantized_avg_pool2d import MOST_FACTORS, MOST_PIXELS
 
 
@@ -48,7 +48,7 @@ def global_avg_pool(reader: QDQReader, node: OnnxNode, values: Sequence[Value | 
 
 def _means(
     reader: QDQReader, node: OnnxNode, source: Real, window: Any, strides: Any, padding: Any
-) -> Pending:
+) -> Unscaled:
     padded, pixels = any(map(any, padding)), window[0] * window[1]
     if not 0 < pixels <= (MOST_FACTORS if padded else MOST_PIXELS):
         raise reader.refusal(node, f"its windows have {pixels} pixels.")
@@ -65,7 +65,7 @@ def _means(
         tensor = reader.put(layer, [reader.image(source.integers, node.outputs[0])])
         return Integers(tensor, nchw=True)
 
-    return Pending(make)
+    return Unscaled(make)
 
 
 def windows_of(reader: QDQReader, node: OnnxNode) -> tuple[Any, Any, Any]:

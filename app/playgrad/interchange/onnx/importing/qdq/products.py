@@ -15,9 +15,9 @@ from playgrad.interchange.onnx.importing.qdq.reader import QDQReader
 from playgrad.interchange.onnx.importing.qdq.values import (
     Array,
     Integers,
-    Pending,
-    Product,
+    OpenProduct,
     Real,
+    Unscaled,
     Value,
     Weights,
 )
@@ -40,7 +40,7 @@ def matmul(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
     return _dense(reader, node, values, transposed=False)
 
 
-def _dense(reader: QDQReader, node: OnnxNode, values: Values, transposed: bool) -> Product:
+def _dense(reader: QDQReader, node: OnnxNode, values: Values, transposed: bool) -> OpenProduct:
     x, weights = _operands(reader, node, values, 2)
     kernel = weights.values.T if transposed else weights.values
     scale = _scales(reader, node, weights, 0 if transposed else 1)
@@ -49,7 +49,7 @@ def _dense(reader: QDQReader, node: OnnxNode, values: Values, transposed: bool) 
         return QuantizedDense(kernel.shape[1], *arguments)
 
     plain = Integers(reader.plain(x.integers, node.outputs[0]))
-    return Product(x._replace(integers=plain), kernel, scale, layer, nchw=False)
+    return OpenProduct(x._replace(integers=plain), kernel, scale, layer, nchw=False)
 
 
 def conv(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
@@ -88,13 +88,13 @@ def conv_transpose(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
 
 def _image_product(
     reader: QDQReader, node: OnnxNode, x: Real, kernel: Array, scale: Array, shape: Any
-) -> Product:
+) -> OpenProduct:
     def layer(*arguments: Any) -> QuantizedConv:
         made: QuantizedConv = _convolution(kernel.shape[-1], kernel.shape[:2], *shape, *arguments)
         return made
 
     image = Integers(reader.image(x.integers, node.outputs[0]))
-    return Product(x._replace(integers=image), kernel, scale, layer, nchw=True)
+    return OpenProduct(x._replace(integers=image), kernel, scale, layer, nchw=True)
 
 
 def _operands(reader: QDQReader, node: OnnxNode, values: Values, rank: int) -> tuple[Real, Weights]:
@@ -116,14 +116,16 @@ def _scales(reader: QDQReader, node: OnnxNode, weights: Weights, axis: int) -> A
     return weights.scale
 
 
-def _with_bias(reader: QDQReader, node: OnnxNode, product: Product, values: Values) -> Pending:
+def _with_bias(reader: QDQReader, node: OnnxNode, product: OpenProduct, values: Values) -> Unscaled:
     bias = values[2] if len(values) > 2 else None
     if bias is not None and not isinstance(bias, Weights):
         raise reader.refusal(node, "its bias is not a constant of integers.")
     return pending(reader, node, product, bias)
 
 
-def pending(reader: QDQReader, node: OnnxNode, product: Product, bias: Weights | None) -> Pending:
+def pending(
+    reader: QDQReader, node: OnnxNode, product: OpenProduct, bias: Weights | None
+) -> Unscaled:
     """Return the result of a product that is complete."""
     x, layer = product.x, product.layer
     unit = np.float64(np.float32(x.at.scale)) * product.kernel_scale.astype(np.float64)
@@ -137,13 +139,13 @@ def pending(reader: QDQReader, node: OnnxNode, product: Product, bias: Weights |
         if not np.array_equal(np.broadcast_to(bias.scale, outputs), steps):
             whole = np.rint(whole * bias.scale.astype(np.float64) / unit)
     weights = IntegerWeights(np.ascontiguousarray(product.kernel), product.kernel_scale)
-    return Pending(_maker(reader, node, product, weights, whole, layer))
+    return Unscaled(_maker(reader, node, product, weights, whole, layer))
 
 
 def _maker(
     reader: QDQReader,
     node: OnnxNode,
-    product: Product,
+    product: OpenProduct,
     weights: IntegerWeights,
     bias: Array,
     layer: Callable[..., Any],

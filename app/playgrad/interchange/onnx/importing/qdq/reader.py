@@ -1,9 +1,4 @@
-"""`model_from_qdq`: ONNX files whose operators stand between QuantizeLinear and DequantizeLinear.
-
-The integers of such a file follow from its scales as those of `playgrad.quantize` do. So a file
-that playgrad has written gives the network that it was written from, bit for bit; of others, each
-operation is within one step of its scale.
-"""
+"""The state in which the operators of a file in QDQ form are read, node by node."""
 
 from __future__ import annotations
 
@@ -14,7 +9,6 @@ import numpy as np
 
 from playgrad.compression.quantized_layers.borders import Dequantize
 from playgrad.compression.scales import Parameters, integer_limits
-from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Tensor
@@ -23,8 +17,8 @@ from playgrad.interchange.onnx.importing.file import OnnxGraph, OnnxNode
 from playgrad.interchange.onnx.importing.qdq.values import (
     Integers,
     Numbers,
-    Pending,
     Real,
+    Unscaled,
     Value,
 )
 from playgrad.interchange.onnx.importing.replay import refusal
@@ -39,23 +33,6 @@ _KEEP_SCALES = {"Transpose", "Reshape", "MaxPool", "Concat", "Identity"}
 """Operators on integers whose results have the scale of their inputs."""
 
 Operator = Callable[["QDQReader", OnnxNode, Sequence[Value | None]], Value]
-
-
-def model_from_qdq(graph: OnnxGraph) -> Model:
-    """Return the model of a file in QDQ form.
-
-    Raises:
-        CheckpointError: an operator has no integer form, or the file is damaged.
-        PlaygradError: layers do not fit together.
-    """
-    # Imported here: its functions use the reader.
-    from playgrad.interchange.onnx.importing.qdq.operators import OPERATORS
-
-    reader = QDQReader(graph, OPERATORS)
-    model = reader.model()
-    model.set_weights(reader.weights)
-    model.input_description = InputDescription.from_metadata(graph.metadata)
-    return model
 
 
 class QDQReader:
@@ -181,6 +158,6 @@ class QDQReader:
         tensor = self.plain(value.integers, name)
         return self.put(Dequantize(*value.at, name=self.layer_name(name)), [tensor])
 
-    def finished(self, pending: Pending, at: Parameters) -> Integers:
+    def finished(self, pending: Unscaled, at: Parameters) -> Integers:
         """Return the integers of real numbers that have the scale ``at``."""
         return pending.make(at, *integer_limits(pending.limits, at))

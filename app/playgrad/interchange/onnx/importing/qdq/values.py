@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     axis: int
 
 
-class Product(NamedTuple):
+class OpenProduct(NamedTuple):
     """A product whose bias may follow.
 
     Attributes:
@@ -77,7 +77,7 @@ class Product(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pending:
+class Unscaled:
     """Real numbers that are computed from integers once their own scale is known.
 
     Attributes:
@@ -90,4 +90,4 @@ class Pending:
     limits: tuple[float, float] = UNLIMITED
 
 
-Value: TypeAlias = Numbers | Integers | Index | Real | Weights | Product | Pending | Array
+Value: TypeAlias = Numbers | Integers | Index | Real | Weights | OpenProduct | Unscaled | Array

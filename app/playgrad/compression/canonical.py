@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from playgrad.compression.kept_zeros import KEEP_ZEROS
 from playgrad.compression.layer_kinds import (
     CLAMPS,
     LINEAR,
@@ -31,6 +30,7 @@ from playgrad.nn.conv import Conv1D, Conv2D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
+from playgrad.nn.kept_weights import KEEP_ZEROS
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.merge import Add

@@ -9,18 +9,10 @@ import numpy as np
 from playgrad.compression.compressed_model import CompressedModel
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.errors import GraphError
-from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
-from playgrad.ops.arrays.create import constant, zeros
-from playgrad.ops.arrays.fill import fill
-from playgrad.ops.arrays.gather import gather, scatter_add
-from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.core.invariant import Invariant
-from playgrad.ops.elementwise.definitions import maximum, not_equal, where
+from playgrad.nn.kept_weights import MOST_VALUES, SharedValues
 
 Array = np.ndarray[Any, Any]
-MOST_CLUSTERS = 256
-"""Indices have at most 8 bits."""
 _MOST_ROUNDS = 300
 
 
@@ -42,16 +34,16 @@ def cluster(model: Model, clusters: int = 16) -> CompressedModel:
         GraphError: the model is not built or is quantized, or ``clusters`` is out of bounds.
         DataError: weights are NaN or infinite.
     """
-    if type(clusters) is not int or not 1 <= clusters <= MOST_CLUSTERS:
+    if type(clusters) is not int or not 1 <= clusters <= MOST_VALUES:
         raise GraphError(
-            f"clusters must be a whole number from 1 to {MOST_CLUSTERS}, got {clusters!r:.40}."
+            f"clusters must be a whole number from 1 to {MOST_VALUES}, got {clusters!r:.40}."
         )
     kernels = kernels_of(model)
-    shared = [_Shared.of(value, clusters) for value in values_of(model, kernels)]
-    changed = {kernel: values for kernel, (values, _) in zip(kernels, shared, strict=True)}
+    values = values_of(model, kernels)
+    changed = {k: clustered(value, clusters) for k, value in zip(kernels, values, strict=True)}
     small, copies = reduced(model, changed)
-    for kernel, (_, keep) in zip(kernels, shared, strict=True):
-        copies[kernel].keep = keep
+    for kernel, value in changed.items():
+        copies[kernel].keep = SharedValues.of(value)
     return small
 
 
@@ -80,57 +72,12 @@ def centroids_of(values: Array, clusters: int) -> Array:
     return centers.astype(np.float32)
 
 
-class _Shared(Invariant):
-    """Keeps the weights of each cluster equal, and zeros 0. The gradient of a shared value is the
-    sum of those of its weights.
-
-    Args:
-        indices: the cluster of each weight, in the order of the flat array.
-        kept: where weights are not 0.
-    """
-
-    def __init__(self, indices: Array, kept: Array, clusters: int) -> None:
-        self._indices = indices.astype(np.int32)
-        self._clusters = clusters
-        self._first = np.zeros(clusters, np.int32)
-        members = np.flatnonzero(kept)[::-1]
-        self._first[self._indices[members]] = members
-
-    @classmethod
-    def of(cls, value: Array, clusters: int) -> tuple[Array, _Shared]:
-        """Return the clustered weights, and what keeps them."""
-        flat = value.reshape(-1)
-        kept = flat != 0
-        if not kept.any():
-            return value, cls(np.zeros(flat.size), kept, 1)
-        centers = centroids_of(flat[kept], clusters)
-        indices = np.searchsorted((centers[1:] + centers[:-1]) / 2, flat)
-        shared = np.where(kept, centers[indices], np.float32(0)).reshape(value.shape)
-        return shared, cls(indices, kept, len(centers))
-
-    def gradient(self, variable: Tensor, grad: Tensor) -> Tensor:
-        kept = reshape(not_equal(variable, 0.0), (-1,))
-        return self._spread(self._sums(reshape(grad, (-1,)), kept), kept, grad)
-
-    def value(self, old: Tensor, new: Tensor) -> Tensor:
-        kept = reshape(not_equal(old, 0.0), (-1,))
-        values = reshape(new, (-1,))
-        counts = maximum(self._sums(fill(self._indices.shape, 1.0), kept), 1.0)
-        # A sum of many numbers is rounded often, one of zeros never: so equal values stay what they
-        # are. The first weight of a cluster may have been pruned since.
-        first = constant(self._first, "int32")
-        means = self._sums(values, kept) / counts
-        near = where(gather(kept, first), gather(values, first), means)
-        rest = self._sums(values - gather(near, self._constant()), kept) / counts
-        return self._spread(near + rest, kept, new)
-
-    def _constant(self) -> Tensor:
-        return constant(self._indices, "int32")
-
-    def _sums(self, values: Tensor, kept: Tensor) -> Tensor:
-        """Return the sum of the values of each cluster that are ``kept``."""
-        return scatter_add(zeros((self._clusters,)), self._constant(), where(kept, values, 0.0))
-
-    def _spread(self, shared: Tensor, kept: Tensor, like: Tensor) -> Tensor:
-        """Return the value of each weight, in the shape of ``like``."""
-        return reshape(where(kept, gather(shared, self._constant()), 0.0), like.shape)
+def clustered(value: Array, clusters: int) -> Array:
+    """Return weights of which those that are not 0 share the centroids of k-means; float32."""
+    flat = value.reshape(-1)
+    kept = flat != 0
+    if not kept.any():
+        return value
+    centers = centroids_of(flat[kept], clusters)
+    nearest = centers[np.searchsorted((centers[1:] + centers[:-1]) / 2, flat)]
+    return np.where(kept, nearest, np.float32(0)).reshape(value.shape)

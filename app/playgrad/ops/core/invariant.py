@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from playgrad.graph.tensor import Tensor
 
@@ -12,7 +13,12 @@ class Invariant(ABC):
 
     Optimizers update a variable by ``gradient`` of its gradient, and set it to ``value`` of the
     result.
+
+    Attributes:
+        kind: the name in files.
     """
+
+    kind: ClassVar[str]
 
     def gradient(self, variable: Tensor, grad: Tensor) -> Tensor:
         """Return the gradient to update ``variable`` with, of its shape and dtype."""

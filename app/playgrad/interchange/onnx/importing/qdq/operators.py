@@ -35,7 +35,7 @@ from playgrad.interchange.onnx.importing.qdq.products import (
     conv_transpose,
     gemm,
     matmul,
-    pending,
+    unscaled,
 )
 from playgrad.interchange.onnx.importing.qdq.reader import Operator, QDQReader
 from playgrad.interchange.onnx.importing.qdq.values import (
@@ -65,7 +65,7 @@ def _quantize(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
     if isinstance(x, Real):
         return x.integers if x.at == to else reader.finished(_rescaled(reader, node, x), to)
     if isinstance(x, OpenProduct):
-        x = pending(reader, node, x, None)
+        x = unscaled(reader, node, x, None)
     if not isinstance(x, Unscaled):
         raise reader.refusal(node, "its input is not a result of integers.")
     return reader.finished(x, to)
@@ -127,7 +127,7 @@ def _limited(
     reader: QDQReader, node: OnnxNode, x: Value | None, low: float, high: float
 ) -> Unscaled:
     if isinstance(x, OpenProduct):
-        x = pending(reader, node, x, None)
+        x = unscaled(reader, node, x, None)
     if isinstance(x, Real):
         x = _rescaled(reader, node, x)
     if not isinstance(x, Unscaled) or not low <= high:
@@ -142,7 +142,7 @@ def _add(reader: QDQReader, node: OnnxNode, values: Values) -> Value:
     ):
         a, b = b, a
     if isinstance(a, OpenProduct) and isinstance(b, Weights):
-        return pending(reader, node, a, b)
+        return unscaled(reader, node, a, b)
     if isinstance(a, Index) and isinstance(b, np.ndarray) and b.size == 1:
         return Index(a.integers, a.offset + int(b.reshape(())))
     if not isinstance(a, Real) or not isinstance(b, Real):

@@ -120,10 +120,10 @@ def _with_bias(reader: QDQReader, node: OnnxNode, product: OpenProduct, values: 
     bias = values[2] if len(values) > 2 else None
     if bias is not None and not isinstance(bias, Weights):
         raise reader.refusal(node, "its bias is not a constant of integers.")
-    return pending(reader, node, product, bias)
+    return unscaled(reader, node, product, bias)
 
 
-def pending(
+def unscaled(
     reader: QDQReader, node: OnnxNode, product: OpenProduct, bias: Weights | None
 ) -> Unscaled:
     """Return the result of a product that is complete."""

@@ -53,8 +53,7 @@ def model_from_onnx(file: str | Path | bytes) -> Model:
             not.
     """
     graph = read_graph(file)
-    whole = any(each.dtype == "int8" for each in graph.inputs)
-    if whole or any(node.operator in _QUANTIZED for node in graph.nodes):
+    if any(node.operator in _QUANTIZED for node in graph.nodes):
         # Imported here: only files of integers need it.
         from playgrad.interchange.onnx.importing.qdq.model import model_from_qdq
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import parallel
+from bench import parallel, small_models
 from bench.open_views import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
 
@@ -98,3 +98,13 @@ def test_strategies_with_large_errors_are_reported() -> None:
         "mlp: 1f1b on 4 devices differs by 1.0e-02",
         "mlp: synchronous on 2 devices differs by nan",
     ]
+
+
+@pytest.mark.slow
+def test_small_models_are_measured_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = small_models.CASES["sounds"]._replace(epochs=(3, 1))
+    monkeypatch.setitem(small_models.CASES, "sounds", quick)
+    table = [row.strip("| ").split(" | ") for row in small_models.rows("sounds")]
+    assert [row[1] for row in table[:4]] == ["float32", "float16", "int8", "int4"]
+    assert len({row[1] for row in table}) == len(table) == 9
+    assert {float(row[5]) > 1.5 for row in table[1:]} == {True}

@@ -157,8 +157,15 @@ class RandomProgram:
             )
         ]
         op = ("quantized_max_pool2d", "quantized_avg_pool2d")[self.int(0, 1)]
-        attrs = {"window": window, "strides": strides, "padding": padding}
-        return self.step(op, [x], (*out, channels), attrs)
+        attrs: dict[str, Any] = {"window": window, "strides": strides, "padding": padding}
+        scale = self.tensors[x].scale
+        if op == "quantized_avg_pool2d":
+            scale *= self.real(0.3, 1)
+            pixels, padded = window[0] * window[1], any(map(any, padding))
+            factors = mean_factors(self.tensors[x].scale / scale, pixels, padded)
+            attrs |= {**factors, **self.ends()}
+            attrs["input_zero_point"] = self.tensors[x].zero_point
+        return self.step(op, [x], (*out, channels), attrs, scale=scale)
 
     def rescale(self, x: str) -> str:
         scale = self.tensors[x].scale * self.real(0.3, 2)
@@ -274,6 +281,13 @@ class RandomProgram:
     def finished(self, *outputs: str) -> IntegerProgram:
         names = tuple(dict.fromkeys(outputs))
         return IntegerProgram(tuple(self.inputs), names, self.tensors, tuple(self.steps))
+
+
+def mean_factors(factor: float, pixels: int, padded: bool) -> dict[str, list[int]]:
+    """Return the factors of a mean over so many pixels, fewer where there is padding."""
+    counts = range(pixels, 0, -1) if padded else [pixels]
+    pairs = [multiplier_and_shift(factor / count) for count in counts]
+    return {"multipliers": [a for a, _ in pairs], "shifts": [b for _, b in pairs]}
 
 
 def multiplier_and_shift(factor: float) -> tuple[int, int]:

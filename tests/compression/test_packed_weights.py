@@ -17,6 +17,7 @@ from playgrad.io import safetensors
 from playgrad.io.packed_file import KEY, packed_tensors
 from playgrad.io.packing import Packed, pack, unpack
 from playgrad.io.safetensors import SafetensorsFile
+from playgrad.nn.kept_weights import KEY as KEPT
 from tests.compression.networks import NETWORKS, network
 from tests.compression.test_prune import X, Y, kernels, made
 
@@ -141,6 +142,64 @@ def test_weights_that_cannot_be_rounded() -> None:
         pg.quantize(model, weights="float16", activations=None)
     with pytest.raises(pg.GraphError, match="there are no 'int3' weights"):
         pg.quantize(model, weights="int3", activations=None)
+
+
+@pytest.mark.parametrize("clusters", [0, 4])
+def test_a_loaded_network_keeps_its_zeros_and_shared_values(clusters: int, tmp_path: Path) -> None:
+    small = pg.prune(made(pg.optim.SGD(0.01)), 0.7)
+    small = pg.cluster(small, clusters) if clusters else small
+    path, again = tmp_path / "small.safetensors", tmp_path / "again.safetensors"
+    small.save_weights(path)
+    loaded = pg.load_model(path)
+    loaded.save_weights(again)
+    assert again.stat().st_size == pytest.approx(path.stat().st_size, rel=0.01)
+    loss = pg.nn.SparseCategoricalCrossentropy(from_logits=True)
+    loaded.compile(pg.optim.SGD(0.01), loss, device="cpu")
+    for model in (small, loaded):
+        model.fit(X, Y, batch_size=16, epochs=2, verbose=0, seed=1)
+    for key, value in kernels(loaded).items():
+        np.testing.assert_allclose(value, kernels(small)[key], rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(value == 0, kernels(small)[key] == 0)
+        assert not clusters or len(np.unique(value)) == clusters + 1
+
+
+def test_a_network_that_was_not_pruned_keeps_nothing(tmp_path: Path) -> None:
+    model = made()
+    value = kernels(model)["dense_1/kernel"].copy()
+    value[:5] = 0
+    model.set_weights(model.named_weights() | {"dense_1/kernel": value})
+    model.save_weights(tmp_path / "plain.safetensors")
+    loaded = pg.load_model(tmp_path / "plain.safetensors")
+    loaded.compile("adam", pg.nn.SparseCategoricalCrossentropy(from_logits=True))
+    loaded.fit(X, Y, epochs=1, verbose=0)
+    assert np.count_nonzero(kernels(loaded)["dense_1/kernel"] == 0) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "3", '{"dense_1/kernel": 3}', '{"dense_1/kernel": "ones"}', '{"x": "zeros"}',
+     '{"dense_1/kernel": "values", "dense_1/kernel:values": "zeros"}', "[" * 10_000],
+)  # fmt: skip
+def test_a_damaged_record_of_zeros_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "small.safetensors"
+    pg.prune(made(), 0.7).save_weights(path)
+    file = SafetensorsFile(path.read_bytes())
+    tensors = {name: file.read(name) for name in file.entries}
+    path.write_bytes(safetensors.dump(tensors, dict(file.metadata) | {KEPT: text}))
+    with pytest.raises(pg.CheckpointError, match="the zeros that training keeps is damaged"):
+        pg.load_model(path)
+
+
+def test_weights_with_many_values_do_not_share_them(tmp_path: Path) -> None:
+    path = tmp_path / "small.safetensors"
+    model = pg.Sequential([pg.Input((40,)), pg.nn.Dense(40)])
+    pg.prune(model, 0.1).save_weights(path)
+    file = SafetensorsFile(path.read_bytes())
+    tensors = {name: file.read(name) for name in file.entries}
+    metadata = dict(file.metadata) | {KEPT: '{"dense_1/kernel": "values"}'}
+    path.write_bytes(safetensors.dump(tensors, metadata))
+    with pytest.raises(pg.CheckpointError, match="share at most 256 values"):
+        pg.load_model(path)
 
 
 # Damaged files

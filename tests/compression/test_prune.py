@@ -12,7 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.optim.optimizer import BY_KIND
-from playgrad.parallel import AsynchronousDataParallel, DataParallel, LocalSGD, Strategy
+from playgrad.parallel import AsynchronousDataParallel, DataParallel, LocalSGD, Pipeline, Strategy
 from tests.compression.networks import NETWORKS, network
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +21,7 @@ X = random.normal(size=(96, 10)).astype(np.float32)
 Y = (X[:, :3].sum(1) > 0).astype(np.int32)
 LOSS = nn.SparseCategoricalCrossentropy(from_logits=True)
 TWO = ("cpu:0", "cpu:1")
+THREE = (*TWO, "cpu:2")
 
 
 def made(optimizer: Any = "adam", strategy: Strategy | None = None) -> pg.Model:
@@ -77,7 +78,12 @@ def test_zeros_stay_with_every_optimizer(name: str) -> None:
 
 @pytest.mark.parametrize(
     "strategy",
-    [DataParallel(TWO), LocalSGD(TWO, every=3), AsynchronousDataParallel(TWO)],
+    [
+        DataParallel(THREE),
+        LocalSGD(THREE, every=3),
+        AsynchronousDataParallel(TWO),
+        Pipeline(TWO),
+    ],
     ids=lambda each: type(each).__name__,
 )
 @pytest.mark.parametrize("makes", ["zeros", "clusters"])
@@ -113,6 +119,26 @@ def test_sparsity_grows_in_training(steps: int, strategy: Strategy | None) -> No
     small.fit(X, Y, batch_size=16, epochs=1, verbose=0)
     for key, value in kernels(small).items():
         np.testing.assert_array_equal(value == 0, zeros[key])
+
+
+@pytest.mark.parametrize("strategy", [None, DataParallel(TWO)], ids=str)
+def test_single_batches_go_on_with_the_schedule(strategy: Strategy | None) -> None:
+    results = []
+    for by_hand in (False, True):
+        pg.reset_default_graph(3)
+        schedule = pg.PolynomialSparsity(7, begin=1, every=2)
+        small = pg.prune(made(strategy=strategy), 0.8, schedule)
+        seen = []
+        for start in range(0, 96, 16) if by_hand else ():
+            small.train_on_batch(X[start : start + 16], Y[start : start + 16])
+            seen.append(sparsity(small))
+        small.fit(X, Y, batch_size=16, epochs=1 if by_hand else 2, verbose=0, shuffle=False)
+        assert seen == sorted(seen)
+        assert not by_hand or 0.6 < seen[-1] < 0.8
+        assert sparsity(small) == pytest.approx(0.8, abs=0.02)
+        results.append(kernels(small))
+    for key, value in results[0].items():
+        np.testing.assert_allclose(results[1][key], value, atol=1e-4)
 
 
 def test_replicas_are_pruned_together() -> None:

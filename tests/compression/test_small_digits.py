@@ -89,6 +89,7 @@ def test_all_together(pruned: Any, digits: Data, tmp_path: Path) -> None:
     small = pg.quantize(shared, digits[0][0])
     report = report_of(small, digits, 0.015)
     assert report.before.gzip > 15 * report.after.gzip
+    assert report.before.raw > 14 * report.after.raw
     small.save_weights(tmp_path / "small.safetensors")
     loaded = pg.load_model(tmp_path / "small.safetensors")
     images = digits[1][0][:500]

@@ -150,7 +150,17 @@ LONG: dict[str, Callable[[int], Long]] = {
     "quantized pooling": lambda n: Long(
         "quantized_avg_pool2d",
         (int8s(1, 3, n // 12 + 1, 1),),
-        {"window": [3, n // 12 + 1], "strides": [1, 1], "padding": [[0, 0], [0, 0]]},
+        {
+            "window": [3, n // 12 + 1],
+            "strides": [1, 1],
+            "padding": [[0, 0], [0, 0]],
+            "input_zero_point": 3,
+            "multipliers": [1 << 30],
+            "shifts": [30],
+            "zero_point": 0,
+            "low": -128,
+            "high": 127,
+        },
     ),
     "gradient of resizing": lambda n: Long(
         "resize_gradient",

@@ -229,8 +229,20 @@ def pool_case(random: Random) -> Case:
     return [int8s(random, *shape)], {"window": window, "strides": strides, "padding": padding}
 
 
+def mean_case(random: Random) -> Case:
+    inputs, attrs = pool_case(random)
+    pixels = attrs["window"][0] * attrs["window"][1]
+    count = pixels if any(map(any, attrs["padding"])) else 1
+    return inputs, attrs | {
+        "input_zero_point": random.randint(-128, 127),
+        "multipliers": [random.randint(2**30, 2**31 - 1) for _ in range(count)],
+        "shifts": [random.randint(28, 36) for _ in range(count)],
+        **range_attrs(random),
+    }
+
+
 def pooled(
-    rule: Callable[[list[int]], int],
+    rule: Callable[..., int],
 ) -> Callable[[Sequence[Array], dict[str, Any]], Array]:
     def pool(inputs: Sequence[Array], attrs: dict[str, Any]) -> Array:
         (x,) = inputs
@@ -250,14 +262,21 @@ def pooled(
                 )
             ]  # fmt: skip
             numbers = [int(x[image, i, j, channel]) for i in spans[0] for j in spans[1]]
-            result[image, y, column, channel] = rule(numbers)
+            result[image, y, column, channel] = rule(numbers, attrs)
         return result
 
     return pool
 
 
-def mean(numbers: list[int]) -> int:
-    return math.floor(Fraction(sum(numbers), len(numbers)) + Fraction(1, 2))
+def largest(numbers: list[int], attrs: dict[str, Any]) -> int:
+    return max(numbers)
+
+
+def mean(numbers: list[int], attrs: dict[str, Any]) -> int:
+    outside = attrs["window"][0] * attrs["window"][1] - len(numbers)
+    total = sum(number - attrs["input_zero_point"] for number in numbers)
+    multiplier, shift = attrs["multipliers"][outside], attrs["shifts"][outside]
+    return requantized(total, multiplier, shift, attrs)
 
 
 def quantize_case(random: Random) -> Case:
@@ -298,8 +317,8 @@ ORACLES: dict[str, tuple[Callable[[Random], Case], Callable[..., Array]]] = {
     "rescale": (rescale_case, rescale),
     "lookup": (lookup_case, looked_up),
     "quantized_softmax": (softmax_case, softmax),
-    "quantized_max_pool2d": (pool_case, pooled(max)),
-    "quantized_avg_pool2d": (pool_case, pooled(mean)),
+    "quantized_max_pool2d": (pool_case, pooled(largest)),
+    "quantized_avg_pool2d": (mean_case, pooled(mean)),
 }
 
 

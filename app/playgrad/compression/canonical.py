@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.layer_kinds import (
     CLAMPS,
     LINEAR,
@@ -31,6 +30,7 @@ from playgrad.nn.conv import Conv1D, Conv2D
 from playgrad.nn.conv2d_transpose import Conv2DTranspose
 from playgrad.nn.dense import Dense
 from playgrad.nn.depthwise_conv import DepthwiseConv2D, SeparableConv2D
+from playgrad.nn.kept_weights import KEEP_ZEROS
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.merge import Add
@@ -228,7 +228,7 @@ class _Canonical(Rewrite):
             keep = call.layer.variables[each].keep if each in call.layer.variables else None
             if keep is not None:  # shared values have another factor for each channel now
                 is_folded = call in self.before or call in self.after
-                copy.variables["kernel"].keep = keep_zeros if is_folded else keep
+                copy.variables["kernel"].keep = KEEP_ZEROS if is_folded else keep
         if copy.activation is activation:
             return y
         return self.put(Activation(activation, name=f"{name}_activation"), [y])

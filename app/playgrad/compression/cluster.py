@@ -9,16 +9,10 @@ import numpy as np
 from playgrad.compression.compressed_model import CompressedModel
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.errors import GraphError
-from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
-from playgrad.ops.arrays.create import constant, zeros
-from playgrad.ops.arrays.gather import gather, scatter_add
-from playgrad.ops.arrays.shape import reshape
-from playgrad.ops.elementwise.definitions import cast, maximum, not_equal, where
+from playgrad.nn.kept_weights import MOST_VALUES, SharedValues
 
 Array = np.ndarray[Any, Any]
-MOST_CLUSTERS = 256
-"""Indices have at most 8 bits."""
 _MOST_ROUNDS = 300
 
 
@@ -29,8 +23,8 @@ def cluster(model: Model, clusters: int = 16) -> CompressedModel:
     The values are the centroids of k-means, which starts with equal distances between the smallest
     and the largest weight. Kernels and other weights with two or more dimensions are clustered;
     biases are not. Weights that are 0, as in a pruned network, stay 0 beside the clusters. While
-    the copy is trained further, with every optimizer and strategy, each value moves by the mean of
-    the updates of its weights.
+    the copy is trained further, with every optimizer and strategy, the gradient of each value is
+    the sum of the gradients of its weights.
 
     Args:
         model: it is built, and is not changed.
@@ -40,16 +34,16 @@ def cluster(model: Model, clusters: int = 16) -> CompressedModel:
         GraphError: the model is not built or is quantized, or ``clusters`` is out of bounds.
         DataError: weights are NaN or infinite.
     """
-    if type(clusters) is not int or not 1 <= clusters <= MOST_CLUSTERS:
+    if type(clusters) is not int or not 1 <= clusters <= MOST_VALUES:
         raise GraphError(
-            f"clusters must be a whole number from 1 to {MOST_CLUSTERS}, got {clusters!r:.40}."
+            f"clusters must be a whole number from 1 to {MOST_VALUES}, got {clusters!r:.40}."
         )
     kernels = kernels_of(model)
-    shared = [_Shared.of(value, clusters) for value in values_of(model, kernels)]
-    changed = {kernel: values for kernel, (values, _) in zip(kernels, shared, strict=True)}
+    values = values_of(model, kernels)
+    changed = {k: clustered(value, clusters) for k, value in zip(kernels, values, strict=True)}
     small, copies = reduced(model, changed)
-    for kernel, (_, keep) in zip(kernels, shared, strict=True):
-        copies[kernel].keep = keep
+    for kernel, value in changed.items():
+        copies[kernel].keep = SharedValues.of(value)
     return small
 
 
@@ -78,35 +72,12 @@ def centroids_of(values: Array, clusters: int) -> Array:
     return centers.astype(np.float32)
 
 
-class _Shared:
-    """Keeps the weights of each cluster equal, and zeros 0.
-
-    Args:
-        indices: the cluster of each weight, in the order of the flat array.
-    """
-
-    def __init__(self, indices: Array, clusters: int) -> None:
-        self._indices = indices.astype(np.int32)
-        self._clusters = clusters
-
-    @classmethod
-    def of(cls, value: Array, clusters: int) -> tuple[Array, _Shared]:
-        """Return the clustered weights, and what keeps them."""
-        flat = value.reshape(-1)
-        kept = flat != 0
-        if not kept.any():
-            return value, cls(np.zeros(flat.size), 1)
-        centers = centroids_of(flat[kept], clusters)
-        indices = np.searchsorted((centers[1:] + centers[:-1]) / 2, flat)
-        shared = np.where(kept, centers[indices], np.float32(0)).reshape(value.shape)
-        return shared, cls(indices, len(centers))
-
-    def __call__(self, old: Tensor, new: Tensor) -> Tensor:
-        indices = constant(self._indices, "int32")
-        kept = reshape(not_equal(old, 0.0), (-1,))
-        nothing = zeros((self._clusters,))
-        moved = where(kept, reshape(new, (-1,)), 0.0)
-        sums = scatter_add(nothing, indices, moved)
-        counts = scatter_add(nothing, indices, cast(kept, "float32"))
-        means = gather(sums / maximum(counts, 1.0), indices)
-        return reshape(where(kept, means, 0.0), new.shape)
+def clustered(value: Array, clusters: int) -> Array:
+    """Return weights of which those that are not 0 share the centroids of k-means; float32."""
+    flat = value.reshape(-1)
+    kept = flat != 0
+    if not kept.any():
+        return value
+    centers = centroids_of(flat[kept], clusters)
+    nearest = centers[np.searchsorted((centers[1:] + centers[:-1]) / 2, flat)]
+    return np.where(kept, nearest, np.float32(0)).reshape(value.shape)

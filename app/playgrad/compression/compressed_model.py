@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playgrad.compression.latency import Latency, measured_latency, zero_sample
+from playgrad.compression.packed_weights import stored_weights
 from playgrad.compression.report import (
-    BytesOf,
     CompressionReport,
     Note,
     compare,
     first_calls,
     make_report,
     signal_to_noise,
-    stored_bytes,
 )
 from playgrad.compression.rewriting import Draft, opened
 from playgrad.graph.tensor import Tensor
@@ -58,8 +57,8 @@ class Origin:
         pairs: the tensors to compare, by the names of layers; None for the outputs of layers of the
             same name and shape.
         reference: the network with the exact ones; None for ``model``.
-        bytes_of: the bytes of layers in files.
-        notes_of: the forms of layers as they are at present, in addition to ``notes``.
+        has_forms: whether the forms of layers that are not in ``notes`` follow from the values of
+            their weights at present, such as "90 % zeros".
     """
 
     model: Model
@@ -67,8 +66,7 @@ class Origin:
     samples: Sequence[Array] = ()
     pairs: Mapping[str, Pair] | None = None
     reference: Draft | None = None
-    bytes_of: BytesOf = stored_bytes
-    notes_of: Callable[[Network], Mapping[str, Note]] = field(default=lambda network: {})
+    has_forms: bool = False
 
 
 class CompressedModel(Model):
@@ -117,8 +115,11 @@ class CompressedModel(Model):
             for comparison in compare(origin.model, self, *_pair(data), is_training)
         ]
         ratios = self._ratios() if len(origin.samples) else {}
-        notes = {**origin.notes_of(self), **origin.notes}
-        report = make_report(origin.model, self, notes, ratios, comparisons, origin.bytes_of)
+        stored = stored_weights(self)
+        forms = {name: each.note for name, each in stored.items() if each.note is not None}
+        notes = {**(forms if origin.has_forms else {}), **origin.notes}
+        sizes = {name: each.bytes for name, each in stored.items()}
+        report = make_report(origin.model, self, notes, ratios, comparisons, sizes)
         if not latency:
             return report
         data = next(
@@ -162,9 +163,7 @@ class CompressedModel(Model):
         clone = type(self).__new__(type(self))
         # The tensors of pairs are those of this model.
         origin = self.origin
-        clone.origin = Origin(
-            origin.model, origin.notes, bytes_of=origin.bytes_of, notes_of=origin.notes_of
-        )
+        clone.origin = Origin(origin.model, origin.notes, has_forms=origin.has_forms)
         clone.take_callbacks(self)
         return clone
 

@@ -28,6 +28,7 @@ from playgrad.compression.scales import (
     addition_multipliers,
     integer_limits,
     integer_weights,
+    mean_factors,
     multiplier_and_shift,
     parameters,
     quantized,
@@ -43,6 +44,7 @@ from playgrad.nn.global_pooling import GlobalAveragePooling1D, GlobalMaxPooling1
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.nn.pooling import AveragePool1D, AveragePool2D, MaxPool1D, MaxPool2D
 from playgrad.ops.core.build import constant
+from playgrad.ops.quantized.quantized_avg_pool2d import MOST_FACTORS, MOST_PIXELS
 
 Array = np.ndarray[Any, Any]
 Range = tuple[float, float]
@@ -239,7 +241,6 @@ class Conversion(Rewrite):
 
     def _pool(self, unit: Unit, name: str) -> Tensor:
         call, layer = unit.call, unit.call.layer
-        kind = QuantizedMaxPooling if unit.kind == "max_pool" else QuantizedAveragePooling
         sequence = (AveragePool1D, MaxPool1D, GlobalAveragePooling1D, GlobalMaxPooling1D)
         is_sequence = isinstance(layer, sequence)
         at = self.parameters(unit.output)
@@ -252,7 +253,19 @@ class Conversion(Rewrite):
             window = [1, *sizes] if is_sequence else sizes
             windows = window, window, [[0, 0], [0, 0]]
             is_global = len(call.outputs[0].shape) == 2
-        pooling = kind(*at, *windows, is_sequence, is_global, name=name)
+        if unit.kind == "max_pool":
+            pooling: Any = QuantizedMaxPooling(*at, *windows, is_sequence, is_global, name=name)
+        else:
+            of = self.parameters(call.inputs[0])
+            (height, width), padded = windows[0], any(map(any, windows[2]))
+            factors = mean_factors(of.scale / at.scale, height * width, padded)
+            if factors is None:
+                raise NotConvertibleError("its result is much smaller than its inputs")
+            if height * width > (MOST_FACTORS if padded else MOST_PIXELS):
+                raise NotConvertibleError("its windows are too large")
+            pooling = QuantizedAveragePooling(
+                *at, *windows, of.zero_point, *factors, is_sequence, is_global, name=name
+            )
         return self.put(pooling, [self.integer(call.inputs[0])])
 
     def _reshape(self, unit: Unit, name: str) -> Tensor:

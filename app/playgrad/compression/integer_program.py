@@ -20,14 +20,19 @@ rescale                 input_zero_point, multiplier, shift,
                         zero_point, low, high
 lookup                                                                 table int8 (256,)
 quantized_softmax                                                      table int32 (256,)
-quantized_max_pool2d,   window, strides, padding
-quantized_avg_pool2d
+quantized_max_pool2d    window, strides, padding
+quantized_avg_pool2d    window, strides, padding, input_zero_point,
+                        multipliers, shifts, zero_point, low, high
 gather                                                                 table int8 (rows, width)
 reshape
 transpose               permutation
 concat                  axis
 upsample                factors (height, width)
+float                   graph, results
 ======================= ============================================== =============================
+
+``float`` is a part that stayed float32, in programs that are asked to have them: its ``graph``
+(`InferenceGraph`) computes tensors with the names ``results`` from the inputs of the step.
 
 ``padding`` is ((top, bottom), (left, right)); ``strides``, ``dilation``, ``input_dilation``,
 ``window`` and ``factors`` are (height, width). ``permutation`` and ``axis`` count the batch. The
@@ -47,6 +52,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from playgrad.compression.float_parts import float_part
 from playgrad.compression.quantized_layers.borders import Dequantize, Quantize
 from playgrad.compression.quantized_layers.functions import (
     Lookup,
@@ -62,6 +68,7 @@ from playgrad.compression.quantized_layers.products import QuantizedConv, Quanti
 from playgrad.errors import ExportError
 from playgrad.graph.tensor import Tensor
 from playgrad.models.model import Model
+from playgrad.networks.structure import StructureItem
 from playgrad.nn.basic import Flatten, Permute, Reshape
 from playgrad.nn.layer_calls import LayerCall
 
@@ -112,19 +119,22 @@ class IntegerProgram(NamedTuple):
     steps: tuple[IntegerStep, ...]
 
 
-def integer_program(model: Model) -> IntegerProgram:
+def integer_program(model: Model, floats: bool = False) -> IntegerProgram:
     """Return the operations of a model that `playgrad.quantize` has made, or that was loaded from
     its file.
 
+    Args:
+        floats: whether layers and operations may have stayed float32.
+
     Raises:
-        ExportError: layers or operations of it stayed float32.
+        ExportError: some of them have.
     """
-    return _Program(model).program()
+    return _Program(model, floats).program()
 
 
 class _Program:
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, floats: bool) -> None:
+        self.model, self.floats = model, floats
         self.names = {layer: name for name, layer in model.named_layers()}
         self.values = model.named_weights()
         self.tensors: dict[str, IntegerTensor] = {}
@@ -150,17 +160,23 @@ class _Program:
 
     def program(self) -> IntegerProgram:
         structure = self.model.structure
-        self._expect_integers()
+        if not self.floats:
+            self._expect_integers()
         embedded = {
             call.inputs[0] for call in self._calls() if isinstance(call.layer, QuantizedEmbedding)
         }
         for number, tensor in enumerate(structure.inputs, 1):
             dtype = "int32" if tensor in embedded else "float32"
+            if tensor in self._inputs_of_floats():
+                dtype = tensor.dtype
             name = "input" if len(structure.inputs) == 1 else f"input_{number}"
             self._add_tensor(name, tensor.shape[1:], None, dtype)
             self.named[tensor] = name
-        for call in self._calls():
-            self.writers[type(call.layer)](call.layer, self.names[call.layer], call)
+        for item in structure.items:
+            if isinstance(item, LayerCall) and self._is_integer(item):
+                self.writers[type(item.layer)](item.layer, self.names[item.layer], item)
+            else:
+                self._float(item)
         return IntegerProgram(
             tuple(self.named[tensor] for tensor in structure.inputs),
             tuple(self.named[tensor] for tensor in structure.outputs),
@@ -188,11 +204,35 @@ class _Program:
 
     def _is_integer(self, call: LayerCall) -> bool:
         layer = call.layer
+        if isinstance(layer, Quantize) and self.floats:
+            return True
         if isinstance(layer, (Quantize, QuantizedEmbedding)):
             return call.inputs[0] in set(self.model.inputs)
         if isinstance(layer, (Flatten, Reshape, Permute)):
             return call.inputs[0].dtype == "int8"
         return type(layer) in self.writers
+
+    def _inputs_of_floats(self) -> set[Tensor]:
+        """Return the tensors that parts of float32 take."""
+        return {
+            tensor
+            for item in self.model.structure.items
+            if not isinstance(item, LayerCall) or not self._is_integer(item)
+            for tensor in item.inputs
+        }
+
+    def _float(self, item: StructureItem) -> None:
+        name = self.names[item.layer] if isinstance(item, LayerCall) else item.name
+        graph = float_part(item, name, self.named, self.model.session.values)
+        results = [tensor.name for tensor in item.outputs]
+        for tensor, result in zip(item.outputs, results, strict=True):
+            if tensor.dtype == "int8":
+                raise ExportError(f"'{name}' computes int8 in a way that no step describes.")
+            self._add_tensor(result, tensor.shape[1:], None, tensor.dtype)
+            self.named[tensor] = result
+        inputs = [self.named[tensor] for tensor in graph.inputs]
+        attrs = {"graph": graph, "results": tuple(results)}
+        self._step("float", name, inputs, results[0], attrs)
 
     # Tensors and steps
 
@@ -251,7 +291,10 @@ class _Program:
 
     def _pool(self, layer: Any, name: str, call: LayerCall) -> None:
         is_max = isinstance(layer, QuantizedMaxPooling)
-        attrs = {"window": layer.window, "strides": layer.strides, "padding": layer.padding}
+        attrs = {
+            "window": layer.window, "strides": layer.strides, "padding": layer.padding,
+            **layer.attributes,
+        }  # fmt: skip
         op = "quantized_max_pool2d" if is_max else "quantized_avg_pool2d"
         self._windowed(op, name, call, layer, layer.is_sequence, attrs)
 

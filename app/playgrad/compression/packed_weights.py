@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from playgrad.compression.report import LayerBytes, Note, bytes_of_arrays, weights_by_layer
-from playgrad.io.packing import pack
+from playgrad.io.packed_file import stored_form
 from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
 
 
-def packed_bytes(network: Network) -> dict[str, LayerBytes]:
-    """Return the bytes of the weights of each layer in their smallest exact forms."""
-    layers = weights_by_layer(network)
-    return {name: bytes_of_arrays(_parts(arrays)) for name, arrays in layers.items()}
+class StoredLayer(NamedTuple):
+    """The weights of a layer in a file.
+
+    Attributes:
+        note: the form of the largest of them, such as "90 % zeros, 16 values"; None without
+            weights.
+    """
+
+    bytes: LayerBytes
+    note: Note | None
 
 
-def packed_notes(network: Network) -> dict[str, Note]:
-    """Return the forms of the weights of each layer, such as "90 % zeros, 16 values"."""
-    return {
-        name: Note(_form(max(arrays, key=lambda array: array.size)))
-        for name, arrays in weights_by_layer(network).items()
-        if arrays
-    }
+def stored_weights(network: Network) -> dict[str, StoredLayer]:
+    """Return the weights of each layer in their smallest exact forms, by the names of layers."""
+    return {name: _stored(arrays) for name, arrays in weights_by_layer(network).items()}
 
 
-def _parts(arrays: list[Array]) -> list[Array]:
-    stored: list[Array] = []
-    for array in arrays:
-        packed = pack(array)
-        stored += [array] if packed is None else packed.parts.values()
-    return stored
+def _stored(arrays: list[Array]) -> StoredLayer:
+    forms = [(array, *stored_form("", array)) for array in arrays]
+    parts = [part for _, _, each in forms for part in each.values()]
+    largest = max(forms, key=lambda form: form[0].size, default=None)
+    return StoredLayer(bytes_of_arrays(parts), None if largest is None else Note(_form(*largest)))
 
 
-def _form(array: Array) -> str:
-    packed = pack(array)
-    if packed is None:
+def _form(array: Array, record: Any, parts: Mapping[str, Array]) -> str:
+    if not isinstance(record, dict):
         return str(array.dtype)
     words = []
-    if "mask" in packed.parts:
+    if ":mask" in parts:
         words.append(f"{np.mean(array == 0):.0%} zeros")
-    if packed.form == "codebook":
-        words.append(f"{packed.parts['codebook'].size} values")
-    elif packed.form != "float32" or not words:
-        words.append(packed.form)
+    if record["form"].startswith("codebook"):
+        words.append(f"{parts[':codebook'].size} values")
+    elif record["form"] != "float32" or not words:
+        words.append(record["form"])
     return ", ".join(words)

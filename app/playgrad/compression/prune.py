@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel
-from playgrad.compression.kept_zeros import keep_zeros
 from playgrad.compression.reduction import kernels_of, reduced, values_of
 from playgrad.compression.structured_pruning import prune_units
 from playgrad.errors import GraphError
 from playgrad.graph.source import warn_user
 from playgrad.models.model import Model
 from playgrad.networks.shared_session import shared_session
+from playgrad.nn.kept_weights import KEEP_ZEROS
 from playgrad.ops.state import Variable
 from playgrad.parallel.replicas import mirrored_by
 from playgrad.training.callbacks import Callback, Logs
@@ -81,7 +81,8 @@ def prune(
     Args:
         model: it is built, and is not changed.
         sparsity: the share of weights that are 0, from 0 to below 1.
-        schedule: None prunes now. Otherwise sparsity grows while ``fit`` trains the copy.
+        schedule: None prunes now. Otherwise sparsity grows while ``fit`` or ``train_on_batch``
+            trains the copy.
         per_layer: whether each layer has this share of zeros. Otherwise the smallest weights of the
             whole network are 0; the largest weight of each layer stays.
         structured: whether whole units and channels are removed, those with the smallest L2 norms
@@ -108,7 +109,7 @@ def prune(
                 "a schedule sets single weights to 0, but units are removed at once.",
                 hint="Prune several times with a growing sparsity, and train in between.",
             )
-        if any(kernel.keep not in (None, keep_zeros) for kernel in kernels_of(model)):
+        if any(kernel.keep not in (None, KEEP_ZEROS) for kernel in kernels_of(model)):
             raise GraphError(
                 f"the weights of '{model.name}' are clustered, so its units are not removed.",
                 source=model.source,
@@ -120,7 +121,7 @@ def prune(
     now = final if schedule is None else schedule.at(0, final)
     small, copies = reduced(model, dict(zip(kernels, pruned(values, now, per_layer), strict=True)))
     for kernel in kernels:
-        copies[kernel].keep = copies[kernel].keep or keep_zeros
+        copies[kernel].keep = copies[kernel].keep or KEEP_ZEROS
     if schedule is not None:
         small.own_callbacks = (*small.own_callbacks, _Growth(final, schedule, per_layer))
     return small

@@ -161,10 +161,6 @@ class _Awareness(Rewrite):
             layer = FakeQuantize(name=self._name())
             layer.trainable = False
             self[unit.output] = self._put(layer, unit.output, _OF_SOFTMAX)
-        elif unit.kind == "average_pool":
-            source, factor = self._source(unit.call.inputs[0])
-            if source is not None and factor == 1.0:
-                self[unit.output] = source(self[unit.output], of_means=True)
 
     def _source(self, tensor: Tensor) -> tuple[FakeQuantize | None, float]:
         """Return the layer whose range a tensor has, and the factor that is between them; None if
@@ -237,7 +233,7 @@ class _Removal(Rewrite):
                 )
             values = self.weights(layer)
             tensor = self[call.inputs[0]]
-            if values["observed"] and not call.options.get("of_means"):
+            if values["observed"]:
                 self.ranges[tensor] = (float(values["low"]), float(values["high"]))
             return [tensor]
         if isinstance(layer, QuantizationAware):

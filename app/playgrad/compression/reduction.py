@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from playgrad.compression.compressed_model import CompressedModel, Origin, original_of
-from playgrad.compression.packed_weights import packed_bytes, packed_notes
 from playgrad.compression.quantization_aware import expect_floats
 from playgrad.compression.report import Note
 from playgrad.compression.rewriting import Rewrite, draft_of
@@ -62,8 +61,7 @@ def origin_of(model: Model, notes: Mapping[str, Note] | None = None) -> Origin:
         original_of(model),
         notes or {},
         samples=[seen] if isinstance(seen, np.ndarray) else list(seen),
-        bytes_of=packed_bytes,
-        notes_of=packed_notes,
+        has_forms=True,
     )
 
 

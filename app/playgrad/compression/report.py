@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from playgrad.networks.network import Network
 from playgrad.nn.layer_calls import LayerCall
 
 Array = np.ndarray[Any, Any]
-BytesOf = Callable[[Network], Mapping[str, "LayerBytes"]]
 WORST = 3
 """The layers that the text of a report names as the worst ones."""
 
@@ -195,17 +194,19 @@ def make_report(
     notes: Mapping[str, Note] | None = None,
     ratios: Mapping[str, float] | None = None,
     comparisons: Sequence[Comparison] = (),
-    bytes_of: BytesOf = stored_bytes,
+    after: Mapping[str, LayerBytes] | None = None,
 ) -> CompressionReport:
     """Return the report of ``small``, which was made from ``original``.
 
     Args:
         notes: the form of layers of either network, by name; the dtypes of the weights if None.
         ratios: the signal-to-noise ratios of layers of ``small``, in decibels.
-        bytes_of: the bytes of the layers of a network as its file holds them.
+        after: the bytes of the layers of ``small`` as its file holds them; those of `stored_bytes`
+            if None.
     """
     notes, ratios = notes or {}, ratios or {}
-    before, after = stored_bytes(original), bytes_of(small)
+    before = stored_bytes(original)
+    after = stored_bytes(small) if after is None else after
     arithmetic = multiply_adds(small)
     layers, old = dict(small.named_layers()), dict(original.named_layers())
     nothing = LayerBytes(0, 0)

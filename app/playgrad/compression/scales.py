@@ -95,10 +95,23 @@ def sums(weights: IntegerWeights, bias: Array, of: Parameters, to: Parameters) -
     Returns:
         None if a sum, or a part of one, might not fit in int32.
     """
-    unit = np.float64(np.float32(of.scale)) * weights.scale.astype(np.float64)
+    return integer_sums(weights, np.rint(bias.astype(np.float64) / _units(weights, of)), of, to)
+
+
+def _units(weights: IntegerWeights, of: Parameters) -> Array:
+    """Return the numbers that one step of the sums stands for, as float64."""
+    unit: Array = np.float64(np.float32(of.scale)) * weights.scale.astype(np.float64)
+    return unit
+
+
+def integer_sums(
+    weights: IntegerWeights, bias: Array, of: Parameters, to: Parameters
+) -> Sums | None:
+    """Return what `sums` does, for a ``bias`` of whole numbers in the steps of the sums."""
+    unit = _units(weights, of)
     axes = tuple(range(weights.values.ndim - 1))
     integers = weights.values.astype(np.int64)
-    folded = np.rint(bias.astype(np.float64) / unit) - of.zero_point * integers.sum(axis=axes)
+    folded = bias - of.zero_point * integers.sum(axis=axes)
     largest = np.abs(folded) + -LOW * np.abs(integers).sum(axis=axes)
     pairs = [multiplier_and_shift(each / np.float64(np.float32(to.scale))) for each in unit]
     if not (largest < _LARGEST).all() or None in pairs:
@@ -121,6 +134,27 @@ def multiplier_and_shift(factor: float) -> tuple[int, int] | None:
     if shift < 1:
         return None
     return (multiplier, shift) if shift <= _MOST_SHIFT else (1 << 30, _MOST_SHIFT)
+
+
+class MeanFactors(NamedTuple):
+    """The factors of sums over windows of which 0, 1, 2... pixels lie outside the image."""
+
+    multipliers: list[int]
+    shifts: list[int]
+
+
+def mean_factors(factor: float, pixels: int, padded: bool) -> MeanFactors | None:
+    """Return the factors for means over ``pixels``, times ``factor``; None if that is too large.
+
+    Args:
+        padded: whether pixels of a window may lie outside the image.
+    """
+    counts = range(pixels, 0, -1) if padded else [pixels]
+    pairs = [multiplier_and_shift(factor / count) for count in counts]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    return MeanFactors([pair[0] for pair in known], [pair[1] for pair in known])
 
 
 def addition_multipliers(left: float, right: float) -> tuple[int, int, int] | None:

@@ -62,13 +62,13 @@ class Unit:
     @property
     def keeps_parameters(self) -> bool:
         """Whether its results have the scale and the zero point of its input."""
-        return self.kind in ("max_pool", "average_pool", "reshape", "pass")
+        return self.kind in ("max_pool", "reshape", "pass")
 
     @property
     def has_own_range(self) -> bool:
         """Whether its results have a range of their own, rather than that of its inputs, of its
         weights, or always the same."""
-        return self.kind in ("linear", "add", "concatenate", "table")
+        return self.kind in ("linear", "add", "concatenate", "average_pool", "table")
 
 
 class Units:

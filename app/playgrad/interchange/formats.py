@@ -99,7 +99,8 @@ def _onnx(model: Exported, opset: int | None = None) -> bytes:
         return onnx_bytes(model.inference_graph(), opset)
     from playgrad.interchange.onnx.quantized import quantized_onnx_bytes
 
-    return quantized_onnx_bytes(_integers(model), model.name, model.input_description, opset)
+    program = _integers(model, floats=True)
+    return quantized_onnx_bytes(program, model.name, model.input_description, opset)
 
 
 def _script(model: Exported, file: str) -> bytes:
@@ -152,10 +153,10 @@ def _tflite(model: Exported, _: str) -> bytes:
     return tflite_bytes(_integers(model), model.name)
 
 
-def _integers(model: Exported) -> IntegerProgram:
+def _integers(model: Exported, floats: bool = False) -> IntegerProgram:
     from playgrad.compression.integer_program import integer_program
 
-    return integer_program(cast("Model", model))
+    return integer_program(cast("Model", model), floats)
 
 
 def _page(model: Exported, _: str) -> bytes:

@@ -1,7 +1,8 @@
 """Safetensors files of packed weights: parts of tensors under names of their own, and a record.
 
 A packed tensor ``kernel`` has the tensors ``kernel:values``, ``kernel:mask`` and so on, and an
-entry in the JSON of the metadata `KEY`, which `playgrad.io.packing` explains.
+entry in the JSON of the metadata `KEY`, which `playgrad.io.packing` explains. An int32 tensor whose
+values fit in int8 or int16 is stored as that, and its entry is "int32".
 """
 
 from __future__ import annotations
@@ -21,6 +22,21 @@ from playgrad.json_text import parse_json
 Array = np.ndarray[Any, Any]
 KEY = "playgrad.packed"
 _PARTS = ("values", "codebook", "scale", "mask")
+_NARROW = (np.dtype(np.int8), np.dtype(np.int16))
+
+
+def stored_form(name: str, array: Array) -> tuple[Any, dict[str, Array]]:
+    """Return the record of a tensor, None for one that is stored as it is, and its parts in a file
+    by their names."""
+    if array.dtype == np.int32:
+        for dtype in _NARROW:
+            limits = np.iinfo(dtype)
+            if array.size and limits.min <= array.min() and array.max() <= limits.max:
+                return "int32", {name: array.astype(dtype)}
+    packed = pack(array)
+    if packed is None:
+        return None, {name: array}
+    return packed.record(), {f"{name}:{part}": value for part, value in packed.parts.items()}
 
 
 def packed_tensors(tensors: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, str]]:
@@ -32,15 +48,13 @@ def packed_tensors(tensors: Mapping[str, Array]) -> tuple[dict[str, Array], dict
     written: dict[str, Array] = {}
     records: dict[str, Any] = {}
     for name, array in tensors.items():
-        packed = pack(array)
-        parts = {name: array}
-        if packed is not None:
-            records[name] = packed.record()
-            parts = {f"{name}:{part}": value for part, value in packed.parts.items()}
+        record, parts = stored_form(name, array)
+        if record is not None:
+            records[name] = record
         if written.keys() & parts.keys():
             raise CheckpointError(f"the name of a part of '{name}' is taken.")
         written |= parts
-    return written, {KEY: json.dumps(records)} if records else {}
+    return written, {KEY: json.dumps(records, separators=(",", ":"))} if records else {}
 
 
 class PackedFile(TensorFile):
@@ -58,7 +72,14 @@ class PackedFile(TensorFile):
         self.metadata = file.metadata
         try:
             records = parse_json(file.metadata[KEY])
-            self._packed = {name: _PackedEntry(name, data, file) for name, data in records.items()}
+            self._wide = {
+                name: _wide_entry(name, file) for name, data in records.items() if data == "int32"
+            }
+            self._packed = {
+                name: _PackedEntry(name, data, file)
+                for name, data in records.items()
+                if name not in self._wide
+            }
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise CheckpointError(f"the record of packed weights is damaged: {error}.") from None
         parts = {part for record in self._packed.values() for part in record.parts.values()}
@@ -66,9 +87,11 @@ class PackedFile(TensorFile):
         if clash := plain.keys() & self._packed.keys():
             raise CheckpointError(f"'{min(clash):.80}' is in the file twice.")
         packed = {name: record.entry for name, record in self._packed.items()}
-        self.entries = {**plain, **packed}
+        self.entries = {**plain, **packed, **self._wide}
 
     def read(self, name: str) -> Array:
+        if name in self._wide:
+            return self._file.read(name).astype(np.int32)
         record = self._packed.get(name)
         if record is None:
             return self._file.read(name)
@@ -80,6 +103,14 @@ class PackedFile(TensorFile):
             raise
 
 
+def _wide_entry(name: str, file: SafetensorsFile) -> TensorEntry:
+    """Return the entry of an int32 tensor that is stored in fewer bits."""
+    entry = file.entries[name]
+    if entry.dtype not in _NARROW:
+        raise ValueError(f"'{name:.80}' is {entry.dtype}, not int8 or int16")
+    return checked_entry(name, TensorEntry(np.dtype(np.int32), entry.shape, 0, 0))
+
+
 class _PackedEntry:
     """The record of a packed tensor.
 
@@ -89,6 +120,9 @@ class _PackedEntry:
 
     def __init__(self, name: str, data: Any, file: SafetensorsFile) -> None:
         self._form, self._bits, self._axis = data["form"], data["bits"], data["axis"]
+        self._dtype = data.get("dtype", "float32")
+        if self._dtype not in ("float32", "int8"):
+            raise ValueError(f"'{name:.80}' cannot be {self._dtype!r:.40}")
         shape = data["shape"]
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
             raise ValueError(f"the shape {shape!r:.60} of '{name:.80}' is not one")
@@ -97,7 +131,7 @@ class _PackedEntry:
         self.parts = {
             part: stored for part in _PARTS if (stored := f"{name}:{part}") in file.entries
         }
-        self.entry = checked_entry(name, TensorEntry(np.dtype(np.float32), tuple(shape), 0, 0))
+        self.entry = checked_entry(name, TensorEntry(np.dtype(self._dtype), tuple(shape), 0, 0))
 
     def packed(self, parts: Mapping[str, Array]) -> Packed:
-        return Packed(self._form, self.entry.shape, parts, self._bits, self._axis)
+        return Packed(self._form, self.entry.shape, parts, self._bits, self._axis, self._dtype)

@@ -86,14 +86,17 @@ class _Writing:
         for tensor in item.inputs:
             self._node(tensor.node)
         layer = item.layer
+        optional = {
+            "variables": {name: v.name for name, v in layer.variables.items()},
+            "options": encode(dict(item.options)),
+            "device": item.device,
+        }
         self.steps.append(
             {
                 "layer": self.layers.setdefault(layer, len(self.layers)),
                 "inputs": [tensor.name for tensor in item.inputs],
                 "outputs": [tensor.name for tensor in item.outputs],
-                "variables": {name: v.name for name, v in layer.variables.items()},
-                "options": encode(dict(item.options)),
-                "device": item.device,
+                **{key: value for key, value in optional.items() if value},
             }
         )
         self.written |= {tensor.node for tensor in item.outputs}
@@ -165,10 +168,10 @@ class _Reading:
 
     def _call(self, step: Mapping[str, Any]) -> None:
         layer = self.layers[step["layer"]]
-        with self.graph.device(step["device"]):
+        with self.graph.device(step.get("device")):
             arguments = [self.tensors[name] for name in step["inputs"]]
-            result: Any = layer(*arguments, **decode(step["options"]))
+            result: Any = layer(*arguments, **decode(step.get("options", {})))
         results = [result] if isinstance(result, Tensor) else result
         self.tensors.update(zip(step["outputs"], results, strict=True))
-        for name, tensor in step["variables"].items():
+        for name, tensor in step.get("variables", {}).items():
             self.tensors[tensor] = layer.variables[name]

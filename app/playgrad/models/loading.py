@@ -7,10 +7,12 @@ from pathlib import Path
 from playgrad import io
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, GraphError
+from playgrad.io.packed_file import KEY as PACKED
 from playgrad.json_text import parse_json
 from playgrad.models.model import Model
 from playgrad.models.sequential import Sequential
 from playgrad.models.trainable import ARCHITECTURE
+from playgrad.nn.kept_weights import KEY, kept_of
 
 _CLASSES: dict[str, type[Model]] = {"Model": Model, "Sequential": Sequential}
 
@@ -39,6 +41,8 @@ def model_from_json(text: str | bytes) -> Model:
 def model_from_weights(file: str | Path | bytes) -> Model:
     """Return the model whose weights ``model.save_weights`` wrote to a safetensors file.
 
+    Training keeps the zeros and the shared values that it kept in the model that was saved.
+
     Raises:
         CheckpointError: the file cannot be read, is damaged, has weights alone, or weights that do
             not fit its layers.
@@ -55,8 +59,19 @@ def model_from_weights(file: str | Path | bytes) -> Model:
     model = model_from_json(text)
     try:
         model.load_weights(file)
+        model.packs_weights = PACKED in metadata
+        if KEY in metadata:
+            _keep(model, metadata[KEY])
     except CheckpointError:
         model.close()
         raise
     model.input_description = InputDescription.from_metadata(metadata)
     return model
+
+
+def _keep(model: Model, text: str) -> None:
+    """Let the training of ``model`` keep the zeros and shared values that a file records."""
+    variables = model.kept_variables()
+    values = model.session.values(list(variables.values()))
+    for name, keep in kept_of(text, dict(zip(variables, values, strict=True))).items():
+        variables[name].keep = keep

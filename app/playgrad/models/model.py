@@ -366,9 +366,12 @@ class Model(StepMethods):
             NonFiniteError: the loss is NaN or infinite; nothing has changed.
         """
         y = self._targets(x, y, self.has_own_step)
-        return _as_requested(
-            batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight), return_dict
-        )
+        logs = batch_api.train_on_batch(self.recipe, x, y, sample_weight, class_weight)
+        for callback in self.own_callbacks:  # a training of one step, such as of a schedule
+            callback.set_model(self)
+            callback.on_train_begin(logs)
+            callback.on_steps_end(1, logs)
+        return _as_requested(logs, return_dict)
 
     def _targets(self, x: Any, y: Any, has_own_step: bool) -> Any:
         """Return y, or zeros for a step of the class that takes none."""

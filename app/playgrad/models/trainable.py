@@ -21,7 +21,9 @@ from playgrad.models.configuration import structure_config, structure_from_confi
 from playgrad.networks.compile_settings import CompileSettings
 from playgrad.networks.network import Network
 from playgrad.networks.structure import Structure
+from playgrad.nn.kept_weights import KEY as KEPT
 from playgrad.nn.metrics import Metric
+from playgrad.ops.state import Variable
 from playgrad.optim.optimizer import Optimizer
 from playgrad.parallel.parameter_server import ParameterServer
 from playgrad.runtime.session_placement import PlacementRequest
@@ -119,7 +121,7 @@ class TrainableNetwork(Network):
                 does not have.
         """
         described = {"class_name": self.class_in_files, "config": self.get_config()}
-        return json.dumps(described, default=_not_json)
+        return json.dumps(described, default=_not_json, separators=(",", ":"))
 
     def file_metadata(self) -> dict[str, str]:
         """Return the structure, if JSON can have it, and the description of the input."""
@@ -127,7 +129,19 @@ class TrainableNetwork(Network):
         metadata = {} if described is None else {KEY: described.to_json()}
         with suppress(GraphError):
             metadata[ARCHITECTURE] = self.to_json()
+        kept = {name: v.keep.kind for name, v in self.kept_variables().items() if v.keep}
+        if kept:
+            metadata[KEPT] = json.dumps(kept, separators=(",", ":"))
         return metadata
+
+    def kept_variables(self) -> dict[str, Variable]:
+        """Return the weights that training changes, by their names in files."""
+        return {
+            f"{layer_name}/{name}": variable
+            for layer_name, layer in self.named_layers()
+            for name, variable in layer.variables.items()
+            if variable.trainable
+        }
 
     # Files with the state of the training
 

@@ -11,7 +11,6 @@ import numpy as np
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import ExportError
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.graph.traversal import ancestors
 
 Array = np.ndarray[Any, Any]
 
@@ -61,8 +60,14 @@ def inference_graph(
 
 def needed(inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Node]:
     """Return the nodes between inputs and outputs, variables and constants too, in order."""
-    nodes = ancestors((tensor.node for tensor in outputs), control=False)
-    nodes -= {tensor.node for tensor in inputs}
+    borders = {tensor.node for tensor in inputs}
+    nodes: set[Node] = set()
+    pending = [tensor.node for tensor in outputs]
+    while pending:
+        node = pending.pop()
+        if node not in nodes and node not in borders:
+            nodes.add(node)
+            pending.extend(tensor.node for tensor in node.inputs)
     return sorted(nodes, key=lambda node: node.id)
 
 

@@ -27,10 +27,6 @@ BITS = range(2, 9)
 _LEAST_RANGE = 2.0**-90
 """A smaller range counts as none: scales are at least 2**-100, as `quantize_linear` takes them."""
 
-_ABOVE_HALF = 2.0**-10
-"""Added to means before they are rounded: more than their rounding errors, and less than half of
-the distance between two means of hundreds of integers."""
-
 
 def limits(bits: int, symmetric: bool = False) -> tuple[int, int]:
     """Return the smallest and the largest integer of ``bits`` bits; -127 and 127 if symmetric."""
@@ -96,22 +92,15 @@ class FakeQuantize(Layer):
         for name in ("low", "high", "observed"):
             self.add_weight(name, (), "zeros", trainable=False)
 
-    def call(self, *inputs: Tensor, training: bool = False, of_means: bool = False) -> Tensor:
-        """Return the rounded inputs.
-
-        Args:
-            of_means: whether these are means of numbers that this layer has rounded. They do not
-                move the range, and halves are rounded up, as those of integers are.
-        """
+    def call(self, *inputs: Tensor, training: bool = False) -> Tensor:
         x = inputs[0]
-        moves = training and self.trainable and not of_means
+        moves = training and self.trainable
         low = self._moved("low", reduce_min(x)) if moves else self.variables["low"]
         high = self._moved("high", reduce_max(x)) if moves else self.variables["high"]
         if moves:
             self.add_update(self.variables["observed"], lambda observed: observed * 0.0 + 1.0)
         scale, zero_point = affine_parameters(low, high, self.bits)
-        numbers = x + scale * _ABOVE_HALF if of_means else x
-        result = fake_quantize(numbers, scale, zero_point, *limits(self.bits))
+        result = fake_quantize(x, scale, zero_point, *limits(self.bits))
         return result if moves else where(greater(self.variables["observed"], 0.0), result, x)
 
     def _moved(self, name: str, value: Tensor) -> Tensor:

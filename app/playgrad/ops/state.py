@@ -18,6 +18,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, loo
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.core.build import as_tensor, constant, graph_of, one_or_more, whole
+from playgrad.ops.core.invariant import Invariant
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.definitions import cast
 from playgrad.ops.elementwise.elementwise_op import elementwise_op
@@ -171,8 +172,7 @@ class Variable(Tensor):
             update.
 
     Attributes:
-        keep: a function from the values before and after an update, and its constraint, to the one
-            to be kept, such as one in which zeros stay 0; None for the value after.
+        keep: what updates keep of its value, after the constraint, such as zeros; None for nothing.
 
     Raises:
         ShapeError: the shape of the initial value is not known in full.
@@ -214,7 +214,7 @@ class Variable(Tensor):
             node = graph.add(_VARIABLE, attrs=attrs, name=name, phase="variable")
         super().__init__(node, 0, node.outputs[0].spec)
         self.constraint = constraint
-        self.keep: Callable[[Tensor, Tensor], Tensor] | None = None
+        self.keep: Invariant | None = None
         node.outputs = (self,)  # so that gradients() and sessions see this handle
 
     @classmethod

@@ -19,7 +19,7 @@ def constrained(variable: Variable, new: Tensor, gate: Tensor | None) -> Tensor:
         try:
             value = new if variable.constraint is None else variable.constraint(new)
             if variable.keep is not None:
-                value = variable.keep(variable, value)
+                value = variable.keep.value(variable, value)
             kept = value if gate is None else where(gate, value, new)
             return variable.overwrite(new, kept, "constrained")
         except PlaygradError as error:

@@ -40,20 +40,36 @@ class Clipping:
                 f"got {' and '.join(limits)}"
             )
 
-    def clipped(self, gradients: Sequence[Tensor]) -> list[Tensor]:
-        """Return ``gradients`` within the limits."""
+    def clipped(self, gradients: Sequence[Tensor], parts: Sequence[Tensor]) -> list[Tensor]:
+        """Return ``gradients`` within the limits.
+
+        Args:
+            parts: the gradients of the single elements. They differ from ``gradients`` where
+                elements share a value, whose gradient is the sum of theirs and counts once.
+        """
         if self.clipvalue is not None:
             limit = self.clipvalue
             return [minimum(maximum(grad, -limit), limit) for grad in gradients]
         if self.clipnorm is not None:
-            return [grad * _scale(reduce_sum(square(grad)), self.clipnorm) for grad in gradients]
+            return [
+                grad * _scale(_squares(grad, part), self.clipnorm)
+                for grad, part in zip(gradients, parts, strict=True)
+            ]
         if self.global_clipnorm is not None:
-            total = reduce_sum(square(gradients[0]))
-            for grad in gradients[1:]:
-                total = total + reduce_sum(square(grad))
+            total = _squares(gradients[0], parts[0])
+            for grad, part in zip(gradients[1:], parts[1:], strict=True):
+                total = total + _squares(grad, part)
             scale = _scale(total, self.global_clipnorm)
             return [grad * scale for grad in gradients]
         return list(gradients)
+
+
+def _squares(grad: Tensor, part: Tensor) -> Tensor:
+    """Return the sum of the squares of the gradients of different values."""
+    if grad is part:
+        return reduce_sum(square(grad))
+    # The parts of a sum times the sum add up to its square, but for rounding.
+    return maximum(reduce_sum(grad * part), 0.0)
 
 
 def _scale(squares: Tensor, limit: float) -> Tensor:

@@ -23,6 +23,7 @@ from playgrad.ops.training.replica import cross_replica_mean
 from playgrad.optim.accumulation import Accumulation, AccumulationRound, every
 from playgrad.optim.after_update import constrained, overwritten
 from playgrad.optim.clipping import Clipping
+from playgrad.optim.kept_gradients import kept_gradients
 from playgrad.optim.schedules import Schedule
 from playgrad.optim.setting_checks import checked_frequency, checked_rate, checked_scale
 from playgrad.optim.weight_decay import WeightDecay
@@ -277,7 +278,7 @@ class Optimizer(Constructed):
                 decay = self.weight_decay.of_step(rate)
                 kept = self._kept_average(step) if self.use_ema else None
                 means, updates = self._means(pairs, current)
-                clipped = self.clipping.clipped(means)
+                clipped = self.clipping.clipped(kept_gradients(means, pairs), means)
                 update_gate = current.update_gate
                 overwrites = self._overwrites(current)
             for grad, (_, variable) in zip(clipped, pairs, strict=True):

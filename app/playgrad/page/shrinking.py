@@ -226,6 +226,7 @@ class Shrinking:
         Args:
             version: its name, its model, and how it was fine-tuned.
         """
+        from playgrad.compression.packed_weights import stored_weights
         from playgrad.compression.report import stored_bytes
 
         name, model = version.name, version.model
@@ -243,8 +244,10 @@ class Shrinking:
             if not self._slices and time.perf_counter() - began > MOST_SECONDS:
                 break
         self._slices = done
-        bytes_of = stored_bytes if name == ORIGINAL else model.origin.bytes_of
-        sizes = bytes_of(model).values()
+        if name == ORIGINAL:
+            sizes = list(stored_bytes(model).values())
+        else:
+            sizes = [each.bytes for each in stored_weights(model).values()]
         metric = next((each for each in sums if "accuracy" in each), "loss")
         if name in self._pending:
             self._pending.remove(name)

@@ -58,6 +58,8 @@ def average(
                 for row, mean in zip(averaged, values, strict=True):
                     constraint = row[0].constraint  # means of norms 1 are shorter
                     value = mean if constraint is None else constraint(mean)
+                    if row[0].keep is not None:  # sums of equal numbers may round otherwise
+                        value = row[0].keep.value(row[number], value)
                     new = where(healthy_everywhere, value, row[number])
                     writes.append(row[number].assign(new))
         return group(*writes, name="step")

@@ -68,10 +68,14 @@ class Rescale(QuantizedLayer):
         input_zero_point: int,
         multiplier: int,
         shift: int,
+        low: int = LOW,
+        high: int = HIGH,
         name: str | None = None,
     ) -> None:
         super().__init__(scale, zero_point, name)
         self.input_zero_point = self.byte("input_zero_point", input_zero_point)
+        self.low = self.byte("low", low)
+        self.high = self.byte("high", high)
         self.multiplier = self.positive("multiplier", multiplier)
         self.shift = self.positive("shift", shift)
 
@@ -83,8 +87,8 @@ class Rescale(QuantizedLayer):
             "multiplier": self.multiplier,
             "shift": self.shift,
             "zero_point": self.zero_point,
-            "low": LOW,
-            "high": HIGH,
+            "low": self.low,
+            "high": self.high,
         }
 
     def call(self, *inputs: Tensor, training: bool = False) -> Tensor:

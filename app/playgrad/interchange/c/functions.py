@@ -15,12 +15,6 @@ from playgrad.interchange.c.product_functions import PRODUCTS
 from playgrad.interchange.c.window_functions import WINDOWS
 
 _ARITHMETIC = {
-    "floor_divide": """
-static int64_t floor_divide(int64_t value, int64_t divisor)
-{
-    return value >= 0 ? value / divisor : -1 - (-1 - value) / divisor;
-}
-""",
     "shift_right": """
 /* value / 2^shift, rounded to the nearest integer, and halves up. */
 static int64_t shift_right(int64_t value, int32_t shift)

@@ -131,18 +131,30 @@ def _softmax(call: StepCall) -> None:
     call.source.call("softmax", _size(call) // size, size, name, call.x[0], call.y)
 
 
-def _pool(function: str) -> Callable[[StepCall], None]:
-    def write(call: StepCall) -> None:
-        attrs = call.step.attrs
-        (top, _), (left, _) = attrs["padding"]
-        fields = [
-            *call.shapes[0], *call.output_shape[:2], *attrs["window"], *attrs["strides"], top, left
-        ]  # fmt: skip
-        value = f"{{{', '.join(map(str, fields))}}}"
-        pooling = call.source.constant("pooling", f"{call.name}_pooling", value)
-        call.source.call(function, pooling, call.x[0], call.y)
+def _pooling(call: StepCall) -> str:
+    """Return the address of the windows of a pooling."""
+    attrs = call.step.attrs
+    (top, _), (left, _) = attrs["padding"]
+    fields = [
+        *call.shapes[0], *call.output_shape[:2], *attrs["window"], *attrs["strides"], top, left
+    ]  # fmt: skip
+    value = f"{{{', '.join(map(str, fields))}}}"
+    return call.source.constant("pooling", f"{call.name}_pooling", value)
 
-    return write
+
+def _max_pool(call: StepCall) -> None:
+    call.source.call("max_pool", _pooling(call), call.x[0], call.y)
+
+
+def _avg_pool(call: StepCall) -> None:
+    attrs = call.step.attrs
+    factors = [
+        call.source.array(f"{call.name}_{name}", np.array(attrs[name], dtype))
+        for name, dtype in (("multipliers", np.int32), ("shifts", np.uint8))
+    ]
+    ends = [attrs[name] for name in ("zero_point", "low", "high")]
+    arguments = [attrs["input_zero_point"], *factors, *ends, call.x[0], call.y]
+    call.source.call("avg_pool", _pooling(call), *arguments)
 
 
 def _gather(call: StepCall) -> None:
@@ -196,8 +208,8 @@ WRITERS: dict[str, Callable[[StepCall], None]] = {
     "rescale": _rescale,
     "lookup": _lookup,
     "quantized_softmax": _softmax,
-    "quantized_max_pool2d": _pool("max_pool"),
-    "quantized_avg_pool2d": _pool("avg_pool"),
+    "quantized_max_pool2d": _max_pool,
+    "quantized_avg_pool2d": _avg_pool,
     "gather": _gather,
     "reshape": _reshape,
     "transpose": _transpose,

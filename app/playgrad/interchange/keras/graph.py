@@ -63,7 +63,7 @@ class CallGraph:
                 continue
             layer = step["layer"]
             number = counts[layer] = counts.get(layer, -1) + 1
-            options = _options(config["layers"][layer], step["options"])
+            options = _options(config["layers"][layer], step.get("options", {}))
             self._add(KerasCall(layer, number, step["inputs"], step["outputs"], options))
 
     def _input(self, node: Mapping[str, Any]) -> KerasCall:

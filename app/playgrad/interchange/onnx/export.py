@@ -37,8 +37,7 @@ def onnx_bytes(network: InferenceGraph, opset: int | None = None) -> bytes:
     for tensor in network.inputs:
         names[tensor] = builder.unique(tensor.node.name)
         builder.value(builder.graph.input, names[tensor], tensor.dtype, tensor.shape)
-    for node in network.nodes:
-        _add(builder, node, names, network.values)
+    add_nodes(builder, network, names)
     for tensor in network.outputs:
         result = names[tensor]
         if tensor.node.op.name in _SOURCES or result in _outputs(builder):
@@ -48,6 +47,20 @@ def onnx_bytes(network: InferenceGraph, opset: int | None = None) -> bytes:
     if network.input is not None:
         builder.metadata[KEY] = network.input.to_json()
     return builder.model(opset)
+
+
+def add_nodes(builder: GraphBuilder, network: InferenceGraph, names: dict[Tensor, str]) -> None:
+    """Add the operations of ``network``.
+
+    Args:
+        names: the names of its inputs, to which those of its other tensors are added.
+
+    Raises:
+        ExportError: ONNX has no equivalent of an operation.
+    """
+    for node in network.nodes:
+        if not all(tensor in names for tensor in node.outputs):
+            _add(builder, node, names, network.values)
 
 
 def _outputs(builder: GraphBuilder) -> set[str]:

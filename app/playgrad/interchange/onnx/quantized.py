@@ -16,6 +16,8 @@ from playgrad.compression.real_product import bounds, real_product, transposed_c
 from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import ExportError
 from playgrad.interchange.onnx.builder import TYPES, GraphBuilder
+from playgrad.interchange.onnx.export import add_nodes
+from playgrad.networks.inference import InferenceGraph
 
 Array = np.ndarray[Any, Any]
 
@@ -118,18 +120,25 @@ class _QDQWriter:
     ) -> str:
         """Return the name of a constant's real numbers, with a scale for each index of ``axis``."""
         integers = self.constant(values, f"{step.name}/{name}")
-        zero = np.zeros(scale.shape, values.dtype)
+        # ONNX Runtime needs the zeros to compute in integers, but not those of a bias.
+        zero = np.zeros(scale.shape, np.int8) if values.dtype == np.int8 else None
         return self._dequantized(integers, step, scale, zero, axis=axis)
 
     def _dequantized(
-        self, integers: str, step: IntegerStep, scale: Array, zero: Array, **attributes: int
+        self, integers: str, step: IntegerStep, scale: Array, zero: Array | None, **attributes: int
     ) -> str:
-        ends = (self.constant(scale, "scale"), self.constant(zero, "zero_point"))
+        ends = [self.constant(scale, "scale")]
+        if zero is not None:
+            ends.append(self.constant(zero, "zero_point"))
         return self.op("DequantizeLinear", step, integers, *ends, **attributes)
 
     def keep(self, step: IntegerStep, integers: str, nchw: bool = False) -> None:
         """Take ``integers`` as the output of a step."""
         (self._nchw if nchw else self._names)[step.output] = integers
+
+    def keep_as(self, tensor: str, name: str) -> None:
+        """Take ``name`` as that of a tensor without a scale."""
+        self._names[tensor] = name
 
     def keep_real(self, step: IntegerStep, real: str, nchw: bool = False) -> None:
         """Quantize ``real``, which becomes the output of a step; with its bounds, if it has any."""
@@ -147,8 +156,11 @@ class _QDQWriter:
 
 
 def _quantize(w: _QDQWriter, step: IntegerStep) -> None:
+    x = w.name(step.inputs[0])
+    if w.program.tensors[step.inputs[0]].dtype != "float32":
+        x = w.op("Cast", step, x, to=TYPES["float32"])
     # The network may multiply its inputs: then these have another scale than the integers.
-    w.keep(step, w.quantized(step, w.name(step.inputs[0]), step.attrs["scale"]))
+    w.keep(step, w.quantized(step, x, step.attrs["scale"]))
 
 
 def _dequantize(w: _QDQWriter, step: IntegerStep) -> None:
@@ -232,6 +244,14 @@ def _gather(w: _QDQWriter, step: IntegerStep) -> None:
     w.keep(step, w.op("Gather", step, table, w.name(step.inputs[0])))
 
 
+def _float(w: _QDQWriter, step: IntegerStep) -> None:
+    graph: InferenceGraph = step.attrs["graph"]
+    names = {tensor: w.name(name) for tensor, name in zip(graph.inputs, step.inputs, strict=True)}
+    add_nodes(w.builder, graph, names)
+    for tensor, result in zip(graph.outputs, step.attrs["results"], strict=True):
+        w.keep_as(result, names[tensor])
+
+
 def _reshape(w: _QDQWriter, step: IntegerStep) -> None:
     shape = w.ints(-1, *w.program.tensors[step.output].shape)
     w.keep(step, w.op("Reshape", step, w.name(step.inputs[0]), shape))
@@ -273,4 +293,5 @@ _STEPS: dict[str, Callable[[_QDQWriter, IntegerStep], None]] = {
     "transpose": _transpose,
     "concat": _concat,
     "upsample": _upsample,
+    "float": _float,
 }

@@ -19,6 +19,7 @@ from playgrad.compression.real_product import (
 )
 from playgrad.errors import ExportError
 from playgrad.interchange.tflite.builder import Quantization
+from playgrad.interchange.tflite.pooling import write_avg_pool, write_max_pool
 from playgrad.interchange.tflite.writer import TFLiteWriter, quantization
 
 Array = np.ndarray[Any, Any]
@@ -180,25 +181,6 @@ def _softmax(w: TFLiteWriter, step: IntegerStep) -> None:
     w.builder.operator("SOFTMAX", w.inputs(step), output, 2, "SoftmaxOptions", **fields)
 
 
-def _pool(kind: str, filler: int | None) -> Callable[[TFLiteWriter, IntegerStep], None]:
-    def write(w: TFLiteWriter, step: IntegerStep) -> None:
-        attrs = step.attrs
-        x, padding = w.padded(step, attrs["padding"], attrs["window"], filler or 0)
-        if filler is None and x != w.tensor(step.inputs[0]):
-            raise ExportError(
-                f"TensorFlow Lite has no average pooling with the padding {attrs['padding']} of "
-                f"'{step.name}': only 'same' and 'valid'.",
-                op=step.name,
-            )
-        (height, width), (down, right) = attrs["window"], attrs["strides"]
-        w.builder.operator(
-            kind, [x], w.tensor(step.output), 2, "Pool2DOptions", Padding=w.padding(padding),
-            StrideH=down, StrideW=right, FilterHeight=height, FilterWidth=width,
-        )  # fmt: skip
-
-    return write
-
-
 def _reshape(w: TFLiteWriter, step: IntegerStep) -> None:
     shape = w.ints(step, [-1, *w.program.tensors[step.output].shape])
     output = w.tensor(step.output)
@@ -232,8 +214,8 @@ WRITERS: dict[str, Callable[[TFLiteWriter, IntegerStep], None]] = {
     "rescale": _rescale,
     "lookup": _lookup,
     "quantized_softmax": _softmax,
-    "quantized_max_pool2d": _pool("MAX_POOL_2D", -128),
-    "quantized_avg_pool2d": _pool("AVERAGE_POOL_2D", None),
+    "quantized_max_pool2d": write_max_pool,
+    "quantized_avg_pool2d": write_avg_pool,
     "gather": _gather,
     "reshape": _reshape,
     "transpose": _transpose,

@@ -70,31 +70,40 @@ def lower_quantized_softmax(request: KernelRequest) -> Lowering:
 
 def lower_quantized_max_pool2d(request: KernelRequest) -> Lowering:
     """Lower quantized_max_pool2d of images."""
-    return _lower_pool(request, average=False)
+    return _lower_pool(request, "quantized_max_pool2d.wgsl")
 
 
 def lower_quantized_avg_pool2d(request: KernelRequest) -> Lowering:
     """Lower quantized_avg_pool2d of images."""
-    return _lower_pool(request, average=True)
+    attrs = request.attrs
+    factors = len(attrs["multipliers"])
+    return _lower_pool(
+        request,
+        "quantized_avg_pool2d.wgsl",
+        FACTORS=factors,
+        MULTIPLIERS=", ".join(map(str, attrs["multipliers"])),
+        SHIFTS=", ".join(map(str, attrs["shifts"])),
+        INPUT_ZERO_POINT=attrs["input_zero_point"],
+        **range_constants(attrs),
+    )
 
 
-def _lower_pool(request: KernelRequest, average: bool) -> Lowering:
+def _lower_pool(request: KernelRequest, kernel: str, **constants: Any) -> Lowering:
     attrs = {**request.attrs, "pool_size": request.attrs["window"]}
     _, height, width, channels = request.inputs[0].static_shape
     _, output_height, output_width, _ = request.outputs[0].static_shape
     items = request.outputs[0].size
     call = item_kernel(
         request,
-        "quantized_pool2d.wgsl",
+        kernel,
         -(-items // 4),
         (
             input_binding("images", 0, request.inputs[0]),
             output_binding("result", 0, request.outputs[0]),
         ),
-        {**request.attrs, "image": [height, width, channels], "average": average},
+        {**request.attrs, "image": [height, width, channels]},
         loops=(nested(4, *attrs["window"]),),
         ELEMENTS=items,
-        AVERAGE=average,
         HEIGHT=height,
         WIDTH=width,
         CHANNELS=channels,
@@ -104,5 +113,6 @@ def _lower_pool(request: KernelRequest, average: bool) -> Lowering:
         POOL_WIDTH=attrs["window"][1],
         store="",
         **window_constants(attrs),
+        **constants,
     )
     return Lowering((call,))

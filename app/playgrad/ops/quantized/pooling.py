@@ -30,12 +30,13 @@ def pool(
     strides: int | Sequence[int] | None,
     padding: Padding,
     name: str | None,
+    **others: Any,
 ) -> Tensor:
-    """Add the pooling operation ``op`` and return its output."""
+    """Add the pooling operation ``op``, with ``others`` of its attributes; return its output."""
     image, size = as_tensor(x), pair(window, "window")
     stride_pair = size if strides is None else pair(strides, "strides")
     sides = resolve_padding(padding, image.spec, size, stride_pair)
-    attrs = {"window": size, "strides": stride_pair, "padding": sides}
+    attrs = {"window": size, "strides": stride_pair, "padding": sides, **others}
     return add_node(op, [image], attrs, name=name).output
 
 

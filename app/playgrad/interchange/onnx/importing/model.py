@@ -42,6 +42,9 @@ _SMALL = 64
 """Constants of a layer up to this number of elements are part of its configuration."""
 
 
+_QUANTIZED = {"QuantizeLinear", "DequantizeLinear"}
+
+
 def model_from_onnx(file: str | Path | bytes) -> Model:
     """Return the model of an ONNX file.
 
@@ -50,6 +53,11 @@ def model_from_onnx(file: str | Path | bytes) -> Model:
             not.
     """
     graph = read_graph(file)
+    if any(node.operator in _QUANTIZED for node in graph.nodes):
+        # Imported here: only files of integers need it.
+        from playgrad.interchange.onnx.importing.qdq.model import model_from_qdq
+
+        return model_from_qdq(graph)
     weights = naming.weights_of(graph)
     importer = _Import(graph, facts_of(graph, weights), weights)
     try:

@@ -1,10 +1,11 @@
-// The largest number, or the rounded mean, of each window of int8 images, over its pixels inside
-// the image. An invocation computes the four results of a word.
+// The mean of each window of int8 images, over its pixels inside the image, in a scale of its own. An
+// invocation computes the four results of a word.
 
 #include "common/int8.wgsl"
 #include "common/pool2d.wgsl"
+#include "common/requantize.wgsl"
 
-const AVERAGE = ${AVERAGE};
+const FACTORS = ${FACTORS};
 const ELEMENTS = ${ELEMENTS}u;
 
 fn pooled(index: u32) -> i32 {
@@ -15,18 +16,18 @@ fn pooled(index: u32) -> i32 {
   let first_x = max(left, 0);
   let end_y = min(top + POOL_HEIGHT, HEIGHT);
   let end_x = min(left + POOL_WIDTH, WIDTH);
-  var largest = -128;
   var sum = 0;
   for (var y = first_y; y < end_y; y++) {
     for (var x = first_x; x < end_x; x++) {
       let at = u32(((window.image * HEIGHT + y) * WIDTH + x) * CHANNELS + window.channel);
-      let value = int8_at(images[at / 4u], at % 4u);
-      largest = max(largest, value);
-      sum += value + 128;  // not negative, since a division rounds towards zero
+      sum += int8_at(images[at / 4u], at % 4u) - (${INPUT_ZERO_POINT});
     }
   }
-  let count = (end_y - first_y) * (end_x - first_x);
-  return select(largest, (2 * sum + count) / (2 * count) - 128, AVERAGE);
+  // By the number of pixels outside the image.
+  var multipliers = array<i32, FACTORS>(${MULTIPLIERS});
+  var shifts = array<i32, FACTORS>(${SHIFTS});
+  let outside = POOL_HEIGHT * POOL_WIDTH - (end_y - first_y) * (end_x - first_x);
+  return requantize(sum, multipliers[outside], shifts[outside]);
 }
 
 @compute @workgroup_size(${WORKGROUP})

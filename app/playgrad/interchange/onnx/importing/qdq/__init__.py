@@ -1,0 +1,1 @@
+"""Quantized networks in ONNX files, in QDQ form, as models of integers."""

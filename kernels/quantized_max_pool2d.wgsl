@@ -1,0 +1,40 @@
+// The largest number of each window of int8 images, over its pixels inside the image. An invocation
+// computes the four results of a word.
+
+#include "common/int8.wgsl"
+#include "common/pool2d.wgsl"
+
+const ELEMENTS = ${ELEMENTS}u;
+
+fn pooled(index: u32) -> i32 {
+  let window = pixel_at(index, u32(OUTPUT_HEIGHT), u32(OUTPUT_WIDTH));
+  let top = window.y * STRIDE_Y - PAD_TOP;
+  let left = window.x * STRIDE_X - PAD_LEFT;
+  let first_y = max(top, 0);
+  let first_x = max(left, 0);
+  let end_y = min(top + POOL_HEIGHT, HEIGHT);
+  let end_x = min(left + POOL_WIDTH, WIDTH);
+  var largest = -128;
+  for (var y = first_y; y < end_y; y++) {
+    for (var x = first_x; x < end_x; x++) {
+      let at = u32(((window.image * HEIGHT + y) * WIDTH + x) * CHANNELS + window.channel);
+      let value = int8_at(images[at / 4u], at % 4u);
+      largest = max(largest, value);
+    }
+  }
+  return largest;
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let index = ${INDEX};
+  if (index >= ${ITEMS}u) {
+    return;
+  }
+  let first = 4u * index;
+  var word = 0u;
+  for (var i = 0u; i < min(4u, ELEMENTS - first); i++) {
+    word |= (bitcast<u32>(pooled(first + i)) & 0xffu) << (8u * i);
+  }
+  result[index] = word;
+}

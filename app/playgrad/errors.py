@@ -70,6 +70,10 @@ class GraphError(PlaygradError, ValueError):
     """A graph is malformed, or a node, tensor or name is used in a way it does not allow."""
 
 
+class MembersDifferError(GraphError):
+    """The processes of a run on several machines do different things, but must all do the same."""
+
+
 class FeedError(PlaygradError, ValueError):
     """A feed is missing or unknown, or its value does not fit the placeholder."""
 

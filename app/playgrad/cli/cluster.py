@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playgrad.cli.train import train
 from playgrad.cluster.member import Membership, is_member, kind_for
+from playgrad.cluster.same_program import check_same_program
 from playgrad.cluster.supervisor import supervise
 from playgrad.signals import signals
 
@@ -21,6 +22,7 @@ def train_on_hosts(program: Path, options: argparse.Namespace) -> int:
         return supervise(options.hosts, command, options.rsh, folder)
     options.membership = Membership(options.hosts)
     with options.membership.joined(options.device) as members:
+        check_same_program(members, program, options.hosts)
         options.devices = options.devices or members.size
         code = train(program, options)
         members.all_of("end")  # none ends while others still wait for it

@@ -86,7 +86,8 @@ class Launch:
             env=environment,
             start_new_session=True,  # a signal from the terminal comes to the supervisor alone
         )
-        threading.Thread(target=self._forward, daemon=True).start()
+        self._forwarding = threading.Thread(target=self._forward, daemon=True)
+        self._forwarding.start()
 
     @property
     def has_ended(self) -> bool:
@@ -106,14 +107,16 @@ class Launch:
         for pid in _of_session(self._process.pid):  # such as an ssh that waits for a connection
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        self._forwarding.join(1.0)
 
     def _forward(self) -> None:
         """Write what the launcher says to standard error, until its end is known."""
         assert self._process.stderr is not None
-        for line in self._process.stderr:
-            if not self._is_over:
-                sys.stderr.write(line.decode("utf-8", "replace"))
-                sys.stderr.flush()
+        with self._process.stderr as lines:
+            for line in lines:
+                if not self._is_over:
+                    sys.stderr.write(line.decode("utf-8", "replace"))
+                    sys.stderr.flush()
 
 
 def _of_session(number: int) -> list[int]:

@@ -183,6 +183,17 @@ def error_from_json(data: Mapping[str, Any]) -> BaseException:
     return error
 
 
+def as_of_another_member(error: Exception) -> Exception:
+    """Return ``error``, marked as one that another member has raised, and reports."""
+    error.playgrad_of_another_member = True  # type: ignore[attr-defined]
+    return error
+
+
+def is_of_another_member(error: BaseException) -> bool:
+    """Return whether another member has raised ``error``, and reports it."""
+    return getattr(error, "playgrad_of_another_member", False) is True
+
+
 def shape_text(shape: tuple[int | None, ...]) -> str:
     """Return a shape as text, such as ``(?, 784)``, with ``?`` for an unknown dimension."""
     inner = ", ".join("?" if dim is None else str(dim) for dim in shape)

@@ -16,6 +16,7 @@ from mpi4py import MPI
 from playgrad.cluster.differences import differing_calls, differing_runs, out_of_step
 from playgrad.cluster.mpi_comparison import CALL, RUN, Comparison
 from playgrad.cluster.mpi_driver import NAP, Driven, Driver
+from playgrad.cluster.mpi_exchange import exchanged
 from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty
 from playgrad.compiler.split import TensorChannel
 from playgrad.devices.kinds import index_of
@@ -214,6 +215,10 @@ class MpiMembers:
 
     def all_of(self, value: V) -> list[V]:
         return [pickle.loads(each) for each in self._gathered(pickle.dumps(value), _caller())]
+
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        self._meet(_caller())
+        return exchanged(self._control, outgoing, self.wait)
 
     def give_up(self, error: BaseException) -> None:
         text = f"member {self.rank} failed while variables changed, and ends: {error}"

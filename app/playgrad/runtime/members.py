@@ -91,6 +91,14 @@ class Members(Protocol):
         """Return the values of all members, in order of their ranks. Collective."""
         ...
 
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        """Send an object to each member; return what each has sent to this one. Collective.
+
+        Args:
+            outgoing: by the rank of the receiver; None sends nothing.
+        """
+        ...
+
     def give_up(self, error: BaseException) -> None:
         """End all members: some may have changed variables, and others not."""
         ...
@@ -128,6 +136,9 @@ class Alone:
 
     def all_of(self, value: V) -> list[V]:
         return [value]
+
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        return list(outgoing)
 
     def give_up(self, error: BaseException) -> None:
         raise error

@@ -7,6 +7,7 @@ These parts are also attributes, so that the page can mark the line and the node
 from __future__ import annotations
 
 import builtins
+import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -181,6 +182,15 @@ def error_from_json(data: Mapping[str, Any]) -> BaseException:
     for note in data.get("notes", ()):
         error.add_note(note)
     return error
+
+
+def portable_error(error: Exception) -> Exception:
+    """Return ``error``, or one with its text if it cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 def as_of_another_member(error: Exception) -> Exception:

@@ -8,13 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from bench.two_machines import TwoMachines, two_machines
+
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 PATIENCE = 120.0
+LATENCY = 3.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRAINS = """
 import numpy as np
@@ -148,3 +152,14 @@ def launcher(tmp_path: Path) -> Iterator[Launcher]:
     made = Launcher(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture
+def machines() -> Iterator[TwoMachines]:
+    """Yield machines with a link of 100 Mbit/s, over which a message takes `LATENCY` ms."""
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(two_machines(rate=100, latency=LATENCY))
+        except OSError as error:
+            pytest.skip(f"no two machines joined by a shaped link here: {error}")
+        yield made

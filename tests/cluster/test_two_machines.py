@@ -6,27 +6,10 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
-from bench.two_machines import ADDRESSES, TwoMachines, two_machines
-from tests.cluster.conftest import Launcher
-
-LATENCY = 3.0
-
-
-@pytest.fixture
-def machines() -> Iterator[TwoMachines]:
-    """Yield machines with a link of 100 Mbit/s, over which a message takes `LATENCY` ms."""
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(two_machines(rate=100, latency=LATENCY))
-        except OSError as error:
-            pytest.skip(f"no two machines joined by a shaped link here: {error}")
-        yield made
+from bench.two_machines import ADDRESSES, TwoMachines
+from tests.cluster.conftest import LATENCY, Launcher
 
 
 def test_two_machines_train_as_one_does(launcher: Launcher, machines: TwoMachines) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-import playgrad
 from playgrad.cluster.facts import source_digest
 from playgrad.cluster.hosts import HostSlots, member_names
 from playgrad.errors import MembersDifferError
@@ -39,12 +38,11 @@ def check_same_program(members: Members, program: Path, hosts: Sequence[HostSlot
 
 def _account(program: Path) -> dict[str, str]:
     """Return what has to be equal, by its name."""
-    package = Path(playgrad.__file__).parent
+    package = Path(__file__).parent.parent
     return {
         program.name: hashlib.sha256(program.read_bytes()).hexdigest()[:12],
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "NumPy": np.__version__,
-        "playgrad": playgrad.__version__,
         "the source of playgrad": source_digest(str(package)),
     }
 

@@ -7,7 +7,6 @@ another one needs of them is exchanged.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +18,7 @@ import numpy as np
 from playgrad.data.pipeline.failures import Failure, FailureLog
 from playgrad.data.pipeline.shares import Share
 from playgrad.data.pipeline.structure import leaves, mapped
-from playgrad.errors import DataError, as_of_another_member, shape_text
+from playgrad.errors import DataError, as_of_another_member, portable_error, shape_text
 from playgrad.runtime.members import Members
 
 Array = np.ndarray[Any, Any]
@@ -89,7 +88,7 @@ class DrawnBatches:
                 outgoing = [_RoundEnd(_portable(skipped))] * len(outgoing)
             except Exception as error:
                 failure = error
-                outgoing = [_portable_error(error)] * len(outgoing)
+                outgoing = [portable_error(error)] * len(outgoing)
             else:
                 outgoing = self._pieces(self.reads, own)
         rank = self._members.rank
@@ -172,18 +171,9 @@ def _text(array: Array | None) -> str:
     return "missing" if array is None else f"{array.dtype} of shape {shape_text(array.shape[1:])}"
 
 
-def _portable_error(error: Exception) -> Exception:
-    """Return ``error``, or one with its text if it cannot be sent to another process."""
-    try:
-        pickle.loads(pickle.dumps(error))
-        return error
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-
-
 def _portable(log: FailureLog) -> FailureLog:
     """Return ``log`` with errors that can be sent to other processes."""
     return FailureLog(
         log.count,
-        [Failure(f.where, f.element, f.value, _portable_error(f.error)) for f in log.failures],
+        [Failure(f.where, f.element, f.value, portable_error(f.error)) for f in log.failures],
     )

@@ -41,17 +41,19 @@ class HostsRun:
 
     Args:
         prefix: a command that runs it elsewhere.
+        python: the interpreter, beside which the MPI library is installed.
     """
 
     arguments: list[str]
     folder: Path
     prefix: list[str] = field(default_factory=list)
+    python: str = sys.executable
 
     def __post_init__(self) -> None:
         self._out = (self.folder / "out.txt").open("w+")
         self._err = (self.folder / "err.txt").open("w+")
         self.process = subprocess.Popen(
-            [*self.prefix, sys.executable, "-m", "playgrad", "train", *self.arguments],
+            [*self.prefix, self.python, "-m", "playgrad", "train", *self.arguments],
             cwd=ROOT,
             stdout=self._out,
             stderr=self._err,
@@ -133,13 +135,18 @@ class Launcher:
         return self.program(TRAINS.replace("EPOCHS", str(epochs)))
 
     def start(
-        self, program: Path, hosts: str, *options: object, prefix: list[str] | None = None
+        self,
+        program: Path,
+        hosts: str,
+        *options: object,
+        prefix: list[str] | None = None,
+        python: str = sys.executable,
     ) -> HostsRun:
         """Start ``playgrad train PROGRAM --hosts HOSTS``."""
         folder = self._folder / f"run_{len(self._runs)}"
         folder.mkdir()
         arguments = [str(program), "--hosts", hosts, *map(str, options)]
-        self._runs.append(HostsRun(arguments, folder, prefix or []))
+        self._runs.append(HostsRun(arguments, folder, prefix or [], python))
         return self._runs[-1]
 
     def close(self) -> None:

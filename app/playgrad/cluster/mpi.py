@@ -14,7 +14,7 @@ import numpy as np
 from mpi4py import MPI
 
 from playgrad.cluster.differences import differing_calls, differing_runs, out_of_step
-from playgrad.cluster.mpi_comparison import CALL, RUN, Comparison
+from playgrad.cluster.mpi_comparison import CALL, RUN, MemberComparison
 from playgrad.cluster.mpi_driver import NAP, Driven, Driver
 from playgrad.cluster.mpi_exchange import exchanged
 from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty
@@ -59,7 +59,7 @@ class MpiMembers:
         self._thread = threading.get_ident()
         self._next_tag = 0
         self._run = RunDigest(0, "nothing")
-        self._start: Comparison | None = None
+        self._start: MemberComparison | None = None
         self._difference: MembersDifferError | None = None
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
 
@@ -116,7 +116,7 @@ class MpiMembers:
         self._check()
         self._run = run
         feeds = run.all_feeds
-        self._start = Comparison(self._control, RUN, str(run.program), feeds, -feeds)
+        self._start = MemberComparison(self._control, RUN, str(run.program), feeds, -feeds)
 
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
         if error is not None and not isinstance(error, PartFailedError):
@@ -158,7 +158,7 @@ class MpiMembers:
             GraphError: another thread than the program's calls.
         """
         self._check()
-        met = Comparison(self._control, CALL, call, *numbers)
+        met = MemberComparison(self._control, CALL, call, *numbers)
         self._poll(met.is_done, None)
         if met.differs:
             text = call if len(call) <= _LONGEST_CALL else f"{call[:_LONGEST_CALL]}…"

@@ -12,7 +12,7 @@ CALL, RUN = 0, 1
 """Kinds of comparisons: a call that waits for all, and a run that begins."""
 
 
-class Comparison:
+class MemberComparison:
     """Compares a call with the calls that the other members make at this point.
 
     MPI finds the largest of each number. Of a number and its negative, these are the largest and

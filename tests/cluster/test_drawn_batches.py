@@ -27,7 +27,11 @@ def read_by(folder: Path, who: object) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("members", "parts", "strategy"),
-    [(2, 2, "DataParallel(2)"), (2, 3, "Pipeline(2, micro_batches=2)"), (3, 2, "DataParallel(3)")],
+    [
+        (2, 2, "DataParallel(2)"),
+        pytest.param(2, 3, "Pipeline(2, micro_batches=2)", marks=pytest.mark.slow),
+        pytest.param(3, 2, "DataParallel(3)", marks=pytest.mark.slow),
+    ],
 )
 def test_each_element_is_read_once_and_the_numbers_are_those_of_one_process(
     launcher: Launcher, members: int, parts: int, strategy: str

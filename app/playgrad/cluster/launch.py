@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from playgrad.cluster.hosts import SSH, HostSlots, hosts_text
-from playgrad.cluster.link import ADDRESS, TERMINAL, TOKEN
+from playgrad.cluster.link import ADDRESS, HOSTS, TERMINAL, TOKEN
 from playgrad.errors import PlaygradError
 
 FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -66,6 +66,7 @@ class Launch:
         added = {
             ADDRESS: address,
             TOKEN: token,
+            HOSTS: hosts_text(hosts),
             TERMINAL: "1" if sys.stderr.isatty() else "",
             # Sets of strings have the same order at all members.
             "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED") or str(secrets.randbelow(1 << 32)),

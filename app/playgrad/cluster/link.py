@@ -17,6 +17,8 @@ from typing import Any
 
 ADDRESS, TOKEN, TERMINAL = "PLAYGRAD_SUPERVISOR", "PLAYGRAD_CLUSTER_TOKEN", "PLAYGRAD_TERMINAL"
 """Environment variables that a member is started with."""
+HOSTS = "PLAYGRAD_HOSTS"
+"""The same: the machines that this start of the run has, of those in the command."""
 BEAT_SECONDS = 0.5
 SILENCE_SECONDS = 8.0
 """After this time without a word, the other end is given up."""
